@@ -5,8 +5,8 @@ import { PROJECT_ROUTES, type ProjectTrait } from "./projects/table.ts";
 import { ROUTES, type Trait } from "./table.ts";
 
 /**
- * Tells the requests whose body is a file, which is streamed to the disk: those whose routes the
- * tables mark.
+ * Finds the requests whose body is a file, which is streamed to disk. The tables of routes mark
+ * them.
  *
  * @param base the path of the repository API, such as `/projects/{slug}/fossil`
  */
@@ -38,7 +38,7 @@ export function patternOf(path: string): string {
 
 type Table = Readonly<Record<string, readonly [string, string, (Trait | ProjectTrait)?]>>;
 
-/** The names of a table's routes whose body is a file, with their whole path. */
+/** The names of a table's routes whose body is a file, with their full paths. */
 function marked(table: Table, base: string): string[] {
   return Object.entries(table).filter(([, [, , trait]]) => trait === "file body")
     .map(([name]) => name.replace(" ", ` ${base}`));

@@ -1,13 +1,13 @@
 import type { Scheduler } from "../services/scheduler.ts";
 import { Turns } from "./turns.ts";
 
-/** So few streams are flushed at the end of the present task. */
+/** Up to this many streams are flushed at the end of the current task. */
 const AT_ONCE = 8;
 
 /** Streams flushed in one turn of the event loop, so that other tasks can run. */
 const PER_TURN = 50;
 
-/** How much longer than a round the pause after it is, and its limit in milliseconds. */
+/** The pause after a round, as a multiple of the round, and its limit in milliseconds. */
 const PAUSE_FACTOR = 3;
 const MAX_PAUSE = 50;
 
@@ -19,20 +19,21 @@ export interface Flushable {
 /**
  * Decides when streams are flushed.
  *
- * A few streams are flushed at the end of the present task: a turn of the event loop would cost more
- * than they do. Many are flushed in a round of several turns. A pause follows, three times as long as
- * the round, so that rounds take a quarter of the time, and messages that come faster share a write.
+ * A few streams are flushed at the end of the current task: a turn of the event loop would cost
+ * more than they do. Many are flushed in a round of several turns. A pause follows, three times as
+ * long as the round, so that rounds take a quarter of the time, and frequent messages share a
+ * write.
  */
 export class FlushRounds {
   readonly #scheduler: Scheduler;
   readonly #onFlushed: () => void;
   readonly #turns = new Turns(() => this.#turn());
-  /** The streams of the present task. */
+  /** The streams of the current task. */
   #due: Flushable[] = [];
   /** The streams of the next round. */
   #next: Flushable[] = [];
   #round: readonly Flushable[] = [];
-  /** How many streams of the round are flushed. */
+  /** The number of flushed streams of the round. */
   #flushed = 0;
   #beganAt = 0;
   #pausedUntil = -Infinity;

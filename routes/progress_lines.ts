@@ -1,11 +1,11 @@
 import { ServiceError } from "../services/errors.ts";
 import type { Log } from "../services/log.ts";
 
-/** Long work whose progress a client is told. */
+/** Long work that reports its progress to a client. */
 export interface ReportedWork {
   readonly log: Log;
   readonly requestId: string;
-  /** Ends the work, as the client does by going away. */
+  /** Aborts the work, for instance when the client disconnects. */
   readonly signal: AbortSignal;
   work(options: {
     readonly signal: AbortSignal;
@@ -13,12 +13,12 @@ export interface ReportedWork {
   }): Promise<unknown>;
 }
 
-/** Between two lines, in milliseconds. */
+/** Pause between two lines, in milliseconds. */
 const INTERVAL_MS = 200;
 
 /**
- * The answer to a request that takes long, as lines of JSON: `{done, total}` now and then, and at the
- * end the result, or `{error}`.
+ * The answer to a long request, as lines of JSON: `{done, total}` from time to time, and at the end
+ * the result or `{error}`.
  */
 export function progressLines(
   { log, requestId, signal, work }: ReportedWork,

@@ -3,13 +3,12 @@ import { RegExpRouter } from "hono/router/reg-exp-router";
 import { SmartRouter } from "hono/router/smart-router";
 import { TrieRouter } from "hono/router/trie-router";
 
-/** Most paths of each method that are remembered, and the longest one. */
+/** Most remembered paths of each method, and the longest such path. */
 const MOST_PATHS = 1000;
 const LONGEST_PATH = 256;
 
 /**
- * Hono's default router, with the routes of paths that were asked for before: the same few paths
- * make up most requests.
+ * Hono's default router with a cache of routes by path: the same few paths make up most requests.
  */
 export class RememberingRouter<Handler> implements Router<Handler> {
   readonly name = "RememberingRouter";
@@ -27,7 +26,7 @@ export class RememberingRouter<Handler> implements Router<Handler> {
 
   #find(method: string, path: string): Result<Handler> {
     if (path.length > LONGEST_PATH) return this.#router.match(method, path);
-    // A copy, because the part of a URL would keep all of it in memory.
+    // A copy, because a part of a URL would keep the whole URL in memory.
     const copy = [...path].join("");
     const found = this.#router.match(method, copy);
     const known = this.#known.get(method) ?? new Map<string, Result<Handler>>();

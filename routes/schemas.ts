@@ -93,7 +93,7 @@ export function wholeNumber(description: string, minimum: number, maximum: numbe
 
 /** The query parameter to wait for news. */
 export const waitSchema = wholeNumber(
-  "How many seconds to wait where there is nothing yet",
+  "Seconds to wait if there is nothing yet",
   0,
   MAX_WAIT_SECONDS,
 );

@@ -38,7 +38,7 @@ export class TooLarge extends ServiceError {}
 
 /** The caller, or everybody together, has reached a limit on count or rate. */
 export class TooMany extends ServiceError {
-  /** Seconds after which another try may succeed, where that is known. */
+  /** Seconds after which another attempt may succeed, if known. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(message: string, retryAfterSeconds?: number) {
@@ -76,7 +76,7 @@ export class UpstreamRefused extends ServiceError {
 export const REFUSAL_STATUSES = [400, 404, 413, 422, 429] as const;
 export type RefusalStatus = (typeof REFUSAL_STATUSES)[number];
 
-/** What else a refusal said; null where it did not say it. */
+/** Further parts of a refusal; null if absent. */
 export interface RefusalDetails {
   /** The header `Retry-After`: seconds, or a date of HTTP. */
   readonly retryAfter: string | null;

@@ -97,7 +97,10 @@ export interface ContentPart {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a request gets of content that has an entity tag; a refusal where it has no such range. */
+/**
+ * The response to a request for content with an entity tag; a refusal if the range lies outside of
+ * it.
+ */
 export function partOf(
   context: Context<AppEnv>,
   { etag, size }: { readonly etag: string; readonly size: number },

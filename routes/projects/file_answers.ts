@@ -5,13 +5,13 @@ import type { AppEnv } from "../context.ts";
 import { conditionalHeaders, hasAlready, partOf } from "./answers.ts";
 import { dispositionOf, SANDBOX } from "./content_headers.ts";
 
-/** How a file is read, and what is done when somebody gets all of it. */
+/** How to read a file, and a callback for complete downloads. */
 export interface FileSource {
   open(): Promise<OpenFile>;
   onWhole(): Promise<void>;
 }
 
-/** Answers with the bytes of a release's file, streamed; with a part of them for a range. */
+/** Streams the bytes of a release's file, or a range of them. */
 export async function answerFile(
   context: Context<AppEnv>,
   asset: Asset,

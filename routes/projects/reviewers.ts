@@ -8,7 +8,7 @@ import { numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 const askReviewers = projectRoute("POST /api/reviews/{id}/reviewers", {
-  summary: "Ask accounts to review a change, beside those who were asked before",
+  summary: "Ask further accounts to review a change",
   request: {
     params: reviewParams,
     body: jsonRequest(reviewersSchema.meta({ id: "ReviewersRequest" }), {
@@ -19,7 +19,7 @@ const askReviewers = projectRoute("POST /api/reviews/{id}/reviewers", {
 });
 
 const dropReviewer = projectRoute("DELETE /api/reviews/{id}/reviewers/{name}", {
-  summary: "Ask a reviewer no longer; for the author, admins and the reviewer",
+  summary: "Withdraw the request to a reviewer; for the author, admins and the reviewer",
   request: { params: reviewParams.extend({ name: z.string().max(200) }) },
   responses: { 200: json(reviewSchema, "The review"), ...projectErrors(400, 409, 413) },
 });

@@ -15,7 +15,7 @@ import { newProjectRoutes } from "./context.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { timestampSchema } from "./schemas.ts";
 
-/** The version of tus that is spoken here. */
+/** The supported version of tus. */
 const VERSION = "1.0.0";
 /** The type of a part. */
 const PART = "application/offset+octet-stream";
@@ -28,7 +28,7 @@ const uploadSchema = z.object({
   tag_name: z.string(),
   name: z.string().openapi({ description: "The file of the release" }),
   content_type: z.string(),
-  offset: z.int().openapi({ description: "How many bytes have come" }),
+  offset: z.int().openapi({ description: "Received bytes" }),
   length: z.int(),
   is_finished: z.boolean().openapi({ description: "Whether the release has the file" }),
   created_at: timestampSchema,
@@ -42,11 +42,11 @@ const state = z.object({
   "Tus-Resumable": z.string(),
   "Upload-Offset": z.int(),
   "Upload-Length": z.int(),
-  "Upload-Expires": z.string().openapi({ description: "When it is removed, if nothing comes" }),
+  "Upload-Expires": z.string().openapi({ description: "When it expires without further parts" }),
 });
 
 const otherVersion = {
-  412: json(errorSchema, "The client speaks another version of tus"),
+  412: json(errorSchema, "The client uses another version of tus"),
 } as const;
 
 /** Refuses other versions of the protocol, and names ours in each answer. */
@@ -54,7 +54,7 @@ const tus = createMiddleware<AppEnv>(async (context, next) => {
   const wanted = context.req.header("tus-resumable");
   if (wanted === undefined || wanted === VERSION) await next();
   else {
-    context.res = errorBody(context, 412, `This is tus ${VERSION}, and not ${wanted.slice(0, 20)}`);
+    context.res = errorBody(context, 412, `This is tus ${VERSION}, not ${wanted.slice(0, 20)}`);
     context.res.headers.set("Tus-Version", VERSION);
   }
   context.res.headers.set("Tus-Resumable", VERSION);
@@ -62,8 +62,8 @@ const tus = createMiddleware<AppEnv>(async (context, next) => {
 
 const createUpload = projectRoute("POST /api/releases/{tag}/assets", {
   summary: "Begin a resumable upload of a release's file",
-  description: "Takes clients of tus 1.0, such as tus-js-client and tusc. `Upload-Metadata` " +
-    "holds `filename` and, optionally, `filetype` in Base64. The body may be the first part.",
+  description: "For clients of tus 1.0, such as tus-js-client and tusc. `Upload-Metadata` " +
+    "has `filename` and, optionally, `filetype` in Base64. The body may be the first part.",
   request: {
     params: z.object({ tag: z.string() }),
     headers: z.object({
@@ -74,7 +74,7 @@ const createUpload = projectRoute("POST /api/releases/{tag}/assets", {
   },
   responses: {
     201: {
-      description: "The upload is at `Location`",
+      description: "Created; `Location` is its address",
       headers: state.extend({ Location: z.string() }),
     },
     ...otherVersion,
@@ -83,20 +83,21 @@ const createUpload = projectRoute("POST /api/releases/{tag}/assets", {
 }, tus);
 
 const listUploads = projectRoute("GET /api/uploads", {
-  summary: "Your uploads that can be resumed; everybody's for admins",
+  summary: "Your resumable uploads; for admins, everybody's",
   responses: {
     200: json(
       z.object({ uploads: z.array(uploadSchema).readonly() }),
-      "The uploads, the oldest first; at most 1100",
+      "The uploads, oldest first; at most 1100",
     ),
     ...projectErrors(),
   },
 });
 
 const getUpload = projectRoute("GET /api/uploads/{id}", {
-  summary: "How far an upload is",
-  description: "A client that is about to continue sends HEAD: it ends the request that still " +
-    "seems to work on the upload, and answers in `Upload-Offset` where the next part begins.",
+  summary: "The state of an upload",
+  description:
+    "A client sends HEAD before it continues an upload: this ends the request that still " +
+    "seems to work on it, and `Upload-Offset` in the answer is the start of the next part.",
   request: { params },
   responses: {
     200: Object.assign({ headers: state }, json(uploadSchema, "The upload")),
@@ -108,7 +109,7 @@ const getUpload = projectRoute("GET /api/uploads/{id}", {
 const appendPart = projectRoute("PATCH /api/uploads/{id}", {
   summary: "Continue an upload",
   description:
-    `The body is bytes from \`Upload-Offset\` on, as \`${PART}\`. With the last one the ` +
+    `The body is the bytes from \`Upload-Offset\` on, as \`${PART}\`. With the last byte, the ` +
     "release gets the file.",
   request: {
     params,
@@ -118,15 +119,15 @@ const appendPart = projectRoute("PATCH /api/uploads/{id}", {
   responses: {
     204: { description: "The bytes are stored", headers: state },
     ...otherVersion,
-    415: json(errorSchema, `The body is no \`${PART}\``),
+    415: json(errorSchema, `The body is not of type \`${PART}\``),
     ...projectErrors(400, 408, 409, 413),
   },
 }, tus);
 
 const deleteUpload = projectRoute("DELETE /api/uploads/{id}", {
-  summary: "End an upload, and remove what came of it",
+  summary: "Cancel an upload, and remove its bytes",
   request: { params },
-  responses: { 204: { description: "It is gone" }, ...otherVersion, ...projectErrors(409) },
+  responses: { 204: { description: "Removed" }, ...otherVersion, ...projectErrors(409) },
 }, tus);
 
 type UploadServices = Pick<Services, "hosting" | "accounts" | "config" | "identity">;
@@ -218,7 +219,7 @@ function headersOf({ offset, length, expires_at }: UploadView): Record<string, s
   };
 }
 
-/** The file that the header `Upload-Metadata` describes: pairs of a key and a value in Base64. */
+/** The file in the header `Upload-Metadata`, which has pairs of a key and a value in Base64. */
 function fileOf(metadata: string): { readonly name: string; readonly contentType: string } {
   const values = new Map(
     metadata.split(",").map((pair) => {
@@ -239,6 +240,6 @@ function decoded(base64: string): string {
   try {
     return new TextDecoder().decode(Uint8Array.from(atob(base64), (one) => one.charCodeAt(0)));
   } catch {
-    throw new Invalid("A value in Upload-Metadata is no Base64");
+    throw new Invalid("A value in Upload-Metadata is not Base64");
   }
 }

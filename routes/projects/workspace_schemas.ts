@@ -49,7 +49,7 @@ const overlapSchema = z.object({
     description: "The files that both change; at most 100",
   }),
   conflicts: z.array(pathConflictSchema).readonly().nullable().openapi({
-    description: "Why a trial merge of the two tips fails: empty where it succeeds, null where " +
+    description: "The conflicts of a trial merge of the two tips: empty if it succeeds, null if " +
       "it has not been made yet",
   }),
 }).openapi("WorkspaceOverlap");

@@ -79,7 +79,7 @@ export class IrcAccounts {
    * Creates an account for the person who asks for it. The event names that person as the actor.
    *
    * @param address the person's IP address
-   * @throws Invalid, Conflict, Unavailable as {@link create} does
+   * @throws Invalid, Conflict, Unavailable like {@link create}
    */
   register(request: PersonRequest, address: string): Promise<NewIrcAccount> {
     const actor = `person:${request.account}`;

@@ -86,8 +86,8 @@ export function statement(
 }
 
 /**
- * The app database: a SQLite file that the main thread reads and one worker writes. Only the caller of
- * a write waits for the disk. An acknowledged write is on disk.
+ * The app database: a SQLite file that the main thread reads and one worker writes. Only the caller
+ * of a write waits for the disk. An acknowledged write is on disk.
  */
 export class Database {
   /** Builds queries of every kind and executes those that read. */
@@ -148,7 +148,7 @@ export class Database {
    * Removes what retention does not keep from the beginning of the event log.
    *
    * @returns the number of removed rows
-   * @throws Unavailable as {@link commit} does
+   * @throws Unavailable like {@link commit}
    */
   async trimEvents(trim: Trim): Promise<number> {
     return (await this.#write({ statements: [], events: [], trim })).trimmed;
@@ -233,8 +233,8 @@ export class Database {
   }
 
   /**
-   * Gives the writer what waits, once it has answered what it had: transactions that come in while it
-   * waits for the disk share the next wait.
+   * Gives the writer what waits, once it has answered what it had: transactions that come in while
+   * it waits for the disk share the next wait.
    */
   #advance(): void {
     if (this.#running > 0 || this.#queue.length === 0) return;

@@ -85,7 +85,9 @@ export interface WebhooksTable {
   id: Fixed<string>;
   project_id: Fixed<string | null>;
   url: string;
-  /** Which secret is derived for it, counted from 1, and when it took the place of the one before. */
+  /**
+   * Which secret is derived for it, counted from 1, and when it took the place of the one before.
+   */
   secret_version: number;
   secret_since: number;
   /** Names of events, separated by commas; empty for all. */
@@ -161,7 +163,7 @@ export interface WorkspacesTable {
   generation: number | null;
   /** The check-in that starts its branch. */
   started_as: Fixed<string>;
-  /** Where it branched off; once it is merged, what its last changes were changes of. */
+  /** The check-in where it branched off; after a merge, the one to which its changes applied. */
   base: string;
   /** The check-in that was merged; null before. */
   tip: string | null;
@@ -183,7 +185,10 @@ export interface WorkspaceOverlapsTable {
   notified_at: number | null;
 }
 
-/** Reviews; `number` is the id that the API shows. `diff` only where there is no workspace; `workspace` is its name. */
+/**
+ * Reviews; `number` is the id in the API. `diff` is set only without a workspace; `workspace` is
+ * its name.
+ */
 export interface ReviewsTable {
   id: Fixed<string>;
   project_id: Fixed<string>;
@@ -341,6 +346,6 @@ export interface UploadsTable {
   total_bytes: Fixed<number>;
   created_at: Fixed<number>;
   expires_at: number;
-  /** When its file was stored where it belongs; null before. */
+  /** When its file was stored in the repository; null before. */
   finished_at: number | null;
 }

@@ -5,10 +5,10 @@ import type { EventLog } from "./event_log.ts";
 import type { Following } from "./following.ts";
 import type { LoggedEvent } from "./rows.ts";
 
-/** How long after a failure the same events are taken again, in milliseconds. */
+/** Pause before the same events are handled again after a failure, in milliseconds. */
 const RETRY_MS = 5000;
 
-/** Events without a consequence after which the cursor is stored all the same. */
+/** The cursor is stored after at most this many events without a change. */
 const MAX_UNSTORED = 1000;
 
 export interface LastingFollowingOptions {
@@ -17,9 +17,8 @@ export interface LastingFollowingOptions {
   /** Types of events, each in full or ending in `*`. */
   readonly types: readonly string[];
   /**
-   * Handles events, in their order. What it returns is committed together with the cursor; null
-   * where they were of no consequence. It gets the same events again if it throws, and may get them
-   * again after a crash.
+   * Handles events, in their order. Its change is committed together with the cursor; null if there
+   * is none. It gets the same events again if it throws, and may get them again after a crash.
    */
   readonly take: (events: readonly LoggedEvent[]) => Promise<Change | null>;
   readonly database: Database;
@@ -29,8 +28,8 @@ export interface LastingFollowingOptions {
 }
 
 /**
- * Follows the event log across restarts: a cursor in the database says which events were handled. It
- * begins with what happens after its first start.
+ * Follows the event log across restarts, with a cursor in the database. It begins with the events
+ * after its first start.
  */
 export class LastingFollowing {
   readonly #options: LastingFollowingOptions;
@@ -46,7 +45,7 @@ export class LastingFollowing {
     this.#options = options;
   }
 
-  /** Goes on where the process before ended. */
+  /** Continues where the previous process ended. */
   async start(): Promise<void> {
     const { database, eventLog, name } = this.#options;
     const row = await database.tables.selectFrom("event_cursors").select("seq")
@@ -56,7 +55,7 @@ export class LastingFollowing {
     this.#follow();
   }
 
-  /** Stops once the events under way are handled, and stores the cursor. */
+  /** Stops after the events under way, and stores the cursor. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#following?.close();
@@ -69,7 +68,7 @@ export class LastingFollowing {
     );
   }
 
-  /** Resolves when the events that came so far are handled; for tests. */
+  /** Resolves when all events so far are handled; for tests. */
   async idle(): Promise<void> {
     const { eventLog } = this.#options;
     await eventLog.read({ after: eventLog.newest, limit: 1 });
@@ -94,7 +93,7 @@ export class LastingFollowing {
   }
 
   #begin(): void {
-    // The other events of the same delivery come within this task.
+    // The other events of the same delivery arrive within this task.
     this.#taking = Promise.resolve().then(() => this.#takeAll())
       .finally(() => this.#taking = null);
   }

@@ -12,7 +12,7 @@ export interface EventServicesOptions {
   readonly version: string;
   /** Events that are kept; 0 means all. */
   readonly maxEvents: number;
-  /** How long they are kept, in days; 0 means for ever. */
+  /** How long they are kept, in days; 0 means forever. */
   readonly maxDays: number;
   readonly log: Log;
 }

@@ -1,4 +1,7 @@
-/** What every event of a project tells: `project` is its slug then, which may have another owner now. */
+/**
+ * What every event of a project tells: `project` is its slug then, which may have another owner
+ * now.
+ */
 type InProject = {
   readonly project: string;
   readonly project_id: string;
@@ -7,7 +10,8 @@ type InProject = {
 /**
  * The events of projects. What follows `project.` is the event's name in the repository API, and
  * the fields are those that its streams show. Events that come from an artifact are written by the
- * repository's feed, whichever program wrote the artifact; the others by the service that causes them.
+ * repository's feed, whichever program wrote the artifact; the others by the service that causes
+ * them.
  */
 export interface ProjectEventTypes {
   "project.created": InProject & { visibility: string };
@@ -15,7 +19,7 @@ export interface ProjectEventTypes {
   "project.archived": InProject;
   "project.unarchived": InProject;
   "project.removed": InProject;
-  /** `role`: null if the account is no member any more. */
+  /** `role`: null if the account is no longer a member. */
   "project.member_changed": InProject & { account: string; role: string | null };
   "project.imported": InProject & { format: string; checkins: number };
 
@@ -108,8 +112,9 @@ export interface ProjectEventTypes {
      */
     action: string;
     /**
-     * Names of the reviewers for whom it waits because of this: those whom `created` and `requested`
-     * ask, and all of them at the start of a round. With `request_withdrawn`, who is asked no longer.
+     * Names of the reviewers for whom it waits because of this: those whom `created` and
+     * `requested` ask, and all of them at the start of a round. With `request_withdrawn`, who is
+     * asked no longer.
      */
     reviewers: readonly string[];
     /** The number of the comment that came with it, or null. */

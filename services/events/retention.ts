@@ -13,7 +13,7 @@ export interface RetentionOptions {
   readonly scheduler: Scheduler;
   /** Events that are kept; 0 means all. */
   readonly maxEvents: number;
-  /** How long they are kept, in milliseconds; 0 means for ever. */
+  /** How long they are kept, in milliseconds; 0 means forever. */
   readonly maxAge: number;
   readonly log: Log;
 }

@@ -14,7 +14,7 @@ export interface KeyFile {
 /**
  * Reads a key, or creates it if the file does not exist.
  *
- * @throws SecretFileError as {@link readKeyFile} does, or if the file cannot be written
+ * @throws SecretFileError like {@link readKeyFile}, or if the file cannot be written
  */
 export async function openKeyFile(path: string): Promise<KeyFile> {
   const held = await readKeyFile(path);

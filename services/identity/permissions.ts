@@ -115,7 +115,7 @@ export function mayDo(principal: Principal, action: Action, resource: Resource):
   return refusalOf(principal, action, resource) === null;
 }
 
-/** Why a principal may not do something; null where it may. */
+/** Why a principal may not do something; null if it may. */
 function refusalOf(principal: Principal, action: Action, resource: Resource): string | null {
   if (principal.kind === "operator") return null;
   const holder = holderOf(principal);

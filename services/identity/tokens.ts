@@ -115,9 +115,9 @@ export class Tokens implements Directory {
    * Creates a token of an account or for a project.
    *
    * @param findProject the internal id of a slug, or null
-   * @throws NotFound where the owner or the project does not exist
-   * @throws Invalid where the owner can have no token, both are named or none, or the time is past
-   * @throws Conflict where the owner is revoked
+   * @throws NotFound if the owner or the project does not exist
+   * @throws Invalid if the owner cannot have tokens, both or neither are given, or the time is past
+   * @throws Conflict if the owner is revoked
    */
   async create(
     request: TokenRequest,
@@ -249,7 +249,7 @@ export class Tokens implements Directory {
     });
   }
 
-  /** Whose credential a token is; null where that one may have none at the moment. */
+  /** The owner of a token; null if it may have no tokens now. */
   #holderOf({ ownerId, name }: HeldToken): Pick<Principal, "kind" | "name"> | null {
     // No account has a name with a colon.
     if (ownerId === null) return { kind: "project", name: `token:${name}` };

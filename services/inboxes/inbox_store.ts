@@ -37,7 +37,7 @@ export type Restored =
 
 export interface InboxStoreOptions {
   readonly database: Database;
-  /** Milliseconds for which messages are kept; null for ever. */
+  /** Milliseconds for which messages are kept; null means forever. */
   readonly age: number | null;
   readonly scheduler: Scheduler;
   readonly log: Log;
@@ -125,7 +125,7 @@ export class InboxStore {
   /**
    * Writes what waits now, at once.
    *
-   * @throws Unavailable where the disk refuses; it is tried again later
+   * @throws Unavailable if the disk refuses the write; it is tried again later
    */
   async flush(): Promise<void> {
     const last = this.#queue.at(-1);
@@ -153,7 +153,7 @@ export class InboxStore {
   /**
    * Changes how long messages are kept.
    *
-   * @param age in milliseconds; null for ever
+   * @param age in milliseconds; null means forever
    */
   retain(age: number | null): void {
     this.#age = age;

@@ -102,8 +102,8 @@ export class Inboxes {
   }
 
   /**
-   * Adds entries to inboxes. One whose id an inbox has already is not added again. Resolves when they
-   * are on disk.
+   * Adds entries to inboxes. One whose id an inbox has already is not added again. Resolves when
+   * they are on disk.
    *
    * @throws the database's error: then some of them may be missing
    */
@@ -127,7 +127,7 @@ export class Inboxes {
   /**
    * Changes how long messages are kept.
    *
-   * @param age in milliseconds; null for ever
+   * @param age in milliseconds; null means forever
    */
   retain(age: number | null): void {
     this.#options.store?.retain(age);

@@ -40,7 +40,7 @@ export class Rights {
   /**
    * Checks again, because the network's configuration may have changed.
    *
-   * @throws Unavailable as {@link assert}
+   * @throws Unavailable like {@link assert}
    */
   async check(): Promise<void> {
     const { network, log } = this.#options;

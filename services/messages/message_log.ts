@@ -46,8 +46,8 @@ export type PastMessage<Message> =
   | { readonly microseconds: number; readonly removed: string };
 
 /**
- * Messages in their order of arrival. The log keeps the newest ones, and followers get each new one.
- * History, streams and waiting readers all read this.
+ * Messages in their order of arrival. The log keeps the newest ones, and followers get each new
+ * one. History, streams and waiting readers all read this.
  */
 export class MessageLog<Message extends LoggedMessage> {
   readonly #options: MessageLogOptions;
@@ -144,7 +144,7 @@ export class MessageLog<Message extends LoggedMessage> {
    * gaps or duplicates.
    *
    * @returns a function that ends it
-   * @throws Invalid as {@link read} does
+   * @throws Invalid like {@link read}
    */
   follow(since: string | undefined, follower: Follower<Message>): () => void {
     const subscription = { follower, open: true };

@@ -1,6 +1,6 @@
 import type { About, AddressedKind } from "../inboxes/mod.ts";
 
-/** What an event is to one account. */
+/** The notification of one account about an event. */
 export interface Concern {
   /** The account's internal id, or its name. */
   readonly to: { readonly key: string } | { readonly name: string };

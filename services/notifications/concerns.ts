@@ -22,15 +22,15 @@ export type AddressedConcern = Omit<Concern, "to"> & { readonly account: Account
 
 type EventOf<Type> = Extract<ProjectEvent, { readonly type: Type }>;
 
-/** Outcomes of a claim whose holder minds that somebody else has the ticket now. */
+/** Outcomes of a claim after which the holder is notified if somebody else claims the ticket. */
 const MINDED: ReadonlySet<string | null> = new Set(["lapsed", "broken", "submitted"]);
 
 /** The name under which muster itself acts. */
 export const MUSTER = "muster";
 
 /**
- * Finds whom an event concerns, and says it to them. Nobody is told of their own acts, and nobody is
- * told twice of one event: the first concern of an account counts.
+ * Finds the accounts that an event concerns, with a text for each. Nobody is notified of their own
+ * actions, or twice of one event: the first concern of an account counts.
  */
 export class Concerns {
   readonly #options: ConcernsOptions;
@@ -59,7 +59,7 @@ export class Concerns {
     return [...found.values()];
   }
 
-  /** An account that is not revoked, and was there when the event happened. */
+  /** The account, if it is not revoked and existed at the time of the event. */
   #accountOf(to: Concern["to"], time: number): Account | null {
     const { accounts } = this.#options;
     const account = "key" in to ? accounts.get(to.key) : accounts.find(to.name);
@@ -123,7 +123,7 @@ export class Concerns {
       const text = `${from} has closed your workspace ${name} without a merge`;
       return [{ to, kind: "claim", from, text, about }];
     }
-    // Of a merge with a review, the review tells; of one without a request, the landing queue.
+    // A merge with a review is reported by the review; one without a request, by the landing queue.
     if (action !== "merged" || event.cause === null || await this.#isReviewed(project, name)) {
       return [];
     }
@@ -180,8 +180,8 @@ export class Concerns {
 }
 
 /**
- * Whether an account did what an event tells. What muster does in somebody's name, such as a landing,
- * has no request as its cause, and overlaps are nobody's doing.
+ * Whether an account caused an event by a request. Actions of muster in somebody's name, such as a
+ * landing, have no request as their cause, and nobody causes overlaps.
  */
 function isOwn(event: ProjectEvent, { id, name }: Account): boolean {
   if (event.cause !== null && event.actor_id === id) return true;

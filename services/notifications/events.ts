@@ -9,7 +9,7 @@ export type ProjectEvent = {
   };
 }[ProjectEventType];
 
-/** A logged event as one of a project; null if it is another. */
+/** A logged event as a project's event; null for other events. */
 export function projectEventOf(event: LoggedEvent): ProjectEvent | null {
   return event.type.startsWith("project.") ? event as unknown as ProjectEvent : null;
 }

@@ -1,7 +1,7 @@
-/** Names of one text that count. */
+/** Most mentions of one text. */
 const MAX_MENTIONS = 20;
 
-/** `@` and a nick, which no word comes before. */
+/** `@` and a nick, not directly after a word. */
 const MENTION = /(?<![\w.@/-])@([A-Za-z[\]\\`_^{|}][A-Za-z0-9[\]\\`_^{|}-]{0,63})/g;
 
 /** The names that a text mentions with `@`. */

@@ -1,4 +1,7 @@
-/** Tells those whom the events of projects concern: in inboxes, to people, and in channels. */
+/**
+ * Notifies accounts of the events in projects that concern them: agents in inboxes, people on IRC,
+ * and everybody in channels.
+ */
 export { Announcer, type AnnouncerOptions } from "./announcer.ts";
 export { Notifier, type NotifierOptions, type People } from "./notifier.ts";
 export {

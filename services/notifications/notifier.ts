@@ -34,8 +34,9 @@ export interface NotifierOptions extends ConcernsOptions {
 
 /**
  * Follows the event log, once for all projects, and says what happens to those whom it concerns:
- * agents in their inboxes, people on IRC, and everybody in the project's channel. A cursor in the database says which events it has handled, and an entry's
- * id is that of its event, so a kill neither loses an entry nor doubles one.
+ * agents in their inboxes, people on IRC, and everybody in the project's channel. A cursor in the
+ * database says which events it has handled, and an entry's id is that of its event, so a kill
+ * neither loses an entry nor doubles one.
  */
 export class Notifier {
   readonly #options: NotifierOptions;
@@ -55,7 +56,7 @@ export class Notifier {
     });
   }
 
-  /** Goes on where the process before ended. */
+  /** Continues where the previous process ended. */
   start(): Promise<void> {
     return this.#following.start();
   }
@@ -64,7 +65,7 @@ export class Notifier {
     return this.#following.close();
   }
 
-  /** Resolves when everybody has been told of what happened so far; for tests. */
+  /** Resolves when all events so far are handled; for tests. */
   idle(): Promise<void> {
     return this.#following.idle();
   }
@@ -113,7 +114,7 @@ export class Notifier {
       concerns = await this.#concerns.of(held, event, mayRead);
     } catch (error) {
       if (error instanceof Unavailable) throw error;
-      // One event that cannot be understood must not keep the others from everybody.
+      // A single unreadable event must not block the others.
       log.error("An event could not be turned into notifications", { seq: event.seq, error });
     }
     return concerns.flatMap((concern): Notification[] => {

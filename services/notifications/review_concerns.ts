@@ -7,7 +7,7 @@ import { excerpt, quoted } from "./texts.ts";
 
 type ReviewEvent = Extract<ProjectEvent, { readonly type: "project.review" }>;
 
-/** Whom something that happens to a review concerns: its author, or else its reviewers. */
+/** Finds the accounts that a change of a review concerns: its author or its reviewers. */
 export class ReviewConcerns {
   readonly #store: ReviewStore;
 
@@ -65,7 +65,7 @@ export class ReviewConcerns {
         return [...toReviewers(text), ...judges.map((key) => ({ ...entry, to: { key }, text }))];
       }
       case "merged":
-        // Without a request as its cause the landing queue did it, which tells of it.
+        // Without a request as its cause, the landing queue made and reports the merge.
         if (cause === null) return [];
         return [toAuthor(`${from} has merged ${name}`)];
       case "closed":

@@ -1,32 +1,33 @@
-/** Texts of notifications and of channels' lines: one line, bounded, without control characters. */
+/** Texts for notifications and lines in channels: one line, bounded, without control characters. */
 
-/** Characters of a title or of a comment in a text. */
+/** Most characters of a title or a comment in a text. */
 const MAX_TITLE = 80;
 const MAX_EXCERPT = 240;
 
-/** Paths that a text names. */
+/** Most paths in a text. */
 const MAX_PATHS = 3;
 
 /**
- * Control and formatting characters, and those that change the direction of a text or are not seen.
+ * Control and formatting characters, invisible ones, and those that change the direction of a text.
  */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]+/gu;
 
-/** A text in one line, without what could act on a terminal or an IRC client, cut to a length. */
+/** A text on one line, truncated, without characters that act on a terminal or an IRC client. */
 export function oneLine(text: string, length: number): string {
-  // A few characters more than shown, so that a long text costs no more than a short one.
+  // Reads only a few more characters than it shows, so that a long text costs no more than a short
+  // one.
   const line = text.slice(0, length * 4).replace(UNSAFE, " ").replace(/\s+/g, " ").trim();
   const characters = [...line];
   return characters.length <= length ? line : `${characters.slice(0, length - 1).join("")}…`;
 }
 
-/** What somebody wrote, as a part of a text; nothing for nothing. */
+/** A person's words as a part of a text; empty if there are none. */
 export function excerpt(text: string): string {
   const line = oneLine(text, MAX_EXCERPT);
   return line === "" ? "" : `: ${line}`;
 }
 
-/** A title in quotation marks with a space before it; nothing for nothing. */
+/** A title in quotation marks after a space; empty if there is none. */
 export function quoted(title: string): string {
   const line = oneLine(title, MAX_TITLE);
   return line === "" ? "" : ` “${line}”`;

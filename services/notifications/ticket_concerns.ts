@@ -12,12 +12,12 @@ export interface TicketConcernsOptions {
   readonly claims: Pick<Claims, "active">;
 }
 
-/** The field that holds a comment. */
+/** The field with a comment. */
 const COMMENT = "icomment";
 
 /**
- * Whom a change of a ticket concerns: the holder of its claim, whom a comment names with `@`, and those
- * who said something about the ticket before, whom a comment answers.
+ * Finds the accounts that a change of a ticket concerns: the holder of its claim, the accounts that
+ * a comment mentions with `@`, and earlier commenters, whom a comment answers.
  */
 export class TicketConcerns {
   readonly #options: TicketConcernsOptions;
@@ -26,7 +26,7 @@ export class TicketConcerns {
     this.#options = options;
   }
 
-  /** What a ticket is called in a text. */
+  /** The name of a ticket in a text. */
   async nameOf(project: Project, ticket: string): Promise<string> {
     const { repositories } = this.#options;
     const read = repositories.read(project, (repository) => repository.resolveTicket(ticket));

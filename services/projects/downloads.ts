@@ -2,15 +2,15 @@ import { join } from "node:path";
 import type { Project } from "./records.ts";
 import type { RepositoryFiles } from "./repository_files.ts";
 
-/** Bytes of all copies that are kept. */
+/** Bytes of all kept copies. */
 const MAX_BYTES = 1024 * 1024 * 1024;
 const MAX_COPIES = 200;
-/** How much of a range is read at once, in bytes. */
+/** Bytes of a range that are read at once. */
 const PART_BYTES = 256 * 1024;
-/** How often to look for a copy again that another download has pushed out. */
+/** Attempts to open a copy that other downloads push out. */
 const MAX_ATTEMPTS = 3;
 
-/** An unversioned file, open to be read. */
+/** An unversioned file, open for reading. */
 export interface OpenFile {
   readonly uuid: string;
   readonly size: number;
@@ -24,13 +24,13 @@ interface Copy {
 }
 
 /**
- * Unversioned files as files on the disk, which can be read from any place and by many at a time. A
- * repository gives the content of such a file only as a whole, so a copy is kept while there is room;
- * content never changes under its hash.
+ * Copies of unversioned files on disk, which many can read at any position. A repository returns
+ * such a file only as a whole, so a copy is kept while there is room. Content never changes under
+ * its hash.
  */
 export class RepositoryDownloads {
   readonly #files: RepositoryFiles;
-  /** The least recently used ones first, by project and hash. */
+  /** By project and hash, the least recently used first. */
   readonly #copies = new Map<string, Promise<Copy>>();
   #folder: Promise<string> | null = null;
   #bytes = 0;
@@ -40,10 +40,10 @@ export class RepositoryDownloads {
   }
 
   /**
-   * Opens an unversioned file; the caller closes it. If the repository has other content under the
-   * name by now, gives that.
+   * Opens an unversioned file; the caller closes it. If the content under the name has changed,
+   * opens the new content.
    *
-   * @param uuid the hash that the file has
+   * @param uuid the hash of the file
    * @throws ServiceError in place of the engine's errors
    */
   async open(
@@ -86,7 +86,7 @@ export class RepositoryDownloads {
     return { uuid, size, path };
   }
 
-  /** Counts a copy once it is made, and removes the oldest ones until the rest fits. */
+  /** Counts a finished copy, and removes the oldest ones until the rest fits. */
   async #keep(key: string, uuid: string, making: Promise<Copy>): Promise<void> {
     try {
       const copy = await making;
@@ -116,7 +116,7 @@ export class RepositoryDownloads {
  * A part of a file, which is closed at its end.
  *
  * @param start the first byte
- * @param end the first byte behind the part
+ * @param end the first byte after the part
  */
 export async function readPart(
   file: Deno.FsFile,

@@ -20,15 +20,15 @@ export interface UploadLimits {
   readonly maxBytes: number;
 }
 
-/** What only uploads want that can be resumed. */
+/** Options of resumable uploads. */
 export interface Resumable {
-  /** Ends the upload; what came before stays. */
+  /** Ends the upload; the received bytes stay. */
   readonly signal?: AbortSignal;
-  /** Whether what came must be on the disk at the end. */
+  /** Whether the received bytes must be on disk at the end. */
   readonly isDurable?: boolean;
 }
 
-/** What a client sends, and the length that it declared. */
+/** The body of a request, with its declared length. */
 export type SentBody = Pick<Request, "body" | "headers">;
 
 /**
@@ -58,12 +58,12 @@ export async function receiveUpload(
 }
 
 /**
- * Appends what a client sends to a file, which is made where there is none. What came before an error
- * stays in the file.
+ * Appends the body of a request to a file; makes the file if it is missing. Bytes that arrive
+ * before an error stay in the file.
  *
- * @param options the bounds of this body, and what resumable uploads need
- * @returns how many bytes came
- * @throws what {@link receiveUpload} throws, and the signal's reason
+ * @param options the bounds of this body, and options of resumable uploads
+ * @returns the number of received bytes
+ * @throws like {@link receiveUpload}, and the signal's reason
  */
 export async function appendParts(
   path: string,

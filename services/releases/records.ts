@@ -25,7 +25,7 @@ export interface ReleaseRequest {
 
 export type Row = Selectable<Tables["releases"]>;
 
-/** Whose change an event tells of, and when it was. */
+/** Who made a change, and when. */
 export interface By {
   readonly origin: Origin;
   readonly time: number;

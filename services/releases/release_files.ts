@@ -15,16 +15,16 @@ import {
   type Row,
 } from "./records.ts";
 
-/** Files of one release. */
+/** Most files of one release. */
 const MAX_FILES = 100;
 
-/** Length from which on a file waits for others that are long, in bytes. */
+/** A file of this length or more waits for other such files, in bytes. */
 const LARGE_BYTES = 16 * 1024 * 1024;
 
-/** The type of a file whose uploader names none. */
+/** The default type of a file. */
 const OTHER_TYPE = "application/octet-stream";
 
-/** A file to give to a release. */
+/** A new file of a release. */
 export interface NewAsset {
   readonly name: string;
   /** Path of the file with the content. */
@@ -32,7 +32,7 @@ export interface NewAsset {
   readonly contentType: string | null;
 }
 
-/** A file that a release is to get; `uuid` is the hash of its content. */
+/** A file to add to a release; `uuid` is the hash of its content. */
 interface Addition {
   readonly row: Row;
   readonly name: string;
@@ -40,7 +40,7 @@ interface Addition {
   readonly uuid: string;
 }
 
-/** Files that a release is to lose; with `isWhole` it ends itself. */
+/** Files to remove from a release; with `isWhole`, the release is removed too. */
 interface Removal {
   readonly row: Row;
   readonly names: readonly string[];
@@ -48,8 +48,8 @@ interface Removal {
 }
 
 /**
- * The files of releases: unversioned files of the repository, with a row each for what a repository
- * does not keep of them.
+ * The files of releases: unversioned files of the repository, each with a row for the properties
+ * that a repository cannot hold.
  */
 export class ReleaseFiles {
   readonly #database: Database;
@@ -105,10 +105,10 @@ export class ReleaseFiles {
   }
 
   /**
-   * Checks whether a release may get a file, before somebody sends a long one in vain.
+   * Checks whether a release accepts a file, before its client sends a long one in vain.
    *
-   * @returns the file of that name, which the new one would replace
-   * @throws NotFound, Conflict where the release has too many files
+   * @returns the file with that name, which the new one would replace
+   * @throws NotFound; Conflict if the release has too many files
    */
   async requireRoom(project: Project, tag: string, name: string): Promise<Asset | null> {
     await findRow(this.#database, project, tag);
@@ -121,11 +121,11 @@ export class ReleaseFiles {
   }
 
   /**
-   * Gives a release a file, in place of the one of that name. What it has already is not written
-   * again.
+   * Adds a file to a release, or replaces the one with the same name. The same content is not
+   * written again.
    *
    * @returns the file, and whether the name is new
-   * @throws NotFound, Conflict where the release has too many files, TooLarge
+   * @throws NotFound, TooLarge; Conflict if the release has too many files
    */
   async put(
     project: Project,
@@ -171,7 +171,7 @@ export class ReleaseFiles {
     await this.#drop(project, { row, names: [name], isWhole: false }, request);
   }
 
-  /** Removes every file of a release, and the release with them. */
+  /** Removes a release with all of its files. */
   async removeRelease(project: Project, row: Row, request: ReleaseRequest): Promise<void> {
     const names = (await this.#of(project, row.tag_name)).map(({ name }) => name);
     const removal: Removal = { row, names, isWhole: true };
@@ -188,7 +188,9 @@ export class ReleaseFiles {
     await this.#database.commit({ statements: [statement(update)] });
   }
 
-  /** Does what takes a multiple of a file's length in memory; for long files, one after the other. */
+  /**
+   * Does work that takes a multiple of a file's length in memory; for long files, one at a time.
+   */
   async #inTurn(source: string, work: () => Promise<void>): Promise<void> {
     if ((await Deno.stat(source)).size < LARGE_BYTES) return await work();
     const turn = this.#turns.then(work);

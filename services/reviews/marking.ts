@@ -11,9 +11,9 @@ export interface ReviewMarkingOptions {
   readonly database: Database;
   readonly repositories: ProjectRepositories;
   readonly store: Pick<ReviewStore, "get">;
-  /** @throws Conflict where the review must not be merged */
+  /** @throws Conflict if the review must not be merged */
   readonly requireApproved: (project: Project, review: Review) => Promise<unknown>;
-  /** What the app database gets for a review that was merged. */
+  /** The change of the app database for a merged review. */
   readonly changeOf: (project: Project, review: Review, by: By) => Promise<Change>;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -23,7 +23,7 @@ interface MarkBody {
   readonly review: string;
 }
 
-/** Merges reviews that have no workspace: they are marked as merged, and their tickets are closed. */
+/** Merges reviews without a workspace: marks them as merged, and closes their tickets. */
 export class ReviewMarking {
   readonly #options: ReviewMarkingOptions;
   readonly #kind: RegisteredKind<MarkBody>;
@@ -40,7 +40,7 @@ export class ReviewMarking {
     });
   }
 
-  /** @throws Conflict where the review is not approved, or not any more */
+  /** @throws Conflict if the review is not approved, or no longer approved */
   async mark(project: Project, review: Review, request: ReviewRequest): Promise<void> {
     const { repositories } = this.#options;
     const { ticket } = review;
@@ -68,7 +68,7 @@ export class ReviewMarking {
     if (hash === null) await this.#markAlone(project, review, { caller });
   }
 
-  /** The same where there is no ticket to close. */
+  /** Marks a review that has no ticket to close. */
   #markAlone(project: Project, { id }: Review, { caller }: Pick<ReviewRequest, "caller">) {
     const { database, repositories, clock, changeOf } = this.#options;
     return repositories.exclusively(project, async () => {
@@ -79,10 +79,10 @@ export class ReviewMarking {
     });
   }
 
-  /** The review as it is now. */
+  /** The current state of the review. */
   async #require(project: Project, { id }: Pick<Review, "id">): Promise<Review> {
     const review = await this.#options.store.get(id);
-    if (review === null) throw new Conflict("The review is not there any more");
+    if (review === null) throw new Conflict("The review no longer exists");
     await this.#options.requireApproved(project, review);
     return review;
   }

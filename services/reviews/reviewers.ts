@@ -4,7 +4,7 @@ import type { Account, AccountDirectory } from "../identity/mod.ts";
 import type { Project, Projects } from "../projects/mod.ts";
 import type { Review } from "./records.ts";
 
-/** Reviewers of one review. */
+/** Most reviewers of one review. */
 const MAX_REVIEWERS = 20;
 
 export interface ReviewersOptions {
@@ -13,7 +13,7 @@ export interface ReviewersOptions {
   readonly projects: Pick<Projects, "get">;
 }
 
-/** Accounts that were asked to review a change. */
+/** Accounts that are asked to review a change. */
 export class Reviewers {
   readonly #options: ReviewersOptions;
   readonly #tables: Database["tables"];
@@ -38,10 +38,10 @@ export class Reviewers {
   }
 
   /**
-   * The accounts of names, each once.
+   * The accounts with these names, each once.
    *
-   * @param authors keys of those who wrote the change
-   * @throws Invalid where one of them cannot review the change
+   * @param authors keys of the change's authors
+   * @throws Invalid if one of them cannot review the change
    */
   resolve(project: Project, names: readonly string[], authors: readonly string[]): Account[] {
     const { accounts, projects } = this.#options;
@@ -65,13 +65,13 @@ export class Reviewers {
     return [...found.values()];
   }
 
-  /** @throws Invalid where a review would have too many reviewers */
+  /** @throws Invalid if a review would have too many reviewers */
   requireRoom(names: ReadonlySet<string>): void {
     if (names.size <= MAX_REVIEWERS) return;
     throw new Invalid(`A review has at most ${MAX_REVIEWERS} reviewers`);
   }
 
-  /** Adds reviewers; those who were asked before stay. */
+  /** Adds reviewers; earlier ones stay. */
   insertion({ id }: Pick<Review, "id">, accounts: readonly Account[], now: number): Statement[] {
     return accounts.map((account) =>
       statement(

@@ -140,7 +140,7 @@ export class Reviews {
   /**
    * Asks accounts for their verdicts. Those who were asked before stay.
    *
-   * @throws NotFound, Conflict where the review has ended, Invalid where one of them cannot review it
+   * @throws NotFound; Conflict if the review has ended; Invalid if one of them cannot review it
    */
   ask(
     project: Project,
@@ -171,7 +171,7 @@ export class Reviews {
   /**
    * Asks a reviewer no longer. The author, the workspace's owner, admins and the reviewer may.
    *
-   * @throws NotFound where the account was not asked, Forbidden
+   * @throws NotFound if the account was not asked; Forbidden
    */
   withdrawRequest(
     project: Project,

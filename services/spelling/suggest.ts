@@ -1,7 +1,7 @@
 /** How far a name may be from what was typed: a third of its letters, at most this many. */
 const MAX_DISTANCE = 3;
 
-/** The name that was probably meant, or null where none is near. */
+/** The name that was probably meant, or null if none is similar. */
 export function suggest(typed: string, names: readonly string[]): string | null {
   let best: string | null = null;
   let least = Infinity;

@@ -4,8 +4,8 @@ import type { ClaimBook } from "./claim_book.ts";
 import type { ClaimStatements } from "./claim_statements.ts";
 
 /**
- * Ends the claims of tickets that were closed, by whichever program: the work is done, so no strike
- * follows. A claim that the same step ends in another way, such as by a merge, is left alone.
+ * Ends the claims of tickets that any program has closed. The work is done, so this is no strike. A
+ * claim that the same step ends in another way, such as by a merge, is left alone.
  */
 export function endClosed(
   { book, statements }: { readonly book: ClaimBook; readonly statements: ClaimStatements },

@@ -34,7 +34,7 @@ export function refusalOf(claim: Claim, outcome: ClaimOutcome): Conflict {
   });
 }
 
-/** @throws Conflict where a request names a generation that is not the claim's */
+/** @throws Conflict if a request names a generation that is not the claim's */
 export function requireGeneration(claim: Claim, generation: number | undefined): void {
   if (generation === undefined || generation === claim.generation) return;
   throw claimRefusal(
@@ -48,7 +48,7 @@ export function requireGeneration(claim: Claim, generation: number | undefined):
  * Keeps an agent with an old list from doing a ticket again that was submitted meanwhile.
  *
  * @param previous the newest claim of the ticket, or null
- * @throws Conflict where another has done the ticket and nobody has reopened it
+ * @throws Conflict if somebody else has done the ticket and nobody has reopened it
  */
 export function requireNotDone(ticket: TicketRef, previous: Claim | null, actor: Holder): void {
   if (previous === null || !isResult(previous.outcome) || ticket.status === "Open") return;

@@ -1,2 +1,2 @@
-/** Uploads that can be resumed, of files of releases. See README.md. */
+/** Resumable uploads of releases' files. See README.md. */
 export { type NewUpload, type SentPart, Uploads, type UploadView } from "./uploads.ts";

@@ -16,30 +16,30 @@ import type { Scheduler } from "../scheduler.ts";
 
 type Row = Selectable<Tables["uploads"]>;
 
-/** How long an upload waits for its next part, in milliseconds. */
+/** Time from an upload's last part to its expiry, in milliseconds. */
 const LIFETIME = 24 * 60 * 60 * 1000;
-/** How long a finished one can be asked about. */
+/** Time for which a finished upload can be read, in milliseconds. */
 const FINISHED_LIFETIME = 60 * 60 * 1000;
-/** How often the expired ones are removed. */
+/** Pause between two removals of expired uploads, in milliseconds. */
 const SWEEP_INTERVAL = 60 * 60 * 1000;
-/** Unfinished uploads of one project. */
+/** Most unfinished uploads of one project. */
 const MAX_UPLOADS = 100;
-/** Finished uploads of one project that are kept. */
+/** Finished uploads kept for one project. */
 const MAX_FINISHED = 1000;
 
 export interface UploadsOptions {
-  /** Where the bytes of unfinished uploads are. */
+  /** The folder for the bytes of unfinished uploads. */
   readonly folder: string;
   readonly database: Database;
   readonly repositories: Pick<ProjectRepositories, "exclusively">;
   readonly releases: Releases;
   readonly scheduler: Scheduler;
   readonly log: Log;
-  /** Bytes of one upload, and of all unfinished ones of a project. */
+  /** Most bytes of one upload, and of all unfinished ones of a project together. */
   readonly maxBytes: number;
 }
 
-/** An upload to begin. */
+/** A new upload. */
 export interface NewUpload {
   /** The release, and the name of its file. */
   readonly tag: string;
@@ -49,13 +49,13 @@ export interface NewUpload {
   readonly length: number;
 }
 
-/** An upload as it is told to callers. */
+/** An upload as the API shows it. */
 export interface UploadView {
   readonly id: string;
   readonly tag_name: string;
   readonly name: string;
   readonly content_type: string;
-  /** How many bytes have come. */
+  /** The number of received bytes. */
   readonly offset: number;
   readonly length: number;
   readonly is_finished: boolean;
@@ -65,14 +65,14 @@ export interface UploadView {
 
 /** A part of an upload. */
 export interface SentPart {
-  /** Where it begins, in bytes. */
+  /** The position of its first byte. */
   readonly offset: number;
   readonly body: ReadableStream<Uint8Array> | null;
-  /** How long to wait for the next bytes, in milliseconds. */
+  /** Longest wait for the next bytes, in milliseconds. */
   readonly stallMs: number;
 }
 
-/** Who asks about an upload: its uploader, or an admin of the project. */
+/** The reader of an upload: its uploader, or an admin of the project. */
 export interface UploadViewer {
   readonly actor: Actor;
   readonly isAdmin: boolean;
@@ -84,7 +84,7 @@ interface Turn {
   readonly done: Promise<unknown>;
 }
 
-/** Uploads of files of releases that clients can resume. */
+/** Resumable uploads of releases' files. */
 export class Uploads {
   readonly #options: UploadsOptions;
   /** The last request of each upload. */
@@ -95,7 +95,7 @@ export class Uploads {
     this.#options = options;
   }
 
-  /** Makes the folder where there is none, and removes what has expired. */
+  /** Makes the folder if it is missing, and removes expired uploads. */
   static async open(options: UploadsOptions): Promise<Uploads> {
     await Deno.mkdir(options.folder, { recursive: true, mode: 0o700 });
     const uploads = new Uploads(options);
@@ -108,19 +108,19 @@ export class Uploads {
     return Math.min(this.#options.maxBytes, MAX_ARTIFACT_BYTES);
   }
 
-  /** Ends every request that works on an upload, and keeps what came. */
+  /** Ends every request that works on an upload, and keeps the received bytes. */
   async close(): Promise<void> {
     this.#cancelSweep();
     const turns = [...this.#turns.values()];
-    for (const { ending } of turns) ending.abort(new Conflict("muster is about to end"));
+    for (const { ending } of turns) ending.abort(new Conflict("muster is shutting down"));
     await Promise.allSettled(turns.map(({ done }) => done));
   }
 
   /**
    * Begins an upload.
    *
-   * @throws NotFound where there is no such release; Conflict, TooLarge
-   * @throws TooMany where the unfinished uploads of the project take too much
+   * @throws NotFound if there is no such release; Conflict, TooLarge
+   * @throws TooMany if the project's unfinished uploads exceed a bound
    */
   async create(project: Project, asked: NewUpload, actor: Actor): Promise<UploadView> {
     const { tag, name, contentType, length } = asked;
@@ -148,21 +148,21 @@ export class Uploads {
     });
   }
 
-  /** The uploads of a project that the caller may see, the oldest first. */
+  /** The uploads of a project that the caller may see, oldest first. */
   async list(project: Project, viewer: UploadViewer): Promise<UploadView[]> {
     const rows = await this.#rows(project);
     const shown = rows.filter((row) => this.#isCurrent(row) && mayUse(row, viewer));
     return await Promise.all(shown.map((row) => this.#viewOf(row)));
   }
 
-  /** @throws NotFound where there is none, it has expired, or it is another's */
+  /** @throws NotFound if there is none, it has expired, or it belongs to somebody else */
   async find(project: Project, id: string, viewer: UploadViewer): Promise<UploadView> {
     return await this.#viewOf(await this.#require(project, id, viewer));
   }
 
   /**
-   * How far an upload is, for a client that is about to continue it: ends the request that works on
-   * it, and stores the file if all of it is there.
+   * The state of an upload, for a client that is about to continue it: ends the request that works
+   * on it, and stores the file if it is complete.
    */
   async resume(
     project: Project,
@@ -179,9 +179,10 @@ export class Uploads {
   /**
    * Appends a part to an upload. With the last one, the release gets its file.
    *
-   * @param confirm gives the request once the part is there; throws where its credential has ended
-   * @throws Conflict where the part begins elsewhere than the upload ends, or another request
-   *   continues it; TooLarge where it goes beyond the length
+   * @param confirm returns the request after the part has arrived; throws if its credential has
+   * ended
+   * @throws Conflict if the part does not begin at the upload's offset, or another request
+   * continues the upload; TooLarge if it exceeds the length
    */
   async append(
     project: Project,
@@ -207,7 +208,7 @@ export class Uploads {
     });
   }
 
-  /** Ends an upload, and removes what came of it. */
+  /** Ends an upload, and removes its bytes. */
   async remove(project: Project, id: string, viewer: UploadViewer): Promise<void> {
     await this.#require(project, id, viewer);
     await this.#alone(id, async () => {
@@ -215,7 +216,7 @@ export class Uploads {
     });
   }
 
-  /** Stores the file if all of it is there, and keeps the upload for another day if not. */
+  /** Stores the file if it is complete; otherwise keeps the upload for another day. */
   async #settle(
     project: Project,
     row: Row,
@@ -247,7 +248,7 @@ export class Uploads {
     await this.#options.releases.files.put(project, tag, { name, source, contentType }, request);
   }
 
-  /** Runs a task while no other request works on the upload; ends the one that does. */
+  /** Ends the request that works on the upload, then runs a task alone. */
   async #alone<T>(id: string, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const before = this.#turns.get(id);
     before?.ending.abort(new Conflict("Another request continues this upload"));
@@ -265,9 +266,10 @@ export class Uploads {
     }
   }
 
-  /** Removes expired uploads, and files that belong to none. */
+  /** Removes expired uploads, and files without an upload. */
   async sweep(): Promise<void> {
-    // A row is made before its file: what is listed first and has no row then belongs to none.
+    // A row is made before its file, so a file that is listed first and has no row afterwards is an
+    // orphan.
     const { database: { tables }, folder } = this.#options;
     const names = (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name);
     const rows = await tables.selectFrom("uploads").selectAll().execute();
@@ -364,7 +366,7 @@ function mayUse({ uploader_key }: Row, { actor, isAdmin }: UploadViewer): boolea
   return isAdmin || uploader_key === actor.key;
 }
 
-/** The release that an upload is for, and the name of its file. */
+/** The release of an upload, and the name of its file. */
 function targetOf({ target }: Row): { readonly tag: string; readonly name: string } {
   return JSON.parse(target);
 }

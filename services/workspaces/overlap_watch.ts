@@ -6,13 +6,13 @@ import type { Scheduler } from "../scheduler.ts";
 import { branchOf, type Workspace } from "./records.ts";
 import type { Workspaces } from "./workspaces.ts";
 
-/** Trial merges of one look at a project. */
+/** Most trial merges of one check of a project. */
 const MAX_MERGES = 200;
 
-/** How long after a look at a project the next one follows at the earliest, in milliseconds. */
+/** Shortest pause between two checks of a project, in milliseconds. */
 const PAUSE_MS = 250;
 
-/** Where the branches of workspaces begin. */
+/** The prefix of workspaces' branches. */
 const PREFIX = branchOf({ name: "" });
 
 /** Changes of a workspace after which it may overlap others. */
@@ -28,14 +28,14 @@ export interface OverlapWatchOptions {
 }
 
 /**
- * Looks for overlaps after each check-in in a workspace, whichever program wrote it. The event log
- * says what to look at, also after a restart. It looks at one project at a time, and at no project
- * more often than {@link PAUSE_MS} allows.
+ * Looks for overlaps after each check-in in a workspace, whichever program wrote it. It follows the
+ * event log, also across restarts. It checks one project at a time, and no project more often than
+ * {@link PAUSE_MS} allows.
  */
 export class OverlapWatch {
   readonly #options: OverlapWatchOptions;
   readonly #following: LastingFollowing;
-  /** When the last look at a project ended, in Unix milliseconds. */
+  /** When the last check of a project ended, in Unix milliseconds. */
   readonly #lookedAt = new Map<string, number>();
   #cancelPause: () => void = () => {};
   #endPause: () => void = () => {};
@@ -51,7 +51,7 @@ export class OverlapWatch {
     });
   }
 
-  /** Goes on where the process before ended. */
+  /** Continues where the previous process ended. */
   start(): Promise<void> {
     return this.#following.start();
   }
@@ -63,7 +63,7 @@ export class OverlapWatch {
     await this.#following.close();
   }
 
-  /** Resolves when it has looked at everything that happened so far; for tests. */
+  /** Resolves when all events so far are handled; for tests. */
   idle(): Promise<void> {
     return this.#following.idle();
   }
@@ -94,7 +94,7 @@ export class OverlapWatch {
     }
   }
 
-  /** Waits until the last look at a project is long enough ago. */
+  /** Waits until the last check of a project is long enough ago. */
   async #pause(projectId: string): Promise<void> {
     const { scheduler } = this.#options;
     for (const [id, at] of this.#lookedAt) {

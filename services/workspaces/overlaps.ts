@@ -8,10 +8,10 @@ import { linesOf } from "./permits.ts";
 import type { Workspace, WorkspaceLine } from "./records.ts";
 import type { WorkspaceStore } from "./store.ts";
 
-/** Trial merges for one request. */
+/** Most trial merges for one request. */
 const MAX_MERGES = 50;
 
-/** Paths and conflicts that are kept of two workspaces. */
+/** Most paths and conflicts kept for two workspaces. */
 const MAX_PATHS = 100;
 
 export interface OverlapsOptions {
@@ -34,11 +34,11 @@ export interface Overlap {
   readonly workspace: Workspace;
   /** The files that both change; at most 100. */
   readonly paths: readonly string[];
-  /** Empty where the two merge cleanly, null while no trial merge has been made. */
+  /** Empty if the two merge cleanly; null before a trial merge. */
   readonly conflicts: readonly OverlapConflict[] | null;
 }
 
-/** An active workspace at its present tip. */
+/** An active workspace at its current tip. */
 interface Standing {
   readonly workspace: Workspace;
   readonly line: WorkspaceLine;
@@ -54,8 +54,8 @@ interface Pair {
 type Known = ReadonlyMap<string, Selectable<Tables["workspace_overlaps"]>>;
 
 /**
- * Which active workspaces change the same files, and whether a trial merge of each two conflicts. The
- * answers are kept by the tips of both. Where two begin to conflict, that is an event, once a pair.
+ * Finds active workspaces that change the same files, and whether a trial merge of each pair
+ * conflicts. The results are kept by both tips. When a pair begins to conflict, that is one event.
  */
 export class Overlaps {
   readonly #options: OverlapsOptions;
@@ -67,10 +67,10 @@ export class Overlaps {
   }
 
   /**
-   * The overlaps of workspaces with the other active ones of the project. Makes the trial merges that
-   * are missing, as far as the budget goes.
+   * The overlaps of workspaces with the other active ones of the project. Makes missing trial
+   * merges, within the budget.
    *
-   * @param isAsked which of the active workspaces
+   * @param isAsked whether to include an active workspace
    * @returns the overlaps by the workspace's id, and whether the budget sufficed
    */
   async of(
@@ -122,7 +122,7 @@ export class Overlaps {
     );
   }
 
-  /** Every two active workspaces that change the same files and of which one is asked for. */
+  /** Every pair of active workspaces that change the same files, if one of them is asked for. */
   async #pairs(
     project: Project,
     active: readonly Workspace[],
@@ -219,7 +219,7 @@ export class Overlaps {
   }
 }
 
-/** A name for a pair; the order of the two does not count, as ids in it rise. */
+/** The key of a pair, whose ids are in ascending order. */
 function keyOf(one: string, other: string): string {
   return one < other ? `${one} ${other}` : `${other} ${one}`;
 }
@@ -229,7 +229,7 @@ function conflictsIn(known: Known, pair: Pair): readonly OverlapConflict[] | nul
   return row === undefined ? null : conflictsOfRow(row, pair);
 }
 
-/** What a row says of a pair at its present tips; null where it is about others. */
+/** The conflicts in a row for a pair; null if the row is about other tips. */
 function conflictsOfRow(
   row: Selectable<Tables["workspace_overlaps"]>,
   { one, other }: Pair,

@@ -1,17 +1,17 @@
 import type { Config } from "./config.ts";
 import type { Database } from "./database.ts";
 
-/** What makes a ticket of a repository a closed one. */
+/** The properties of a repository's closed tickets. */
 export interface TicketClosing {
-  /** The field that holds the status; null where tickets have none. */
+  /** The field with the status; null if tickets have none. */
   readonly column: string | null;
-  /** The words of that field that mean closed; the first is written. */
+  /** The values of that field that mean closed; the first one is written. */
   readonly statuses: readonly string[];
-  /** What the field `resolution` says of work that was done; null where tickets have no such field. */
+  /** The value of the field `resolution` for finished work; null if tickets have no such field. */
   readonly resolution: string | null;
 }
 
-/** The forms of `ticket-closed-expr` that are read: a field that is one word, or one of several. */
+/** The supported forms of `ticket-closed-expr`: a field equals one word, or one of several. */
 const IS_WORD = /^\s*(\w+)\s*={1,2}\s*('(?:[^']|'')+')\s*$/;
 const IS_ONE_OF = /^\s*(\w+)\s+IN\s*\(((?:\s*'(?:[^']|'')+'\s*,?)+)\)\s*$/i;
 
@@ -21,8 +21,8 @@ const RESOLUTIONS = /\bset\s+resolution_choices\s+\{([^}]*)\}/;
 const DONE = "Fixed";
 
 /**
- * Reads the settings `ticket-closed-expr` and `ticket-common` of a repository. The expression is never
- * evaluated: where it has another form than a comparison with words, tickets are closed by "Closed".
+ * Reads the settings `ticket-closed-expr` and `ticket-common` of a repository. The expression is
+ * never evaluated: if it is not a comparison with words, the status "Closed" closes a ticket.
  */
 export function readTicketClosing(db: Database, config: Config): TicketClosing {
   const columns = new Set(db.columns("ticket"));

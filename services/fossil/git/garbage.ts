@@ -26,7 +26,7 @@ export class GarbageCollector {
   }
 }
 
-/** Frees everything that this thread does not use any more, after work with very large buffers. */
+/** Frees everything that this thread no longer uses, after work with very large buffers. */
 export function collectAll(): void {
   collect?.();
 }

@@ -86,15 +86,15 @@ export interface NewMerge extends Author, MergeSides {
   /** Hashes of further check-ins whose branch ends with the merge. */
   readonly closes?: readonly string[];
   readonly allowFork?: boolean;
-  /** Dates the result just after its parents where a parent's date lies in the future. */
+  /** Dates the result just after its parents if a parent's date lies in the future. */
   readonly followParents?: boolean;
   /** Ids of tickets that the merge closes as done, in the same transaction. */
   readonly resolves?: readonly string[];
   /** Refuses to merge what is not, or no longer, the open tip of its branch. */
   readonly onlyTip?: boolean;
   /**
-   * Changes to the merged files. If they have something to say about the path of every conflict, the
-   * merge is committed with them; otherwise the remaining conflicts are the result.
+   * Changes to the merged files. If they have something to say about the path of every conflict,
+   * the merge is committed with them; otherwise the remaining conflicts are the result.
    */
   readonly resolutions?: readonly FileChange[];
 }

@@ -25,7 +25,9 @@ interface LineRow {
 const isClosed = (rid: string) =>
   `EXISTS(SELECT 1 FROM tagxref WHERE tagid=${TAG.closed} AND tagtype>0 AND tagxref.rid=${rid})`;
 
-/** The check-ins of a branch that descend from its start, without those of a line of the same name. */
+/**
+ * The check-ins of a branch that descend from its start, without those of a line of the same name.
+ */
 const LINE = `WITH RECURSIVE line(rid) AS (
     SELECT ? UNION SELECT cid FROM line CROSS JOIN plink ON pid=line.rid AND isprim
       CROSS JOIN tagxref ON tagxref.rid=cid AND tagid=${TAG.branch} AND tagtype>0 AND value=?
@@ -36,8 +38,8 @@ const LINE = `WITH RECURSIVE line(rid) AS (
     ORDER BY event.mtime DESC, line.rid DESC`;
 
 /**
- * Lines of check-ins: each is one branch from a certain start. So two branches of one name, one after
- * the other, are two lines.
+ * Lines of check-ins: each is one branch from a certain start. So two branches of one name, one
+ * after the other, are two lines.
  *
  * @throws {FossilError} `missing` if a start is unknown
  */
@@ -96,7 +98,7 @@ export function readMergesOf(reader: Reader, checkin: string): readonly MergeOf[
   });
 }
 
-/** The newest open leaf of a branch; null where the branch has none. */
+/** The newest open leaf of a branch; null if it has none. */
 export function readBranchTip(reader: Reader, branch: string): string | null {
   return reader.read(() => {
     const rid = tipOf(reader, branch);

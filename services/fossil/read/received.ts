@@ -4,14 +4,14 @@ import type { Reader } from "./reader.ts";
 import type { Received, ReceivedArtifact, ReceivedPlace } from "./shapes.ts";
 import { isTicketClosed, readTicketRef } from "./tickets.ts";
 
-/** Artifacts of one answer where the caller does not say. */
+/** Default number of artifacts in one answer. */
 const DEFAULT_LIMIT = 500;
 
 /** Artifacts by which an answer may pass its limit, so that it ends with a whole receipt. */
 const MAX_OVERRUN = 20_000;
 
 export interface ReceivedOptions {
-  /** Where the last look ended; null for the beginning. */
+  /** Where the previous call ended; null for the beginning. */
   readonly after: ReceivedPlace | null;
   /**
    * Artifacts of one answer, 500 where absent: the answer goes on to the end of the receipt, so that

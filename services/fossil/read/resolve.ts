@@ -69,7 +69,7 @@ function named(reader: Reader, rid: number, name: string): Resolved {
   throw new FossilError("missing", `No check-in, branch, tag or artifact is called "${shown}"`);
 }
 
-/** Row of a name, 0 where it stands for nothing. */
+/** Row of a name; 0 if it resolves to nothing. */
 function ridOf(reader: Reader, name: string, type: EventPattern): number {
   if (name === "") return 0;
   if (name === "tip") return newest(reader, "ci", null);

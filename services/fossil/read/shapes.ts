@@ -326,6 +326,6 @@ export interface Line {
   readonly is_closed: boolean;
   /** How many check-ins it has, the start included. */
   readonly checkins: number;
-  /** The check-in that its changes are changes of: where it starts, or what it merged last. */
+  /** The check-in to which its changes apply: its start, or the last one that it merged. */
   readonly base: string;
 }

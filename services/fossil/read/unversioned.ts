@@ -41,7 +41,7 @@ export function readUnversioned(reader: Reader, name: string): UnversionedConten
 /**
  * Copies an unversioned file to the file `target`, which must not exist.
  *
- * @throws {FossilError} as {@link readUnversioned}
+ * @throws {FossilError} like {@link readUnversioned}
  */
 export function copyUnversioned(
   reader: Reader,

@@ -131,7 +131,7 @@ export const READS = {
   branches: ({ reader }: Context) => listBranches(reader),
   /** Lines of check-ins, each from its start. */
   lines: ({ reader }: Context, lines: readonly LineOptions[]) => readLines(reader, lines),
-  /** The newest open leaf of a branch; null where the branch has none. */
+  /** The newest open leaf of a branch; null if it has none. */
   branchTip: ({ reader }: Context, branch: string) => readBranchTip(reader, branch),
   /** The check-ins that merge a check-in, oldest first. */
   mergesOf: ({ reader }: Context, checkin: string) => readMergesOf(reader, checkin),
@@ -187,7 +187,7 @@ export const WRITES = {
   changeWiki: ({ repository }: Context, wiki: NewWiki) => writeWiki(repository, wiki),
   changeTicket: ({ repository }: Context, change: NewTicketChange) =>
     writeTicketChange(repository, change),
-  /** Closes a ticket as done; null where there is nothing to close. */
+  /** Closes a ticket as done; null if there is nothing to close. */
   closeTicket: (
     { repository }: Context,
     closing: Author & { readonly ticket: string },

@@ -34,7 +34,7 @@ export interface NewCheckin extends Author {
   readonly allowFork?: boolean;
   /** Accepts a date before the parent's. */
   readonly allowOlder?: boolean;
-  /** Dates the check-in just after its parents where a parent's date lies in the future. */
+  /** Dates the check-in just after its parents if a parent's date lies in the future. */
   readonly followParents?: boolean;
   /** Accepts a check-in that changes no file. */
   readonly allowEmpty?: boolean;
@@ -79,7 +79,7 @@ export function writeTree(
   });
 }
 
-/** The date of a check-in: its author's, or the first after its parents where it follows them. */
+/** The date of a check-in: its author's, or the first one after its parents' dates. */
 function dateOf(
   repository: Repository,
   { date, parent, merged = [], followParents = false }: Omit<NewCheckin, "changes">,

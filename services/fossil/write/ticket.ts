@@ -17,13 +17,13 @@ export interface NewTicketChange extends Author {
 export interface WrittenTicketChange {
   readonly ticket: string;
   readonly hash: string;
-  /** Unix milliseconds: the author's date, or later where an older change has that. */
+  /** Unix milliseconds: the author's date, or later if an older change has that date. */
   readonly date: number;
 }
 
 /**
- * Writes a change of a ticket. Values of fields whose names begin with "private_" are concealed: the
- * artifact has only their SHA1.
+ * Writes a change of a ticket. Values of fields whose names begin with "private_" are concealed:
+ * the artifact has only their SHA1.
  *
  * @throws {FossilError} `missing` if the ticket is unknown; `invalid` if the repository has no such
  * field.
@@ -55,8 +55,9 @@ export function writeTicketChange(
 }
 
 /**
- * Closes a ticket as work that was done, in the words of the repository's own configuration. Returns
- * the hash of the change; null where the ticket is unknown or closed already, or has no status.
+ * Closes a ticket as work that was done, in the words of the repository's own configuration.
+ * Returns the hash of the change; null where the ticket is unknown or closed already, or has no
+ * status.
  */
 export function closeTicket(
   repository: Repository,

@@ -1,4 +1,4 @@
-/** Places in the shared memory. */
+/** Positions in the shared memory. */
 const WRITTEN = 0;
 const AWAITED = 1;
 
@@ -7,8 +7,8 @@ const MEMORY_BYTES = 16;
 const BYTES_OFFSET = 8;
 
 /**
- * The worker's progress in writing, in memory that both threads share. The main thread reads it when
- * it has work anyway: a message from the worker would wake it for every batch.
+ * The worker's progress in writing, in memory that both threads share. The main thread reads it
+ * when it has work anyway: a message from the worker would wake it for every batch.
  *
  * Numbers of requests may wrap around at 32 bits, because one write at a time is under way.
  */
@@ -17,7 +17,7 @@ export class Progress {
   readonly #requests: Int32Array;
   readonly #bytes: Float64Array;
 
-  /** @param memory that of the other thread; new memory if it is absent */
+  /** @param memory the other thread's memory; by default, new memory */
   constructor(memory = new SharedArrayBuffer(MEMORY_BYTES)) {
     this.memory = memory;
     this.#requests = new Int32Array(memory, 0, 2);
@@ -30,7 +30,7 @@ export class Progress {
   }
 
   /**
-   * Records that a request was written, and all before it. For the worker.
+   * Records that a request, and all before it, are written. For the worker.
    *
    * @returns whether the main thread waits for a message about it
    */

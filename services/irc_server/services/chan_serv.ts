@@ -135,7 +135,7 @@ class ChanServ {
     const channel = this.#ownedBy(caller, name);
     await channels.drop(channel, this.#originOf(caller));
     await control.setKept(name, false, channel.founder);
-    caller.reply(`${channel.name} is not registered any more.`);
+    caller.reply(`${channel.name} is no longer registered.`);
   }
 
   async transfer(

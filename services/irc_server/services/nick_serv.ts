@@ -186,7 +186,7 @@ class NickServ {
     if (account === null) return caller.reply("There is no such account.");
     const since = new Date(account.createdAt).toISOString().slice(0, 10);
     caller.reply(`${account.name} is ${describeKind(account)}, made on ${since}.`);
-    if (account.revokedAt !== null) caller.reply("It cannot log in any more.");
+    if (account.revokedAt !== null) caller.reply("It can no longer log in.");
     if (!isSame(account.name, caller.account) && !caller.isOperator) return;
     const own = channels.listOf(account).map(({ name, right }) => `${name} (${right})`);
     caller.reply(own.length === 0 ? "No channels." : `Channels: ${own.join(", ")}`);

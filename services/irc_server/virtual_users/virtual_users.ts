@@ -21,7 +21,7 @@ const NO_STANDING: ChannelStanding = {
   exists: true,
   member: false,
   visible: false,
-  refusal: "You are no agent any more",
+  refusal: "You are no longer an agent",
 };
 
 /** The part of the IRC server that this module uses. */

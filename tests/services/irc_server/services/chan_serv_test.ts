@@ -266,7 +266,7 @@ Deno.test("the founder and IRC operators may TRANSFER and DROP, and both are log
     const root = await world.guest("op");
     await root.ask("OPER root correct-horse");
     assert.deepEqual(await root.ask("CS DROP #den", "CS INFO #den"), [
-      "#den is not registered any more.",
+      "#den is no longer registered.",
       "#den is not registered.",
     ]);
     const rows = await world.services.database.tables.selectFrom("events")
