@@ -2,37 +2,37 @@ import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { type Line, summaryOf } from "./lines.ts";
 
-/** How often a line of one kind is said in one place, in milliseconds. */
+/** Shortest pause between two lines of one kind in one place, in milliseconds. */
 const PACE_MS = 1000;
 
-/** Lines that wait to be said in one place; more are dropped, which is logged. */
+/** Most waiting lines for one place; further ones are dropped, which is logged. */
 const MAX_WAITING = 50;
 
 export interface AnnouncerOptions {
-  /** Says a line in a place; rejects if it cannot. */
+  /** Sends a line to a place; rejects if it cannot. */
   readonly say: (place: string, text: string) => Promise<void>;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
 
-/** The lines of one kind that came since the last one was said. */
+/** The lines of one kind since the last one that was sent. */
 interface Held {
   count: number;
   only: string;
   cancel: () => void;
 }
 
-/** The lines of one place, said one after the other. */
+/** The lines for one place, sent one after the other. */
 interface Queue {
   waiting: number;
   last: Promise<void>;
-  /** Whether the last line could not be said, which is logged once. */
+  /** Whether the last line could not be sent, which is logged once. */
   isFailing: boolean;
 }
 
 /**
- * Says lines at a pace that people can read: of each kind at most one a second in each place. What
- * comes in between is one line in the end: itself, or how many there were.
+ * Sends lines at a pace that people can read: at most one of each kind per second and place. Lines
+ * in between become one: the only line itself, or their number.
  */
 export class Announcer {
   readonly #options: AnnouncerOptions;
@@ -44,7 +44,7 @@ export class Announcer {
     this.#options = options;
   }
 
-  /** Says a line in a channel or to a nick, now or as part of a summary. */
+  /** Sends a line to a channel or a nick, now or as part of a summary. */
   announce(place: string, { kind, text }: Line): void {
     if (this.#isClosed) return;
     const key = `${place} ${kind}`;
@@ -60,12 +60,12 @@ export class Announcer {
     });
   }
 
-  /** Resolves when everything that may be said is said; for tests. */
+  /** Resolves when every line that may be sent now is sent; for tests. */
   async idle(): Promise<void> {
     await Promise.all(Array.from(this.#queues.values(), ({ last }) => last));
   }
 
-  /** Says nothing more. */
+  /** Sends nothing more. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { cancel } of this.#held.values()) cancel();
@@ -96,7 +96,7 @@ export class Announcer {
         if (!this.#isClosed) await say(place, text);
         queue.isFailing = false;
       } catch (error) {
-        if (!queue.isFailing) log.warn("A line could not be said on IRC", { place, error });
+        if (!queue.isFailing) log.warn("A line could not be sent to IRC", { place, error });
         queue.isFailing = true;
       }
       queue.waiting--;

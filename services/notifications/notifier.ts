@@ -24,7 +24,7 @@ export interface NotifierOptions extends ConcernsOptions {
   readonly inboxes: Pick<Inboxes, "notify">;
   readonly channels: ProjectChannels;
   readonly announcer: Announcer;
-  /** Says something to a person alone; null where muster cannot tell who has a nick. */
+  /** Sends private messages to people; null if muster cannot know who has a nick. */
   readonly people: People | null;
   readonly database: Database;
   readonly eventLog: EventLog;
@@ -33,16 +33,15 @@ export interface NotifierOptions extends ConcernsOptions {
 }
 
 /**
- * Follows the event log, once for all projects, and says what happens to those whom it concerns:
- * agents in their inboxes, people on IRC, and everybody in the project's channel. A cursor in the
- * database says which events it has handled, and an entry's id is that of its event, so a kill
- * neither loses an entry nor doubles one.
+ * Follows the event log, once for all projects, and notifies agents in their inboxes, people on
+ * IRC, and everybody in the project's channel. A cursor in the database records the handled events,
+ * and an entry has the id of its event, so a kill neither loses nor duplicates an entry.
  */
 export class Notifier {
   readonly #options: NotifierOptions;
   readonly #concerns: Concerns;
   readonly #following: LastingFollowing;
-  /** The number of the last event that was said in a channel. */
+  /** The number of the last event announced in a channel. */
   #announced = 0;
 
   constructor(options: NotifierOptions) {
@@ -83,10 +82,10 @@ export class Notifier {
     return {};
   }
 
-  /** Says an event in the channel of its project. */
+  /** Announces an event in the channel of its project. */
   #announce(event: ProjectEvent): void {
     const { projects, channels, announcer } = this.#options;
-    // A batch that is taken again is not said again.
+    // A batch that is handled again is not announced again.
     if (event.seq <= this.#announced) return;
     this.#announced = event.seq;
     const project = projects.get(event.data.project_id)?.project;
@@ -97,7 +96,7 @@ export class Notifier {
     announcer.announce(place, { kind: line.kind, text: prefix + line.text });
   }
 
-  /** Says something to a person, if that person is on IRC. */
+  /** Sends a notification to a person, if that person is on IRC. */
   #tell({ account, kind, text }: AddressedConcern, slug: string): void {
     const { people, announcer } = this.#options;
     for (const nick of people?.nicksOf(account.name) ?? []) {

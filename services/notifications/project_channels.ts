@@ -5,33 +5,33 @@ import type { OwnedChannels } from "../irc_server/mod.ts";
 import type { Log } from "../log.ts";
 import { type HeldProject, mayRead, type Project, type Projects } from "../projects/mod.ts";
 
-/** The IRC server, as the one who lets people into channels. */
+/** The part of the IRC server that controls who is in a channel. */
 export interface ChannelDoors {
-  /** Asks these channels from now on. */
+  /** Begins to ask these channels. */
   attach(owned: OwnedChannels): void;
-  /** Removes whom a channel does not admit any more. */
+  /** Removes members that a channel no longer admits. */
   enforce(channel: string): void;
-  /** Takes a channel from those who came first. */
+  /** Takes a channel from its first members. */
   claim(channel: string): void;
-  /** Forgets what was said in a channel while it was closed. */
+  /** Forgets the messages from when a channel was closed. */
   forget(channel: string): void;
 }
 
 export interface ProjectChannelsOptions {
   readonly projects: Pick<Projects, "all" | "get" | "onChanged">;
   readonly accounts: Pick<AccountDirectory, "find">;
-  /** Null on an external network, where muster lets nobody in and keeps nobody out. */
+  /** Null on an external network, where muster does not control channels. */
   readonly doors: ChannelDoors | null;
   readonly bridge: Pick<Bridge, "part"> | null;
-  /** Channels that the configuration names, which are open. */
+  /** Channels in the configuration, which are open. */
   readonly configured: readonly string[];
   readonly log: Log;
 }
 
 /**
- * The channels of projects. The channel of a private project admits those who may read the project,
- * and nobody else, from the moment that a change is on disk. A channel that the configuration or a
- * project that is not private names too is open.
+ * The channels of projects. The channel of a private project admits only accounts that may read the
+ * project; a change takes effect as soon as it is on disk. A channel that the configuration or
+ * another, non-private project also names is open.
  */
 export class ProjectChannels implements OwnedChannels {
   readonly #options: ProjectChannelsOptions;
@@ -40,7 +40,7 @@ export class ProjectChannels implements OwnedChannels {
   readonly #names = new Map<string, string>();
   /** Projects by the folded name of their channel. */
   readonly #projects = new Map<string, Set<string>>();
-  /** Channels that no project has any more, until what was said there is forgotten. */
+  /** Former channels of projects, until their messages are forgotten. */
   readonly #ending = new Set<string>();
 
   constructor(options: ProjectChannelsOptions) {
@@ -62,7 +62,7 @@ export class ProjectChannels implements OwnedChannels {
     return isOpen ? defaultName(slug) : null;
   }
 
-  /** Whether a project's lines must name it: its channel may be that of others too. */
+  /** Whether a project's lines must name it, because it may share its channel. */
   isShared({ slug, channel }: Project): boolean {
     return channel !== null && foldCase(channelName(channel) ?? "") !== foldCase(defaultName(slug));
   }
@@ -105,7 +105,7 @@ export class ProjectChannels implements OwnedChannels {
     doors?.enforce(after);
   }
 
-  /** Empties a channel that belongs to no project any more, and forgets what only members could read. */
+  /** Empties a former channel, and forgets the messages that only members could read. */
   #end(folded: string): void {
     const { doors, bridge, log } = this.#options;
     if (doors === null || this.#configured.has(folded)) return;
