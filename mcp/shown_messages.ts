@@ -46,7 +46,7 @@ export const inboxSchema = z.object({
     review: z.number().optional(),
     checkin: z.string().optional(),
     workspace: z.string().optional(),
-    channel: z.string().nullable().describe("Null where it was said to the agent alone"),
+    channel: z.string().nullable().describe("Null for a private message"),
   })),
   next_since: nextSince,
 });

@@ -1,6 +1,7 @@
 /**
- * A plugin of `deno lint` for the wording of errors (CONTRIBUTING.md): the text of an error ends
- * without a period. NickServ and ChanServ answer people on IRC in whole sentences, as services do.
+ * A plugin of `deno lint` for wording (CONTRIBUTING.md). The text of an error ends without a period;
+ * NickServ and ChanServ answer people on IRC in whole sentences, as services do. Comments and texts
+ * contain none of a few phrases that make readers read a clause twice.
  */
 import { relative, resolve } from "node:path";
 
@@ -24,10 +25,58 @@ function endOf(node: Deno.lint.Node | undefined): string {
   return "";
 }
 
+/** Phrases that no comment or text contains, each with better words. */
+const PHRASES: readonly (readonly [pattern: RegExp, advice: string])[] = [
+  [/@throws [^\n]*\bwhere\b/, 'write "@throws Conflict if …"'],
+  [/@throws [^\n]*\bas \{@link/, 'write "@throws like {@link …}"'],
+  [/\b[Nn]ull where\b/, 'write "null if …"'],
+  [/\bwhere there (?:is|are) (?:none|no)\b/i, 'write "if there is none"'],
+  [/\bwhoever\b|\bwho has\b/i, "name the account, the caller or the person"],
+  [/\b(?:is|are) told so\b|\bthan need be\b/i, "say what happens, in other words"],
+  [/\bfor ever\b/i, 'write "forever"'],
+  [/(?<![\w-])(the|an?|is|of|to|in|if|and) \1(?![\w-])/i, "a word is there twice"],
+];
+
+/** Why a text reads badly, or null. */
+function faultOf(text: string): string | null {
+  for (const [pattern, advice] of PHRASES) {
+    const [phrase] = pattern.exec(text) ?? [];
+    if (phrase !== undefined) return `"${phrase}" reads badly: ${advice}`;
+  }
+  return null;
+}
+
+/** Reports comments and texts with one of the phrases. */
+const plainWords: Deno.lint.Rule = {
+  create(context) {
+    // The plugin and its test contain every phrase.
+    if (/lint_wording_test\.ts$|lint\/wording\.ts$/.test(context.filename)) return {};
+    const check = (node: Deno.lint.Node, text: string) => {
+      const message = faultOf(text);
+      if (message !== null) context.report({ node, message });
+    };
+    return {
+      Program() {
+        for (const comment of context.sourceCode.getAllComments()) {
+          const message = faultOf(comment.value);
+          if (message !== null) context.report({ range: comment.range, message });
+        }
+      },
+      Literal(node) {
+        if (typeof node.value === "string") check(node, node.value);
+      },
+      TemplateElement(node) {
+        check(node, node.cooked);
+      },
+    };
+  },
+};
+
 /** The plugin, for `deno.json`. */
 const plugin: Deno.lint.Plugin = {
   name: "wording",
   rules: {
+    "plain-words": plainWords,
     "error-period": {
       create(context) {
         const path = relative(ROOT, resolve(ROOT, context.filename));

@@ -74,10 +74,10 @@ export interface Accounts {
    */
   ownsChannel?(channel: string): boolean;
   /**
-   * Whether an account, or a client without one, may be in a channel to which the program admits some
-   * accounts alone. Such a channel is invite-only and secret, and no mode, key or invitation opens it.
-   * Null for every other channel, whoever asks. Call `IrcServer.enforceAdmission` when the answer
-   * changes.
+   * Whether an account, or a client without one, may be in a channel to which the program admits
+   * some accounts alone. Such a channel is invite-only and secret, and no mode, key or invitation
+   * opens it. Null for every other channel, for any user. Call `IrcServer.enforceAdmission` when
+   * the answer changes.
    */
   admits?(account: string | null, channel: string): boolean | null;
   /** Checks the credentials given with OPER. */

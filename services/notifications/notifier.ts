@@ -24,7 +24,7 @@ export interface NotifierOptions extends ConcernsOptions {
   readonly inboxes: Pick<Inboxes, "notify">;
   readonly channels: ProjectChannels;
   readonly announcer: Announcer;
-  /** Sends private messages to people; null if muster cannot know who has a nick. */
+  /** Sends private messages to people; null if muster cannot know the users of nicks. */
   readonly people: People | null;
   readonly database: Database;
   readonly eventLog: EventLog;

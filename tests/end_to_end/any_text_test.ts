@@ -60,7 +60,7 @@ async function overMcp(program: Program, name: string, input: unknown) {
   return result;
 }
 
-/** What a client shows of a line that holds a message; null where that is nothing. */
+/** The text that a client shows for a line with a message; null if it shows nothing. */
 function shownOf(line: string): string | null {
   const [, nick, text = ""] = /^:([^! ]*)\S* (?:PRIVMSG|NOTICE) \S+ :?([^]*)$/.exec(line) ?? [];
   if (nick === undefined) return null;

@@ -10,7 +10,7 @@ async function channelsOf(program: Program): Promise<string[]> {
   return await (await call(program, "GET", "/v1/channels")).json();
 }
 
-/** The status of a request of an agent, or of the operator where there is none. */
+/** The status of a request of an agent or, without one, of the operator. */
 async function statusOf(
   program: Program,
   agent: Credentials | null,

@@ -15,7 +15,7 @@ interface Listed {
   readonly merged_as: string | null;
 }
 
-/** An answer, or null where the program was killed before it came. */
+/** An answer, or null if the program was killed before it. */
 type Answer = { readonly status: number; readonly uuid?: string } | null;
 
 async function send(program: Program, request: string, body: unknown = {}): Promise<Answer> {

@@ -26,7 +26,7 @@ export type Tally = ReadonlyMap<number, number>;
  * Sends random requests, made from its own OpenAPI document, to the real program. The same seed
  * gives the same requests.
  *
- * @throws AssertionError where an answer is not as documented; it shows the request
+ * @throws AssertionError if an answer is not as documented; it shows the request
  */
 export async function fuzzHttp(count: number, seed: number): Promise<Tally> {
   await using program = await startProgram({

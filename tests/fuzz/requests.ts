@@ -9,7 +9,7 @@ import { type Known, Values } from "./values.ts";
 
 /** A request to send. */
 export interface FuzzRequest {
-  /** What it is meant for; null where it is for nothing that the document names. */
+  /** The endpoint that it is meant for; null if the document does not have it. */
   readonly endpoint: Endpoint | null;
   readonly method: string;
   /** With its query. */

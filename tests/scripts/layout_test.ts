@@ -33,7 +33,7 @@ async function arrows(): Promise<(readonly [from: string, to: string])[]> {
 }
 
 /**
- * The two folders side by side that hold the ends of an arrow; null where one end lies beside the
+ * The two folders side by side that hold the ends of an arrow; null if one end lies beside the
  * folder of the other.
  */
 function sidesOf(from: string, to: string): readonly [string, string] | null {
@@ -43,7 +43,7 @@ function sidesOf(from: string, to: string): readonly [string, string] | null {
   return [here.slice(0, level + 1).join("/"), there.slice(0, level + 1).join("/")];
 }
 
-/** A way from a folder back to itself; null where there is none. */
+/** A way from a folder back to itself; null if there is none. */
 function circle(graph: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] | null {
   const done = new Set<string>();
   const visit = (folder: string, way: readonly string[]): readonly string[] | null => {

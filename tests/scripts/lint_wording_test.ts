@@ -18,3 +18,22 @@ Deno.test("the text of an error ends without a period", () => {
     assert.deepEqual(rules, broken ? ["wording/error-period"] : [], `${path}: ${code}`);
   }
 });
+
+Deno.test("comments and texts contain no phrase that reads badly", () => {
+  const table = [
+    ["/** @throws Conflict where the name is taken */", true],
+    ["/** @throws Conflict if the name is taken */", false],
+    ["/**\n * @throws NotFound\n * The folder where it starts.\n */", false],
+    ["/** The owner; null where there is no account. */", true],
+    ["// An account that no longer exists is null.", false],
+    ['const sql = "value IS NOT NULL WHERE id = 1";', false],
+    ['const text = "Whoever asks is answered";', true],
+    ["const text = `${name} is kept for ever`;", true],
+    ["/** The files of a check-in in one file. */", false],
+    ["/** Takes the the rest. */", true],
+  ] as const;
+  for (const [code, broken] of table) {
+    const rules = Deno.lint.runPlugin(plugin, "services/a.ts", code).map(({ id }) => id);
+    assert.deepEqual(rules, broken ? ["wording/plain-words"] : [], code);
+  }
+});

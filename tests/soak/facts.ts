@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Answer, Client } from "./client.ts";
 
-/** What part of the server's content is like, as text; null where it does not exist. */
+/** A part of the server's content as text; null if it does not exist. */
 type State = string | null;
 
 /** A part of the server's content that one client changes. */

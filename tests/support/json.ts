@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 /**
  * The value at a path of fields and indexes, such as `checkins.0.uuid`.
  *
- * @throws AssertionError where there is none
+ * @throws AssertionError if there is none
  */
 export function valueAt(json: unknown, path: string): unknown {
   let value = json;

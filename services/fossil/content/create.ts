@@ -9,7 +9,7 @@ import { createTicketTables } from "./ticket_schema.ts";
 
 /** Options of a new repository. */
 export interface CreateOptions extends Pick<AccessOptions, "writeAheadLog"> {
-  /** Login of the first user, who has all rights. */
+  /** Login of the first user, with all rights. */
   readonly admin: string;
   /** Password of the first user; by default a random one that nobody knows. */
   readonly password?: string;

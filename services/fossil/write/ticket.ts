@@ -56,7 +56,7 @@ export function writeTicketChange(
 
 /**
  * Closes a ticket as work that was done, in the words of the repository's own configuration.
- * Returns the hash of the change; null where the ticket is unknown or closed already, or has no
+ * Returns the hash of the change; null if the ticket is unknown or closed already, or has no
  * status.
  */
 export function closeTicket(

@@ -141,7 +141,7 @@ class NickServ {
     if (!await this.#logInFor(nick, password, caller)) return;
     switch (caller.release(nick)) {
       case "released":
-        return caller.reply(`Whoever had ${nick} is gone.`);
+        return caller.reply(`The user of ${nick} is gone.`);
       case "absent":
         return caller.reply(`Nobody has ${nick}.`);
       case "own":

@@ -201,7 +201,7 @@ Deno.test("a comment answers the holder and earlier commenters, and mentions the
   });
 });
 
-Deno.test("an author is notified when work lands or comes back from the queue, whoever queued it", async () => {
+Deno.test("an author is notified when work lands or comes back from the queue, also if somebody else queued it", async () => {
   await withProject(async (test) => {
     const { answer, api, caller, other } = test;
     await answer("PUT /api/protection", {

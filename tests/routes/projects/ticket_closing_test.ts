@@ -131,7 +131,7 @@ Deno.test("a merge that is refused leaves the ticket open", async () => {
   });
 });
 
-Deno.test("closing a ticket by hand ends its claim with a result, whoever closes it", async () => {
+Deno.test("closing a ticket by hand ends its claim with a result", async () => {
   await withProject(async (test) => {
     const { answer, send, caller, other } = test;
     const body = { status: "Closed", resolution: "Fixed" };

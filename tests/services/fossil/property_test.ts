@@ -57,7 +57,7 @@ function fits(model: Model, name: string): boolean {
   );
 }
 
-/** The change that an edit is to a tree, which it is made to; null where it does not fit. */
+/** Applies an edit to a tree and returns its change; null if it does not fit. */
 function applied(model: Model, touched: Set<string>, edit: Edit): FileChange | null {
   const { deed, path, content, mode } = edit;
   const old = [...model.keys()][edit.at % Math.max(model.size, 1)] ?? "";
@@ -89,7 +89,7 @@ function applied(model: Model, touched: Set<string>, edit: Edit): FileChange | n
   }
 }
 
-/** Commits edits and gives the check-in, or null where nothing was changed. */
+/** Commits edits and returns the check-in, or null if nothing was changed. */
 function commit(fixture: Fixture, model: Model, edits: readonly Edit[]): string | null {
   const changes: FileChange[] = [];
   const touched = new Set<string>();

@@ -4,7 +4,7 @@ import { Invalid, Unavailable } from "../../../services/errors.ts";
 import { OPERATOR } from "../../../services/identity/mod.ts";
 import { anAgent, BY_OPERATOR, type TestServices, withServices } from "../../support/services.ts";
 
-/** What is said on IRC is kept, for ever. */
+/** Messages on IRC are kept forever. */
 const STORED = { config: { irc: { history: { max_days: 0 } } } };
 
 const DAY = 24 * 60 * 60 * 1000;

@@ -43,7 +43,7 @@ export class Mallory {
     }
   }
 
-  /** Null where what it made up cannot be said at all. */
+  /** Null if the invented value cannot be expressed at all. */
   #content(): Uint8Array | null {
     if (this.#random.below(8) === 0) return encode(`file ${this.#hashes.length}`);
     try {

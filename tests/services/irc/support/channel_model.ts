@@ -239,7 +239,7 @@ export class ChannelModel {
     client.tell(`${end} ${channel.name}`);
   }
 
-  /** Makes a change. Gives what others see of it, or null where nothing changed. */
+  /** Makes a change. Returns the lines that others see, or null if nothing changed. */
   #change(client: ModelClient, channel: ModelChannel, change: AskedChange): AskedChange | null {
     const { add, letter, param } = change;
     if (FLAGS.includes(letter)) return toggle(channel.flags, letter, add) ? { add, letter } : null;

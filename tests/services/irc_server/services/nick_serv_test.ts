@@ -82,7 +82,7 @@ Deno.test("GHOST and RECOVER return a nick only to its owner", async () => {
       WRONG,
     ]);
     const ghosted = await guest.ask(`NS GHOST ann ${PASSWORD}`, "NS GHOST ann");
-    assert.deepEqual(ghosted.slice(1), ["Whoever had ann is gone.", "Nobody has ann."]);
+    assert.deepEqual(ghosted.slice(1), ["The user of ann is gone.", "Nobody has ann."]);
     await lost.client.untilClosed();
 
     const stolen = await world.member("ann");
