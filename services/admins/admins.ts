@@ -1,4 +1,3 @@
-import { ulid } from "ulid";
 import type { Sessions } from "../agents/mod.ts";
 import { type Change, type Database, Duplicate, Unchanged } from "../database/mod.ts";
 import { Conflict, NotFound } from "../errors.ts";
@@ -16,6 +15,7 @@ import {
   sha256,
   type WebSessions,
 } from "../identity/mod.ts";
+import { newUlid } from "../ulid.ts";
 import type { AdminRequest } from "./schemas.ts";
 
 /** An admin, for callers. */
@@ -137,7 +137,7 @@ export class Admins {
     try {
       await database.commit({
         statements: [
-          accounts.insertion({ id: ulid(createdAt), name, kind: "admin", secret, createdAt }),
+          accounts.insertion({ id: newUlid(createdAt), name, kind: "admin", secret, createdAt }),
         ],
         events: [this.#event("admin.created", name, origin)],
       });

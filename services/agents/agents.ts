@@ -1,4 +1,3 @@
-import { ulid } from "ulid";
 import { type Database, Duplicate, statement } from "../database/mod.ts";
 import { Conflict, NotFound } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
@@ -15,6 +14,7 @@ import {
   type Tokens,
 } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
+import { newUlid } from "../ulid.ts";
 import type { AgentPage } from "./agent_rows.ts";
 import { AgentTexts, writeArray } from "./listing.ts";
 import { SpeechControls } from "./speech_controls.ts";
@@ -134,7 +134,7 @@ export class Agents {
     this.#accounts.assertFree(nick);
     const now = this.#clock();
     const origin = originOf(caller);
-    const id = ulid(now);
+    const id = newUlid(now);
     using change = await this.#provisioning.register({ id, name: nick, channels }, null);
     const { passphrase } = change;
     const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
@@ -210,7 +210,7 @@ export class Agents {
     }
     const { type, channels } = request;
     const now = this.#clock();
-    const id = account?.id ?? ulid(now);
+    const id = account?.id ?? newUlid(now);
     using change = await this.#provisioning.adopt(
       { id, name: account?.name ?? nick, channels },
       account !== null,

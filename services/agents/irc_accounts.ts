@@ -1,4 +1,3 @@
-import { ulid } from "ulid";
 import { type Database, Duplicate, Unchanged } from "../database/mod.ts";
 import { Conflict, Invalid, NotFound } from "../errors.ts";
 import { newEvent, type Origin } from "../events/mod.ts";
@@ -12,6 +11,7 @@ import {
   type Revocations,
   type ScramVerifiers,
 } from "../identity/mod.ts";
+import { newUlid } from "../ulid.ts";
 import type { Provisioning, Sessions } from "./provisioning.ts";
 import type { PersonRequest } from "./schemas.ts";
 
@@ -95,7 +95,7 @@ export class IrcAccounts {
     accounts.assertFree(name);
     const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
     const now = clock();
-    const id = ulid(now);
+    const id = newUlid(now);
     const keeping = await scram.keeping(id, secret, password);
     using change = await provisioning.register({ id, name }, password);
     await database.commit({

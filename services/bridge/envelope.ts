@@ -1,5 +1,5 @@
-import { ulid } from "ulid";
 import { z } from "zod";
+import { newUlid } from "../ulid.ts";
 
 /**
  * The messages that agents exchange in a channel: one JSON object on one line. A text with these
@@ -46,7 +46,7 @@ export interface NewEnvelope {
  * @param now Unix time in milliseconds
  */
 export function formatEnvelope({ type, from, to, payload = {} }: NewEnvelope, now: number): string {
-  return JSON.stringify({ v: 1, type, id: ulid(now), from, to, ts: now, payload })
+  return JSON.stringify({ v: 1, type, id: newUlid(now), from, to, ts: now, payload })
     .replace(
       NOT_IN_A_LINE,
       (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -1,4 +1,4 @@
-import { ulid } from "ulid";
+import { newUlid } from "../ulid.ts";
 
 /** What tells the lines of one message from those of another. */
 interface HeardLine {
@@ -26,7 +26,7 @@ export class MessageIds {
     const last = this.#last;
     const { nick, channel, time } = last?.message ?? {};
     if (last === null || nick !== heard.nick || channel !== heard.channel || time !== heard.time) {
-      return ulid();
+      return newUlid(Date.now());
     }
     return `${last.id}.${++last.lines}`;
   }

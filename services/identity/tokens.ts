@@ -1,4 +1,3 @@
-import { ulid } from "ulid";
 import {
   type Database,
   type Directory,
@@ -9,6 +8,7 @@ import {
 import { Conflict, Invalid, NotFound } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import type { Log } from "../log.ts";
+import { newUlid } from "../ulid.ts";
 import type { Account, AccountDirectory } from "./accounts.ts";
 import { DeferredTimes } from "./deferred_times.ts";
 import type { Revocations } from "./revocations.ts";
@@ -144,7 +144,7 @@ export class Tokens implements Directory {
 
     const asked: ReadonlySet<Scope> = new Set(request.scopes);
     const scopes = SCOPES.filter((scope) => asked.has(scope));
-    const id = ulid(now);
+    const id = newUlid(now);
     const token = await this.#key.derive(id);
     const row = {
       id,

@@ -1,4 +1,3 @@
-import { ulid } from "ulid";
 import {
   type Database,
   type Directory,
@@ -9,6 +8,7 @@ import {
 import { Unauthorized } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import type { Log } from "../log.ts";
+import { newUlid } from "../ulid.ts";
 import type { Account, AccountDirectory } from "./accounts.ts";
 import { DeferredTimes } from "./deferred_times.ts";
 import type { Revocations } from "./revocations.ts";
@@ -122,7 +122,7 @@ export class WebSessions implements Directory {
   async open(account: Account, from: Omit<Caller, "principal">): Promise<WebSession> {
     const { tables } = this.#database;
     const now = this.#clock();
-    const id = ulid(now);
+    const id = newUlid(now);
     const secret = newSecret();
     const surplus = [...this.#byId.values()].filter(({ accountId }) => accountId === account.id)
       .sort((one, other) => one.id < other.id ? 1 : -1).slice(MAX_PER_ACCOUNT - 1);

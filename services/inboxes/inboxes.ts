@@ -1,4 +1,3 @@
-import { ulid } from "ulid";
 import type { Roster, RosterEntry } from "../agents/mod.ts";
 import type { ChannelMessage, HeardMessage } from "../bridge/mod.ts";
 import { Forbidden, NotFound, Unavailable } from "../errors.ts";
@@ -7,6 +6,7 @@ import { foldCase, type ObservedMessage } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import { checkQuery, type MessageQuery, MessageReaders } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { newUlid } from "../ulid.ts";
 import { type Addressed, type AddressedText, Inbox, INBOX_CAPACITY } from "./inbox.ts";
 import type { InboxStore } from "./inbox_store.ts";
 import { isAddressed, readAddressees } from "./mentions.ts";
@@ -98,7 +98,7 @@ export class Inboxes {
   /** Handles a private message to an agent that was not sent over IRC. */
   deliver(agent: RosterEntry, delivery: Delivery): void {
     const time = this.#options.scheduler.now();
-    this.#keep(agent, null, { ...delivery, id: ulid(time), speaker: delivery.from, time });
+    this.#keep(agent, null, { ...delivery, id: newUlid(time), speaker: delivery.from, time });
   }
 
   /**

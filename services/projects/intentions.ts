@@ -1,5 +1,4 @@
 import type { Selectable } from "kysely";
-import { ulid } from "ulid";
 import {
   type Change,
   type Database,
@@ -10,6 +9,7 @@ import {
 import type { Origin } from "../events/mod.ts";
 import type { PooledRepository, ReceivedArtifact } from "../fossil/mod.ts";
 import type { Log } from "../log.ts";
+import { newUlid } from "../ulid.ts";
 import type { Project } from "./records.ts";
 
 /** Author and date of a write. The artifacts carry both, and are found by them after a crash. */
@@ -100,7 +100,7 @@ export class Intentions {
 
   /** Records a write before it begins. */
   async record(intention: Omit<Pending, "id">, now: number): Promise<void> {
-    const pending: Pending = { ...intention, id: ulid(now) };
+    const pending: Pending = { ...intention, id: newUlid(now) };
     const { id, projectId, kind, stamp, origin, body } = pending;
     await this.#database.commit({
       statements: [statement(

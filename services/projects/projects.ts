@@ -1,4 +1,3 @@
-import { ulid } from "ulid";
 import { type Database, Duplicate, Unchanged } from "../database/mod.ts";
 import { Conflict, NotFound } from "../errors.ts";
 import {
@@ -9,6 +8,7 @@ import {
   type ProjectRole,
   type Tokens,
 } from "../identity/mod.ts";
+import { newUlid } from "../ulid.ts";
 import { projectEvent, type ProjectEventData, type ProjectEventType } from "./events.ts";
 import { ProjectDirectory } from "./project_directory.ts";
 import { ProjectStatements } from "./project_statements.ts";
@@ -110,7 +110,7 @@ export class Projects {
       throw new Conflict(`The server has ${MAX_PROJECTS} projects, which is the limit`);
     }
     const now = this.#clock();
-    const id = ulid(now);
+    const id = newUlid(now);
     const project: Project = {
       id,
       slug,

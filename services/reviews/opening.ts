@@ -1,10 +1,10 @@
-import { ulid } from "ulid";
 import type { Change, Database } from "../database/mod.ts";
 import { Conflict, Forbidden, Invalid, NotFound } from "../errors.ts";
 import { type Account, originOf } from "../identity/mod.ts";
 import type { Actor, Project, ProjectRepositories } from "../projects/mod.ts";
 import type { Claims, Submission, SubmissionPart } from "../tickets/mod.ts";
 import type { Workspace, Workspaces } from "../workspaces/mod.ts";
+import { newUlid } from "../ulid.ts";
 import { pin } from "./pinning.ts";
 import type { Review } from "./records.ts";
 import type { ReviewRequest } from "./request.ts";
@@ -136,7 +136,7 @@ export class ReviewOpening implements SubmissionPart {
     const now = this.#options.clock();
     return {
       ...draft,
-      id: ulid(now),
+      id: newUlid(now),
       projectId: project.id,
       number,
       status: "pending",

@@ -1,7 +1,7 @@
-import { ulid } from "ulid";
 import { type Database, type NewEvent, type Statement, statement } from "../database/mod.ts";
 import type { Origin } from "../events/mod.ts";
 import { type Actor, type Project, projectEvent } from "../projects/mod.ts";
+import { newUlid } from "../ulid.ts";
 import type { NewComment } from "./schemas.ts";
 import type { Review, ReviewStatus, Round, Verdict } from "./records.ts";
 
@@ -81,7 +81,7 @@ export class ReviewStatements {
       .where("review_id", "=", reviewId).where("reviewer_key", "=", reviewer.key)
       .where("withdrawn_at", "is", null);
     const insertion = this.#tables.insertInto("review_verdicts").values({
-      id: ulid(givenAt),
+      id: newUlid(givenAt),
       review_id: reviewId,
       round,
       reviewer_key: reviewer.key,

@@ -1,4 +1,3 @@
-import { ulid } from "ulid";
 import { type Change, type Database, Duplicate } from "../database/mod.ts";
 import { Conflict, Forbidden, NotFound } from "../errors.ts";
 import { type Origin, SYSTEM } from "../events/mod.ts";
@@ -14,6 +13,7 @@ import {
   type Projects,
 } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { newUlid } from "../ulid.ts";
 import { ClaimBook } from "./claim_book.ts";
 import { ClaimExpiry } from "./claim_expiry.ts";
 import { ClaimLeases } from "./claim_leases.ts";
@@ -316,7 +316,7 @@ export class Claims {
     requireNotDone(ticket, previous, actor);
     const now = this.#options.scheduler.now();
     const claim: Claim = {
-      id: ulid(now),
+      id: newUlid(now),
       projectId: project.id,
       ticket: ticket.uuid,
       generation: (previous?.generation ?? 0) + 1,

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { ulid } from "ulid";
 import type { Selectable } from "kysely";
 import { type Database, statement, type Tables } from "../database/mod.ts";
 import { Conflict, NotFound, TooLarge, TooMany } from "../errors.ts";
@@ -13,6 +12,7 @@ import {
 } from "../projects/mod.ts";
 import type { ReleaseRequest, Releases } from "../releases/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { newUlid } from "../ulid.ts";
 
 type Row = Selectable<Tables["uploads"]>;
 
@@ -132,7 +132,7 @@ export class Uploads {
       await this.#requireRoom(project, length);
       const now = this.#options.scheduler.now();
       const row: Row = {
-        id: ulid(now),
+        id: newUlid(now),
         project_id: project.id,
         uploader_key: actor.key,
         target: JSON.stringify({ tag, name }),

@@ -1,7 +1,7 @@
-import { ulid } from "ulid";
 import { type Database, type Statement, statement, type Tables } from "../database/mod.ts";
 import { Conflict, NotFound } from "../errors.ts";
 import type { Updateable } from "kysely";
+import { newUlid } from "../ulid.ts";
 import { type DeliveryRow, type DeliveryView, viewOfDelivery, type Webhook } from "./records.ts";
 
 /** Finished deliveries kept for each webhook. */
@@ -102,7 +102,7 @@ export class DeliveryLog {
   ): DeliveryRow {
     const now = this.#clock();
     return {
-      id: ulid(now),
+      id: newUlid(now),
       webhook_id: id,
       event_seq: seq,
       type,

@@ -1,5 +1,4 @@
 import type { Updateable } from "kysely";
-import { ulid } from "ulid";
 import {
   type Database,
   type Directory,
@@ -13,6 +12,7 @@ import { Conflict, NotFound } from "../errors.ts";
 import { type EventLog, newEvent, type Origin } from "../events/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import { type Project, projectEvent, type Projects } from "../projects/mod.ts";
+import { newUlid } from "../ulid.ts";
 import { DeliveryLog } from "./delivery_log.ts";
 import { viewOfWebhook, type Webhook, webhookOf, type WebhookView } from "./records.ts";
 import type { NewWebhook, WebhookChange } from "./schemas.ts";
@@ -104,7 +104,7 @@ export class Webhooks implements Directory {
     }
     const now = clock();
     const row = {
-      id: ulid(now),
+      id: newUlid(now),
       project_id: owner?.id ?? null,
       url: new URL(request.url).href,
       secret_version: 1,

@@ -1,5 +1,4 @@
 import type { Selectable } from "kysely";
-import { ulid } from "ulid";
 import {
   type Database,
   type Directory,
@@ -21,6 +20,7 @@ import {
   type ObservedActor,
 } from "../../irc/mod.ts";
 import { ircOriginOf } from "../origin.ts";
+import { newUlid } from "../../ulid.ts";
 import { BanIndex, type StoredBan } from "./ban_index.ts";
 import { type BanMask, canonicalForm, parseBanMask } from "./mask.ts";
 import { type BanRecord, type BanRequest, banRequestSchema } from "./schemas.ts";
@@ -133,7 +133,7 @@ export class IrcBans implements Bans, Directory {
     const now = clock();
     const ends = request.duration_seconds === null ? null : now + request.duration_seconds * 1000;
     const ban: StoredBan = {
-      id: ulid(now),
+      id: newUlid(now),
       mask: text,
       accountId,
       reason: request.reason,

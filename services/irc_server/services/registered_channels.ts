@@ -1,4 +1,3 @@
-import { ulid } from "ulid";
 import {
   type Database,
   Duplicate,
@@ -18,6 +17,7 @@ import {
 } from "../../irc/mod.ts";
 import type { Log } from "../../log.ts";
 import type { Scheduler } from "../../scheduler.ts";
+import { newUlid } from "../../ulid.ts";
 import { ChannelDirectory } from "./channel_directory.ts";
 import { KeptChannels } from "./kept_channels.ts";
 
@@ -148,7 +148,7 @@ export class RegisteredChannels implements ChannelKeeper {
     this.#assertRoom(founder);
     const now = scheduler.now();
     const insertion = this.#directory.insertion({
-      id: ulid(now),
+      id: newUlid(now),
       name: channel.name,
       founderId: founder.id,
       registeredAt: now,
