@@ -35,10 +35,14 @@ export async function diffRounds(
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<RoundDiff> {
   const end = roundAt(rounds, to);
-  const start = from === 0 ? end.base : roundAt(rounds, from).tip;
-  const diff = start === end.tip
-    ? { files: [] }
-    : await repository.diff({ from: start, to: end.tip, maxBytes: MAX_DIFF_BYTES });
+  const earlier = from === 0 ? { base: end.base, tip: end.base } : roundAt(rounds, from);
+  const start = earlier.tip;
+  const diff = start === end.tip ? { files: [] } : await repository.diff({
+    from: start,
+    to: end.tip,
+    maxBytes: MAX_DIFF_BYTES,
+    ...earlier.base === end.base ? {} : { bases: { from: earlier.base, to: end.base } },
+  });
   return {
     from: { round: from, checkin: start },
     to: { round: to, checkin: end.tip },

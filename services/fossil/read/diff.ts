@@ -1,4 +1,5 @@
 import { FossilError } from "../error.ts";
+import { type CarriedDifference, carryOver } from "./carried.ts";
 import { compareTrees } from "./changes.ts";
 import { primaryParentOf } from "./checkin.ts";
 import { contentOrReason } from "./content.ts";
@@ -35,6 +36,11 @@ export interface DiffOptions {
   readonly maxBytes?: number;
   /** Limit of the time, in milliseconds; otherwise like `maxBytes`. */
   readonly maxMs?: number;
+  /**
+   * The check-ins that `from` and `to` are changes of: what happened between these is left out. See
+   * `carryOver`.
+   */
+  readonly bases?: { readonly from: string; readonly to: string };
 }
 
 /**
@@ -66,11 +72,19 @@ export function readDiff(reader: Reader, options: DiffOptions = {}): Diff {
       throw new FossilError("missing", `Neither check-in has a file "${path}"`);
     }
     const budget = new Budget(options);
+    const { bases } = options;
+    const shown = bases === undefined || from === 0
+      ? differences.map((difference) => ({ difference, before: null }))
+      : carryOver(reader, differences, {
+        from,
+        to: to.rid,
+        oldBase: resolveCheckin(reader, bases.from).rid,
+        newBase: resolveCheckin(reader, bases.to).rid,
+      });
     return {
       from: from === 0 ? "" : reader.repository.store.hashOf(from) ?? "",
       to: to.uuid,
-      files: differences
-        .map((difference) => fileDiff(reader, difference, context, budget)),
+      files: shown.map((one) => fileDiff(reader, one, context, budget)),
     };
   });
 }
@@ -108,7 +122,7 @@ class Budget {
 
 function fileDiff(
   reader: Reader,
-  difference: FileDifference,
+  { difference, before: given }: CarriedDifference,
   context: number,
   budget: Budget,
 ): FileDiff {
@@ -116,9 +130,9 @@ function fileDiff(
   const { name, change_type, prev_name, uuid, prev_uuid } = difference;
   const file = { name, change_type, prev_name, uuid, prev_uuid };
   const nothing = { ...file, is_binary: false, added: 0, deleted: 0, diff: "", unreadable: null };
-  if (uuid === prev_uuid) return { ...nothing, is_truncated: false };
+  if (uuid === prev_uuid && given === null) return { ...nothing, is_truncated: false };
   if (budget.isUsedUp) return { ...nothing, is_truncated: true };
-  const [before, after] = [contentOf(reader, prev_uuid), contentOf(reader, uuid)];
+  const [before, after] = [given ?? contentOf(reader, prev_uuid), contentOf(reader, uuid)];
   if (typeof before === "string") return { ...nothing, is_truncated: false, unreadable: before };
   if (typeof after === "string") return { ...nothing, is_truncated: false, unreadable: after };
   const headers = `--- ${prev_uuid === null ? "/dev/null" : `a/${prev_name ?? name}`}\n+++ ${
