@@ -39,7 +39,7 @@ export function loginRoutes(options: LoginRoutesOptions) {
   const beginSession = route(
     "POST /login",
     {
-      summary: "Log in as an admin",
+      summary: "Log in as an admin, or as a person with an IRC account",
       request: {
         body: jsonRequest(loginSchema.meta({ id: "LoginRequest" }), {
           username: "admin",
@@ -58,7 +58,7 @@ export function loginRoutes(options: LoginRoutesOptions) {
   );
 
   const showSession = route("GET /session", {
-    summary: "Show the admin of the session",
+    summary: "Show whose session it is",
     responses: { 200: json(sessionSchema, "The session"), ...errors(404) },
   }, authenticate(options, "cookie"));
 

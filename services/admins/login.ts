@@ -69,7 +69,7 @@ export class AdminLogin {
     from: Omit<Caller, "principal" | "address"> & { readonly address: string },
   ): Promise<WebSession> {
     const attempt = { name: username, password, address: from.address, door: "login" } as const;
-    const outcome = await this.#logins.logIn(attempt, ["admin"]);
+    const outcome = await this.#logins.logIn(attempt, ["admin", "person"]);
     const account = acceptedAccount(outcome, "The username or the password is wrong");
     return await this.#sessions.open(account, from);
   }

@@ -10,6 +10,7 @@ import {
   type Passwords,
   type Revocations,
   type ScramVerifiers,
+  type WebSessions,
 } from "../identity/mod.ts";
 import { newUlid } from "../ulid.ts";
 import type { Provisioning, Sessions } from "./provisioning.ts";
@@ -36,6 +37,7 @@ export interface IrcAccountsOptions {
   readonly revocations: Revocations;
   readonly provisioning: Provisioning;
   readonly sessions: Pick<Sessions, "disconnectAccount">;
+  readonly webSessions: Pick<WebSessions, "endingAllOf">;
   /** The URL of the IRC server, for people. */
   readonly serverAddress: () => string;
   /** Characters. */
@@ -154,7 +156,7 @@ export class IrcAccounts {
   }
 
   async #replacePassword(account: Account, password: string, origin: Origin): Promise<void> {
-    const { database, accounts, passwords, scram, revocations, clock } = this.#options;
+    const { database, accounts, passwords, scram, revocations, webSessions, clock } = this.#options;
     this.#assertLongEnough(password);
     const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
     const { id, name } = account;
@@ -163,6 +165,7 @@ export class IrcAccounts {
       statements: [
         accounts.guardPassword(account),
         accounts.newSecret(account, secret),
+        webSessions.endingAllOf(id),
         keeping,
       ],
       events: [newEvent("account.password_changed", { account: name }, origin, clock())],

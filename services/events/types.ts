@@ -13,6 +13,9 @@ export interface EventTypes extends ProjectEventTypes {
   "admin.deleted": { username: string };
   "admin.logged_in": { username: string };
   "admin.logged_out": { username: string };
+  /** A person, with the password of an IRC account. */
+  "account.logged_in": { username: string };
+  "account.logged_out": { username: string };
   "admin.password_changed": { username: string };
   "agent.registered": { nick: string; type: string; channels: readonly string[] };
   "agent.adopted": { nick: string; type: string; channels: readonly string[] };

@@ -118,8 +118,8 @@ export function mayDo(principal: Principal, action: Action, resource: Resource):
 /** Why a principal may not do something; null if it may. */
 function refusalOf(principal: Principal, action: Action, resource: Resource): string | null {
   if (principal.kind === "operator") return null;
-  const holder = holderOf(principal);
   const isProject = resource.kind === "project";
+  const holder = isProject && isMembers(principal, action) ? "person" : holderOf(principal);
   if (isProject && action === "read" && resource.visibility === "public") return null;
   const scope = SCOPES_NEEDED[resource.kind][action]?.[holder];
   if (scope === undefined) return CLOSED[holder];
@@ -137,15 +137,25 @@ function refusalOf(principal: Principal, action: Action, resource: Resource): st
   return null;
 }
 
-function holderOf({ kind, tokenId }: Principal): Holder {
+/**
+ * Whether an admin's token acts as that of a member: without the scope `admin` it changes only the
+ * projects in which the admin has a role.
+ */
+function isMembers(principal: Principal, action: Action): boolean {
+  const isToken = principal.kind === "admin" && principal.tokenId !== null;
+  return isToken && action !== "read" && !principal.scopes.has("admin");
+}
+
+function holderOf({ kind, tokenId, sessionId }: Principal): Holder {
   switch (kind) {
     case "admin":
       return tokenId === null ? "session" : "adminToken";
     case "project":
       return "projectToken";
     case "agent":
-    case "person":
       return kind;
+    case "person":
+      return sessionId === null ? kind : "session";
     default:
       return "guest";
   }

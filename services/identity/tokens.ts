@@ -116,7 +116,7 @@ export class Tokens implements Directory {
    *
    * @param findProject the internal id of a slug, or null
    * @throws NotFound if the owner or the project does not exist
-   * @throws Invalid if the owner cannot have tokens, both or neither are given, or the time is past
+   * @throws Invalid if both or neither are given, or the time is past
    * @throws Conflict if the owner is revoked
    */
   async create(
@@ -254,7 +254,7 @@ export class Tokens implements Directory {
     // No account has a name with a colon.
     if (ownerId === null) return { kind: "project", name: `token:${name}` };
     const owner = this.#accounts.get(ownerId);
-    if (owner === null || owner.revokedAt !== null || owner.kind === "person") return null;
+    if (owner === null || owner.revokedAt !== null) return null;
     if (!this.#accounts.isEnabled(owner.kind)) return null;
     return { kind: owner.kind, name: owner.name };
   }
@@ -301,11 +301,6 @@ export class Tokens implements Directory {
   #ownerFor(name: string): Account {
     const owner = this.#accounts.find(name);
     if (owner === null) throw new NotFound(`There is no account "${name}"`);
-    if (owner.kind === "person") {
-      throw new Invalid(
-        `"owner": "${owner.name}" is a person's IRC account, which cannot have tokens`,
-      );
-    }
     if (owner.revokedAt !== null) throw new Conflict(`"${owner.name}" is revoked`);
     return owner;
   }

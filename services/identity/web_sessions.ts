@@ -34,10 +34,10 @@ const MAX_PER_ACCOUNT = 20;
 
 const FORM = /^[0-9a-f]{64}$/;
 
-/** An admin's session has every scope. */
+/** A session has every scope; what it opens depends on its owner's role in each project. */
 const SESSION_SCOPES: ReadonlySet<Scope> = new Set(["read", "write", "admin"]);
 
-/** A session of an admin on the web pages. */
+/** A session of an admin or a person on the web pages. */
 export interface WebSession {
   readonly principal: Principal;
   /** The content of the cookie. */
@@ -70,7 +70,7 @@ interface HeldSession {
 }
 
 /**
- * The sessions of admins on the web pages. The database stores the hash of the cookie, so that
+ * The sessions of admins and people on the web pages. The database stores the hash of the cookie, so that
  * sessions survive a restart and a stolen database opens none.
  */
 export class WebSessions implements Directory {
@@ -115,9 +115,9 @@ export class WebSessions implements Directory {
   }
 
   /**
-   * Starts a session for an admin whose password has just been checked.
+   * Starts a session for an admin or a person whose password has just been checked.
    *
-   * @throws Unauthorized if the admin or the password was changed meanwhile
+   * @throws Unauthorized if the account or the password was changed meanwhile
    */
   async open(account: Account, from: Omit<Caller, "principal">): Promise<WebSession> {
     const { tables } = this.#database;
@@ -140,7 +140,7 @@ export class WebSessions implements Directory {
           ...surplus.map((old) => this.#removal(old.id)),
           this.#insertion(held),
         ],
-        events: [newEvent("admin.logged_in", { username: account.name }, origin, now)],
+        events: [newEvent(`${noun(session)}.logged_in`, { username: account.name }, origin, now)],
       });
     } catch (error) {
       if (!(error instanceof Unchanged)) throw error;
@@ -156,10 +156,11 @@ export class WebSessions implements Directory {
    * @returns null if there is no such session or it has expired
    */
   find(secret: string): WebSession | null {
-    if (!FORM.test(secret) || !this.#accounts.isEnabled("admin")) return null;
+    if (!FORM.test(secret)) return null;
     const held = this.#byHash.get(sha256(secret));
     const account = held === undefined ? null : this.#accounts.get(held.accountId);
-    if (held === undefined || account?.kind !== "admin" || account.revokedAt !== null) return null;
+    if (held === undefined || account === null || account.revokedAt !== null) return null;
+    if (account.kind === "agent" || !this.#accounts.isEnabled(account.kind)) return null;
     const { id } = held;
     const now = this.#clock();
     const lastUsed = this.#lastUsed.latest(id, null) ?? held.lastUsed;
@@ -176,7 +177,9 @@ export class WebSessions implements Directory {
     const data = { username: name };
     await this.#database.commit({
       statements: [this.#removal(sessionId)],
-      events: [newEvent("admin.logged_out", data, originOf(caller), this.#clock())],
+      events: [
+        newEvent(`${noun(caller)}.logged_out`, data, originOf(caller), this.#clock()),
+      ],
     });
     this.#ended(accountId, sessionId);
   }
@@ -186,7 +189,7 @@ export class WebSessions implements Directory {
     await this.#lastUsed.flush();
   }
 
-  /** The statement that ends every session of an admin. */
+  /** The statement that ends every session of an account. */
   endingAllOf(accountId: string): Statement {
     const removal = this.#database.tables.deleteFrom("web_sessions")
       .where("account_id", "=", accountId);
@@ -224,7 +227,7 @@ export class WebSessions implements Directory {
 
   #describe(
     sessionId: string,
-    { id, name }: Pick<Account, "id" | "name">,
+    { id, name, kind }: Pick<Account, "id" | "name" | "kind">,
     secret: string,
     lastUsed: number,
   ): WebSession {
@@ -232,7 +235,7 @@ export class WebSessions implements Directory {
     this.#expiries.set(sessionId, expiresAt, { kind: "session", accountId: id, sessionId });
     return {
       principal: {
-        kind: "admin",
+        kind,
         id,
         name,
         scopes: SESSION_SCOPES,
@@ -268,6 +271,11 @@ export class WebSessions implements Directory {
         )),
     });
   }
+}
+
+/** How the events call the owner of a session. */
+function noun({ principal }: Pick<Caller, "principal">): "admin" | "account" {
+  return principal.kind === "admin" ? "admin" : "account";
 }
 
 /** Whether this is the session's CSRF token. */

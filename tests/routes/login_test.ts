@@ -54,7 +54,7 @@ Deno.test("POST /login sets the cookies of a session", async () => {
   });
 });
 
-Deno.test("POST /login refuses people that are no admins, and malformed bodies", async () => {
+Deno.test("POST /login refuses wrong passwords, agents, and malformed bodies", async () => {
   const table: readonly (readonly [unknown, number, RegExp])[] = [
     [{ ...CREDENTIALS, password: "wrong horse" }, 401, /wrong/],
     [{ ...CREDENTIALS, username: "nobody" }, 401, /wrong/],
