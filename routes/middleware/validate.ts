@@ -1,7 +1,6 @@
-import type { RouteConfig } from "@hono/zod-openapi";
+import { type RouteConfig, z } from "@hono/zod-openapi";
 import type { HonoRequest, MiddlewareHandler } from "hono";
 import { createMiddleware } from "hono/factory";
-import type { z } from "zod";
 import type { AppEnv } from "../environment.ts";
 import { invalidRequest } from "./errors.ts";
 
@@ -20,7 +19,7 @@ export function validate(request: RouteConfig["request"]): MiddlewareHandler<App
   const parts: readonly [Target, z.ZodType | undefined, Reader][] = [
     ["query", query, queryOf],
     ["param", params, (request) => request.param()],
-    ["header", headers as z.ZodType | undefined, headersOf],
+    ["header", headers as z.ZodType | undefined, headersOf(headers)],
   ];
   const described = parts.flatMap(([target, schema, read]) =>
     schema === undefined ? [] : [{ target, schema, read }]
@@ -50,6 +49,12 @@ function queryOf(request: HonoRequest): Record<string, unknown> {
   );
 }
 
-function headersOf(request: HonoRequest): Record<string, unknown> {
-  return request.header();
+/** Reads the headers that a schema describes under its names: the runtime's are in lower case. */
+function headersOf(schema: unknown): Reader {
+  const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  return (request) => {
+    const headers: Record<string, unknown> = request.header();
+    for (const name of names) headers[name] ??= headers[name.toLowerCase()];
+    return headers;
+  };
 }
