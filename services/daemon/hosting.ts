@@ -63,34 +63,29 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly webhookSender: WebhookSender;
 }
 
-/**
- * Opens the services of repository hosting in order. Then settles what an earlier process left,
- * which needs every kind of intention, and watches what other programs write. Adds each part to the
- * stack that closes it.
- */
-export async function openHosting(
-  options: HostingOptions,
-  started: AsyncDisposableStack,
-): Promise<Hosting> {
+/** The services of the work on projects. */
+type Work = Omit<
+  Hosting,
+  | keyof Notifications
+  | "wikis"
+  | "feeds"
+  | "overlapWatch"
+  | "ticketNotes"
+  | "texts"
+  | "uploads"
+  | "webhooks"
+  | "webhookSender"
+>;
+
+/** Opens projects and the work on them: tickets, claims, workspaces, reviews and releases. */
+async function openWork(options: HostingOptions, started: AsyncDisposableStack): Promise<Work> {
   const { database, accounts, tokens, scheduler, log, config } = options;
   const clock = () => scheduler.now();
-  const feeds = new Feeds(options);
-  started.defer(() => feeds.close());
   const repositories = await ProjectRepositories.open(options);
   started.defer(() => repositories.close());
   const projects = await Projects.open({ database, accounts, repositories, tokens, clock });
   const checks = new Checks({ database, repositories, clock });
   const releases = new Releases({ database, repositories, clock });
-  const uploads = await Uploads.open({
-    folder: join(options.folder, ".uploads"),
-    database,
-    repositories,
-    releases,
-    scheduler,
-    log,
-    maxBytes: options.uploadBytes,
-  });
-  started.defer(() => uploads.close());
   const protection = await Protection.open({ database, checks, clock });
   const claims = await Claims.open({
     database,
@@ -124,10 +119,48 @@ export async function openHosting(
     protection,
     landing: config.landing,
   });
+  return {
+    projects,
+    repositories,
+    claims,
+    tickets,
+    submissions,
+    checks,
+    protection,
+    releases,
+    workspaces,
+    ...reviews,
+  };
+}
+
+/**
+ * Opens the services of repository hosting in order. Then settles what an earlier process left,
+ * which needs every kind of intention, and watches what other programs write. Adds each part to the
+ * stack that closes it.
+ */
+export async function openHosting(
+  options: HostingOptions,
+  started: AsyncDisposableStack,
+): Promise<Hosting> {
+  const { database, accounts, scheduler, log } = options;
+  const feeds = new Feeds(options);
+  started.defer(() => feeds.close());
+  const work = await openWork(options, started);
+  const { projects, repositories, releases, claims, tickets, workspaces, reviews } = work;
+  const uploads = await Uploads.open({
+    folder: join(options.folder, ".uploads"),
+    database,
+    repositories,
+    releases,
+    scheduler,
+    log,
+    maxBytes: options.uploadBytes,
+  });
+  started.defer(() => uploads.close());
   const markup = new Markup({ scheduler });
   started.defer(() => markup.close());
   const texts = new ProjectTexts({ markup, repositories, accounts });
-  const { store } = reviews.reviews;
+  const { store } = reviews;
   const ticketNotes = new TicketNotes({
     ...options,
     tickets,
@@ -139,8 +172,8 @@ export async function openHosting(
   await watch.start();
   started.defer(() => watch.close());
   claims.start();
-  await reviews.landing.start();
-  started.defer(() => reviews.landing.close());
+  await work.landing.start();
+  started.defer(() => work.landing.close());
   const notifications = await openNotifications(
     { ...options, projects, repositories, claims, workspaces, reviews: store, ticketNotes },
     started,
@@ -150,21 +183,12 @@ export async function openHosting(
   started.defer(() => overlapWatch.close());
   const wikis = new Wikis({ repositories });
   return {
-    projects,
-    repositories,
-    claims,
-    tickets,
-    submissions,
+    ...work,
     wikis,
     feeds,
-    checks,
-    protection,
-    releases,
-    workspaces,
     overlapWatch,
     ...notifications,
     ticketNotes,
-    ...reviews,
     texts,
     uploads,
     ...await openWebhooks(options, projects, started),

@@ -18,7 +18,7 @@ import type { Log } from "../log.ts";
 import { Metrics, Status } from "../metrics/mod.ts";
 import { Policies } from "../policies/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { type Hosting, openHosting } from "./hosting.ts";
+import { type Hosting, type HostingOptions, openHosting } from "./hosting.ts";
 import type { IrcHost } from "./irc_host.ts";
 import type { DaemonOptions } from "./options.ts";
 import type { Stores } from "./stores.ts";
@@ -80,25 +80,7 @@ export async function startServices(
   const llm = openLlm({ database, config: config.llm, environment, log, scheduler });
   const { gateway } = llm;
   started.defer(() => gateway.close());
-  const hosting = await openHosting({
-    database,
-    eventLog,
-    scheduler,
-    log,
-    accounts: identity.accounts,
-    roster: people.agents.roster,
-    inboxes: people.inboxes,
-    channelDoors: irc.projectChannels,
-    ircServer,
-    bridge,
-    configuredChannels: config.bridge.channels,
-    tokens: identity.tokens,
-    config: config.projects,
-    webhookConfig: config.webhooks,
-    tokenKey: identity.tokenKey,
-    uploadBytes: config.limits.upload_bytes,
-    folder: config.projects.dir || stores.folder.file("projects"),
-  }, started);
+  const hosting = await openHosting(hostingOptionsOf(stores, irc, bridge), started);
   // It enters channels, and only now is known which of them are closed.
   bridge?.start();
   const { agents } = people;
@@ -131,6 +113,33 @@ export async function startServices(
     ircServer,
     ircBans,
     directMessages,
+  };
+}
+
+function hostingOptionsOf(
+  stores: Stores,
+  { people, server: ircServer, projectChannels }: IrcHost,
+  bridge: Bridge | null,
+): HostingOptions {
+  const { config, log, database, scheduler, identity, events: { eventLog } } = stores;
+  return {
+    database,
+    eventLog,
+    scheduler,
+    log,
+    accounts: identity.accounts,
+    roster: people.agents.roster,
+    inboxes: people.inboxes,
+    channelDoors: projectChannels,
+    ircServer,
+    bridge,
+    configuredChannels: config.bridge.channels,
+    tokens: identity.tokens,
+    config: config.projects,
+    webhookConfig: config.webhooks,
+    tokenKey: identity.tokenKey,
+    uploadBytes: config.limits.upload_bytes,
+    folder: config.projects.dir || stores.folder.file("projects"),
   };
 }
 
