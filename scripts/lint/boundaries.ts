@@ -69,7 +69,7 @@ const downward: Check = (importer, specifier) => {
 const door: Check = (importer, specifier) => {
   const module = target(importer, specifier);
   const folder = module === null ? null : folderOf(module);
-  if (module === null || folder === null || !importer.startsWith("services/")) return null;
+  if (module === null || folder === null || !isIn(importer, BOUND_FOLDERS)) return null;
   if (importer.startsWith(folder) || module.endsWith("/mod.ts")) return null;
   return `Import ${folder}mod.ts: ${module} is behind that door`;
 };

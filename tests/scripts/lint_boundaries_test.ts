@@ -43,6 +43,10 @@ Deno.test("a folder of services is imported through its mod.ts", () => {
     ["services/irc_server/bans/a.ts", "../origin.ts", true],
     ["services/irc_server/bans/a.ts", "../../irc/server.ts", false],
     ["services/agents/a.ts", "npm:kysely", true],
+    ["routes/v1/a.ts", "../../services/agents/mod.ts", true],
+    ["routes/v1/a.ts", "../../services/agents/roster.ts", false],
+    ["cli/a.ts", "../services/version.ts", true],
+    ["cli/a.ts", "../services/agents/roster.ts", false],
   ] as const;
   for (const [path, specifier, allowed] of table) {
     const rules = broken(path, `import { x } from "${specifier}";`);
