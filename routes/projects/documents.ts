@@ -1,36 +1,18 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
-import type { ForumThread, TechnotePage } from "../../services/fossil/mod.ts";
+import type { ForumThread } from "../../services/fossil/mod.ts";
 import { json } from "../schemas.ts";
 import { answerBytes, answerJson, notModified } from "./answers.ts";
 import { contentHeaders } from "./content_headers.ts";
 import { newProjectRoutes } from "./context.ts";
 import { bytesResponses } from "./files.ts";
 import { pageOf, pageParameters, rangeOf } from "./paging.ts";
-import {
-  attachmentsSchema,
-  technoteSchema,
-  technotesSchema,
-  threadSchema,
-  threadsSchema,
-} from "./reading_schemas.ts";
+import { attachmentsSchema, threadSchema, threadsSchema } from "./reading_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 const id = z.string().openapi({ description: "The id, or a unique prefix of it" });
 const target = z.string().openapi({
   description: "The name of a wiki page, or the whole id of a ticket or technote",
-});
-
-const listTechnotes = projectRoute("GET /api/technotes", {
-  summary: "Technotes, newest first",
-  request: { query: z.object(pageParameters) },
-  responses: { 200: json(technotesSchema, "A page"), ...notModified, ...projectErrors(400) },
-});
-
-const getTechnote = projectRoute("GET /api/technotes/{id}", {
-  summary: "A technote with its versions",
-  request: { params: z.object({ id }) },
-  responses: { 200: json(technoteSchema, "The note"), ...notModified, ...projectErrors(400) },
 });
 
 const listThreads = projectRoute("GET /api/forum", {
@@ -63,24 +45,9 @@ const getAttachment = projectRoute("GET /api/attachments/content", {
   responses: { ...bytesResponses, ...projectErrors(400, 413) },
 });
 
-/** `/api/technotes`, `/api/forum` and `/api/attachments`, to read. */
+/** `/api/forum` and `/api/attachments`, to read. */
 export function documentRoutes(services: Pick<Services, "hosting">) {
   return newProjectRoutes()
-    .openapi(listTechnotes, (context) => {
-      const page = context.req.valid("query");
-      return answerJson<z.infer<typeof technotesSchema>>(context, services, async (repository) => {
-        const { total, ...list } = await repository.technotes(rangeOf(page));
-        return { ...list, ...pageOf(page, total) };
-      });
-    })
-    .openapi(getTechnote, (context) => {
-      const { id } = context.req.valid("param");
-      return answerJson<TechnotePage>(
-        context,
-        services,
-        (repository) => repository.json.technote({ id }),
-      );
-    })
     .openapi(listThreads, (context) => {
       const page = context.req.valid("query");
       return answerJson<z.infer<typeof threadsSchema>>(context, services, async (repository) => {

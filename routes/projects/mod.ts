@@ -30,6 +30,7 @@ import { reviewerRoutes } from "./reviewers.ts";
 import { reviewRoutes } from "./reviews.ts";
 import { releaseRoutes } from "./releases.ts";
 import type { ProjectGroup } from "./table.ts";
+import { technoteRoutes } from "./technotes.ts";
 import { ticketRoutes } from "./tickets.ts";
 import { timelineRoutes } from "./timeline.ts";
 import { uploadRoutes } from "./uploads.ts";
@@ -61,6 +62,7 @@ export function createProjectGroups(
     archives: archiveRoutes(services),
     search: searchRoutes(services),
     documents: documentRoutes(services),
+    technotes: technoteRoutes(services),
     batch: batchRoutes(services, whole),
     tickets: ticketRoutes(services),
     claims: claimRoutes(services),

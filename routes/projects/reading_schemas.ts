@@ -1,5 +1,6 @@
 /** The answers of endpoints that read code, in the engine's shapes. */
 import { z } from "@hono/zod-openapi";
+import { htmlSchema } from "./html.ts";
 import { pageFields } from "./paging.ts";
 import { checkinSchema, timestampSchema } from "./schemas.ts";
 
@@ -105,6 +106,7 @@ const technoteFields = {
   last_modified: timestampSchema,
   user: z.string(),
   comment: z.string(),
+  color: z.string().nullable().openapi({ description: "Background in the timeline" }),
   tags: z.array(z.string()).readonly(),
 };
 
@@ -117,6 +119,7 @@ export const technoteSchema = z.object({
   ...technoteFields,
   mimetype: z.string(),
   content: z.string(),
+  content_html: htmlSchema,
   versions: z.array(z.object({
     uuid: z.string(),
     timestamp: timestampSchema,

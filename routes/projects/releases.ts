@@ -8,6 +8,7 @@ import {
   fileOf,
   newReleaseSchema,
   noSuchAsset,
+  type Release,
   releaseChangeSchema,
 } from "../../services/releases/mod.ts";
 import { type AppEnv, callerOf } from "../context.ts";
@@ -16,6 +17,7 @@ import { proveAgain } from "../middleware/authenticate.ts";
 import { answerFile } from "./file_answers.ts";
 import { newProjectRoutes } from "./context.ts";
 import { bytesResponses } from "./files.ts";
+import { htmlParameter, htmlSchema } from "./html.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 const assetSchema = z.object({
@@ -30,6 +32,7 @@ const releaseSchema = z.object({
   tag_name: z.string(),
   name: z.string(),
   body: z.string().openapi({ description: "Notes, in Markdown" }),
+  body_html: htmlSchema,
   is_prerelease: z.boolean(),
   is_draft: z.boolean(),
   author: z.string(),
@@ -45,6 +48,7 @@ const binary = z.any().openapi({ type: "string", format: "binary" });
 
 const listReleases = projectRoute("GET /api/releases", {
   summary: "The releases with their files; drafts only with the right to write",
+  request: { query: z.object(htmlParameter) },
   responses: {
     200: json(
       z.object({ releases: z.array(releaseSchema) }),
@@ -69,7 +73,7 @@ const createRelease = projectRoute("POST /api/releases", {
 
 const getRelease = projectRoute("GET /api/releases/{tag}", {
   summary: "A release with its files",
-  request: { params },
+  request: { params, query: z.object(htmlParameter) },
   responses: { 200: json(releaseSchema, "The release"), ...projectErrors() },
 });
 
@@ -122,19 +126,27 @@ const deleteAsset = projectRoute("DELETE /api/releases/{tag}/assets/{file}", {
 export function releaseRoutes(
   services: Pick<Services, "hosting" | "accounts" | "config" | "identity">,
 ) {
-  const { hosting: { releases, repositories, uploads }, accounts, config } = services;
+  const { hosting: { releases, repositories, texts, uploads }, accounts, config } = services;
   const { stallMilliseconds } = bodyLimitsOf(config);
   const requestOf = (context: Context<AppEnv>) => ({
     caller: callerOf(context),
     actor: actorOf(context.get("access"), undefined, accounts),
   });
+  /** Releases with their notes as HTML, if the request asks for it. */
+  const shown = async (context: Context<AppEnv>, list: readonly Release[]): Promise<Release[]> => {
+    if (context.req.query("html") !== "true") return [...list];
+    const sources = list.map(({ body: text }) => ({ text, mimetype: "text/x-markdown" }));
+    const html = await texts.htmlOf(context.get("access").project, sources);
+    return list.map((release, index) => ({ ...release, body_html: html[index] ?? "" }));
+  };
   const viewerOf = (context: Context<AppEnv>) => ({
     withDrafts: context.get("access").may("write"),
   });
   return newProjectRoutes()
     .openapi(listReleases, async (context) => {
-      const list = await releases.list(context.get("access").project, viewerOf(context));
-      return context.json({ releases: list }, 200);
+      const { project } = context.get("access");
+      const list = await releases.list(project, viewerOf(context));
+      return context.json({ releases: await shown(context, list) }, 200);
     })
     .openapi(createRelease, async (context) => {
       const { project } = context.get("access");
@@ -148,7 +160,9 @@ export function releaseRoutes(
     .openapi(getRelease, async (context) => {
       const { project } = context.get("access");
       const { tag } = context.req.valid("param");
-      return context.json(await releases.find(project, tag, viewerOf(context)), 200);
+      const found = await releases.find(project, tag, viewerOf(context));
+      const [release = found] = await shown(context, [found]);
+      return context.json(release, 200);
     })
     .openapi(changeRelease, async (context) => {
       const { project } = context.get("access");

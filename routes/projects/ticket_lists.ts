@@ -6,7 +6,8 @@ import { answerJson, notModified } from "./answers.ts";
 import { newProjectRoutes } from "./context.ts";
 import { boundedNumber, pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
-import { ticketRefSchema } from "./ticket_schemas.ts";
+import { idSchema } from "./schemas.ts";
+import { ticketChangesSchema, ticketRefSchema } from "./ticket_schemas.ts";
 
 const ticketListSchema = z.object({
   tickets: z.array(ticketRefSchema).readonly(),
@@ -72,6 +73,16 @@ const listStruck = projectRoute("GET /api/tickets/struck", {
   },
 });
 
+const listChanges = projectRoute("GET /api/tickets/{uuid}/changes", {
+  summary: "Who changed a ticket, newest first",
+  request: { params: z.object({ uuid: idSchema }), query: z.object(pageParameters) },
+  responses: {
+    200: json(ticketChangesSchema, "A page of changes"),
+    ...notModified,
+    ...projectErrors(400),
+  },
+});
+
 const getFields = projectRoute("GET /api/tickets/fields", {
   summary: "The fields of the repository's tickets",
   responses: {
@@ -89,7 +100,7 @@ const getFields = projectRoute("GET /api/tickets/fields", {
   },
 });
 
-/** `/api/tickets`, `/api/tickets/unclaimed`, `/struck` and `/fields`. */
+/** `/api/tickets`, `/api/tickets/unclaimed`, `/struck`, `/fields` and changes. */
 export function ticketListRoutes(services: Pick<Services, "hosting">) {
   const { tickets, claims } = services.hosting;
   return newProjectRoutes()
@@ -119,6 +130,18 @@ export function ticketListRoutes(services: Pick<Services, "hosting">) {
         Object.assign(pageOf(asked, found.total), { tickets: found.tickets }),
         200,
       );
+    })
+    .openapi(listChanges, (context) => {
+      const { uuid: id } = context.req.valid("param");
+      const page = context.req.valid("query");
+      type Answer = z.infer<typeof ticketChangesSchema>;
+      return answerJson<Answer>(context, services, async (repository) => {
+        const { ticket, changes, total } = await repository.ticketChanges({
+          id,
+          ...rangeOf(page),
+        });
+        return Object.assign({ ticket, changes }, pageOf(page, total));
+      });
     })
     .openapi(
       getFields,

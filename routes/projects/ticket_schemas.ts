@@ -1,4 +1,6 @@
 import { z } from "@hono/zod-openapi";
+import { htmlSchema } from "./html.ts";
+import { pageFields } from "./paging.ts";
 import { timestampSchema } from "./schemas.ts";
 
 /** A ticket as lists show it. */
@@ -32,17 +34,36 @@ export const claimSchema = z.object({
   expires_at: timestampSchema,
 }).openapi("Claim");
 
+/** A page of a ticket's changes. */
+export const ticketChangesSchema = z.object({
+  ticket: z.string(),
+  changes: z.array(z.object({
+    uuid: z.string(),
+    timestamp: timestampSchema,
+    user: z.string(),
+    fields: z.array(z.object({
+      name: z.string(),
+      value: z.string().openapi({ description: "The new value, or the text that was appended" }),
+      append: z.boolean(),
+      previous: z.string().openapi({ description: "The value before" }),
+    })).readonly(),
+  })).readonly(),
+  ...pageFields,
+}).openapi("TicketChanges");
+
 export const commentSchema = z.object({
   uuid: z.string(),
   timestamp: timestampSchema,
   user: z.string(),
   comment: z.string(),
   mimetype: z.string(),
+  comment_html: htmlSchema,
 }).openapi("TicketComment");
 
 /** A ticket with its comments. */
 export const ticketSchema = ticketRefSchema.extend({
   resolution: z.string(),
+  body_html: htmlSchema,
   body: z.string().openapi({ description: "The description" }),
   fields: z.record(z.string(), z.string()).readonly().openapi({
     description: "Every field of the repository's tickets",

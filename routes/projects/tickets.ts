@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Forbidden } from "../../services/errors.ts";
-import { actorOf } from "../../services/projects/mod.ts";
+import { actorOf, type Project } from "../../services/projects/mod.ts";
 import {
   newCommentSchema,
   newTicketSchema,
@@ -13,6 +13,7 @@ import {
 import { type AppEnv, callerOf } from "../context.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { newProjectRoutes } from "./context.ts";
+import { htmlParameter } from "./html.ts";
 import { generationField, generationOf } from "./generation.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { idSchema } from "./schemas.ts";
@@ -36,7 +37,7 @@ const refused = json(
 
 const getTicket = projectRoute("GET /api/tickets/{uuid}", {
   summary: "A ticket with its comments and its claim",
-  request: byId,
+  request: { params: byId.params, query: z.object(htmlParameter) },
   responses: { 200: json(ticketSchema, "The ticket"), ...projectErrors(400) },
 });
 
@@ -90,7 +91,7 @@ const forgetStrikes = projectRoute("DELETE /api/tickets/{uuid}/strikes", {
 
 /** `/api/tickets…`, without claims. */
 export function ticketRoutes(services: Pick<Services, "hosting" | "accounts">) {
-  const { hosting: { tickets, claims }, accounts } = services;
+  const { hosting: { tickets, claims, texts }, accounts } = services;
   const writerOf = (
     context: Context<AppEnv>,
     { agent_id, generation }: { agent_id?: string | undefined; generation?: number | undefined },
@@ -103,7 +104,10 @@ export function ticketRoutes(services: Pick<Services, "hosting" | "accounts">) {
     .route("/", ticketListRoutes(services))
     .openapi(getTicket, async (context) => {
       const { uuid } = context.req.valid("param");
-      return context.json(shown(await tickets.read(context.get("access").project, uuid)), 200);
+      const { project } = context.get("access");
+      const ticket = shown(await tickets.read(project, uuid));
+      const wantsHtml = context.req.valid("query").html === "true";
+      return context.json(wantsHtml ? await withHtml(texts, project, ticket) : ticket, 200);
     })
     .openapi(createTicket, async (context) => {
       const { agent_id, ...request } = context.req.valid("json");
@@ -139,4 +143,25 @@ export function ticketRoutes(services: Pick<Services, "hosting" | "accounts">) {
 /** A ticket as the API shows it, without its changes, which are in the timeline. */
 function shown({ changes: _, ...ticket }: TicketView) {
   return ticket;
+}
+
+/** The markup of a ticket's description; Fossil has no field for it. */
+const BODY_MIMETYPE = "text/x-markdown";
+
+/** A ticket with its description and comments as HTML too. */
+async function withHtml(
+  texts: Services["hosting"]["texts"],
+  project: Project,
+  ticket: ReturnType<typeof shown>,
+) {
+  const { body, comments } = ticket;
+  const [body_html = "", ...html] = await texts.htmlOf(project, [
+    { text: body, mimetype: BODY_MIMETYPE },
+    ...comments.map(({ comment: text, mimetype }) => ({ text, mimetype })),
+  ]);
+  return {
+    ...ticket,
+    body_html,
+    comments: comments.map((comment, index) => ({ ...comment, comment_html: html[index] ?? "" })),
+  };
 }

@@ -15,6 +15,7 @@ import { newProjectRoutes } from "./context.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { timestampSchema } from "./schemas.ts";
+import { wikiDiffRoutes } from "./wiki_diff.ts";
 
 const refFields = {
   name: z.string(),
@@ -126,9 +127,8 @@ function withSlashes<Route extends { readonly path: string }>(route: Route) {
 }
 
 /** `/api/wiki…`. */
-export function wikiRoutes(
-  { hosting: { wikis, texts }, accounts }: Pick<Services, "hosting" | "accounts">,
-) {
+export function wikiRoutes(services: Pick<Services, "hosting" | "accounts">) {
+  const { hosting: { wikis, texts }, accounts } = services;
   const writerOf = (context: Context<AppEnv>, agentId?: string): WikiWriter => ({
     caller: callerOf(context),
     actor: actorOf(context.get("access"), agentId, accounts),
@@ -138,6 +138,7 @@ export function wikiRoutes(
     return Object.assign(page, { content_html: await texts.html(project, { text, mimetype }) });
   };
   const routes = newProjectRoutes()
+    .route("/", wikiDiffRoutes(services))
     .openapi(listPages, async (context) => {
       const found = await wikis.list(context.get("access").project);
       const pages = found.map(({ is_deleted: _, ...page }) => page);

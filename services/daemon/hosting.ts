@@ -17,6 +17,7 @@ import { openReviews, type ReviewServices } from "../reviews/mod.ts";
 import { Releases } from "../releases/mod.ts";
 import { Webhooks, WebhookSender } from "../webhooks/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { Technotes } from "../technotes/mod.ts";
 import { ProjectTexts } from "../texts/mod.ts";
 import { Claims, Submissions, Tickets } from "../tickets/mod.ts";
 import { Uploads } from "../uploads/mod.ts";
@@ -57,6 +58,7 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly checks: Checks;
   readonly protection: Protection;
   readonly releases: Releases;
+  readonly technotes: Technotes;
   readonly texts: ProjectTexts;
   readonly uploads: Uploads;
   readonly webhooks: Webhooks;
@@ -189,6 +191,7 @@ export async function openHosting(
     overlapWatch,
     ...notifications,
     ticketNotes,
+    technotes: new Technotes({ repositories }),
     texts,
     uploads,
     ...await openWebhooks(options, projects, started),

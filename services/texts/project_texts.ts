@@ -3,6 +3,9 @@ import type { AccountDirectory } from "../identity/mod.ts";
 import { type Links, type Markup, pageAddress, referencesIn } from "../markup/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 
+/** Texts of one request that wait to be rendered; many more would be shown as plain text. */
+const AT_ONCE = 50;
+
 export interface ProjectTextsOptions {
   readonly markup: Markup;
   readonly repositories: ProjectRepositories;
@@ -33,7 +36,12 @@ export class ProjectTexts {
   async htmlOf(project: Project, texts: readonly ProjectText[]): Promise<string[]> {
     const { markup } = this.#options;
     const links = await this.#links(project, texts);
-    return await Promise.all(texts.map((text) => markup.render({ ...text, links })));
+    const html: string[] = [];
+    for (let start = 0; start < texts.length; start += AT_ONCE) {
+      const some = texts.slice(start, start + AT_ONCE);
+      html.push(...await Promise.all(some.map((text) => markup.render({ ...text, links }))));
+    }
+    return html;
   }
 
   async #links(project: Project, texts: readonly ProjectText[]): Promise<Links> {

@@ -117,6 +117,13 @@ async function walkDocuments(project: ProjectWalk): Promise<void> {
   const technotes = await project.step("GET /technotes", { status: 200 });
   const id = textAt(technotes, "technotes.0.id");
   await project.step("GET /technotes/{id}", { path: [id], status: 200 });
+  const note = { comment: "A note", content: "What happened" };
+  const made = await project.step("POST /technotes", { body: note, status: 201 });
+  const noteId = textAt(made, "id");
+  const content = { content: "What really happened" };
+  await project.step("PATCH /technotes/{id}", { path: [noteId], body: content, status: 200 });
+  const html = { path: [noteId], query: "?html=true", status: 200 };
+  await project.step("GET /technotes/{id}", html);
   const threads = await project.step("GET /forum", { status: 200 });
   const uuid = textAt(threads, "threads.0.uuid");
   await project.step("GET /forum/{uuid}", { path: [uuid], status: 200 });
@@ -132,6 +139,7 @@ async function walkWiki(project: ProjectWalk): Promise<void> {
   await project.step("GET /wiki", { status: 200 });
   await project.step("GET /wiki/{name}", { path, status: 200 });
   await project.step("GET /wiki-history", { query: "?name=Home", status: 200 });
+  await project.step("GET /wiki-diff", { query: "?name=Home", status: 200 });
   await project.step("DELETE /wiki/{name}", { path, status: 204 });
 }
 
@@ -153,7 +161,8 @@ async function walkTickets(project: ProjectWalk): Promise<void> {
   const [caller, other] = [{ agent_id: "caller" }, { agent_id: "other" }];
   await project.step("POST /tickets/{uuid}/claim", { path, body: caller, status: 201 });
   await project.step("GET /claims", { status: 200 });
-  await project.step("GET /tickets/{uuid}", { path, status: 200 });
+  await project.step("GET /tickets/{uuid}", { path, query: "?html=true", status: 200 });
+  await project.step("GET /tickets/{uuid}/changes", { path, status: 200 });
   await project.step("POST /workspaces/create", {
     body: { name: "crash", ticket: uuid, ...caller },
     status: 201,

@@ -58,6 +58,38 @@ export interface TicketChangeEntry {
   }[];
 }
 
+/** What differs between two versions of a wiki page. */
+export interface WikiDiff {
+  readonly name: string;
+  /** The older version; null if `to` is the first one. */
+  readonly from: string | null;
+  readonly to: string;
+  /** Lines. */
+  readonly added: number;
+  readonly deleted: number;
+  /** Hunks of a unified diff; empty if nothing differs. */
+  readonly diff: string;
+}
+
+/** Changes of a ticket, newest first. */
+export interface TicketChangeList {
+  /** The whole id of the ticket. */
+  readonly ticket: string;
+  readonly changes: readonly {
+    readonly uuid: string;
+    readonly timestamp: string;
+    readonly user: string;
+    readonly fields: readonly {
+      readonly name: string;
+      /** The new value, or the text that was appended. */
+      readonly value: string;
+      readonly append: boolean;
+      readonly previous: string;
+    }[];
+  }[];
+  readonly total: number;
+}
+
 export interface Ticket extends TicketRef {
   readonly resolution: string;
   readonly body: string;
@@ -79,6 +111,8 @@ export interface TechnoteRef {
   readonly last_modified: string;
   readonly user: string;
   readonly comment: string;
+  /** Background in the timeline; null for the usual one. */
+  readonly color: string | null;
   /** Symbolic tags. */
   readonly tags: readonly string[];
 }

@@ -28,6 +28,7 @@ export { listTechnotes, readTechnote } from "./technotes.ts";
 export { type UnifiedDiff, unifiedDiff } from "./text/mod.ts";
 export {
   isTicketClosed,
+  listTicketChanges,
   listTickets,
   readTicket,
   readTicketFields,
@@ -45,4 +46,11 @@ export {
 export { readTree, type TreeOptions } from "./tree.ts";
 export { copyUnversioned, listUnversioned, readUnversioned } from "./unversioned.ts";
 export { findReferences, type Reference } from "./references.ts";
-export { listWikiPages, readWikiHistory, readWikiPage, type WikiListOptions } from "./wiki.ts";
+export {
+  listWikiPages,
+  readWikiDiff,
+  readWikiHistory,
+  readWikiPage,
+  type WikiDiffOptions,
+  type WikiListOptions,
+} from "./wiki.ts";

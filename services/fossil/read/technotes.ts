@@ -101,6 +101,7 @@ function refOf({ id, uuid, mtime }: NoteRow, note: ReturnType<typeof noteOf>): T
     last_modified: timestampOf(mtime),
     user: note.user ?? "",
     comment: note.comment ?? "",
+    color: note.tags.find(({ name }) => name === "bgcolor")?.value ?? null,
     tags: note.tags.map(({ name }) => name).filter((name) => name.startsWith("sym-"))
       .map((name) => name.slice("sym-".length)),
   };

@@ -9,7 +9,14 @@ import { FossilError } from "../error.ts";
 import { timestampOf } from "./checkins.ts";
 import { pageOf, type Paging } from "./paging.ts";
 import type { Reader } from "./reader.ts";
-import type { Ticket, TicketChangeEntry, TicketComment, TicketList, TicketRef } from "./shapes.ts";
+import type {
+  Ticket,
+  TicketChangeEntry,
+  TicketChangeList,
+  TicketComment,
+  TicketList,
+  TicketRef,
+} from "./shapes.ts";
 
 /** Which tickets to list. */
 export interface TicketListOptions extends Paging {
@@ -110,6 +117,35 @@ export function readTicket(reader: Reader, uuid: string): Ticket {
         fields: change.fields,
       })),
     };
+  });
+}
+
+/**
+ * A page of a ticket's changes, newest first, each with the values that it replaced.
+ *
+ * @param id its id, or a prefix of at least 4 digits.
+ * @throws {FossilError} `missing` if there is none; `ambiguous` if a prefix fits several.
+ */
+export function listTicketChanges(
+  reader: Reader,
+  { id, ...paging }: Paging & { readonly id: string },
+): TicketChangeList {
+  return reader.read(() => {
+    const { limit, offset } = pageOf(paging);
+    const { uuid: ticket } = ticketRef(findTicket(reader, id));
+    const values = new Map<string, string>();
+    const changes = changesOf(reader, ticket).map(({ uuid, timestamp, user, change }) => ({
+      uuid,
+      timestamp,
+      user,
+      fields: change.fields.map(({ name, value, append }) => {
+        const previous = values.get(name) ?? "";
+        values.set(name, append ? previous + value : value);
+        return { name, value, append, previous };
+      }),
+    }));
+    const page = changes.reverse().slice(offset, offset + limit);
+    return { ticket, changes: page, total: changes.length };
   });
 }
 

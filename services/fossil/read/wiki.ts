@@ -2,10 +2,14 @@ import type { Wiki } from "../artifact/mod.ts";
 import { FossilError } from "../error.ts";
 import { REF_COLUMNS, type RefRow, timestampOf } from "./checkins.ts";
 import type { Reader } from "./reader.ts";
-import type { WikiPage, WikiPageRef, WikiVersion } from "./shapes.ts";
+import type { WikiDiff, WikiPage, WikiPageRef, WikiVersion } from "./shapes.ts";
+import { unifiedDiff } from "./text/mod.ts";
 
 /** Default markup of a page. */
 const DEFAULT_MIMETYPE = "text/x-fossil-wiki";
+
+/** Default number of lines of context in a diff. */
+const DEFAULT_CONTEXT = 3;
 
 interface PageRow extends RefRow {
   readonly name: string;
@@ -20,6 +24,17 @@ const ASSOCIATED = /^(?:branch|checkin)\//;
 export interface WikiListOptions {
   readonly deleted?: boolean;
   readonly associated?: boolean;
+}
+
+/** Two versions of a page, each by its hash or a prefix of it. */
+export interface WikiDiffOptions {
+  readonly name: string;
+  /** Absent for the version before `to`. */
+  readonly from?: string;
+  /** Absent for the latest version. */
+  readonly to?: string;
+  /** Lines around each change, 3 if absent. */
+  readonly context?: number;
 }
 
 /**
@@ -103,6 +118,40 @@ export function readWikiHistory(reader: Reader, name: string): WikiVersion[] {
       size: Number(textSize),
     }));
   });
+}
+
+/**
+ * The differences between two versions of a wiki page.
+ *
+ * @throws {FossilError} `missing` if there is no such page or version; `ambiguous` if a prefix fits
+ * several versions.
+ */
+export function readWikiDiff(reader: Reader, options: WikiDiffOptions): WikiDiff {
+  const { name, from, to, context = DEFAULT_CONTEXT } = options;
+  return reader.read(() => {
+    const versions = versionsOf(reader, name);
+    const newer = to === undefined ? 0 : placeOf(versions, to, name);
+    const older = from === undefined ? newer + 1 : placeOf(versions, from, name);
+    const textOf = (row: PageRow | undefined) =>
+      new TextEncoder().encode(row === undefined ? "" : wikiOf(reader, row.uuid).text);
+    const [before, after] = [versions[older], versions[newer]];
+    if (after === undefined) throw new FossilError("missing", `There is no wiki page "${name}"`);
+    const { hunks, added, deleted } = unifiedDiff(textOf(before), textOf(after), context);
+    return { name, from: before?.uuid ?? null, to: after.uuid, added, deleted, diff: hunks };
+  });
+}
+
+/** The place of a version in the history of a page. */
+function placeOf(versions: readonly PageRow[], version: string, name: string): number {
+  const prefix = version.toLowerCase();
+  const fitting = versions.filter(({ uuid }) => uuid.startsWith(prefix));
+  if (fitting.length > 1) {
+    throw new FossilError("ambiguous", `"${version}" fits several versions of "${name}"`);
+  }
+  if (fitting[0] === undefined) {
+    throw new FossilError("missing", `The wiki page "${name}" has no version "${version}"`);
+  }
+  return versions.indexOf(fitting[0]);
 }
 
 function versionsOf(reader: Reader, name: string): PageRow[] {

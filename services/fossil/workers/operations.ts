@@ -31,6 +31,7 @@ import {
   listForumThreads,
   listTags,
   listTechnotes,
+  listTicketChanges,
   listTickets,
   listUnversioned,
   listWikiPages,
@@ -56,6 +57,7 @@ import {
   readTicketFields,
   readTimeline,
   readTree,
+  readWikiDiff,
   readWikiHistory,
   readWikiPage,
   type ReceivedOptions,
@@ -65,6 +67,7 @@ import {
   type TicketListOptions,
   type TimelineOptions,
   type TreeOptions,
+  type WikiDiffOptions,
   type WikiListOptions,
 } from "../read/mod.ts";
 import type { Repository } from "../repository.ts";
@@ -140,6 +143,7 @@ export const READS = {
   wikiPages: ({ reader }: Context, options: WikiListOptions) => listWikiPages(reader, options),
   wikiPage: ({ reader }: Context, { name, version }: { name: string; version?: string }) =>
     readWikiPage(reader, name, version),
+  wikiDiff: ({ reader }: Context, options: WikiDiffOptions) => readWikiDiff(reader, options),
   wikiHistory: ({ reader }: Context, name: string) => readWikiHistory(reader, name),
   tickets: ({ reader }: Context, options: TicketListOptions) => listTickets(reader, options),
   ticket: ({ reader }: Context, id: string) => readTicket(reader, id),
@@ -147,6 +151,8 @@ export const READS = {
   resolveTicket: ({ reader }: Context, id: string) => resolveTicket(reader, id),
   /** Whether a ticket, by its whole id, is closed. */
   isTicketClosed: ({ reader }: Context, id: string) => isTicketClosed(reader, id),
+  ticketChanges: ({ reader }: Context, options: Paging & { readonly id: string }) =>
+    listTicketChanges(reader, options),
   /** The fields that its tickets have. */
   ticketFields: ({ reader }: Context) => readTicketFields(reader),
   technotes: ({ reader }: Context, paging: Paging) => listTechnotes(reader, paging),

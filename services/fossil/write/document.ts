@@ -70,9 +70,16 @@ export interface NewTechnote extends Author {
   /** Symbolic names under which the note can be found. */
   readonly tags?: readonly string[];
   readonly color?: string;
+  /** Hash of the version that was edited; absent for the latest. */
+  readonly basedOn?: string;
 }
 
-/** Writes a version of a technote. Returns the id of the note and the hash of the version. */
+/**
+ * Writes a version of a technote. Returns the id of the note and the hash of the version.
+ *
+ * @throws {FossilError} `missing` if there is no such note; `conflict` if `basedOn` is no longer the
+ * latest version.
+ */
 export function writeTechnote(
   repository: Repository,
   note: NewTechnote,
@@ -82,6 +89,9 @@ export function writeTechnote(
     const latest = latestVersion(repository, `event-${id}`);
     if (note.id !== undefined && latest === null) {
       throw new FossilError("missing", `Technote "${id}" is unknown`);
+    }
+    if (note.basedOn !== undefined && note.basedOn !== latest?.hash) {
+      throw new FossilError("conflict", `The technote "${id}" has changed`);
     }
     const tag = (name: string, value: string | null): TagCard => ({
       sign: "+",

@@ -1,0 +1,50 @@
+import { z } from "zod";
+import { textSchema } from "../validation/mod.ts";
+
+/** Longest text of a note, in characters. */
+const MAX_TEXT = 1_000_000;
+const MAX_TAGS = 20;
+
+const comment = z.string().trim().pipe(textSchema(1, 1000))
+  .describe("One line for the timeline");
+const content = z.string().min(1, { error: "must not be empty" })
+  .max(MAX_TEXT, { error: `must have at most ${MAX_TEXT} characters` })
+  .regex(/^[^\0]*$/, { error: "must not contain NUL characters" });
+const mimetype = z.enum(["text/x-markdown", "text/x-fossil-wiki", "text/plain"], {
+  error: 'must be "text/x-markdown", "text/x-fossil-wiki" or "text/plain"',
+});
+const timestamp = z.iso.datetime({ offset: true, error: "must be a date and time (ISO 8601)" })
+  .describe("The note's time in the timeline");
+const tag = z.string().regex(/^[^\s,\p{Cc}]{1,100}$/u, {
+  error: "must have 1 to 100 characters, without spaces and commas",
+});
+const tags = z.array(tag).max(MAX_TAGS, { error: `must have at most ${MAX_TAGS} entries` });
+const color = z.string().regex(/^#[0-9a-fA-F]{6}$/, { error: "must be a color such as #ffcc00" });
+
+/** The body of a request that makes a technote. */
+export const newTechnoteSchema = z.object({
+  comment,
+  content,
+  mimetype: mimetype.default("text/x-markdown"),
+  timestamp: timestamp.optional().describe("The note's time in the timeline; by default, now"),
+  tags: tags.default([]),
+  color: color.nullable().default(null).describe("Its background in the timeline"),
+});
+
+/** The body of a request that changes a technote. Absent fields stay as they are. */
+export const technoteChangeSchema = z.object({
+  comment: comment.optional(),
+  content: content.optional(),
+  mimetype: mimetype.optional(),
+  timestamp: timestamp.optional(),
+  tags: tags.optional(),
+  color: color.nullable().optional(),
+  parent: z.string().regex(/^[0-9a-fA-F]{4,64}$/, { error: "must be the id of a version" })
+    .optional().describe(
+      "The edited version, or a prefix of its id; 409 if the note has a newer one. By default, " +
+        "the edit follows the newest version",
+    ),
+});
+
+export type NewTechnoteRequest = z.infer<typeof newTechnoteSchema>;
+export type TechnoteChange = z.infer<typeof technoteChangeSchema>;
