@@ -15,6 +15,12 @@ import {
   VISIBILITY_OPTION,
 } from "./project_calls.ts";
 import { MEMBER } from "./project_members.ts";
+import {
+  SETTING_OPTIONS,
+  type SettingOptions,
+  settingsChange,
+  shownSetting,
+} from "./project_settings.ts";
 import { EXPORT, IMPORT } from "./project_transfer.ts";
 
 /** `muster project create`. */
@@ -53,14 +59,21 @@ async function showProject(slug: string, options: CommandOptions): Promise<void>
     ["stars", `${project.star_count}`],
     ["created", project.created_at],
     ["archived", project.archived ? "yes" : "no"],
+    ["claim seconds", shownSetting(project.claim_seconds)],
+    ["strikes", shownSetting(project.strikes)],
+    ["landing depth", shownSetting(project.landing.depth)],
+    ["landing timeout", shownSetting(project.landing.timeout_seconds)],
     ["members", members.map(({ name, role }) => `${name} (${role})`).join(", ")],
   ]);
 }
 
 /** `muster project change`. */
-async function changeProject(slug: string, options: ProjectOptions): Promise<void> {
+async function changeProject(
+  slug: string,
+  options: ProjectOptions & SettingOptions,
+): Promise<void> {
   const { name, description, visibility, channel } = options;
-  const change = { name, description, visibility, channel };
+  const change = { name, description, visibility, channel, ...settingsChange(options) };
   if (Object.values(change).every((value) => value === undefined)) {
     throw new CommandFailed("There is nothing to change: give at least one option", 2);
   }
@@ -113,6 +126,7 @@ export const PROJECT: Group = {
         DESCRIPTION_OPTION,
         { ...VISIBILITY_OPTION, summary: "who may read it" },
         { flags: "--channel <channel>", summary: "the channel of its events; empty for none" },
+        ...SETTING_OPTIONS,
         URL_OPTION,
       ],
       run: changeProject,

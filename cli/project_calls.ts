@@ -12,6 +12,9 @@ export const projectSchema = z.object({
   channel: z.string(),
   created_at: z.string(),
   archived: z.boolean(),
+  claim_seconds: z.number().nullable(),
+  strikes: z.number().nullable(),
+  landing: z.object({ depth: z.number().nullable(), timeout_seconds: z.number().nullable() }),
 });
 
 /** A member of a project as the API shows it. */

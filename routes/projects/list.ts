@@ -4,6 +4,7 @@ import type { Action } from "../../services/identity/mod.ts";
 import { accessOf, type HeldProject, viewOf } from "../../services/projects/mod.ts";
 import { newRoutes } from "../context.ts";
 import { authenticate } from "../middleware/authenticate.ts";
+import { ownSettings } from "../project_settings.ts";
 import { route } from "../route.ts";
 import { errors, json } from "../schemas.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
@@ -19,6 +20,7 @@ const reachableSchema = z.object({
   archived: z.boolean(),
   created_at: z.iso.datetime(),
   channel: z.string(),
+  ...ownSettings,
   rights: z.array(z.enum(RIGHTS)).openapi({ description: "The caller's rights" }),
   base: z.string().openapi({ description: "The base of the project's repository API" }),
 }).openapi("ReachableProject");

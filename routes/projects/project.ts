@@ -5,6 +5,7 @@ import { Forbidden, Unauthorized } from "../../services/errors.ts";
 import { viewOf } from "../../services/projects/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { json } from "../schemas.ts";
+import { ownSettings } from "../project_settings.ts";
 import { newProjectRoutes } from "./context.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
@@ -17,6 +18,7 @@ const projectSchema = z.object({
   archived: z.boolean(),
   created_at: z.iso.datetime(),
   channel: z.string(),
+  ...ownSettings,
 }).openapi("RepositoryProject");
 
 const getProject = projectRoute("GET /api/project", {

@@ -5,6 +5,7 @@ import {
   projectChangeSchema,
   viewOf,
 } from "../../services/projects/mod.ts";
+import { ownSettings } from "../project_settings.ts";
 import { callerOf, newRoutes } from "../context.ts";
 import { route } from "../route.ts";
 import { repositoryRoutes, type RepositoryServices } from "./project_repository.ts";
@@ -19,6 +20,7 @@ const projectSchema = z.object({
   channel: z.string().openapi({ description: "The IRC channel of its events; empty for none" }),
   created_at: z.iso.datetime(),
   archived: z.boolean(),
+  ...ownSettings,
 }).openapi("Project");
 
 const memberSchema = z.object({

@@ -85,7 +85,14 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
   const clock = () => scheduler.now();
   const repositories = await ProjectRepositories.open(options);
   started.defer(() => repositories.close());
-  const projects = await Projects.open({ database, accounts, repositories, tokens, clock });
+  const projects = await Projects.open({
+    database,
+    accounts,
+    repositories,
+    tokens,
+    defaults: config,
+    clock,
+  });
   const checks = new Checks({ database, repositories, clock });
   const releases = new Releases({ database, repositories, clock });
   const protection = await Protection.open({ database, checks, clock });
@@ -96,8 +103,6 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
     accounts,
     scheduler,
     log,
-    claimSeconds: config.claim_seconds,
-    strikes: config.strikes,
   });
   started.defer(() => claims.close());
   const tickets = new Tickets({ repositories, claims });
@@ -119,7 +124,6 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
     workspaces,
     checks,
     protection,
-    landing: config.landing,
   });
   return {
     projects,

@@ -95,12 +95,15 @@ export class ProjectStatements {
   }
 }
 
-function columnsOf({ name, description, visibility, channel, archivedAt }: Partial<Project>) {
+function columnsOf(
+  { name, description, visibility, channel, settings, archivedAt }: Partial<Project>,
+) {
   return {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
     ...(visibility === undefined ? {} : { visibility }),
     ...(channel === undefined ? {} : { channel }),
+    ...(settings === undefined ? {} : { settings: JSON.stringify(settings) }),
     ...(archivedAt === undefined ? {} : { archived_at: archivedAt }),
   };
 }

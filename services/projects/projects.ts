@@ -15,6 +15,7 @@ import { ProjectStatements } from "./project_statements.ts";
 import type { HeldProject, Member, Project } from "./records.ts";
 import type { ProjectRepositories } from "./repositories.ts";
 import type { NewProject, ProjectChange } from "./schemas.ts";
+import { changed, differences, effective, NO_SETTINGS, type WorkSettings } from "./settings.ts";
 
 /** Projects of one server. */
 const MAX_PROJECTS = 10_000;
@@ -28,6 +29,8 @@ export interface ProjectsOptions {
   readonly repositories: ProjectRepositories;
   /** Ends the tokens of a project when the project is removed. */
   readonly tokens: Pick<Tokens, "endingAllOfProject">;
+  /** What holds in a project that has no setting of its own. */
+  readonly defaults: WorkSettings;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -41,6 +44,7 @@ export class Projects {
   readonly #accounts: AccountDirectory;
   readonly #repositories: ProjectRepositories;
   readonly #tokens: ProjectsOptions["tokens"];
+  readonly #defaults: WorkSettings;
   readonly #clock: () => number;
   readonly #directory: ProjectDirectory;
   readonly #statements: ProjectStatements;
@@ -50,6 +54,7 @@ export class Projects {
     this.#accounts = options.accounts;
     this.#repositories = options.repositories;
     this.#tokens = options.tokens;
+    this.#defaults = options.defaults;
     this.#clock = options.clock;
     this.#directory = new ProjectDirectory(options.database);
     this.#statements = new ProjectStatements(options.database, this.#directory);
@@ -96,6 +101,11 @@ export class Projects {
     return held;
   }
 
+  /** The settings that hold in a project: its own, and the server's for the others. */
+  settingsOf(id: string): WorkSettings {
+    return effective(this.get(id)?.project.settings ?? NO_SETTINGS, this.#defaults);
+  }
+
   /**
    * Makes a project with an empty repository. If the caller has an account, it becomes the first
    * member, with the role `admin`.
@@ -118,6 +128,7 @@ export class Projects {
       description,
       visibility,
       channel: null,
+      settings: NO_SETTINGS,
       createdAt: now,
       archivedAt: null,
     };
@@ -142,24 +153,26 @@ export class Projects {
    */
   async change(slug: string, change: ProjectChange, caller: Caller): Promise<HeldProject> {
     const { project } = this.require(slug);
-    const { archived, ...given } = change;
+    const { archived, claim_seconds, strikes, landing, ...given } = change;
     const fields: Partial<Project> = Object.fromEntries(
       Object.entries(given).filter(([key, value]) =>
         value !== undefined && value !== project[key as keyof typeof given]
       ),
     );
+    const settings = changed(project.settings, { claim_seconds, strikes, landing });
+    const differing = differences(project.settings, settings);
     const isArchived = project.archivedAt !== null;
     const archivedAt = archived === undefined || archived === isArchived
       ? project.archivedAt
       : archived
       ? this.#clock()
       : null;
-    const names = Object.keys(fields);
+    const names = [...Object.keys(fields), ...differing];
     const turns = archivedAt !== project.archivedAt;
     if (names.length === 0 && !turns) return this.require(slug);
     const type = archivedAt === null ? "project.unarchived" : "project.archived";
     await this.#commit(slug, {
-      statements: [this.#statements.change(project, { ...fields, archivedAt })],
+      statements: [this.#statements.change(project, { ...fields, settings, archivedAt })],
       events: [
         ...(names.length === 0
           ? []

@@ -1,6 +1,7 @@
 import type { Selectable } from "kysely";
 import type { Tables } from "../database/mod.ts";
 import type { ProjectRole, Visibility } from "../identity/mod.ts";
+import { type OwnSettings, settingsOf } from "./settings.ts";
 
 /** A project as services pass it around. */
 export interface Project {
@@ -12,13 +13,14 @@ export interface Project {
   readonly visibility: Visibility;
   /** The IRC channel for its events; empty for none, null for the default. */
   readonly channel: string | null;
+  readonly settings: OwnSettings;
   /** Unix milliseconds, like all times here. */
   readonly createdAt: number;
   readonly archivedAt: number | null;
 }
 
 /** A project as the API shows it. */
-export interface ProjectView {
+export interface ProjectView extends OwnSettings {
   readonly slug: string;
   readonly name: string;
   readonly description: string;
@@ -53,6 +55,7 @@ export function projectOf(row: Selectable<Tables["projects"]>): Project {
     description,
     visibility,
     channel,
+    settings: settingsOf(row.settings),
     createdAt: row.created_at,
     archivedAt: row.archived_at,
   };
@@ -69,5 +72,6 @@ export function viewOf({ project, stars }: HeldProject): ProjectView {
     channel: project.channel ?? `#project-${slug}`,
     created_at: new Date(project.createdAt).toISOString(),
     archived: project.archivedAt !== null,
+    ...project.settings,
   };
 }

@@ -27,6 +27,11 @@ export const newProjectSchema = z.object({
   visibility: visibility.default("private"),
 });
 
+/** A setting that a project may have for itself. */
+function ownSetting(minimum: number, maximum: number) {
+  return z.int({ error: "must be a whole number" }).min(minimum).max(maximum).nullable().optional();
+}
+
 /** The body of a request that changes a project. */
 export const projectChangeSchema = z.object({
   name: name.optional(),
@@ -36,6 +41,14 @@ export const projectChangeSchema = z.object({
     "The IRC channel for the project's events; empty for none, null for the default",
   ),
   archived: z.boolean().optional().describe("An archived project is read-only"),
+  claim_seconds: ownSetting(1, 31_536_000)
+    .describe("In place of the server's `projects.claim_seconds`; null for the server's"),
+  strikes: ownSetting(1, 1_000_000)
+    .describe("In place of `projects.strikes`; null for the server's"),
+  landing: z.object({
+    depth: ownSetting(1, 20),
+    timeout_seconds: ownSetting(1, 31_536_000),
+  }).optional().describe("In place of `projects.landing`; null for the server's"),
 });
 
 export const memberRequestSchema = z.object({

@@ -1,6 +1,6 @@
 import type { Checks } from "../checks/mod.ts";
 import { NotFound } from "../errors.ts";
-import type { Project } from "../projects/mod.ts";
+import type { Project, Projects } from "../projects/mod.ts";
 import type { Protection } from "../protection/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Claims } from "../tickets/mod.ts";
@@ -19,7 +19,7 @@ export interface LandingConditionsOptions {
   readonly protection: Pick<Protection, "ruleOf">;
   readonly checks: Pick<Checks, "statesOf">;
   readonly scheduler: Pick<Scheduler, "now">;
-  readonly timeoutSeconds: number;
+  readonly projects: Pick<Projects, "settingsOf">;
 }
 
 /** A step was prepared for a state that no longer holds. */
@@ -75,7 +75,7 @@ export class LandingConditions {
     project: Project,
     landing: Landing,
   ): Promise<{ readonly isPassed: boolean; readonly reason: Reason | null }> {
-    const { checks, protection, scheduler, timeoutSeconds } = this.#options;
+    const { checks, protection, scheduler } = this.#options;
     const { candidate, targetBranch } = landing;
     const { contexts } = protection.ruleOf(project, targetBranch);
     if (contexts.length === 0) return { isPassed: true, reason: null };
@@ -91,12 +91,17 @@ export class LandingConditions {
     if (missing.length === 0) return { isPassed: true, reason: null };
     const isLate = scheduler.now() >= this.deadlineOf(landing);
     if (!isLate) return { isPassed: false, reason: null };
-    const message = `Checks did not end within ${timeoutSeconds} seconds: ${missing.join(", ")}`;
+    const seconds = this.#timeoutOf(landing);
+    const message = `Checks did not end within ${seconds} seconds: ${missing.join(", ")}`;
     return { isPassed: false, reason: { message, contexts: missing } };
   }
 
   /** When the checks of a candidate must have passed, in Unix milliseconds. */
-  deadlineOf({ testingSince }: Pick<Landing, "testingSince">): number {
-    return (testingSince ?? 0) + this.#options.timeoutSeconds * 1000;
+  deadlineOf(landing: Pick<Landing, "projectId" | "testingSince">): number {
+    return (landing.testingSince ?? 0) + this.#timeoutOf(landing) * 1000;
+  }
+
+  #timeoutOf({ projectId }: Pick<Landing, "projectId">): number {
+    return this.#options.projects.settingsOf(projectId).landing.timeout_seconds;
   }
 }

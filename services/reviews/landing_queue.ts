@@ -23,7 +23,7 @@ const MAX_QUEUED = 1000;
 
 export interface LandingQueueOptions {
   readonly database: Database;
-  readonly projects: Pick<Projects, "get">;
+  readonly projects: Pick<Projects, "get" | "settingsOf">;
   readonly repositories: ProjectRepositories;
   readonly accounts: Pick<AccountDirectory, "get">;
   readonly reviews: Reviews;
@@ -35,8 +35,6 @@ export interface LandingQueueOptions {
   readonly eventLog: Pick<EventLog, "follow">;
   readonly scheduler: Scheduler;
   readonly log: Log;
-  readonly depth: number;
-  readonly timeoutSeconds: number;
 }
 
 /** A landing with its place in the queue. */

@@ -25,10 +25,11 @@ const EVENTS = [
   "project.workspace",
   "project.protection_changed",
   "project.unarchived",
+  "project.changed",
 ];
 
 export interface LandingRunnerOptions {
-  readonly projects: Pick<Projects, "get">;
+  readonly projects: Pick<Projects, "get" | "settingsOf">;
   readonly repositories: ProjectRepositories;
   readonly store: LandingStore;
   readonly steps: LandingSteps;
@@ -36,8 +37,6 @@ export interface LandingRunnerOptions {
   readonly eventLog: Pick<EventLog, "follow">;
   readonly scheduler: Scheduler;
   readonly log: Log;
-  /** Landings of a queue that are tested at the same time. */
-  readonly depth: number;
 }
 
 /**
@@ -127,7 +126,8 @@ export class LandingRunner {
 
   /** Takes the next step in a project; false if there is none. */
   async #step(project: Project): Promise<boolean> {
-    const { store, steps, conditions, depth } = this.#options;
+    const { store, steps, conditions, projects } = this.#options;
+    const { depth } = projects.settingsOf(project.id).landing;
     const open = await store.open(project.id);
     for (const landing of open.slice(0, Math.max(depth, LOOKED_AT))) {
       const reason = await conditions.objection(project, landing);
@@ -146,7 +146,8 @@ export class LandingRunner {
 
   /** Takes the next step in one queue; false if there is none. */
   async #stepOf(project: Project, branch: string, queue: readonly Landing[]): Promise<boolean> {
-    const { repositories, steps, conditions, depth } = this.#options;
+    const { repositories, steps, conditions, projects } = this.#options;
+    const { depth } = projects.settingsOf(project.id).landing;
     const target = await repositories.read(project, (it) => it.branchTip(branch));
     if (target === null) {
       const [first] = queue;

@@ -1,4 +1,3 @@
-import type { Config } from "../config/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import type { Claims, Submissions } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
@@ -6,18 +5,19 @@ import { LandingQueue, type LandingQueueOptions } from "./landing_queue.ts";
 import { ReviewMerges } from "./merges.ts";
 import { Reviews, type ReviewsOptions } from "./reviews.ts";
 
-export interface OpenReviewsOptions
-  extends
-    Omit<ReviewsOptions, "clock" | "workspaces" | "protection" | "claims" | "accounts">,
-    Omit<
-      LandingQueueOptions,
-      "reviews" | "merges" | "workspaces" | "depth" | "timeoutSeconds" | "accounts"
-    > {
+export interface OpenReviewsOptions extends
+  Omit<
+    ReviewsOptions,
+    "clock" | "workspaces" | "protection" | "claims" | "accounts" | "projects"
+  >,
+  Omit<
+    LandingQueueOptions,
+    "reviews" | "merges" | "workspaces" | "accounts"
+  > {
   readonly accounts: AccountDirectory;
   readonly claims: Claims;
   readonly workspaces: Workspaces;
   readonly submissions: Pick<Submissions, "extend">;
-  readonly landing: Config["projects"]["landing"];
 }
 
 /** Reviews, their merges, and the landing queue. */
@@ -28,13 +28,11 @@ export interface ReviewServices {
 }
 
 /** Makes the services of reviews. Start the queue after every intention is settled. */
-export function openReviews(
-  { landing: { depth, timeout_seconds: timeoutSeconds }, ...options }: OpenReviewsOptions,
-): ReviewServices {
+export function openReviews(options: OpenReviewsOptions): ReviewServices {
   const clock = () => options.scheduler.now();
   const reviews = new Reviews({ ...options, clock });
   options.submissions.extend(reviews.opening);
   const merges = new ReviewMerges({ ...options, reviews, clock });
-  const landing = new LandingQueue({ ...options, reviews, merges, depth, timeoutSeconds });
+  const landing = new LandingQueue({ ...options, reviews, merges });
   return { reviews, reviewMerges: merges, landing };
 }

@@ -1,5 +1,6 @@
 import { type Database, Unchanged } from "../database/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
+import type { Projects } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { ClaimStatements } from "./claim_statements.ts";
 import type { Claim, ClaimOutcome, Holder } from "./records.ts";
@@ -13,8 +14,7 @@ export interface ClaimLeasesOptions {
   readonly accounts: Pick<AccountDirectory, "get">;
   readonly statements: Pick<ClaimStatements, "renewal">;
   readonly scheduler: Pick<Scheduler, "now">;
-  /** Time from the holder's last write to the end of a claim, in seconds. */
-  readonly claimSeconds: number;
+  readonly projects: Pick<Projects, "settingsOf">;
 }
 
 /** Decides whether claims hold: until their lease expires or their holder is revoked. */
@@ -51,8 +51,8 @@ export class ClaimLeases {
   }
 
   /** The end of a lease that begins now, in Unix milliseconds. */
-  expiryFrom(now: number): number {
-    return now + this.#options.claimSeconds * 1000;
+  expiryFrom(projectId: string, now: number): number {
+    return now + this.#millisecondsOf(projectId);
   }
 
   /**
@@ -62,9 +62,9 @@ export class ClaimLeases {
    * @returns null if the claim has ended meanwhile
    */
   async renew(claim: Claim, { always = false } = {}): Promise<Claim | null> {
-    const { database, scheduler, statements, claimSeconds } = this.#options;
-    const expiresAt = this.expiryFrom(scheduler.now());
-    const least = Math.min(RENEWAL_MS, claimSeconds * 1000 * RENEWAL_PART);
+    const { database, scheduler, statements } = this.#options;
+    const expiresAt = this.expiryFrom(claim.projectId, scheduler.now());
+    const least = Math.min(RENEWAL_MS, this.#millisecondsOf(claim.projectId) * RENEWAL_PART);
     if (expiresAt <= claim.expiresAt || (!always && expiresAt - claim.expiresAt < least)) {
       return claim;
     }
@@ -76,5 +76,9 @@ export class ClaimLeases {
       throw error;
     }
     return renewed;
+  }
+
+  #millisecondsOf(projectId: string): number {
+    return this.#options.projects.settingsOf(projectId).claim_seconds * 1000;
   }
 }

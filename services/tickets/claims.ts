@@ -38,10 +38,6 @@ export interface ClaimsOptions {
   readonly accounts: AccountDirectory;
   readonly scheduler: Scheduler;
   readonly log: Log;
-  /** Time from the holder's last write to the end of a claim, in seconds. */
-  readonly claimSeconds: number;
-  /** Number of claims without a result after which a ticket waits for a person. */
-  readonly strikes: number;
 }
 
 /** Who acts on a ticket, and under which generation, if the request names one. */
@@ -122,7 +118,7 @@ export class Claims {
 
   /** Tickets that wait for a person, because too many of their claims ended without a result. */
   struck(project: Pick<Project, "id">): readonly string[] {
-    const { strikes: limit } = this.#options;
+    const { strikes: limit } = this.#options.projects.settingsOf(project.id);
     const ending = this.book.of(project.id).filter((claim) => !this.#leases.isLive(claim))
       .map(({ ticket }) => ticket).filter((ticket) => this.strikes(project, ticket) >= limit);
     return [...new Set([...this.book.struck(project.id, limit), ...ending])];
@@ -323,7 +319,7 @@ export class Claims {
       holder: { key: actor.key, name: actor.name },
       workspace: workspace ?? null,
       claimedAt: now,
-      expiresAt: this.#leases.expiryFrom(now),
+      expiresAt: this.#leases.expiryFrom(project.id, now),
       endedAt: null,
       outcome: null,
     };

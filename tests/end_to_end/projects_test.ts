@@ -31,10 +31,17 @@ Deno.test("projects are made, changed, filled, exported and removed from the com
   await succeed(program, "project", "create", "site", "--visibility", "internal", "--name", "Site");
   await succeed(program, "project", "member", "add", "site", "scout", "write");
   await succeed(program, "project", "change", "site", "--description", "What we show");
+  await succeed(program, "project", "change", "site", "--strikes", "5", "--landing-depth", "2");
+  await succeed(program, "project", "change", "site", "--landing-depth", "default");
+  const noNumber = await run(program, "project", "change", "site", "--claim-seconds", "soon");
+  assert.equal(noNumber.code, 2);
+  assert.match(noNumber.stderr, /--claim-seconds takes a number/);
   await succeed(program, "project", "archive", "site");
   const shown = await succeed(program, "project", "show", "site");
   assert.match(shown, /^description +What we show$/m);
   assert.match(shown, /^archived +yes$/m);
+  assert.match(shown, /^strikes +5$/m);
+  assert.match(shown, /^landing depth +default$/m);
   assert.match(shown, /^members +scout \(write\)$/m);
   await succeed(program, "project", "unarchive", "site");
   assert.match(await succeed(program, "project", "list"), /^site +internal +0 +Site$/m);

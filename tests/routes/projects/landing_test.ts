@@ -214,6 +214,23 @@ Deno.test("a check that does not end in time returns the review", async () => {
   });
 });
 
+Deno.test("a project's own depth and time limit hold in its queue, from the next step on", async () => {
+  await withProject(async (test) => {
+    await protect(test);
+    const one = await approved(test, { name: "one" });
+    const two = await approved(test, { name: "two", path: "b.txt" });
+    for (const review of [one, two]) await land(test, review);
+    await landingOf(test, one, isTesting);
+    assert.equal((await queueOf(test)).get(two)?.status, "queued");
+    const landing = { depth: 2, timeout_seconds: 60 };
+    await test.api.answer("PATCH /v1/projects/demo", { landing });
+    await landingOf(test, two, isTesting);
+    const returned = landingOf(test, one, isReturned);
+    test.api.services.clock.advance(60_000);
+    assert.deepEqual((await returned).contexts, ["ci"]);
+  });
+});
+
 Deno.test("with look-ahead, a candidate contains the one before it, and is rebuilt if that one fails", async () => {
   await withProject(async (test) => {
     await protect(test);

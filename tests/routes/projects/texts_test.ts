@@ -47,7 +47,7 @@ judged("a ticket's changes tell who changed what, page by page, as fossil does",
       fileOf(test),
     ]);
     assert.equal(history.match(/^Ticket Change by (?:caller|other) /gm)?.length, 3, history);
-    assert.match(history, /Change title to Crash at start/);
+    assert.match(history, /Change title: Crash at start/);
   });
 });
 
