@@ -67,8 +67,8 @@ const createUpload = projectRoute("POST /api/releases/{tag}/assets", {
   request: {
     params: z.object({ tag: z.string() }),
     headers: z.object({
-      "Upload-Length": bytes,
-      "Upload-Metadata": z.string().max(2000, { error: "must have at most 2000 characters" }),
+      "upload-length": bytes,
+      "upload-metadata": z.string().max(2000, { error: "must have at most 2000 characters" }),
     }),
     body: Object.assign({ required: false }, part),
   },
@@ -113,7 +113,7 @@ const appendPart = projectRoute("PATCH /api/uploads/{id}", {
     "release gets the file.",
   request: {
     params,
-    headers: z.object({ "Upload-Offset": bytes }),
+    headers: z.object({ "upload-offset": bytes }),
     body: Object.assign({ required: true }, part),
   },
   responses: {
@@ -166,8 +166,8 @@ export function uploadRoutes(
     .openapi(createUpload, async (context) => {
       const { tag } = context.req.valid("param");
       const headers = context.req.valid("header");
-      const { name, contentType } = fileOf(headers["Upload-Metadata"]);
-      const asked = { tag, name, contentType, length: headers["Upload-Length"] };
+      const { name, contentType } = fileOf(headers["upload-metadata"]);
+      const asked = { tag, name, contentType, length: headers["upload-length"] };
       const { project } = context.get("access");
       const begun = await uploads.create(project, asked, requestOf(context).actor);
       const hasPart = isPart(context);
@@ -196,7 +196,7 @@ export function uploadRoutes(
     .openapi(appendPart, async (context) => {
       if (!isPart(context)) return errorBody(context, 415, `The body must be ${PART}`) as never;
       const { id } = context.req.valid("param");
-      const { "Upload-Offset": offset } = context.req.valid("header");
+      const { "upload-offset": offset } = context.req.valid("header");
       const upload = await append(context, id, offset);
       return context.body(null, 204, headersOf(upload));
     })
