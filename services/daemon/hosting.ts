@@ -73,6 +73,7 @@ type Work = Omit<
   | "feeds"
   | "overlapWatch"
   | "ticketNotes"
+  | "technotes"
   | "texts"
   | "uploads"
   | "webhooks"
