@@ -20,8 +20,6 @@ export interface Exchange {
   path(index: number): string;
   body?(index: number): unknown;
   readonly status: number;
-  /** The endpoint, if some versions lack it; these are not measured. */
-  readonly endpoint?: string;
   /** Requests per second that fossilrepo answers on two such cores. */
   readonly fossilrepo?: number;
   /** Requests per second that muster must answer. */

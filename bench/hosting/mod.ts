@@ -7,6 +7,8 @@ import { HostedProject } from "./project.ts";
 export { HOSTING_LARGE } from "./large.ts";
 
 const TICKETS = 10_000;
+/** The workspace that takes the commits. */
+const WORKSPACE = "bench";
 /** Words of the repository's comments, so that searches differ. */
 const WORDS = [
   "router",
@@ -42,60 +44,66 @@ export const HOSTING: Scenario = {
 
 async function exchangesOf(project: HostedProject): Promise<Exchange[]> {
   const { checkins } = JSON.parse(await project.ask("GET", "/api/timeline?per_page=100"));
-  const checkin = (index: number): string => checkins[index % checkins.length].uuid;
-  const { endpoints } = JSON.parse(await project.ask("GET", "/api"));
-  const offered = new Set(
-    endpoints.map(({ method, path }: Record<string, string>) => `${method} ${path}`),
-  );
-  const read = { method: "GET", status: 200 } as const;
-  const exchanges: Exchange[] = [
-    { ...read, name: "timeline of 50", path: () => "/api/timeline?per_page=50", fossilrepo: 71 },
+  await project.ask("POST", "/api/workspaces/create", { name: WORKSPACE });
+  return [
+    ...listsOf(),
+    ...contentsOf((index) => checkins[index % checkins.length].uuid),
+    ...batches(),
+    ...writesOf(project),
+  ];
+}
+
+const READ = { method: "GET", status: 200 } as const;
+
+function listsOf(): Exchange[] {
+  return [
+    { ...READ, name: "timeline of 50", path: () => "/api/timeline?per_page=50", fossilrepo: 71 },
     {
-      ...read,
+      ...READ,
       name: "timeline, each another page",
       path: (index) => `/api/timeline?per_page=50&page=${index % 120 + 1}&branch=master`,
     },
-    { ...read, name: "branches", path: () => "/api/branches", fossilrepo: 44 },
+    { ...READ, name: "branches", path: () => "/api/branches", fossilrepo: 44 },
+    { ...READ, name: "tickets of 50", path: () => "/api/tickets?per_page=50", fossilrepo: 66 },
+    { ...READ, name: "search", path: () => "/api/search?q=router", fossilrepo: 70 },
     {
-      ...read,
-      name: "tickets of 50",
-      path: () => "/api/tickets?per_page=50",
-      fossilrepo: 66,
-      endpoint: "GET /api/tickets",
-    },
-    { ...read, name: "tree", path: () => "/api/tree" },
-    {
-      ...read,
-      name: "tree, each another check-in",
-      path: (index) => `/api/tree?checkin=${checkin(index)}&path=lib`,
-    },
-    { ...read, name: "file", path: () => "/api/file?path=lib/response.js" },
-    {
-      ...read,
-      name: "file, each another check-in",
-      path: (index) => `/api/file?path=package.json&checkin=${checkin(index)}`,
-    },
-    { ...read, name: "search", path: () => "/api/search?q=router", fossilrepo: 70 },
-    {
-      ...read,
+      ...READ,
       name: "search, each another",
       path: (index) => `/api/search?q=${WORDS[index % WORDS.length]}+case+${index % 10_000}`,
     },
+  ];
+}
+
+function contentsOf(checkin: (index: number) => string): Exchange[] {
+  return [
+    { ...READ, name: "tree", path: () => "/api/tree" },
     {
-      name: "batch of 5",
-      method: "POST",
-      status: 200,
-      path: () => "/api/batch",
-      body: () => ({ requests: batchOf(5) }),
-      fossilrepo: 18,
+      ...READ,
+      name: "tree, each another check-in",
+      path: (index) => `/api/tree?checkin=${checkin(index)}&path=lib`,
     },
+    { ...READ, name: "file", path: () => "/api/file?path=lib/response.js" },
     {
-      name: "batch of 25",
-      method: "POST",
-      status: 200,
-      path: () => "/api/batch",
-      body: () => ({ requests: batchOf(25) }),
+      ...READ,
+      name: "file, each another check-in",
+      path: (index) => `/api/file?path=package.json&checkin=${checkin(index)}`,
     },
+  ];
+}
+
+function batches(): Exchange[] {
+  const batch = (count: number) => ({
+    name: `batch of ${count}`,
+    method: "POST" as const,
+    status: 200,
+    path: () => "/api/batch",
+    body: () => ({ requests: batchOf(count) }),
+  });
+  return [{ ...batch(5), fossilrepo: 18 }, batch(25)];
+}
+
+function writesOf(project: HostedProject): Exchange[] {
+  return [
     {
       name: "claim",
       method: "POST",
@@ -103,10 +111,18 @@ async function exchangesOf(project: HostedProject): Promise<Exchange[]> {
       path: (index) => `/api/tickets/${project.tickets[index]}/claim`,
       body: () => ({}),
       least: 500,
-      endpoint: "POST /api/tickets/{uuid}/claim",
+    },
+    {
+      name: "commit",
+      method: "POST",
+      status: 200,
+      path: () => `/api/workspaces/${WORKSPACE}/commit`,
+      body: (index) => ({
+        message: `Change ${index}`,
+        changes: [{ path: "bench.txt", content: `Change ${index}\n` }],
+      }),
     },
   ];
-  return exchanges.filter(({ endpoint }) => endpoint === undefined || offered.has(endpoint));
 }
 
 /** Items of a batch: the lists that an agent reads first. */
