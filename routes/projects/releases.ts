@@ -11,11 +11,10 @@ import {
   type Release,
   releaseChangeSchema,
 } from "../../services/releases/mod.ts";
-import { type AppEnv, callerOf } from "../context.ts";
+import { type AppEnv, callerOf, newRoutes } from "../context.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { proveAgain } from "../middleware/authenticate.ts";
 import { answerFile } from "./file_answers.ts";
-import { newProjectRoutes } from "./context.ts";
 import { bytesResponses } from "./files.ts";
 import { htmlParameter, htmlSchema } from "./html.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -122,16 +121,11 @@ const deleteAsset = projectRoute("DELETE /api/releases/{tag}/assets/{file}", {
   responses: { 204: { description: "Removed" }, ...projectErrors(400, 409) },
 });
 
+type ReleaseServices = Pick<Services, "hosting" | "accounts" | "config" | "identity">;
+
 /** `/api/releases`: releases and their files. */
-export function releaseRoutes(
-  services: Pick<Services, "hosting" | "accounts" | "config" | "identity">,
-) {
-  const { hosting: { releases, repositories, texts, uploads }, accounts, config } = services;
-  const { stallMilliseconds } = bodyLimitsOf(config);
-  const requestOf = (context: Context<AppEnv>) => ({
-    caller: callerOf(context),
-    actor: actorOf(context.get("access"), undefined, accounts),
-  });
+export function releaseRoutes(services: ReleaseServices) {
+  const { hosting: { releases, texts } } = services;
   /** Releases with their notes as HTML, if the request asks for it. */
   const shown = async (context: Context<AppEnv>, list: readonly Release[]): Promise<Release[]> => {
     if (context.req.query("html") !== "true") return [...list];
@@ -139,10 +133,8 @@ export function releaseRoutes(
     const html = await texts.htmlOf(context.get("access").project, sources);
     return list.map((release, index) => ({ ...release, body_html: html[index] ?? "" }));
   };
-  const viewerOf = (context: Context<AppEnv>) => ({
-    withDrafts: context.get("access").may("write"),
-  });
-  return newProjectRoutes()
+  const requestOf = requestsOf(services);
+  const routes = newRoutes()
     .openapi(listReleases, async (context) => {
       const { project } = context.get("access");
       const list = await releases.list(project, viewerOf(context));
@@ -150,12 +142,8 @@ export function releaseRoutes(
     })
     .openapi(createRelease, async (context) => {
       const { project } = context.get("access");
-      const release = await releases.create(
-        project,
-        context.req.valid("json"),
-        requestOf(context),
-      );
-      return context.json(release, 201);
+      const wanted = context.req.valid("json");
+      return context.json(await releases.create(project, wanted, requestOf(context)), 201);
     })
     .openapi(getRelease, async (context) => {
       const { project } = context.get("access");
@@ -174,7 +162,18 @@ export function releaseRoutes(
       const { project } = context.get("access");
       await releases.remove(project, context.req.valid("param").tag, requestOf(context));
       return context.body(null, 204);
-    })
+    });
+  return addAssetRoutes(routes, services);
+}
+
+function addAssetRoutes<Routes extends ReturnType<typeof newRoutes>>(
+  routes: Routes,
+  services: ReleaseServices,
+) {
+  const { hosting: { releases, repositories, uploads }, config } = services;
+  const { stallMilliseconds } = bodyLimitsOf(config);
+  const requestOf = requestsOf(services);
+  return routes
     .openapi(getAsset, async (context) => {
       const { project } = context.get("access");
       const { tag, file } = context.req.valid("param");
@@ -209,4 +208,15 @@ export function releaseRoutes(
       await releases.files.remove(project, tag, file, requestOf(context));
       return context.body(null, 204);
     });
+}
+
+function requestsOf({ accounts }: ReleaseServices) {
+  return (context: Context<AppEnv>) => ({
+    caller: callerOf(context),
+    actor: actorOf(context.get("access"), undefined, accounts),
+  });
+}
+
+function viewerOf(context: Context<AppEnv>) {
+  return { withDrafts: context.get("access").may("write") };
 }
