@@ -84,6 +84,8 @@ export interface ProjectEventTypes {
     action: string;
     /** The owner from whom it was taken over, else null. */
     previous_agent_id: string | null;
+    /** The whole id of its ticket. */
+    ticket: string | null;
     /** The branch into which it was merged, and the merge; null before. */
     target_branch: string | null;
     checkin: string | null;

@@ -19,6 +19,11 @@ export function isByMuster({ actor, cause }: Pick<LoggedEvent, "actor" | "cause"
   return actor === "operator" && cause === null;
 }
 
+/** Whether another program, such as `fossil`, did it in the file of the repository. */
+export function isByOtherProgram({ actor }: Pick<LoggedEvent, "actor">): boolean {
+  return actor.startsWith("fossil:");
+}
+
 /** The name in an event's actor, such as `coder-1` of `agent:coder-1`. */
 export function actorName({ actor }: Pick<LoggedEvent, "actor">): string {
   return actor.replace(/^[a-z]+:/, "");

@@ -7,7 +7,7 @@ import type { Project, ProjectRepositories, Projects, RegisteredKind } from "../
 import type { ReviewStore } from "../reviews/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Tickets } from "../tickets/mod.ts";
-import { type ProjectEvent, projectEventOf } from "./events.ts";
+import { isByOtherProgram, type ProjectEvent, projectEventOf } from "./events.ts";
 import { landingText } from "./lines.ts";
 
 /** The row that says up to which event the notes are written. */
@@ -20,7 +20,7 @@ const USER = "muster";
 const BY_MUSTER: Caller = { principal: OPERATOR, address: null, requestId: null };
 
 export interface TicketNotesOptions {
-  readonly tickets: Pick<Tickets, "note">;
+  readonly tickets: Pick<Tickets, "note" | "close">;
   readonly reviews: ReviewStore;
   readonly projects: Pick<Projects, "get">;
   readonly repositories: ProjectRepositories;
@@ -30,11 +30,19 @@ export interface TicketNotesOptions {
   readonly log: Log;
 }
 
-type LandingEvent = Extract<ProjectEvent, { readonly type: "project.landing" }>;
+/** What becomes of a ticket because of an event. */
+interface Effect {
+  readonly projectId: string;
+  /** Its whole id. */
+  readonly ticket: string;
+  /** The text of a comment; null to close the ticket. */
+  readonly comment: string | null;
+}
 
 /**
- * Comments on the ticket of a review that landed or came back from the queue. The comment and the
- * number of its event are settled together, so a kill neither loses a comment nor doubles one.
+ * Comments on the ticket of a review that landed or came back from the queue, and closes the ticket
+ * of work that another program merged. The write and the number of its event are settled together,
+ * so a kill neither loses a comment nor doubles one.
  */
 export class TicketNotes {
   readonly #options: TicketNotesOptions;
@@ -51,7 +59,7 @@ export class TicketNotes {
     this.#following = new LastingFollowing({
       ...options,
       name: "ticket_notes",
-      types: ["project.landing"],
+      types: ["project.landing", "project.review", "project.workspace"],
       take: (events) => this.#take(events),
     });
   }
@@ -65,7 +73,7 @@ export class TicketNotes {
     return this.#following.close();
   }
 
-  /** Resolves when the comments on what happened so far are written; for tests. */
+  /** Resolves when the effects of what happened so far are written; for tests. */
   idle(): Promise<void> {
     return this.#following.idle();
   }
@@ -73,37 +81,61 @@ export class TicketNotes {
   async #take(events: readonly LoggedEvent[]) {
     for (const one of events) {
       const event = projectEventOf(one);
-      if (event?.type === "project.landing") await this.#note(event);
+      const effect = event === null ? null : await this.#effectOf(event);
+      if (effect !== null) await this.#apply(effect, one.seq);
     }
     return {};
   }
 
-  async #note(event: LandingEvent): Promise<void> {
-    const { projects, reviews, log } = this.#options;
-    const { status, project_id, review: number } = event.data;
-    const project = projects.get(project_id)?.project;
-    if (project === undefined || (status !== "landed" && status !== "returned")) return;
-    const ticket = (await reviews.find(project.id, number))?.ticket ?? null;
-    if (ticket === null) return;
-    try {
-      await this.#write(project, ticket, event);
-    } catch (error) {
-      if (error instanceof Unavailable || !(error instanceof ServiceError)) throw error;
-      log.warn("A ticket takes no comment on a landing", { slug: project.slug, ticket, error });
+  async #effectOf(event: ProjectEvent): Promise<Effect | null> {
+    switch (event.type) {
+      case "project.landing": {
+        const { project_id: projectId, review, status } = event.data;
+        const comment = landingText(event.data);
+        if (comment === null || (status !== "landed" && status !== "returned")) return null;
+        const ticket = (await this.#options.reviews.find(projectId, review))?.ticket ?? null;
+        return ticket === null ? null : { projectId, ticket, comment };
+      }
+      case "project.review":
+      case "project.workspace": {
+        const { project_id: projectId, ticket, status } = event.data;
+        const isMerge = status === "merged" && isByOtherProgram(event);
+        return isMerge && ticket !== null ? { projectId, ticket, comment: null } : null;
+      }
+      default:
+        return null;
     }
   }
 
-  async #write(project: Project, ticket: string, { seq, data }: LandingEvent): Promise<void> {
+  async #apply({ projectId, ticket, comment }: Effect, seq: number): Promise<void> {
+    const { projects, log } = this.#options;
+    const project = projects.get(projectId)?.project;
+    if (project === undefined) return;
+    try {
+      await this.#write(project, { ticket, comment, seq });
+    } catch (error) {
+      if (error instanceof Unavailable || !(error instanceof ServiceError)) throw error;
+      log.warn("A ticket stays as it is after a merge or a landing", {
+        slug: project.slug,
+        ticket,
+        error,
+      });
+    }
+  }
+
+  async #write(
+    project: Project,
+    { ticket, comment, seq }: Pick<Effect, "ticket" | "comment"> & { readonly seq: number },
+  ): Promise<void> {
     const { tickets, repositories, database } = this.#options;
     // Settles what an earlier process began.
     await repositories.catchUp(project);
     const row = await database.tables.selectFrom("event_cursors").select("seq")
       .where("name", "=", WRITTEN).executeTakeFirst();
     if (row !== undefined && row.seq >= seq) return;
-    const comment = landingText(data);
-    if (comment === null) return;
-    const intention = { kind: this.#kind, body: { seq } };
-    await tickets.note(project, ticket, { comment, user: USER, caller: BY_MUSTER, intention });
+    const write = { user: USER, caller: BY_MUSTER, intention: { kind: this.#kind, body: { seq } } };
+    if (comment === null) await tickets.close(project, ticket, write);
+    else await tickets.note(project, ticket, { ...write, comment });
   }
 
   #noting(seq: number): Statement {

@@ -177,6 +177,22 @@ export class Tickets {
     });
   }
 
+  /**
+   * Closes a ticket as work that was done, with an intention. Leaves a closed ticket as it is.
+   *
+   * @param ticket its whole id
+   */
+  async close<Body>(
+    project: Project,
+    ticket: string,
+    write: Pick<RepositoryWrite<Body, unknown>, "caller" | "user" | "intention">,
+  ): Promise<void> {
+    await this.#repositories.write(project, {
+      ...write,
+      write: (repository, stamp) => repository.closeTicket({ ...stamp, ticket }),
+    });
+  }
+
   #write(
     project: Project,
     ticket: string,

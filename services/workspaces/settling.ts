@@ -69,6 +69,7 @@ export class WorkspaceSettling {
         agent_id: workspace.owner.name,
         action,
         previous_agent_id: change.previousOwner?.name ?? null,
+        ticket: workspace.ticket,
         target_branch: workspace.targetBranch,
         checkin,
       }, { origin, time: now }),

@@ -1,5 +1,7 @@
 /** Workspaces whose branches the `fossil` program merges or closes. */
 import assert from "node:assert/strict";
+import { statement } from "../../../services/database/mod.ts";
+import { TicketNotes } from "../../../services/notifications/mod.ts";
 import { Scratch } from "../../services/fossil/support/fossil.ts";
 import { judged } from "../../services/fossil/support/judges.ts";
 import { type TestProject, withProject } from "../../support/projects.ts";
@@ -76,12 +78,84 @@ judged(
         ["workspace", "merged", "fossil:ann"],
         ["review", "merged", "fossil:ann"],
       ]);
-      assert.equal((await answer(`GET /api/tickets/${ticket}`)).claim, null);
+      await test.api.services.hosting.ticketNotes.idle();
+      const closed = await answer(`GET /api/tickets/${ticket}`);
+      assert.deepEqual([closed.claim, closed.status, closed.resolution], [null, "Closed", "Fixed"]);
       const late = { message: "Late", changes: [{ path: "late.txt", content: "x" }] };
       const commit = await send("POST /api/workspaces/one/commit", { as: caller, body: late });
       assert.equal(commit.status, 409);
       await catchUp();
       assert.equal((await told(test, "one")).length, 2);
+    });
+  },
+);
+
+/** Lets the `fossil` program merge a workspace for a ticket; gives the ticket. */
+async function mergedElsewhere(
+  { answer, caller, catchUp }: TestProject,
+  name: string,
+  merge: (branch: string) => void,
+): Promise<string> {
+  const { uuid: ticket } = await answer("POST /api/tickets", { body: { title: name } });
+  await answer(`POST /api/tickets/${ticket}/claim`, { as: caller });
+  await answer("POST /api/workspaces/create", { as: caller, body: { name, ticket } });
+  const changes = [{ path: `${name}.txt`, content: `${name}\n` }];
+  const body = { message: name, changes };
+  await answer(`POST /api/workspaces/${name}/commit`, { as: caller, body });
+  merge(`workspace/${name}`);
+  await catchUp();
+  return ticket;
+}
+
+/** Runs the service that closes tickets, as the next process would, until it has closed one. */
+async function closeAgain({ api: { services }, answer }: TestProject, ticket: string) {
+  const { tickets, projects, repositories, reviews: { store: reviews } } = services.hosting;
+  const { database, eventLog, log, clock: scheduler } = services;
+  const hosting = { tickets, projects, repositories, reviews };
+  const next = new TicketNotes({ ...hosting, database, eventLog, log, scheduler });
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const look = async () => {
+    if ((await answer(`GET /api/tickets/${ticket}`)).status === "Closed") resolve();
+  };
+  const stop = database.onAppended(() => void look().catch(reject));
+  try {
+    await next.start();
+    await promise;
+  } finally {
+    stop();
+    await next.close();
+  }
+}
+
+judged(
+  "the ticket of work that the fossil program merges is closed once, also after a restart",
+  async (fossil) => {
+    using scratch = new Scratch(fossil);
+    await withProject(async (test) => {
+      const { answer, api: { services } } = test;
+      const { database, eventLog } = services;
+      await services.hosting.ticketNotes.close();
+      const folder = checkout(scratch, test);
+      const merge = (branch: string) => {
+        scratch.fossil(["merge", branch], folder);
+        const words = ["commit", "-m", "Merge", "--no-warnings", "--user-override", "ann"];
+        scratch.fossil(words, folder);
+      };
+      const one = await mergedElsewhere(test, "one", merge);
+      assert.equal((await answer(`GET /api/tickets/${one}`)).status, "Open");
+      await closeAgain(test, one);
+
+      // A process that was killed before it stored its place sees the same event again.
+      await answer(`PATCH /api/tickets/${one}`, { body: { status: "Open" } });
+      const back = database.tables.updateTable("event_cursors").set({ seq: 0 })
+        .where("name", "=", "ticket_notes");
+      await database.commit({ statements: [statement(back)] });
+      await closeAgain(test, await mergedElsewhere(test, "two", merge));
+      assert.equal((await answer(`GET /api/tickets/${one}`)).status, "Open");
+      const { events } = await eventLog.read({ after: 0, types: ["project.ticket"] });
+      const changers = events.filter(({ data }) => data["ticket"] === one)
+        .map(({ data }) => data["user"]);
+      assert.deepEqual(changers, ["operator", "muster", "operator"]);
     });
   },
 );
