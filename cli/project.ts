@@ -22,6 +22,7 @@ import {
   shownSetting,
 } from "./project_settings.ts";
 import { EXPORT, IMPORT } from "./project_transfer.ts";
+import { WEBHOOK } from "./project_webhooks.ts";
 
 /** `muster project create`. */
 async function createProject(slug: string, options: ProjectOptions): Promise<void> {
@@ -156,6 +157,7 @@ export const PROJECT: Group = {
     IMPORT,
     EXPORT,
     { name: "member", summary: "members of projects, and their roles", ...MEMBER },
+    { name: "webhook", summary: "webhooks of projects, and what they sent", ...WEBHOOK },
   ],
   examples: [
     {
@@ -164,6 +166,10 @@ export const PROJECT: Group = {
     },
     { line: "project import tool tool.fossil", purpose: "Make one from a Fossil file" },
     { line: "project member add website scout write", purpose: "Let scout commit" },
+    {
+      line: "project webhook add website https://ci.example/muster --types checkin,review",
+      purpose: "Post check-ins and reviews to a program",
+    },
     { line: "project export website website.fossil", purpose: "Save the repository to a file" },
   ],
 };

@@ -46,13 +46,19 @@ export function route<Name extends Endpoint, Described extends Description>(
   description: Described,
   ...middleware: readonly MiddlewareHandler<AppEnv>[]
 ) {
+  const { middleware: guard, ...access } = accessOf(name);
+  return tableRoute(name, description, { ...access, middleware: [...guard, ...middleware] });
+}
+
+/** Who reaches a route of the table. */
+export function accessOf(name: Endpoint): RouteAccess {
   const [, opens, trait]: readonly [string, Opens, Trait?] = ROUTES[name];
   const hasQueryToken = trait === "token" || trait === "token of streams";
-  return tableRoute(name, description, {
+  return {
     schemes: [...SCHEMES[opens], ...(hasQueryToken ? ["queryToken" as const] : [])],
     isOpen: opens === "session or nothing" || opens === "anybody",
-    middleware: [...guardOf(opens), ...middleware],
-  });
+    middleware: guardOf(opens),
+  };
 }
 
 /**

@@ -4,6 +4,7 @@ import { actingSchema, type QueuedLanding } from "../../services/reviews/mod.ts"
 import { optionalBody } from "../middleware/body.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { newProjectRoutes } from "./context.ts";
+import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { reviewConflict } from "./review_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -62,9 +63,10 @@ const withdrawReview = projectRoute("DELETE /api/reviews/{id}/land", {
 
 const listLandings = projectRoute("GET /api/landing", {
   summary: "The landing queue in its order, then the latest ended landings",
+  request: { query: z.object(pageParameters) },
   responses: {
-    200: json(z.object({ landing: z.array(landingSchema) }), "The queue"),
-    ...projectErrors(),
+    200: json(z.object({ landing: z.array(landingSchema), ...pageFields }), "The queue"),
+    ...projectErrors(400),
   },
 });
 
@@ -89,7 +91,10 @@ export function landingRoutes(services: Pick<Services, "hosting" | "accounts">) 
     })
     .openapi(listLandings, async (context) => {
       const list = await landing.list(context.get("access").project);
-      return context.json({ landing: list.map(viewOf) }, 200);
+      const page = context.req.valid("query");
+      const { offset, limit } = rangeOf(page);
+      const shown = list.slice(offset, offset + limit).map(viewOf);
+      return context.json({ landing: shown, ...pageOf(page, list.length) }, 200);
     });
 }
 

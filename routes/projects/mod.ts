@@ -34,6 +34,7 @@ import { technoteRoutes } from "./technotes.ts";
 import { ticketRoutes } from "./tickets.ts";
 import { timelineRoutes } from "./timeline.ts";
 import { uploadRoutes } from "./uploads.ts";
+import { projectWebhookRoutes } from "./webhooks.ts";
 import { wikiRoutes } from "./wiki.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 
@@ -70,6 +71,7 @@ export function createProjectGroups(
     protection: protectionRoutes(services),
     releases: releaseRoutes(services),
     uploads: uploadRoutes(services),
+    webhooks: projectWebhookRoutes(services),
   };
 }
 

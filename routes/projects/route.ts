@@ -5,7 +5,7 @@ import type { Action } from "../../services/identity/mod.ts";
 import type { SecurityScheme } from "../documentation/mod.ts";
 import { errors } from "../schemas.ts";
 import type { AppEnv } from "../context.ts";
-import { type Description, tableRoute } from "../route.ts";
+import { type Description, type RouteAccess, tableRoute } from "../route.ts";
 import { PROJECT_ROUTES, type ProjectEndpoint, type ProjectTrait } from "./table.ts";
 
 const HEADERS = ["adminToken", "agentToken", "passphrase"] as const;
@@ -31,16 +31,18 @@ export function projectRoute<Name extends ProjectEndpoint, Described extends Des
   description: Described,
   ...middleware: readonly MiddlewareHandler<AppEnv>[]
 ) {
+  const { middleware: guard, ...access } = projectAccess(name);
+  return tableRoute(name, description, { ...access, middleware: [...guard, ...middleware] });
+}
+
+/** Who reaches a route of the repository API's table. */
+export function projectAccess(name: ProjectEndpoint): RouteAccess {
   const [, needs, trait]: readonly [string, Action, ProjectTrait?] = PROJECT_ROUTES[name];
-  return tableRoute(name, description, {
+  return {
     schemes: trait === undefined ? ALL : SCHEMES[trait],
     isOpen: needs === "read" && trait !== "accounts",
-    middleware: [
-      allowInProject(needs),
-      ...(trait === "no session" ? [refuseSession()] : []),
-      ...middleware,
-    ],
-  });
+    middleware: [allowInProject(needs), ...(trait === "no session" ? [refuseSession()] : [])],
+  };
 }
 
 /**
@@ -55,7 +57,8 @@ export function projectErrors<Status extends Parameters<typeof errors>[0]>(
 
 function allowInProject(action: Action) {
   return createMiddleware<AppEnv>(async (context, next) => {
-    context.get("access").require(action);
+    const isChange = action !== "read" && !["GET", "HEAD"].includes(context.req.method);
+    context.get("access").require(action, isChange);
     await next();
   });
 }

@@ -17,8 +17,11 @@ export interface ProjectAccess {
   readonly principal: Principal;
   /** Whether the caller may administer the project, and so act for others in it. */
   readonly isAdmin: boolean;
-  /** @throws Forbidden; Unauthorized without a credential; Conflict if the project is archived */
-  require(action: Action): void;
+  /**
+   * @param isChange whether the request changes the project; by default, every action but reading
+   * @throws Forbidden; Unauthorized without a credential; Conflict if it changes an archived project
+   */
+  require(action: Action, isChange?: boolean): void;
   may(action: Action): boolean;
 }
 
@@ -55,12 +58,12 @@ export function accessOf(held: HeldProject, principal: Principal): ProjectAccess
     get isAdmin() {
       return may("admin");
     },
-    require(action) {
+    require(action, isChange = action !== "read") {
       if (principal.kind === "guest" && !may(action)) {
         throw new Unauthorized("An Authorization header or a session is required");
       }
       authorize(principal, action, resource);
-      if (action !== "read" && project.archivedAt !== null) {
+      if (isChange && project.archivedAt !== null) {
         throw new Conflict(`The project "${project.slug}" is archived and cannot be changed`);
       }
     },

@@ -31,6 +31,7 @@ Deno.test("every command of the reference has a help that fits 80 columns", asyn
       ...commands.filter((words) => !words.includes(" ")),
       "agent add",
       "project member add",
+      "project webhook add",
     ]
   ) {
     const help = await output(...words.split(" ").filter(Boolean), "--help");

@@ -48,6 +48,7 @@ Deno.test("every endpoint of hosting answers as the OpenAPI document says", asyn
   await walkReviews(project);
   await walkReleases(project);
   await walkWebhooks(walk, "/v1/projects/{slug}/webhooks", ["demo"]);
+  await walkWebhooks(walk, `${BASE}/webhooks`, ["demo"]);
   await walkWebhooks(walk, "/v1/webhooks", []);
   const path = ["demo", "other"];
   await walk.step("DELETE /v1/projects/{slug}/members/{name}", { path, status: 204 });

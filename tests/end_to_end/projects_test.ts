@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { Webhook } from "standardwebhooks";
+import { Receiver } from "../services/webhooks/receiver.ts";
 import { run, succeed } from "../support/commands.ts";
 import { runMuster, startProgram } from "../support/program.ts";
 
@@ -90,4 +92,38 @@ Deno.test("a start removes the files that uploads and exports of a killed server
   await using _program = await startProgram({ folder });
   const left = Array.from(Deno.readDirSync(projects), ({ name }) => name).sort();
   assert.deepEqual(left, [".uploads", "removed", "tool.fossil"]);
+});
+
+Deno.test("webhooks are added, tested and removed from the command line", async () => {
+  await using receiver = new Receiver();
+  await using program = await startProgram({ config: "webhooks:\n  allow_private: true\n" });
+  const webhook = (verb: string, ...args: string[]) =>
+    succeed(program, "project", "webhook", verb, "site", ...args);
+  await succeed(program, "project", "create", "site");
+  const added = await webhook("add", receiver.url, "--types", "checkin,review");
+  const [, id = ""] = /^id +(\S+)$/m.exec(added) ?? [];
+  const [, secret = ""] = /^secret +(whsec_\S+)$/m.exec(added) ?? [];
+  const list = await webhook("list");
+  assert.match(list, new RegExp(`^${id} +on +checkin,review +${receiver.url}$`, "m"));
+  assert.ok(secret !== "" && !list.includes(secret));
+  assert.ok(!(await webhook("list", "--json")).includes(secret));
+
+  assert.match(await webhook("ping", id), /^The delivery \S+ is queued$/m);
+  const ping = await receiver.next();
+  new Webhook(secret).verify(ping.body, ping.headers);
+  const delivery = (ping.headers["webhook-id"] ?? "").replace("msg_", "");
+  assert.match(await webhook("redeliver", id, delivery), /is queued/);
+  assert.equal((await receiver.next()).headers["webhook-id"], `msg_${delivery}`);
+  const [sent] = JSON.parse(await webhook("deliveries", id, "--limit", "1", "--json"));
+  assert.deepEqual([sent.id, sent.type], [delivery, "ping"]);
+  assert.match(await webhook("deliveries", id), new RegExp(`^${delivery} .* ping `, "m"));
+  assert.equal(
+    JSON.parse(await webhook("deliveries", id, "--before", delivery, "--json")).length,
+    0,
+  );
+
+  await webhook("remove", id);
+  const gone = await run(program, "project", "webhook", "ping", "site", id);
+  assert.equal(gone.code, 1);
+  assert.match(gone.stderr, /There is no webhook/);
 });
