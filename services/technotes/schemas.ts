@@ -16,8 +16,8 @@ const mimetype = z.enum(["text/x-markdown", "text/x-fossil-wiki", "text/plain"],
 const timestamp = z.iso.datetime({ offset: true, error: "must be a date and time (ISO 8601)" })
   .describe("The note's time in the timeline");
 const tag = z.string().regex(/^[^\s,\p{Cc}]{1,100}$/u, {
-  error: "must have 1 to 100 characters, without spaces and commas",
-});
+  error: "must have 1 to 100 characters, without spaces, commas and control characters",
+}).meta({ pattern: "^[^\\s,\\u0000-\\u001f\\u007f-\\u009f]{1,100}$" });
 const tags = z.array(tag).max(MAX_TAGS, { error: `must have at most ${MAX_TAGS} entries` });
 const color = z.string().regex(/^#[0-9a-fA-F]{6}$/, { error: "must be a color such as #ffcc00" });
 
