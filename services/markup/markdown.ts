@@ -22,7 +22,7 @@ export function renderMarkdown(text: string, links: Links, diagrams: Diagrams): 
   const { fence } = markdown.renderer.rules;
   markdown.renderer.rules.fence = (tokens, index, options, environment, renderer) => {
     const token = tokens[index];
-    if (token !== undefined && /^pikchr\b/.test(token.info)) {
+    if (token !== undefined && /^\s*pikchr\b/.test(token.info)) {
       return diagramOf(token.content, diagrams);
     }
     return fence?.(tokens, index, options, environment, renderer) ?? "";

@@ -102,6 +102,7 @@ Deno.test("Pikchr becomes a picture without style sheets, or its source if it is
   for (
     const html of [
       markdown('```pikchr\nbox "a<b"\n```'),
+      markdown('~~~ pikchr center\nbox "a<b"\n~~~'),
       wiki('<verbatim type="pikchr">box "a<b"</verbatim>'),
     ]
   ) {
