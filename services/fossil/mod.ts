@@ -17,14 +17,17 @@ export {
   Config,
   ContentStore,
   type CreateOptions,
+  type CustomTicketField,
   type Damage,
   Database,
   type Examination,
+  isCustomTicketFieldName,
   type MissingContent,
   type NewUser,
   type Origin,
   type Progress,
   type SchemaState,
+  TICKET_FIELD_TYPES,
 } from "./content/mod.ts";
 export { filesOf, type Inspect, type RebuildResult } from "./crosslink/mod.ts";
 export {

@@ -298,6 +298,14 @@ export class Repository implements Disposable {
     return result;
   }
 
+  /**
+   * Makes the rows of every ticket again when the transaction ends. Needs `write`, in which the
+   * tables of tickets were recreated.
+   */
+  relinkTickets(): void {
+    this.#crosslinker.relinkTickets();
+  }
+
   /** Decodes and hashes every artifact. Returns those that do not match their hashes. */
   verify(options?: VerifyOptions): Damage[] {
     return this.read(() => verifyArtifacts(this.db, this.store, options));

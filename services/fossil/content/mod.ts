@@ -20,7 +20,20 @@ export { dropShunned, shun } from "./shun.ts";
 export { ContentStore } from "./store.ts";
 export type { Origin, PutOptions, PutResult, StoredArtifact, StoreOptions } from "./store_types.ts";
 export { readTicketClosing, type TicketClosing } from "./ticket_closing.ts";
-export { createTicketTables } from "./ticket_schema.ts";
+export {
+  type CustomTicketField,
+  isBuiltInTicketField,
+  isCustomTicketFieldName,
+  MAX_TICKET_FIELD_NAME,
+  TICKET_FIELD_TYPES,
+  TICKET_FIELDS_DATE,
+  type TicketFieldType,
+  ticketFieldType,
+  withoutTicketColumn,
+  withTicketColumn,
+} from "./ticket_columns.ts";
+export { ticketRowsQuery } from "./ticket_rows.ts";
+export { createTicketTables, ticketSchemaOf } from "./ticket_schema.ts";
 export { upgradePermanentTables } from "./upgrade.ts";
 export {
   type Damage,

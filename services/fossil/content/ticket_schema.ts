@@ -12,6 +12,11 @@ const ALLOWED = [
   /^create\s+(?:unique\s+)?index\s+(?:if\s+not\s+exists\s+)?\S+\s+on\s+["[`]?(?:ticket|ticketchng|fx_\w+)["\]`]?\s*\(/i,
 ];
 
+/** The text that defines the repository's ticket tables. */
+export function ticketSchemaOf(config: Config): string {
+  return config.get("ticket-table") ?? DEFAULT_TICKET_SCHEMA;
+}
+
 /**
  * Recreates the tables `ticket` and `ticketchng` as the config row `ticket-table` defines them.
  * That row is not trusted: only the tables and their indexes are accepted.
@@ -19,8 +24,7 @@ const ALLOWED = [
  * @throws {FossilError} `unsupported` if the row has any other statement.
  */
 export function createTicketTables(db: Database, config: Config): void {
-  const schema = config.get("ticket-table") ?? DEFAULT_TICKET_SCHEMA;
-  const statements = splitStatements(schema);
+  const statements = splitStatements(ticketSchemaOf(config));
   for (const statement of statements) {
     if (ALLOWED.some((form) => form.test(statement)) && !/\bselect\b/i.test(statement)) continue;
     throw new FossilError("unsupported", "The ticket schema has a statement that is not allowed");

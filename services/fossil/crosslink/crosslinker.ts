@@ -91,6 +91,15 @@ export class Crosslinker {
     }
   }
 
+  /** Lets `finish` make the rows of every ticket again. */
+  relinkTickets(): void {
+    const { db, pending } = this.#ctx;
+    const tickets = db.rows<{ ticket: string }>(
+      "SELECT substr(tagname,5) AS ticket FROM tag WHERE tagname GLOB 'tkt-*' ORDER BY tagid",
+    );
+    for (const { ticket } of tickets) pending.tickets.add(ticket);
+  }
+
   /** Does the work that waited for the last artifact of the transaction. */
   finish(): void {
     this.#finish(this.#defersNudges ? (ctx) => ctx.pending.nudges.clear() : widenNudges);

@@ -32,6 +32,7 @@ export {
   listTickets,
   readTicket,
   readTicketFields,
+  readTicketFieldsDate,
   readTicketRef,
   resolveTicket,
   type TicketFields,

@@ -4,7 +4,15 @@
  */
 import type { TicketChange } from "../artifact/mod.ts";
 import { isHex } from "../codec/mod.ts";
-import { readTicketClosing, type SqlValue } from "../content/mod.ts";
+import {
+  type CustomTicketField,
+  isCustomTicketFieldName,
+  readTicketClosing,
+  type SqlValue,
+  TICKET_FIELDS_DATE,
+  ticketFieldType,
+  ticketRowsQuery,
+} from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import { timestampOf } from "./checkins.ts";
 import { pageOf, type Paging } from "./paging.ts";
@@ -22,6 +30,8 @@ import type {
 export interface TicketListOptions extends Paging {
   /** Exactly this status. */
   readonly status?: string;
+  /** Exactly this value of a field; empty text also finds tickets that never had one. */
+  readonly field?: { readonly name: string; readonly value: string };
   /** Ids of tickets that are left out. */
   readonly without?: readonly string[];
   /** Ids of the only tickets that are listed. */
@@ -41,11 +51,12 @@ const PLAIN_TEXT = "text/plain";
 export function listTickets(reader: Reader, options: TicketListOptions = {}): TicketList {
   return reader.read(() => {
     const { limit, offset } = pageOf(options);
-    const { status, without = [], only } = options;
+    const { status, field, without = [], only } = options;
     const [left, kept] = [new Set(without), only === undefined ? null : new Set(only)];
+    const matching = field === undefined ? null : ticketsWith(reader, field);
     const found = ticketOrder(reader).filter((entry) =>
       (status === undefined || entry.status === status) && !left.has(entry.uuid) &&
-      (kept === null || kept.has(entry.uuid))
+      (kept === null || kept.has(entry.uuid)) && (matching === null || matching.has(entry.uuid))
     );
     const tickets = found.slice(offset, offset + limit).flatMap(({ uuid }) => {
       const ref = readTicketRef(reader, uuid);
@@ -77,19 +88,59 @@ function ticketOrder(reader: Reader): readonly OrderedTicket[] {
   });
 }
 
+/** The ids of the tickets with a value of a field. Needs `read`. */
+function ticketsWith(
+  { repository: { db } }: Reader,
+  { name, value }: { readonly name: string; readonly value: string },
+): ReadonlySet<string> {
+  if (name.startsWith("tkt_") || !db.columns("ticket").includes(name)) {
+    throw new FossilError("invalid", `Tickets of this repository have no field "${name}"`);
+  }
+  const column = `"${name.replaceAll('"', '""')}"`;
+  const orNone = value === "" ? `OR ${column} IS NULL` : "";
+  const rows = db.rows<{ uuid: string }>(
+    `SELECT tkt_uuid AS uuid FROM ticket WHERE ${column}=? ${orNone}`,
+    value,
+  );
+  return new Set(rows.map(({ uuid }) => uuid));
+}
+
 /** The fields that tickets of a repository have. */
 export interface TicketFields {
   /** Fields of the ticket itself, in the order of its table. */
   readonly ticket: readonly string[];
   /** Fields that belong to a change, such as its comment. */
   readonly change: readonly string[];
+  /** Fields of the ticket itself that a new repository does not have. */
+  readonly custom: readonly CustomTicketField[];
 }
 
 /** The fields that tickets of this repository have, by its own schema. */
 export function readTicketFields(reader: Reader): TicketFields {
+  const { db } = reader.repository;
   const own = (table: string) =>
-    reader.repository.db.columns(table).filter((column) => !column.startsWith("tkt_"));
-  return reader.read(() => ({ ticket: own("ticket"), change: own("ticketchng") }));
+    db.rows<{ name: string; type: string }>("SELECT name, type FROM pragma_table_info(?)", table)
+      .filter(({ name }) => !name.startsWith("tkt_"));
+  return reader.read(() => {
+    const ticket = own("ticket");
+    return {
+      ticket: ticket.map(({ name }) => name),
+      change: own("ticketchng").map(({ name }) => name),
+      custom: ticket.filter(({ name }) => isCustomTicketFieldName(name))
+        .map(({ name, type }) => ({ name, type: ticketFieldType(type) })),
+    };
+  });
+}
+
+/**
+ * The date of the last change of the fields that this engine made, in Unix milliseconds; null if it
+ * made none.
+ */
+export function readTicketFieldsDate(reader: Reader): number | null {
+  return reader.read(() => {
+    const date = reader.repository.config.get(TICKET_FIELDS_DATE);
+    return date === undefined ? null : Number(date);
+  });
 }
 
 /**
@@ -161,7 +212,7 @@ export function resolveTicket(reader: Reader, uuid: string): TicketRef {
 
 /** A ticket in one line, by its full id; null if there is none. Needs `read`. */
 export function readTicketRef(reader: Reader, uuid: string): TicketRef | null {
-  const row = reader.repository.db.row<TicketRow>("SELECT * FROM ticket WHERE tkt_uuid=?", uuid);
+  const [row] = ticketRows(reader, "WHERE tkt_uuid=?", uuid);
   return row === undefined ? null : ticketRef(row);
 }
 
@@ -174,7 +225,7 @@ export function isTicketClosed(reader: Reader, uuid: string): boolean {
   return reader.read(() => {
     const { db, config } = reader.repository;
     const { column, statuses } = readTicketClosing(db, config);
-    const row = db.row<TicketRow>("SELECT * FROM ticket WHERE tkt_uuid=?", uuid);
+    const [row] = ticketRows(reader, "WHERE tkt_uuid=?", uuid);
     return row !== undefined && column !== null && statuses.includes(text(row, column));
   });
 }
@@ -182,16 +233,21 @@ export function isTicketClosed(reader: Reader, uuid: string): boolean {
 function findTicket(reader: Reader, uuid: string): TicketRow {
   const prefix = uuid.toLowerCase();
   const isPrefix = prefix.length >= MIN_PREFIX && prefix.length <= ID_LENGTH && isHex(prefix);
-  const rows = isPrefix && reader.repository.db.hasTable("ticket")
-    ? reader.repository.db.rows<TicketRow>(
-      "SELECT * FROM ticket WHERE tkt_uuid>=? AND tkt_uuid<? LIMIT 2",
-      prefix,
-      `${prefix}g`,
-    )
-    : [];
+  const condition = "WHERE tkt_uuid>=? AND tkt_uuid<? LIMIT 2";
+  const rows = isPrefix ? ticketRows(reader, condition, prefix, `${prefix}g`) : [];
   if (rows.length > 1) throw new FossilError("ambiguous", `"${uuid}" fits several tickets`);
   if (rows[0] === undefined) throw new FossilError("missing", `There is no ticket "${uuid}"`);
   return rows[0];
+}
+
+/** The rows of tickets under a condition; none without a table of tickets. Needs `read`. */
+function ticketRows(reader: Reader, condition: string, ...values: readonly string[]): TicketRow[] {
+  const { db } = reader.repository;
+  const query = reader.cached("ticket rows", () => {
+    const value = ticketRowsQuery(db);
+    return { value, bytes: value?.length ?? 0 };
+  });
+  return query === null ? [] : db.rows<TicketRow>(`${query} ${condition}`, ...values);
 }
 
 function text(row: TicketRow, column: string): string {

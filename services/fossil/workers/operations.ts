@@ -55,6 +55,7 @@ import {
   readTechnote,
   readTicket,
   readTicketFields,
+  readTicketFieldsDate,
   readTimeline,
   readTree,
   readWikiDiff,
@@ -73,6 +74,7 @@ import {
 import type { Repository } from "../repository.ts";
 import type { SearchIndex, SearchKind, SearchOptions } from "../search/mod.ts";
 import {
+  addTicketField,
   amendCheckin,
   type Amendment,
   type Author,
@@ -87,8 +89,10 @@ import {
   type NewRelease,
   type NewTechnote,
   type NewTicketChange,
+  type NewTicketField,
   type NewUnversioned,
   type NewWiki,
+  removeTicketField,
   removeUnversioned,
   type TagChange,
   writeAttachment,
@@ -155,6 +159,7 @@ export const READS = {
     listTicketChanges(reader, options),
   /** The fields that its tickets have. */
   ticketFields: ({ reader }: Context) => readTicketFields(reader),
+  ticketFieldsDate: ({ reader }: Context) => readTicketFieldsDate(reader),
   technotes: ({ reader }: Context, paging: Paging) => listTechnotes(reader, paging),
   technote: ({ reader }: Context, { id, version }: { id: string; version?: string }) =>
     readTechnote(reader, id, version),
@@ -198,6 +203,11 @@ export const WRITES = {
     { repository }: Context,
     closing: Author & { readonly ticket: string },
   ) => closeTicket(repository, closing),
+  /** Defines a custom field of tickets, and makes every ticket again. */
+  addTicketField: ({ repository }: Context, field: NewTicketField) =>
+    addTicketField(repository, field),
+  removeTicketField: ({ repository }: Context, field: Author & { readonly name: string }) =>
+    removeTicketField(repository, field),
   changeTechnote: ({ repository }: Context, note: NewTechnote) => writeTechnote(repository, note),
   attach: ({ repository }: Context, attachment: NewAttachment) =>
     writeAttachment(repository, attachment),

@@ -31,6 +31,12 @@ export {
   writeTicketChange,
   type WrittenTicketChange,
 } from "./ticket.ts";
+export {
+  addTicketField,
+  MAX_TICKET_FIELDS,
+  type NewTicketField,
+  removeTicketField,
+} from "./ticket_fields.ts";
 export { changeTree, type FileChange, type PutFile } from "./tree.ts";
 export {
   importUnversioned,

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { TicketField } from "../artifact/mod.ts";
 import { isArtifactHash, sha1 } from "../codec/mod.ts";
-import { readTicketClosing, type SqlValue } from "../content/mod.ts";
+import { readTicketClosing, type SqlValue, ticketRowsQuery } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { type Author, dateAfter, writeAs } from "./author.ts";
@@ -66,7 +66,9 @@ export function closeTicket(
   return writeAs(repository, author, () => {
     const { db, config } = repository;
     const { column, statuses, resolution } = readTicketClosing(db, config);
-    const row = db.row<Record<string, SqlValue>>("SELECT * FROM ticket WHERE tkt_uuid=?", ticket);
+    const rows = ticketRowsQuery(db);
+    if (rows === null) return null;
+    const row = db.row<Record<string, SqlValue>>(`${rows} WHERE tkt_uuid=?`, ticket);
     const [closed] = statuses;
     if (row === undefined || column === null || closed === undefined) return null;
     if (statuses.includes(String(row[column] ?? ""))) return null;
