@@ -35,6 +35,8 @@ export const PROJECT_ROUTES = {
   "GET /api/tickets/unclaimed": ["tickets", "read"],
   "GET /api/tickets/struck": ["tickets", "read"],
   "GET /api/tickets/fields": ["tickets", "read"],
+  "POST /api/tickets/fields": ["tickets", "admin", "no passphrase"],
+  "DELETE /api/tickets/fields/{name}": ["tickets", "admin", "no passphrase"],
   "GET /api/tickets/{uuid}": ["tickets", "read"],
   "PATCH /api/tickets/{uuid}": ["tickets", "write"],
   "GET /api/tickets/{uuid}/changes": ["tickets", "read"],

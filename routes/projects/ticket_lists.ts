@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
-import type { TicketFields } from "../../services/fossil/mod.ts";
+import { Invalid } from "../../services/errors.ts";
 import { json } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
 import { newProjectRoutes } from "./context.ts";
@@ -24,6 +24,12 @@ const listTickets = projectRoute("GET /api/tickets", {
       page: pageParameters.page,
       per_page: pageParameters.per_page,
       status: z.string().optional().openapi({ description: "Only tickets of exactly this status" }),
+      field: z.string().max(100).optional().openapi({
+        description: "Only tickets with the given `value` in this field of the ticket",
+      }),
+      value: z.string().max(1000).optional().openapi({
+        description: "The exact value; without it, tickets in which the field is empty",
+      }),
     }),
   },
   responses: {
@@ -83,33 +89,22 @@ const listChanges = projectRoute("GET /api/tickets/{uuid}/changes", {
   },
 });
 
-const getFields = projectRoute("GET /api/tickets/fields", {
-  summary: "The fields of the repository's tickets",
-  responses: {
-    200: json(
-      z.object({
-        ticket: z.array(z.string()).readonly().openapi({ description: "Fields of the ticket" }),
-        change: z.array(z.string()).readonly().openapi({
-          description: "Fields of each change, such as its comment",
-        }),
-      }).openapi("TicketFields"),
-      "The names of the fields",
-    ),
-    ...notModified,
-    ...projectErrors(),
-  },
-});
-
-/** `/api/tickets`, `/api/tickets/unclaimed`, `/struck`, `/fields` and changes. */
+/** `/api/tickets`, `/api/tickets/unclaimed`, `/struck` and changes. */
 export function ticketListRoutes(services: Pick<Services, "hosting">) {
   const { tickets, claims } = services.hosting;
   return newProjectRoutes()
     .openapi(listTickets, (context) => {
-      const { status, page, per_page } = context.req.valid("query");
+      const { status, field: name, value, page, per_page } = context.req.valid("query");
+      if (name === undefined && value !== undefined) {
+        throw new Invalid("The parameter `value` needs a `field`");
+      }
       const asked = { page, per_page };
       const { limit, offset } = rangeOf(asked);
       return answerJson<z.infer<typeof ticketListSchema>>(context, services, async (repository) => {
-        const filter = status === undefined || status === "" ? {} : { status };
+        const filter = {
+          ...(status === undefined || status === "" ? {} : { status }),
+          ...(name === undefined ? {} : { field: { name, value: value ?? "" } }),
+        };
         const { tickets, total } = await repository.tickets({ limit, offset, ...filter });
         return Object.assign(pageOf(asked, total), { tickets });
       });
@@ -142,10 +137,5 @@ export function ticketListRoutes(services: Pick<Services, "hosting">) {
         });
         return Object.assign({ ticket, changes }, pageOf(page, total));
       });
-    })
-    .openapi(
-      getFields,
-      (context) =>
-        answerJson<TicketFields>(context, services, (repository) => repository.ticketFields()),
-    );
+    });
 }

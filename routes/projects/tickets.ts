@@ -17,6 +17,7 @@ import { htmlParameter } from "./html.ts";
 import { generationField, generationOf } from "./generation.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { idSchema } from "./schemas.ts";
+import { ticketFieldRoutes } from "./ticket_fields.ts";
 import { ticketListRoutes } from "./ticket_lists.ts";
 import { claimRefusalSchema, commentSchema, ticketSchema } from "./ticket_schemas.ts";
 
@@ -101,6 +102,8 @@ export function ticketRoutes(services: Pick<Services, "hosting" | "accounts">) {
     generation: generationOf(context, generation),
   });
   return newProjectRoutes()
+    // A field may be named "strikes", so its route comes before that of strikes.
+    .route("/", ticketFieldRoutes(services))
     .route("/", ticketListRoutes(services))
     .openapi(getTicket, async (context) => {
       const { uuid } = context.req.valid("param");

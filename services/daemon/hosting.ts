@@ -19,7 +19,7 @@ import { Webhooks, WebhookSender } from "../webhooks/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { Technotes } from "../technotes/mod.ts";
 import { ProjectTexts } from "../texts/mod.ts";
-import { Claims, Submissions, Tickets } from "../tickets/mod.ts";
+import { Claims, CustomFields, Submissions, Tickets } from "../tickets/mod.ts";
 import { Uploads } from "../uploads/mod.ts";
 import { Wikis } from "../wiki/mod.ts";
 import { OverlapWatch, Workspaces } from "../workspaces/mod.ts";
@@ -54,6 +54,7 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly wikis: Wikis;
   readonly feeds: Feeds;
   readonly tickets: Tickets;
+  readonly customFields: CustomFields;
   readonly submissions: Submissions;
   readonly checks: Checks;
   readonly protection: Protection;
@@ -107,6 +108,7 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
   });
   started.defer(() => claims.close());
   const tickets = new Tickets({ repositories, claims });
+  const customFields = new CustomFields({ repositories });
   const submissions = new Submissions({ repositories, claims, tickets });
   const workspaces = new Workspaces({
     database,
@@ -131,6 +133,7 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
     repositories,
     claims,
     tickets,
+    customFields,
     submissions,
     checks,
     protection,

@@ -40,6 +40,8 @@ export interface ProjectEventTypes {
     /** Names of the fields that the change sets. */
     fields: readonly string[];
   };
+  /** A custom field of tickets. `action`: defined or removed. `type`: null if it is removed. */
+  "project.ticket_field": InProject & { name: string; type: string | null; action: string };
   "project.wiki": InProject & { name: string; user: string; uuid: string; is_deleted: boolean };
   "project.technote": InProject & { name: string; user: string; uuid: string };
   "project.forum": InProject & { thread: string; user: string; uuid: string };

@@ -113,6 +113,10 @@ const WORDS: { readonly [Type in ProjectEvent["type"]]?: (event: EventOf<Type>) 
     kind: "project",
     text: `${actorName(event)} changed the rules of protected branches`,
   }),
+  "project.ticket_field": (event) => ({
+    kind: "project",
+    text: `${actorName(event)} ${event.data.action} the ticket field ${event.data.name}`,
+  }),
 };
 
 const WORKSPACE_VERBS: Readonly<Record<string, string>> = {

@@ -43,7 +43,10 @@ export interface IntentionKind<Body> {
   settle(settling: Settling<Body>): Change | Promise<Change>;
   /** State and events if it does not. */
   undo?(settling: Settling<Body>): Change | Promise<Change>;
-  /** Whether the write is done; only for writes that leave no artifact in the timeline. */
+  /**
+   * Whether the write is done; only for writes that leave no artifact in the timeline. Artifacts of
+   * its author then say nothing.
+   */
   isDone?(repository: PooledRepository, settling: Settling<Body>): Promise<boolean>;
 }
 
@@ -135,7 +138,10 @@ export class Intentions {
       this.#log.error("An intention of an unknown kind was given up", { kind: pending.kind });
     }
     const settling = { project, body, origin, stamp, artifacts, now };
-    const isDone = artifacts.length > 0 || await kind?.isDone?.(repository, settling) === true;
+    // Without artifacts of its own, a write is not done because its author wrote something else.
+    const isDone = kind?.isDone === undefined
+      ? artifacts.length > 0
+      : await kind.isDone(repository, settling);
     const change = isDone ? await kind?.settle(settling) : await kind?.undo?.(settling);
     return {
       statements: [...change?.statements ?? [], this.#removal(pending)],

@@ -1,5 +1,6 @@
 /** Tickets and the claims on them: leases with a fence. README.md explains how to use the fence. */
 export { type ClaimRequest, Claims, type ClaimsOptions, type FenceRequest } from "./claims.ts";
+export { CustomFields } from "./custom_fields.ts";
 export {
   type Claim,
   type ClaimOutcome,
@@ -10,6 +11,7 @@ export {
 } from "./records.ts";
 export {
   newCommentSchema,
+  newFieldSchema,
   newTicketSchema,
   submissionSchema,
   ticketChangeSchema,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { TICKET_FIELD_TYPES } from "../fossil/mod.ts";
 import { textSchema } from "../validation/mod.ts";
 
 /** Longest text of a description, a comment or any other field, in characters. */
@@ -51,6 +52,14 @@ export const ticketChangeSchema = z.object({
   comment: comment.optional().describe("Appended as a comment; leaves the description alone"),
   ...words,
   fields: fields.optional(),
+});
+
+/** The body of a request that defines a custom field. */
+export const newFieldSchema = z.object({
+  name: z.string().max(64, { error: "must have at most 64 characters" }).regex(/^[A-Za-z]\w*$/, {
+    error: 'must be a letter, then letters, digits and "_"',
+  }).describe('Not a built-in field, whatever the case, and not "tkt_" at the beginning'),
+  type: z.enum(TICKET_FIELD_TYPES, { error: 'must be "text" or "number"' }).default("text"),
 });
 
 export const newCommentSchema = z.object({ comment, mimetype: mimetype.default("text/plain") });

@@ -17,7 +17,7 @@ import type {
 import type { Claims } from "./claims.ts";
 import { type ClaimView, isoOf, viewOfClaim } from "./records.ts";
 import type { NewComment, NewTicket, TicketEdit } from "./schemas.ts";
-import { commentFields, type Field, setting } from "./ticket_fields.ts";
+import { checkFields, commentFields, type Field, setting } from "./ticket_fields.ts";
 
 export interface TicketsOptions {
   readonly repositories: ProjectRepositories;
@@ -89,7 +89,7 @@ export class Tickets {
     return Object.assign(ticket, { claim: claim === null ? null : viewOfClaim(claim), strikes });
   }
 
-  /** @throws Invalid if the repository's tickets lack a field that the request sets */
+  /** @throws Invalid if the project's tickets lack a field, or a field of numbers gets a text */
   async create(
     project: Project,
     { title, comment, fields = {}, ...words }: NewTicket,
@@ -99,11 +99,12 @@ export class Tickets {
       caller,
       user: actor.name,
       write: async (repository, stamp) => {
-        const { ticket: columns } = await repository.ticketFields();
+        const columns = await repository.ticketFields();
         const given = { title, comment, ...words, ...fields };
-        const defaults = columns.includes("status") ? { status: "Open" } : {};
-        const values = Object.assign(defaults, withoutEmpty(given));
-        return await repository.changeTicket({ ...stamp, fields: setting(values) });
+        const defaults = columns.ticket.includes("status") ? { status: "Open" } : {};
+        const values = setting(Object.assign(defaults, withoutEmpty(given)));
+        checkFields(values, columns);
+        return await repository.changeTicket({ ...stamp, fields: values });
       },
     });
     return await this.read(project, ticket);
@@ -114,6 +115,7 @@ export class Tickets {
    *
    * @param id the ticket's id or a prefix of it
    * @throws Conflict if the generation is not the current one of the actor's claim
+   * @throws Invalid like {@link create}
    */
   async change(
     project: Project,
@@ -204,7 +206,9 @@ export class Tickets {
       user: actor.name,
       write: async (repository: PooledRepository, stamp: Stamp) => {
         await this.#claims.touch(project, { ticket, actor, generation });
-        const fields = fieldsOf(await repository.ticketFields());
+        const columns = await repository.ticketFields();
+        const fields = fieldsOf(columns);
+        checkFields(fields, columns);
         return await repository.changeTicket({ ...stamp, ticket, fields });
       },
     });

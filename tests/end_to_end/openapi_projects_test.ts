@@ -152,7 +152,10 @@ async function walkTickets(project: ProjectWalk): Promise<void> {
   await project.step("GET /tickets", { status: 200 });
   await project.step("GET /tickets/unclaimed", { status: 200 });
   await project.step("GET /tickets/struck", { status: 200 });
+  await project.step("POST /tickets/fields", { body: { name: "team" }, status: 201 });
   await project.step("GET /tickets/fields", { status: 200 });
+  await project.step("GET /tickets", { query: "?field=team&value=", status: 200 });
+  await project.step("DELETE /tickets/fields/{name}", { path: ["team"], status: 204 });
   await project.step("PATCH /tickets/{uuid}", { path, body: { severity: "Minor" }, status: 200 });
   await project.step("POST /tickets/{uuid}/comments", {
     path,

@@ -36,6 +36,7 @@ async function fill(program: Server): Promise<void> {
   const requests: readonly (readonly [method: string, path: string, body: unknown])[] = [
     ["POST", "/tickets", { title: "Crash", comment: "It crashes" }],
     ["POST", "/tickets", { title: "Wish" }],
+    ["POST", "/tickets/fields", { name: "team", type: "text" }],
     ["PUT", "/wiki/Home", { content: "# Home" }],
     ["POST", "/workspaces/create", { name: "one" }],
     ["POST", "/workspaces/create", { name: "two" }],

@@ -11,7 +11,7 @@ import { applyNudges, noteAllCloseChildren, widenNudges } from "./nudge.ts";
 import { reparentLinked } from "./plink.ts";
 import { insertTag, propagateAll, TAG_TYPE, tagTypeOf } from "./tag.ts";
 import { linkTechnote } from "./technote.ts";
-import { linkTicketChange, rebuildTicket } from "./ticket.ts";
+import { linkTicketChange, rebuildTickets } from "./ticket.ts";
 import { linkWiki, refreshWikiBacklinks } from "./wiki.ts";
 
 /**
@@ -119,7 +119,7 @@ export class Crosslinker {
   #finish(widen: (ctx: LinkContext) => void): void {
     const ctx = this.#ctx;
     reparentLinked(ctx);
-    for (const ticket of ctx.pending.tickets) rebuildTicket(ctx, ticket);
+    rebuildTickets(ctx, ctx.pending.tickets);
     for (const title of ctx.pending.wikiTitles) refreshWikiBacklinks(ctx, title);
     widen(ctx);
     applyNudges(ctx);

@@ -28,6 +28,8 @@ export function linkTicketChange(ctx: LinkContext, rid: number, change: TicketCh
 class TicketColumns {
   readonly state: ReadonlySet<string>;
   readonly change: ReadonlySet<string>;
+  /** Every column of `ticket`. */
+  readonly all: ReadonlySet<string>;
   readonly hasCreationTime: boolean;
   readonly hasChangeRow: boolean;
   readonly hasChangeUser: boolean;
@@ -36,6 +38,7 @@ class TicketColumns {
   constructor(ctx: LinkContext) {
     const state = ctx.db.columns("ticket");
     const change = ctx.db.columns("ticketchng");
+    this.all = new Set(state);
     this.state = new Set(state.filter(isFieldName));
     this.change = new Set(change.filter(isFieldName));
     this.hasCreationTime = state.includes("tkt_ctime");
@@ -70,10 +73,15 @@ interface FieldText {
   readonly mimetype: string | null;
 }
 
-/** Recreates the rows of a ticket from all its changes. */
-export function rebuildTicket(ctx: LinkContext, ticket: string): void {
+/** Recreates the rows of tickets from all their changes. */
+export function rebuildTickets(ctx: LinkContext, tickets: ReadonlySet<string>): void {
+  if (tickets.size === 0) return;
   const columns = new TicketColumns(ctx);
-  if (columns.state.size === 0 && !ctx.db.hasTable("ticket")) return;
+  if (columns.all.size === 0) return;
+  for (const ticket of tickets) rebuildTicket(ctx, columns, ticket);
+}
+
+function rebuildTicket(ctx: LinkContext, columns: TicketColumns, ticket: string): void {
   const tag = tagId(ctx, `tkt-${ticket}`);
   clearTicket(ctx, ticket, tag);
   const changes = ctx.db.rows<{ rid: number }>(
@@ -90,7 +98,7 @@ export function rebuildTicket(ctx: LinkContext, ticket: string): void {
         id = ctx.db.insert("INSERT INTO ticket(tkt_uuid,tkt_mtime) VALUES(?,0)", ticket);
       }
       applyChange(ctx, columns, { id, rid, change }, texts);
-      putTicketEvent(ctx, tag, rid, change, isNew);
+      putTicketEvent(ctx, columns, { tag, rid, change, isNew });
     }
     isNew = false;
   }
@@ -206,12 +214,13 @@ function insertChangeRow(
 
 function putTicketEvent(
   ctx: LinkContext,
-  tag: number,
-  rid: number,
-  change: TicketChange,
-  isNew: boolean,
+  columns: TicketColumns,
+  { tag, rid, change, isNew }: Pick<Step, "rid" | "change"> & {
+    readonly tag: number;
+    readonly isNew: boolean;
+  },
 ): void {
-  const { comment, brief } = describeChange(ctx, change, isNew);
+  const { comment, brief } = describeChange(ctx, columns, change, isNew);
   ctx.db.run(
     `REPLACE INTO event(type,tagid,mtime,objid,user,comment,brief) VALUES('t',?,?,?,?,?,?)`,
     tag,
@@ -225,12 +234,13 @@ function putTicketEvent(
 
 function describeChange(
   ctx: LinkContext,
+  columns: TicketColumns,
   change: TicketChange,
   isNew: boolean,
 ): { comment: string; brief: string } {
   const link = `[${ctx.hashLink(change.ticket)}]`;
   const titleColumn = ctx.config.get("ticket-title-expr") ?? "title";
-  const title = escapeHtml(currentValue(ctx, change.ticket, titleColumn));
+  const title = escapeHtml(currentValue(ctx, columns, change.ticket, titleColumn));
   if (isNew) {
     return { comment: `New ticket ${link} <i>${title}</i>.`, brief: `New ticket ${link}.` };
   }
@@ -242,7 +252,7 @@ function describeChange(
     const more = count > 1 ? ` plus ${count - 1} other change${plural(count - 1)}` : "";
     return { comment: `${what}: <i>${title}</i>${more}`, brief: `${what}.` };
   }
-  const current = escapeHtml(currentValue(ctx, change.ticket, statusColumn));
+  const current = escapeHtml(currentValue(ctx, columns, change.ticket, statusColumn));
   const other = `${count} other change${plural(count)}`;
   return {
     comment: `Ticket ${link} <i>${title}</i> status still ${current} with ${other}`,
@@ -255,8 +265,13 @@ function plural(count: number): string {
 }
 
 /** A column of the ticket; a name that is not a column stands for itself, as in SQLite. */
-function currentValue(ctx: LinkContext, ticket: string, column: string): string {
-  if (!ctx.db.columns("ticket").includes(column)) return column;
+function currentValue(
+  ctx: LinkContext,
+  columns: TicketColumns,
+  ticket: string,
+  column: string,
+): string {
+  if (!columns.all.has(column)) return column;
   const select = `SELECT ${quoted(column)} FROM ticket WHERE tkt_uuid=?`;
   return String(ctx.db.value<SqlValue>(select, ticket) ?? "");
 }
