@@ -2,8 +2,8 @@ import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
 import { NotFound } from "../../services/errors.ts";
 import type { ArchiveFormat } from "../../services/fossil/mod.ts";
+import { newRoutes } from "../context.ts";
 import { conditionalHeaders, hasAlready, notModified } from "./answers.ts";
-import { newProjectRoutes } from "./context.ts";
 import { dispositionOf } from "./content_headers.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
@@ -37,7 +37,7 @@ const getArchive = projectRoute("GET /api/archive/{archive}", {
 
 /** `/api/archive/…`. */
 export function archiveRoutes({ hosting: { repositories } }: Pick<Services, "hosting">) {
-  return newProjectRoutes().openapi(getArchive, async (context) => {
+  return newRoutes().openapi(getArchive, async (context) => {
     const { project } = context.get("access");
     const { archive } = context.req.valid("param");
     const { name, format } = partsOf(archive);

@@ -2,13 +2,12 @@ import { Buffer } from "node:buffer";
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { Hono } from "hono";
 import type { JSONValue } from "hono/utils/types";
-import type { AppEnv } from "../context.ts";
+import { type AppEnv, newRoutes } from "../context.ts";
 import type { Log } from "../../services/log.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { errorHandler } from "../middleware/errors.ts";
 import { jsonText } from "../json_text.ts";
 import { json, jsonRequest } from "../schemas.ts";
-import { newProjectRoutes } from "./context.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 const MAX_ITEMS = 25;
@@ -74,7 +73,7 @@ export function batchRoutes(
   api: () => OpenAPIHono<AppEnv> | null,
 ) {
   let items: Hono<AppEnv> | null = null;
-  return newProjectRoutes().openapi(batch, async (context) => {
+  return newRoutes().openapi(batch, async (context) => {
     items ??= itemRoutes(log, api());
     const env = { ...context.env, batch: context };
     const answers: string[] = [];

@@ -1,9 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
 import type { Blame, Diff } from "../../services/fossil/mod.ts";
+import { newRoutes } from "../context.ts";
 import { json, wholeNumber } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
-import { newProjectRoutes } from "./context.ts";
 import { pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { blameSchema, diffSchema, historySchema, optionalCheckin } from "./reading_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -70,7 +70,7 @@ const getHistory = projectRoute("GET /api/history", {
 
 /** `/api/diff`, `/api/blame` and `/api/history`: changes of files. */
 export function changeRoutes(services: Pick<Services, "hosting">) {
-  return newProjectRoutes()
+  return newRoutes()
     .openapi(getDiff, (context) => {
       const { from, to, path, context: around } = context.req.valid("query");
       return answerJson<Diff>(context, services, (repository) =>

@@ -1,9 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
 import type { CheckinDetail } from "../../services/fossil/mod.ts";
+import { newRoutes } from "../context.ts";
 import { json } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
-import { newProjectRoutes } from "./context.ts";
 import { checkinDetailSchema, checkinName } from "./reading_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
@@ -19,7 +19,7 @@ const getCheckin = projectRoute("GET /api/checkin/{uuid}", {
 
 /** `/api/checkin/{uuid}`. */
 export function checkinRoutes(services: Pick<Services, "hosting">) {
-  return newProjectRoutes().openapi(getCheckin, (context) => {
+  return newRoutes().openapi(getCheckin, (context) => {
     const { uuid } = context.req.valid("param");
     return answerJson<CheckinDetail>(
       context,

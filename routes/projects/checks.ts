@@ -9,9 +9,8 @@ import {
 import type { Services } from "../../services/daemon/mod.ts";
 import { NotFound } from "../../services/errors.ts";
 import { actorOf, type Project } from "../../services/projects/mod.ts";
-import { callerOf } from "../context.ts";
+import { callerOf, newRoutes } from "../context.ts";
 import { json, jsonRequest } from "../schemas.ts";
-import { newProjectRoutes } from "./context.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
@@ -122,7 +121,7 @@ export function checkRoutes({ hosting, accounts }: Pick<Services, "hosting" | "a
     );
     return uuid;
   };
-  return newProjectRoutes()
+  return newRoutes()
     .openapi(reportCheck, async (context) => {
       const access = context.get("access");
       const { check, isNew } = await checks.report(access.project, context.req.valid("json"), {

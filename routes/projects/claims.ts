@@ -3,10 +3,9 @@ import type { Context } from "hono";
 import type { Services } from "../../services/daemon/mod.ts";
 import { actorOf } from "../../services/projects/mod.ts";
 import { isoOf, submissionSchema, viewOfClaim } from "../../services/tickets/mod.ts";
-import { type AppEnv, callerOf } from "../context.ts";
+import { type AppEnv, callerOf, newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { json, jsonRequest } from "../schemas.ts";
-import { newProjectRoutes } from "./context.ts";
 import { generationField, generationOf } from "./generation.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -122,7 +121,7 @@ export function claimRoutes(
     actor: actorOf(context.get("access"), agent_id, accounts),
     generation: generationOf(context, generation),
   });
-  return newProjectRoutes()
+  return newRoutes()
     .openapi(listClaims, (context) => {
       const { page, per_page, agent_id } = context.req.valid("query");
       const asked = { page, per_page };

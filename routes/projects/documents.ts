@@ -1,10 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
 import type { ForumThread } from "../../services/fossil/mod.ts";
+import { newRoutes } from "../context.ts";
 import { json } from "../schemas.ts";
 import { answerBytes, answerJson, notModified } from "./answers.ts";
 import { contentHeaders } from "./content_headers.ts";
-import { newProjectRoutes } from "./context.ts";
 import { bytesResponses } from "./files.ts";
 import { pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { attachmentsSchema, threadSchema, threadsSchema } from "./reading_schemas.ts";
@@ -47,7 +47,7 @@ const getAttachment = projectRoute("GET /api/attachments/content", {
 
 /** `/api/forum` and `/api/attachments`, to read. */
 export function documentRoutes(services: Pick<Services, "hosting">) {
-  return newProjectRoutes()
+  return newRoutes()
     .openapi(listThreads, (context) => {
       const page = context.req.valid("query");
       return answerJson<z.infer<typeof threadsSchema>>(context, services, async (repository) => {

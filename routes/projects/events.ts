@@ -2,9 +2,9 @@ import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
 import type { Notice } from "../../services/feeds/mod.ts";
 import { accessOf } from "../../services/projects/mod.ts";
+import { newRoutes } from "../context.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
 import { queryTokenSchema } from "../schemas.ts";
-import { newProjectRoutes } from "./context.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 /** Most names in one request. */
@@ -63,7 +63,7 @@ const streamEvents = projectRoute("GET /api/events", {
 export function eventRoutes({ hosting }: Pick<Services, "hosting">, streams: EventStreams) {
   const { feeds, projects } = hosting;
   const frames = new EventFrames(formatNotice);
-  return newProjectRoutes().openapi(streamEvents, async (context) => {
+  return newRoutes().openapi(streamEvents, async (context) => {
     const { after, types: names } = context.req.valid("query");
     const from = context.req.valid("header")["last-event-id"] ?? after;
     if (context.req.method === "HEAD") return context.body(null, 200, STREAM_HEADERS);

@@ -1,9 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
 import type { Tree } from "../../services/fossil/mod.ts";
+import { newRoutes } from "../context.ts";
 import { errorSchema, json } from "../schemas.ts";
 import { answerBytes, answerJson, notModified } from "./answers.ts";
-import { newProjectRoutes } from "./context.ts";
 import { contentHeaders } from "./content_headers.ts";
 import { optionalCheckin, treeSchema } from "./reading_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -52,7 +52,7 @@ const getFile = projectRoute("GET /api/file", {
 
 /** `/api/tree` and `/api/file`. */
 export function fileRoutes(services: Pick<Services, "hosting">) {
-  return newProjectRoutes()
+  return newRoutes()
     .openapi(getTree, (context) => {
       const { checkin, path, recursive } = context.req.valid("query");
       return answerJson<Tree>(context, services, (repository) =>

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
+import { newRoutes } from "../context.ts";
 import { json } from "../schemas.ts";
-import { newProjectRoutes } from "./context.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { PROJECT_ROUTES } from "./table.ts";
 
@@ -33,7 +33,7 @@ export function indexRoutes(
     readonly summaryOf: (method: string, path: string) => string;
   },
 ) {
-  return newProjectRoutes().openapi(getIndex, (context) => {
+  return newRoutes().openapi(getIndex, (context) => {
     const { slug } = context.get("access").project;
     const endpoints = Object.entries(PROJECT_ROUTES).map(([name, [, needs]]) => {
       const [method = "", path = ""] = name.split(" ");

@@ -1,9 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
 import { actingSchema, type QueuedLanding } from "../../services/reviews/mod.ts";
+import { newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { json, jsonRequest } from "../schemas.ts";
-import { newProjectRoutes } from "./context.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { reviewConflict } from "./review_schemas.ts";
@@ -74,7 +74,7 @@ const listLandings = projectRoute("GET /api/landing", {
 export function landingRoutes(services: Pick<Services, "hosting" | "accounts">) {
   const { landing } = services.hosting;
   const requestOf = reviewRequestOf(services);
-  return newProjectRoutes()
+  return newRoutes()
     .openapi(landReview, async (context) => {
       const { project } = context.get("access");
       const by = requestOf(context, context.req.valid("json").agent_id);

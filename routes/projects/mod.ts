@@ -7,7 +7,7 @@ import type { Services } from "../../services/daemon/mod.ts";
 import { Unauthorized } from "../../services/errors.ts";
 import type { Principal } from "../../services/identity/mod.ts";
 import { accessOf, accessProject, type Projects } from "../../services/projects/mod.ts";
-import type { AppEnv } from "../context.ts";
+import { type AppEnv, newRoutes } from "../context.ts";
 import type { EventStreams } from "../event_streams.ts";
 import { authenticate } from "../middleware/authenticate.ts";
 import { archiveRoutes } from "./archives.ts";
@@ -16,7 +16,6 @@ import { changeRoutes } from "./changes.ts";
 import { checkinRoutes } from "./checkins.ts";
 import { claimRoutes } from "./claims.ts";
 import { checkRoutes } from "./checks.ts";
-import { newProjectRoutes } from "./context.ts";
 import { documentRoutes } from "./documents.ts";
 import { fileRoutes } from "./files.ts";
 import { eventRoutes } from "./events.ts";
@@ -120,7 +119,7 @@ export function mountProjects(
     }),
     readBody,
   );
-  const api = newProjectRoutes();
+  const api = newRoutes();
   const summaries = new Map<string, string>();
   const summaryOf = (method: string, path: string) => summaries.get(`${method} ${path}`) ?? "";
   for (const group of Object.values(createProjectGroups(services, streams, summaryOf, () => api))) {

@@ -2,10 +2,9 @@ import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
 import { actorOf } from "../../services/projects/mod.ts";
 import { newTagSchema } from "../../services/releases/mod.ts";
-import { callerOf } from "../context.ts";
+import { callerOf, newRoutes } from "../context.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
-import { newProjectRoutes } from "./context.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { timestampSchema } from "./schemas.ts";
 
@@ -65,7 +64,7 @@ const createTag = projectRoute("POST /api/tags", {
 /** `/api/branches` and `/api/tags`. */
 export function nameRoutes(services: Pick<Services, "hosting" | "accounts">) {
   const { hosting: { repositories }, accounts } = services;
-  return newProjectRoutes()
+  return newRoutes()
     .openapi(listBranches, (context) =>
       answerJson<z.infer<typeof branchesSchema>>(
         context,

@@ -3,10 +3,9 @@ import type { Context } from "hono";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Forbidden, Unauthorized } from "../../services/errors.ts";
 import { viewOf } from "../../services/projects/mod.ts";
-import type { AppEnv } from "../context.ts";
+import { type AppEnv, newRoutes } from "../context.ts";
 import { json } from "../schemas.ts";
 import { ownSettings } from "../project_settings.ts";
-import { newProjectRoutes } from "./context.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 const projectSchema = z.object({
@@ -45,7 +44,7 @@ export function projectRoutes({ hosting: { projects } }: Pick<Services, "hosting
     await projects.star(project.slug, principal.id, starred);
     return context.body(null, 204);
   };
-  return newProjectRoutes()
+  return newRoutes()
     .openapi(getProject, (context) => context.json(viewOf(context.get("access").held), 200))
     .openapi(starProject, (context) => star(context, true))
     .openapi(unstarProject, (context) => star(context, false));

@@ -1,8 +1,7 @@
 import type { Services } from "../../services/daemon/mod.ts";
 import { protectionSchema } from "../../services/protection/mod.ts";
-import { callerOf } from "../context.ts";
+import { callerOf, newRoutes } from "../context.ts";
 import { json, jsonRequest } from "../schemas.ts";
-import { newProjectRoutes } from "./context.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 /** The rules, as the operator and the project's admins send and see them. */
@@ -34,7 +33,7 @@ const setProtection = projectRoute("PUT /api/protection", {
 
 /** `/api/protection`: the rules of protected branches. */
 export function protectionRoutes({ hosting: { protection } }: Pick<Services, "hosting">) {
-  return newProjectRoutes()
+  return newRoutes()
     .openapi(getProtection, (context) => {
       const { project } = context.get("access");
       return context.json([...protection.rulesOf(project)], 200);

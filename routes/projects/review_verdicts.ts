@@ -6,9 +6,9 @@ import {
   changeRequestSchema,
   type Review,
 } from "../../services/reviews/mod.ts";
+import { newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { json, jsonRequest } from "../schemas.ts";
-import { newProjectRoutes } from "./context.ts";
 import { numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { REVIEW_STATUSES, reviewConflict } from "./review_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -85,7 +85,7 @@ const mergeReview = projectRoute("POST /api/reviews/{id}/merge", {
 export function reviewVerdictRoutes(services: Pick<Services, "hosting" | "accounts">) {
   const { reviews, reviewMerges } = services.hosting;
   const requestOf = reviewRequestOf(services);
-  return newProjectRoutes()
+  return newRoutes()
     .openapi(approveReview, async (context) => {
       const { project } = context.get("access");
       const { agent_id, round } = context.req.valid("json");

@@ -1,8 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
 import { type Review, reviewersSchema, viewOfReview } from "../../services/reviews/mod.ts";
+import { newRoutes } from "../context.ts";
 import { json, jsonRequest } from "../schemas.ts";
-import { newProjectRoutes } from "./context.ts";
 import { reviewSchema } from "./review_schemas.ts";
 import { numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -30,7 +30,7 @@ export function reviewerRoutes(services: Pick<Services, "hosting" | "accounts">)
   const requestOf = reviewRequestOf(services);
   const view = async (review: Review) =>
     viewOfReview(review, (await reviews.reviewers.of([review])).get(review.id) ?? []);
-  return newProjectRoutes()
+  return newRoutes()
     .openapi(askReviewers, async (context) => {
       const { project } = context.get("access");
       const { reviewers, agent_id } = context.req.valid("json");

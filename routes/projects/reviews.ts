@@ -9,8 +9,8 @@ import {
   viewOfReview,
   viewOfRoundDiff,
 } from "../../services/reviews/mod.ts";
+import { newRoutes } from "../context.ts";
 import { json, jsonRequest } from "../schemas.ts";
-import { newProjectRoutes } from "./context.ts";
 import { numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { reviewVerdictRoutes } from "./review_verdicts.ts";
 import { generationField, generationOf } from "./generation.ts";
@@ -110,7 +110,7 @@ const commentOnReview = projectRoute("POST /api/reviews/{id}/comment", {
 export function reviewRoutes(services: Pick<Services, "hosting" | "accounts">) {
   const { reviews } = services.hosting;
   const requestOf = reviewRequestOf(services);
-  return newProjectRoutes()
+  return newRoutes()
     .openapi(listReviews, async (context) => {
       const { project, principal } = context.get("access");
       const { status, waiting_for, ...page } = context.req.valid("query");

@@ -2,9 +2,9 @@ import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Invalid } from "../../services/errors.ts";
 import type { SearchKind, SearchMatch } from "../../services/fossil/mod.ts";
+import { newRoutes } from "../context.ts";
 import { json } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
-import { newProjectRoutes } from "./context.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { timestampSchema } from "./schemas.ts";
@@ -85,7 +85,7 @@ const search = projectRoute("GET /api/search", {
 
 /** `/api/search`. */
 export function searchRoutes(services: Pick<Services, "hosting">) {
-  return newProjectRoutes().openapi(search, (context) => {
+  return newRoutes().openapi(search, (context) => {
     const { q = "", kind, ...page } = context.req.valid("query");
     if (q.trim() === "") throw new Invalid("Query parameter 'q' is required");
     const kinds = kind === undefined ? DEFAULT_KINDS : [kind];

@@ -8,10 +8,9 @@ import {
   technoteChangeSchema,
   type TechnoteWriter,
 } from "../../services/technotes/mod.ts";
-import { type AppEnv, callerOf } from "../context.ts";
+import { type AppEnv, callerOf, newRoutes } from "../context.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
-import { newProjectRoutes } from "./context.ts";
 import { htmlParameter } from "./html.ts";
 import { pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { technoteSchema, technotesSchema } from "./reading_schemas.ts";
@@ -63,7 +62,7 @@ export function technoteRoutes(services: Pick<Services, "hosting" | "accounts">)
     caller: callerOf(context),
     actor: actorOf(context.get("access"), undefined, accounts),
   });
-  return newProjectRoutes()
+  return newRoutes()
     .openapi(listTechnotes, (context) => {
       const page = context.req.valid("query");
       return answerJson<z.infer<typeof technotesSchema>>(context, services, async (repository) => {

@@ -4,10 +4,9 @@ import type { Services } from "../../services/daemon/mod.ts";
 import { TICKET_FIELD_TYPES, type TicketFields } from "../../services/fossil/mod.ts";
 import { actorOf } from "../../services/projects/mod.ts";
 import { newFieldSchema, type TicketWriter } from "../../services/tickets/mod.ts";
-import { type AppEnv, callerOf } from "../context.ts";
+import { type AppEnv, callerOf, newRoutes } from "../context.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
-import { newProjectRoutes } from "./context.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 const fieldSchema = z.object({ name: z.string(), type: z.enum(TICKET_FIELD_TYPES) })
@@ -51,7 +50,7 @@ export function ticketFieldRoutes(services: Pick<Services, "hosting" | "accounts
     caller: callerOf(context),
     actor: actorOf(context.get("access"), undefined, accounts),
   });
-  return newProjectRoutes()
+  return newRoutes()
     .openapi(
       getFields,
       (context) =>

@@ -1,9 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Invalid } from "../../services/errors.ts";
+import { newRoutes } from "../context.ts";
 import { json } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
-import { newProjectRoutes } from "./context.ts";
 import { boundedNumber, pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { idSchema } from "./schemas.ts";
@@ -92,7 +92,7 @@ const listChanges = projectRoute("GET /api/tickets/{uuid}/changes", {
 /** `/api/tickets`, `/api/tickets/unclaimed`, `/struck` and changes. */
 export function ticketListRoutes(services: Pick<Services, "hosting">) {
   const { tickets, claims } = services.hosting;
-  return newProjectRoutes()
+  return newRoutes()
     .openapi(listTickets, (context) => {
       const { status, field: name, value, page, per_page } = context.req.valid("query");
       if (name === undefined && value !== undefined) {

@@ -10,9 +10,8 @@ import {
   type TicketView,
   type TicketWriter,
 } from "../../services/tickets/mod.ts";
-import { type AppEnv, callerOf } from "../context.ts";
+import { type AppEnv, callerOf, newRoutes } from "../context.ts";
 import { json, jsonRequest } from "../schemas.ts";
-import { newProjectRoutes } from "./context.ts";
 import { htmlParameter } from "./html.ts";
 import { generationField, generationOf } from "./generation.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -101,7 +100,7 @@ export function ticketRoutes(services: Pick<Services, "hosting" | "accounts">) {
     actor: actorOf(context.get("access"), agent_id, accounts),
     generation: generationOf(context, generation),
   });
-  return newProjectRoutes()
+  return newRoutes()
     // A field may be named "strikes", so its route comes before that of strikes.
     .route("/", ticketFieldRoutes(services))
     .route("/", ticketListRoutes(services))

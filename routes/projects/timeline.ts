@@ -1,8 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
+import { newRoutes } from "../context.ts";
 import { json } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
-import { newProjectRoutes } from "./context.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { checkinSchema } from "./schemas.ts";
@@ -27,7 +27,7 @@ const getTimeline = projectRoute("GET /api/timeline", {
 
 /** `/api/timeline`. */
 export function timelineRoutes(services: Pick<Services, "hosting">) {
-  return newProjectRoutes().openapi(getTimeline, (context) => {
+  return newRoutes().openapi(getTimeline, (context) => {
     const { branch, ...page } = context.req.valid("query");
     return answerJson<z.infer<typeof timelineSchema>>(context, services, async (repository) => {
       const { checkins, total } = await repository.timeline({

@@ -7,11 +7,10 @@ import { Invalid } from "../../services/errors.ts";
 import { actorOf } from "../../services/projects/mod.ts";
 import { assetNameSchema } from "../../services/releases/mod.ts";
 import type { UploadView } from "../../services/uploads/mod.ts";
-import { type AppEnv, callerOf } from "../context.ts";
+import { type AppEnv, callerOf, newRoutes } from "../context.ts";
 import { proveAgain } from "../middleware/authenticate.ts";
 import { errorBody } from "../middleware/error_body.ts";
 import { errorSchema, json } from "../schemas.ts";
-import { newProjectRoutes } from "./context.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { timestampSchema } from "./schemas.ts";
 
@@ -162,7 +161,7 @@ export function uploadRoutes(
 ) {
   const { uploads } = services.hosting;
   const { requestOf, append } = uploadRequests(services);
-  return newProjectRoutes()
+  return newRoutes()
     .openapi(createUpload, async (context) => {
       const { tag } = context.req.valid("param");
       const headers = context.req.valid("header");

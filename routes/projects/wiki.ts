@@ -9,9 +9,8 @@ import {
   wikiEditSchema,
   type WikiWriter,
 } from "../../services/wiki/mod.ts";
-import { type AppEnv, callerOf } from "../context.ts";
+import { type AppEnv, callerOf, newRoutes } from "../context.ts";
 import { errorSchema, json, jsonRequest } from "../schemas.ts";
-import { newProjectRoutes } from "./context.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { timestampSchema } from "./schemas.ts";
@@ -137,7 +136,7 @@ export function wikiRoutes(services: Pick<Services, "hosting" | "accounts">) {
     const { content: text, mimetype } = page;
     return Object.assign(page, { content_html: await texts.html(project, { text, mimetype }) });
   };
-  const routes = newProjectRoutes()
+  const routes = newRoutes()
     .route("/", wikiDiffRoutes(services))
     .openapi(listPages, async (context) => {
       const found = await wikis.list(context.get("access").project);

@@ -1,9 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
 import type { WikiDiff } from "../../services/fossil/mod.ts";
+import { newRoutes } from "../context.ts";
 import { json } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
-import { newProjectRoutes } from "./context.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 const versionId = z.string().regex(/^[0-9a-fA-F]{4,64}$/, { error: "must be the id of a version" });
@@ -36,7 +36,7 @@ const getDiff = projectRoute("GET /api/wiki-diff", {
 
 /** `/api/wiki-diff`. */
 export function wikiDiffRoutes(services: Pick<Services, "hosting">) {
-  return newProjectRoutes().openapi(getDiff, (context) => {
+  return newRoutes().openapi(getDiff, (context) => {
     const { name, from, to } = context.req.valid("query");
     return answerJson<WikiDiff>(context, services, (repository) =>
       repository.json.wikiDiff({

@@ -8,10 +8,9 @@ import {
   type WorkRequest,
   type WrittenCommit,
 } from "../../services/workspaces/mod.ts";
-import { type AppEnv, callerOf } from "../context.ts";
+import { type AppEnv, callerOf, newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { json, jsonRequest } from "../schemas.ts";
-import { newProjectRoutes } from "./context.ts";
 import { generationOf } from "./generation.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import {
@@ -91,7 +90,7 @@ export interface WorkspacePartOptions {
 
 /** `/api/workspaces/{name}/commit`, `/update` and `/merge`. */
 export function workspaceCommitRoutes({ workspaces, workOf }: WorkspacePartOptions) {
-  return newProjectRoutes()
+  return newRoutes()
     .openapi(commitWorkspace, async (context) => {
       const { message, changes, parent, ...body } = context.req.valid("json");
       const commit = { message, changes: fileChangesOf(changes), parent };

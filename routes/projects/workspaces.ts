@@ -7,10 +7,9 @@ import {
   type Overlap,
   type Workspace,
 } from "../../services/workspaces/mod.ts";
-import { type AppEnv } from "../context.ts";
+import { type AppEnv, newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { json, jsonRequest } from "../schemas.ts";
-import { newProjectRoutes } from "./context.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import {
@@ -106,7 +105,7 @@ export function workspaceRoutes({ hosting, accounts }: Pick<Services, "hosting" 
     const found = await repositories.read(project, (repository) => repository.resolveTicket(id));
     return { ticket: found.uuid };
   };
-  return newProjectRoutes()
+  return newRoutes()
     .openapi(listWorkspaces, async (context) => {
       const { status, ...page } = context.req.valid("query");
       const { project } = context.get("access");
@@ -153,7 +152,7 @@ export function workspaceRoutes({ hosting, accounts }: Pick<Services, "hosting" 
 
 /** `/api/workspaces/{name}/abandon`, `/restore` and `/takeover`. */
 function workspaceStateRoutes({ workspaces, workOf }: WorkspacePartOptions) {
-  return newProjectRoutes()
+  return newRoutes()
     .openapi(abandonWorkspace, async (context) => {
       const { agent_id = context.req.valid("query").agent_id, generation } = context.req.valid(
         "json",
