@@ -1,6 +1,7 @@
 /**
  * A plugin of `deno lint` for wording (CONTRIBUTING.md). The text of an error ends without a period;
- * NickServ and ChanServ answer people on IRC in whole sentences, as services do. Comments and texts
+ * NickServ and ChanServ answer people on IRC in whole sentences, as services do. The summary of an
+ * endpoint ends without a period, too. Comments and texts
  * contain none of a few phrases that make readers read a clause twice.
  */
 import { relative, resolve } from "node:path";
@@ -72,11 +73,39 @@ const plainWords: Deno.lint.Rule = {
   },
 };
 
+/** Functions that describe an endpoint. */
+const ROUTES: readonly string[] = ["route", "projectRoute"];
+
+/** Whether a text ends with a period; an ellipsis is none. */
+function endsWithPeriod(node: Deno.lint.Node | undefined): boolean {
+  return /(?:^|[^.])\.$/.test(endOf(node));
+}
+
+/** Reports endpoints whose summary, which titles them in the OpenAPI document, has a period. */
+const summaryPeriod: Deno.lint.Rule = {
+  create(context) {
+    return {
+      CallExpression(node) {
+        if (node.callee.type !== "Identifier" || !ROUTES.includes(node.callee.name)) return;
+        const [, description] = node.arguments;
+        if (description?.type !== "ObjectExpression") return;
+        for (const property of description.properties) {
+          if (property.type !== "Property" || property.key.type !== "Identifier") continue;
+          if (property.key.name !== "summary" || !endsWithPeriod(property.value)) continue;
+          const message = "The summary of an endpoint ends without a period";
+          context.report({ node: property.value, message });
+        }
+      },
+    };
+  },
+};
+
 /** The plugin, for `deno.json`. */
 const plugin: Deno.lint.Plugin = {
   name: "wording",
   rules: {
     "plain-words": plainWords,
+    "summary-period": summaryPeriod,
     "error-period": {
       create(context) {
         const path = relative(ROOT, resolve(ROOT, context.filename));
@@ -87,7 +116,7 @@ const plugin: Deno.lint.Plugin = {
           NewExpression(node) {
             if (node.callee.type !== "Identifier" || !ERRORS.test(node.callee.name)) return;
             const [text] = node.arguments;
-            if (!/(?:^|[^.])\.$/.test(endOf(text))) return;
+            if (!endsWithPeriod(text)) return;
             context.report({ node, message: "The text of an error ends without a period" });
           },
         };

@@ -19,6 +19,20 @@ Deno.test("the text of an error ends without a period", () => {
   }
 });
 
+Deno.test("the summary of an endpoint ends without a period", () => {
+  const table = [
+    ['route("GET /v1/a", { summary: "Lists agents." })', true],
+    ['route("GET /v1/a", { summary: "Lists agents" })', false],
+    ['projectRoute("GET /api/a", { summary: `Pages. ` + "Newest first.", responses })', true],
+    ['projectRoute("POST /api/a", { request: { body: json({ summary: "Done." }) } })', false],
+    ['other("GET /v1/a", { summary: "Lists agents." })', false],
+  ] as const;
+  for (const [code, broken] of table) {
+    const rules = Deno.lint.runPlugin(plugin, "routes/a.ts", `${code};`).map(({ id }) => id);
+    assert.deepEqual(rules, broken ? ["wording/summary-period"] : [], code);
+  }
+});
+
 Deno.test("comments and texts contain no phrase that reads badly", () => {
   const table = [
     ["/** @throws Conflict where the name is taken */", true],
