@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { configSchema } from "../../../services/config/mod.ts";
-import { OPERATOR_CALLER, until, withBridge, type World } from "../../services/bridge/support.ts";
+import { OPERATOR_CALLER, withBridge, type World } from "../../services/bridge/support.ts";
 import { type TestApi, withApi } from "../../support/scenarios.ts";
 import { anAgent, BY_OPERATOR } from "../../support/services.ts";
+import { until } from "../../support/until.ts";
 
 interface Channels extends World {
   readonly api: TestApi;

@@ -9,15 +9,8 @@ import {
   TooMany,
   Unavailable,
 } from "../../../services/errors.ts";
-import {
-  agentCaller,
-  IrcUser,
-  OPERATOR_CALLER,
-  testBridge,
-  until,
-  WAYS,
-  withBridge,
-} from "./support.ts";
+import { until } from "../../support/until.ts";
+import { agentCaller, IrcUser, OPERATOR_CALLER, testBridge, WAYS, withBridge } from "./support.ts";
 
 /** What a channel's buffer holds, as `nick: text`. */
 async function buffer(bridge: Bridge, channel = "general"): Promise<string[]> {

@@ -9,12 +9,12 @@ import type {
 } from "../../../services/irc/mod.ts";
 import { silentLog } from "../../../services/log.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
+import { until } from "../../support/until.ts";
 import {
   IrcUser,
   openServer,
   OPERATOR_CALLER,
   testBridge,
-  until,
   type Way,
   WAYS,
   withBridge,

@@ -3,11 +3,11 @@ import type { LineConnection } from "../../../services/bridge/mod.ts";
 import { Conflict, TimedOut, Unavailable } from "../../../services/errors.ts";
 import type { IrcServer } from "../../../services/irc/mod.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
+import { until } from "../../support/until.ts";
 import {
   IrcUser,
   openServer,
   OPERATOR_CALLER,
-  until,
   WAYS,
   wayTo,
   withBridge,

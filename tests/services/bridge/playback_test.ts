@@ -3,13 +3,13 @@ import { Bridge, type ChannelMessage } from "../../../services/bridge/mod.ts";
 import { Invalid } from "../../../services/errors.ts";
 import { silentLog } from "../../../services/log.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
+import { until } from "../../support/until.ts";
 import {
   agentCaller,
   IrcUser,
   openServer,
   OPERATOR_CALLER,
   testBridge,
-  until,
   WAYS,
   wayTo,
   withBridge,

@@ -7,6 +7,7 @@ import {
 } from "../../../services/irc/mod.ts";
 import { silentLog } from "../../../services/log.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
+import { WAIT_LIMIT } from "../../support/until.ts";
 
 /** The operator, from nowhere in particular. */
 export const OPERATOR_CALLER: Caller = { principal: OPERATOR, address: null, requestId: null };
@@ -26,11 +27,6 @@ export function agentCaller(name: string): Caller {
     address: null,
     requestId: null,
   };
-}
-
-/** Lets everything that is under way in this process go on until a condition holds. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 export interface IrcUserOptions {
@@ -73,14 +69,32 @@ export class IrcUser {
     for (const line of lines) this.#connection.send(line);
   }
 
-  /** The next line that matches. The test's own time limit bounds it. */
-  async expect(pattern: RegExp): Promise<string> {
-    for (;;) {
-      while (this.#read < this.lines.length) {
-        const line = this.lines[this.#read++] ?? "";
-        if (pattern.test(line)) return line;
+  /**
+   * Waits for the next line that matches.
+   *
+   * @param limit in milliseconds
+   * @throws Error with the pattern and the last lines, if none comes within the limit
+   */
+  async expect(pattern: RegExp, limit = WAIT_LIMIT): Promise<string> {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      this.#wake();
+    }, limit);
+    try {
+      for (;;) {
+        while (this.#read < this.lines.length) {
+          const line = this.lines[this.#read++] ?? "";
+          if (pattern.test(line)) return line;
+        }
+        if (isLate) {
+          const last = this.lines.slice(-5).join("\n");
+          throw new Error(`${this.nick} received no ${pattern}; the last lines:\n${last}`);
+        }
+        await new Promise<void>((resolve) => this.#wake = resolve);
       }
-      await new Promise<void>((resolve) => this.#wake = resolve);
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -170,7 +184,11 @@ export function openServer(scheduler: TestScheduler, options: Partial<IrcServerO
   });
 }
 
-/** Runs a test with a bridge on a server of its own, both in memory. */
+/**
+ * Runs a test with a bridge on a server of its own, both in memory. Channels are `+nt`: only
+ * operators set the topic. In a channel that the bridge entered first, such as `#general`, that is
+ * the bridge alone; in any other, also the user that created it.
+ */
 export async function withBridge(
   run: (world: World) => Promise<void>,
   { bridge: bridgeOptions, server: serverOptions, privileged = true, way = "lines" }: WorldOptions =

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import type { IrcObserver } from "../../../services/irc/mod.ts";
+import { until } from "../../support/until.ts";
 import {
   agentCaller,
   IrcUser,
   OPERATOR_CALLER,
-  until,
   type Way,
   withBridge,
   type World,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type ObservedMessage, type User } from "../../../services/irc/mod.ts";
+import { until } from "../../support/until.ts";
 import { startServer, TestAccounts, type TestServer } from "./support/server.ts";
 
 const SCOUT = { nick: "scout", account: "scout", realname: "An agent" };
@@ -190,7 +191,3 @@ Deno.test("a client that leaves while its message waits holds up nothing", async
   const lines = await scout.untilClosed();
   assert.match(lines.at(-1) ?? "", /^ERROR .*Enough/);
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 0));
-}

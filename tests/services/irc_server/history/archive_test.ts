@@ -9,6 +9,7 @@ import { systemScheduler } from "../../../../services/scheduler.ts";
 import { TestLog } from "../../../support/services.ts";
 import { TestScheduler } from "../../../support/scheduler.ts";
 import { withFolder } from "../../../support/temporary.ts";
+import { until } from "../../../support/until.ts";
 import type { TestClient } from "../../irc/support/client.ts";
 import { essence, readBatch, texts } from "../../irc/support/history.ts";
 import { startServer, TestAccounts } from "../../irc/support/server.ts";
@@ -367,11 +368,6 @@ function openFile(folder: string): Disposable & { readonly value: DatabaseSync }
 function record(time: number): NewHistoryRecord {
   const said = { id: `id-${time}`, time, kind: 0, content: `text ${time}` } as const;
   return { ...said, target: { account: null, name: "#many" }, title: "#many", confined: false };
-}
-
-/** Waits until a condition holds that another thread brings about. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve));
 }
 
 async function say(client: TestClient, line: string): Promise<Message[]> {

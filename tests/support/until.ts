@@ -1,0 +1,18 @@
+/** How long a test waits for what must come, in milliseconds. */
+export const WAIT_LIMIT = 20_000;
+
+/**
+ * Lets everything that is under way in this process go on until a condition holds.
+ *
+ * @param limit in milliseconds
+ * @throws Error with the source of the condition, if it does not hold within the limit
+ */
+export async function until(condition: () => boolean, limit = WAIT_LIMIT): Promise<void> {
+  const start = performance.now();
+  while (!condition()) {
+    if (performance.now() - start > limit) {
+      throw new Error(`This did not come to hold within ${limit} ms: ${condition}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+}
