@@ -36,7 +36,7 @@ function pathsIn(texts: readonly string[]): string[] {
   return texts.flatMap((text) => text.match(/\/v1(?:\/[\w{}.-]+)+/g) ?? []);
 }
 
-Deno.test("every endpoint that the documentation names exists, and docs/http.md names all", async () => {
+Deno.test("every endpoint that the documentation names exists, and docs/http.md or docs/projects.md names each", async () => {
   await using program = await startProgram();
   const { paths } = await (await fetch(`${program.api}/openapi.json`)).json();
   const served = Object.entries<object>(paths).flatMap(([path, methods]) =>
