@@ -33,7 +33,9 @@ export function withDiagrams(html: string, { mark, sources }: Diagrams, pikchr: 
   return html.replaceAll(new RegExp(`<p>${mark}(\\d+);</p>`, "g"), (_, index) => {
     const source = sources[Number(index)] ?? "";
     const { svg, width } = pikchr.render(source, "pikchr", pikchr.flags.PLAINTEXT_ERRORS);
-    return width < 0 || svg.length > MAX_PICTURE ? sourceOf(source) : safePicture(svg);
+    // In place of a picture, the library returns its message, with the lines around the error.
+    if (width < 0) return sourceOf(svg.trim());
+    return svg.length > MAX_PICTURE ? sourceOf(source) : safePicture(svg);
   });
 }
 

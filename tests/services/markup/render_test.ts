@@ -98,10 +98,11 @@ Deno.test("Fossil's wiki markup: paragraphs, lists, indentation, links, verbatim
   assert.match(wiki("<h1>Title</h1>\ntext <b>bold</b>"), /<h1>Title<\/h1>\s*<p>text <b>bold<\/b>/);
 });
 
-Deno.test("Pikchr becomes a picture without style sheets, or its source if it is malformed", () => {
+Deno.test("Pikchr becomes a picture without style sheets, or its error if it is malformed", () => {
   for (
     const html of [
       markdown('```pikchr\nbox "a<b"\n```'),
+      markdown('``` pikchr\nbox "a<b"\n```'),
       markdown('~~~ pikchr center\nbox "a<b"\n~~~'),
       wiki('<verbatim type="pikchr">box "a<b"</verbatim>'),
     ]
@@ -111,5 +112,9 @@ Deno.test("Pikchr becomes a picture without style sheets, or its source if it is
     assert.match(html, />a&lt;b<\/text>/);
     assert.doesNotMatch(html, /style/);
   }
-  assert.match(markdown("```pikchr\nbox (\n```"), /<pre><code class="language-pikchr">box \(/);
+  for (const text of ["```pikchr\nbox (\n```", "``` pikchr\nbox (\n```"]) {
+    const html = markdown(text);
+    assert.match(html, /<pre><code class="language-pikchr">.*box \(/s);
+    assert.match(html, /ERROR: syntax error/);
+  }
 });
