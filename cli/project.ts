@@ -162,7 +162,7 @@ export const PROJECT: Group = {
   examples: [
     {
       line: "project import website - --visibility internal < stream",
-      purpose: "Make a project from a stream of `git fast-export --all`",
+      purpose: "Make a project from a stream of git fast-export",
     },
     { line: "project import tool tool.fossil", purpose: "Make one from a Fossil file" },
     { line: "project member add website scout write", purpose: "Let scout commit" },

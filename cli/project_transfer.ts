@@ -3,6 +3,7 @@ import { z } from "zod";
 import { ApiClient, Refused } from "./client.ts";
 import type { Command } from "./command_line/mod.ts";
 import { TerminalProgress } from "./fossil/progress.ts";
+import { printNotices } from "./notices.ts";
 import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
 import { CommandFailed, counted, print, printBytes, printJson } from "./output.ts";
 import {
@@ -16,9 +17,18 @@ import {
   VISIBILITY_OPTION,
 } from "./project_calls.ts";
 
+const importSchema = z.object({
+  format: z.string(),
+  checkins: z.number(),
+  notices: z.object({
+    counts: z.record(z.string(), z.number()),
+    first: z.array(z.object({ kind: z.string(), subject: z.string(), message: z.string() })),
+  }).optional(),
+});
+
 const importLineSchema = z.union([
   z.object({ done: z.number(), total: z.number().nullable() }),
-  z.object({ format: z.string(), checkins: z.number() }),
+  importSchema,
   z.object({ error: z.string() }),
 ]);
 
@@ -37,10 +47,11 @@ async function importProject(
   const isNew = await createIfAbsent(client, slug, options);
   using progress = new TerminalProgress();
   try {
-    const { format, checkins } = await upload(client, slug, source, progress);
+    const imported = await upload(client, slug, source, progress);
     progress[Symbol.dispose]();
-    if (options.json === true) return printJson({ project: slug, format, checkins });
-    print(`${counted(checkins, "check-in")} in "${slug}"`);
+    if (options.json === true) return printJson({ project: slug, ...imported });
+    print(`${counted(imported.checkins, "check-in")} in "${slug}"`);
+    if (imported.notices !== undefined) printNotices(imported.notices);
   } catch (error) {
     progress[Symbol.dispose]();
     if (isNew) await client.call("DELETE", pathOf(slug), z.undefined()).catch(() => {});
@@ -51,7 +62,7 @@ async function importProject(
 async function openSource(file: string | undefined): Promise<ReadableStream<Uint8Array>> {
   if (file === undefined || file === "-") {
     if (Deno.stdin.isTerminal()) {
-      throw new CommandFailed("Name a file, or send a stream of git fast-export", 2);
+      throw new CommandFailed("Name a file, or send one on standard input", 2);
     }
     return Deno.stdin.readable;
   }
@@ -84,7 +95,7 @@ async function upload(
   slug: string,
   source: ReadableStream<Uint8Array>,
   progress: TerminalProgress,
-): Promise<{ format: string; checkins: number }> {
+): Promise<z.infer<typeof importSchema>> {
   let sent = 0;
   const counting = new TransformStream<Uint8Array, Uint8Array>({
     transform(part, controller) {
@@ -170,6 +181,8 @@ export const IMPORT: Command = {
   notes: [
     "Without a file, or with -, reads standard input. Makes the project if there is none; " +
     "refuses one that already has check-ins.",
+    "In a Git repository, send the output of git fast-export --branches --tags --mark-tags " +
+    "--use-done-feature --signed-tags=verbatim --reencode=yes.",
     "Reads, verifies and copies every artifact. Users, triggers, views and most settings of a " +
     "Fossil file are not copied.",
   ],

@@ -1,11 +1,11 @@
 import {
   exportGit,
-  type GitNotices,
   type GitProgress,
   importGitStream,
   readPieces,
 } from "../../services/fossil/mod.ts";
-import { CommandFailed, counted, print, printBytes, printError, visible } from "../output.ts";
+import { printNotices } from "../notices.ts";
+import { CommandFailed, counted, print, printBytes } from "../output.ts";
 import { printJson } from "./format.ts";
 import { TerminalProgress } from "./progress.ts";
 import { defaultUser, explaining, reading } from "./session.ts";
@@ -49,18 +49,6 @@ export async function importStream(file: string, options: ImportCommandOptions):
 
 function show(progress: TerminalProgress, { phase, commits, total }: GitProgress): void {
   progress.show(phase === "read" ? "Commits read:" : "Check-ins written:", commits, total);
-}
-
-/** Prints what could not be imported unchanged. */
-function printNotices({ counts, first }: GitNotices): void {
-  for (const { kind, subject, message } of first) {
-    printError(visible(`${kind}: ${subject}: ${message}`));
-  }
-  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  if (total > first.length) {
-    const all = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
-    printError(`Only the first ${first.length} are shown; in all: ${all.join(", ")}`);
-  }
 }
 
 /** `muster fossil export`: writes a stream for `git fast-import` to standard output. */

@@ -27,6 +27,10 @@ export const WHOLE_COMMANDS: readonly Command[] = [
       { flags: "--partial", summary: "import a stream that seems to be cut short" },
       JSON_OPTION,
     ],
+    notes: [
+      "In a Git repository, send the output of git fast-export --branches --tags --mark-tags " +
+      "--use-done-feature --signed-tags=verbatim --reencode=yes.",
+    ],
     run: lazy(async () => (await import("./import.ts")).importStream),
   },
   {

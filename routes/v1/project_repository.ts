@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { dirname } from "node:path";
 import { bodyLimitsOf, wantsLines } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
-import { receiveUpload } from "../../services/projects/mod.ts";
+import { type ProjectRepositories, receiveUpload } from "../../services/projects/mod.ts";
 import { callerOf, newRoutes } from "../context.ts";
 import { proveAgain } from "../middleware/authenticate.ts";
 import { progressLines } from "../progress_lines.ts";
@@ -16,6 +16,13 @@ const params = z.object({ slug: z.string() });
 const importSchema = z.object({
   format: z.enum(["fossil", "git"]),
   checkins: z.int().openapi({ description: "Check-ins in the repository" }),
+  notices: z.object({
+    counts: z.record(z.string(), z.int()).openapi({ description: "The number of each kind" }),
+    first: z.array(z.object({ kind: z.string(), subject: z.string(), message: z.string() }))
+      .readonly().openapi({ description: "At most 200" }),
+  }).optional().openapi({
+    description: "What a stream of Git lost: signatures, submodules, branches of remotes, …",
+  }),
 }).openapi("RepositoryImport");
 
 const importLineSchema = z.union([
@@ -107,8 +114,8 @@ export function repositoryRoutes(services: RepositoryServices) {
       await proveAgain(services)(context);
       const caller = callerOf(context);
       if (!wantsLines(context.req.header("accept"))) {
-        const { checkins } = await repositories.import(project, upload, { caller, signal });
-        return context.json({ format: upload.format, checkins }, 200);
+        const imported = await repositories.import(project, upload, { caller, signal });
+        return context.json(importAnswer(imported), 200);
       }
       const held = received.move();
       const lines = progressLines({
@@ -117,12 +124,19 @@ export function repositoryRoutes(services: RepositoryServices) {
         signal,
         async work(options) {
           await using _ = held;
-          const { checkins } = await repositories.import(project, upload, { caller, ...options });
-          return { format: upload.format, checkins };
+          const imported = await repositories.import(project, upload, { caller, ...options });
+          return importAnswer(imported);
         },
       });
       return new Response(lines, { headers: { "content-type": "application/x-ndjson" } }) as never;
     });
+}
+
+function importAnswer(
+  { report, checkins }: Awaited<ReturnType<ProjectRepositories["import"]>>,
+): z.infer<typeof importSchema> {
+  const { format } = report;
+  return format === "git" ? { format, checkins, notices: report.notices } : { format, checkins };
 }
 
 /** Opens a file and deletes it with its folder at once; it stays readable while open. */

@@ -65,7 +65,15 @@ Deno.test("projects are made, changed, filled, exported and removed from the com
   const wrong = await fill("nonsense\n", "fresh");
   assert.equal(wrong.code, 1);
   assert.match(wrong.stderr, /Line 1 of the stream/);
+  const cut = await fill(STREAM.replaceAll("refs/heads/main", "refs/remotes/origin/main"), "fresh");
+  assert.match(cut.stderr, /without "done" and has no branch: .*--use-done-feature/);
+  assert.doesNotMatch(cut.stderr, /--partial/);
   assert.doesNotMatch(await succeed(program, "project", "list"), /fresh/);
+  const remote = "commit refs/remotes/origin/side\ncommitter A <a@b> 1700000200 +0000\ndata 1\nx\n";
+  const some = await fill(`${STREAM}${remote}from :3\n\ndone\n`, "some", "-");
+  assert.equal(some.stdout, '2 check-ins in "some"\n', some.stderr);
+  assert.match(some.stderr, /^ref: refs\/remotes\/origin\/side: A branch of a remote was left out/);
+  await succeed(program, "project", "remove", "some");
 
   await succeed(program, "project", "export", "tool", "tool.fossil");
   const refused = await run(program, "project", "export", "tool", "tool.fossil");

@@ -7,6 +7,8 @@
 export interface CommitGraph {
   /** Parents by commit, the first one first. */
   readonly parents: readonly (readonly number[])[];
+  /** Whether a commit, and so each of its children, gets no branch. */
+  readonly isLeftOut: (commit: number) => boolean;
   /** Reference under which the stream has a commit. */
   readonly label: (commit: number) => string;
   /** Final targets of the references, except for annotated tags. */
@@ -120,6 +122,7 @@ class Planner {
   takeRest(): void {
     const heirs = new Int32Array(this.#branchOf.length).fill(NONE);
     for (let commit = this.#branchOf.length - 1; commit >= 0; commit--) {
+      if (this.#graph.isLeftOut(commit)) continue;
       if (this.#branchOf[commit] === NONE) {
         this.#branchOf[commit] = heirs[commit] === NONE ? this.#loose(commit) : heirs[commit]!;
       }

@@ -11,20 +11,27 @@ export interface ReadStream {
   readonly notices: NoticeLog;
 }
 
-const ADVICE = '"git fast-export --use-done-feature" marks the end, and --partial imports the rest';
+const ADVICE =
+  "make it anew with git fast-export --branches --tags --mark-tags --use-done-feature " +
+  "--signed-tags=verbatim --reencode=yes";
+const PARTIAL_ADVICE = "or import it as it is with --partial";
 
 /**
  * Looks for signs that a stream without `done` ended too early. `git fast-export` writes the
  * commits first, often under the name of a tag, and then where the branches and tags point.
  *
- * @param isAccepted imports such a stream anyway, with a notice.
+ * @param isAccepted true imports such a stream anyway, with a notice; false refuses it and names
+ * the option that would import it; undefined refuses it, where there is no such option.
  * @throws {FossilError} `invalid` if it is not.
  */
-export function checkCompleteness(stream: ReadStream, isAccepted: boolean): void {
+export function checkCompleteness(stream: ReadStream, isAccepted: boolean | undefined): void {
   const sign = signOfLoss(stream);
   if (sign === null) return;
   const message = `The stream ends without "done" and ${sign}`;
-  if (!isAccepted) throw new FossilError("invalid", `${message}: ${ADVICE}`);
+  if (isAccepted !== true) {
+    const advice = isAccepted === undefined ? ADVICE : `${ADVICE}, ${PARTIAL_ADVICE}`;
+    throw new FossilError("invalid", `${message}: ${advice}`);
+  }
   stream.notices.add("partial", "end of the stream", message);
 }
 

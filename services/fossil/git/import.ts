@@ -24,6 +24,7 @@ import {
   signatureLine,
   userOf,
 } from "./person.ts";
+import { leaveOutRemotes, type LeftOut } from "./remotes.ts";
 import { CommitSpool, type SpooledCommit } from "./spool.ts";
 import { CommandReader, type GitCommand, StreamReader } from "./stream/mod.ts";
 import { cardsOf, type GitTree, settled, TreeEditor, TreeError, treeFromCards } from "./trees.ts";
@@ -47,7 +48,8 @@ const NOBODY = { user: null, ip: null };
  * report lists everything that cannot be imported. The import uses many transactions: remove the
  * file if it fails.
  *
- * The main branch becomes "trunk". The user of a check-in is the author, as `Name <address>`; its
+ * The main branch becomes "trunk". Branches of remotes, and commits that only these reach, are left
+ * out. The user of a check-in is the author, as `Name <address>`; its
  * date is the committer's.
  *
  * @param stream pieces of the stream. Each is in use until the next one is requested.
@@ -71,9 +73,10 @@ export async function importGit(
     throw new FossilError("invalid", "The stream is empty: it holds no commit");
   }
   if (!isDone) {
-    checkCompleteness({ intake, parents: spool.parents, notices }, options.isPartial ?? false);
+    checkCompleteness({ intake, parents: spool.parents, notices }, options.isPartial);
   }
-  const writer = new HistoryWriter(repository, { intake, spool, notices, options });
+  const leftOut = leaveOutRemotes({ intake, parents: spool.parents, notices });
+  const writer = new HistoryWriter(repository, { intake, spool, leftOut, notices, options });
   repository.writeHistory(() => {
     writer.writeCommits();
     writer.writeNames();
@@ -81,7 +84,7 @@ export async function importGit(
   addAuthors(repository);
   repository.checkpoint();
   return {
-    checkins: spool.size,
+    checkins: spool.size - leftOut.size,
     files: intake.files,
     branches: writer.branches,
     tags: writer.tags,
@@ -160,6 +163,7 @@ function sizeOf(command: GitCommand): number {
 interface Source {
   readonly intake: Intake;
   readonly spool: CommitSpool;
+  readonly leftOut: LeftOut;
   readonly notices: NoticeLog;
   readonly options: GitImportOptions;
 }
@@ -181,14 +185,15 @@ class HistoryWriter {
   constructor(repository: Repository, source: Source) {
     this.#repository = repository;
     this.#source = source;
-    const { spool, intake, options } = source;
+    const { spool, leftOut, intake, options } = source;
     this.#rids = new Int32Array(spool.size);
     this.#children = new Int32Array(spool.size);
-    for (const [parent] of spool.parents) {
-      if (parent !== undefined) this.#children[parent]!++;
+    for (const [commit, [parent]] of spool.parents.entries()) {
+      if (parent !== undefined && !leftOut.has(commit)) this.#children[parent]!++;
     }
     const graph = {
       parents: spool.parents,
+      isLeftOut: (commit: number) => leftOut.has(commit),
       label: (commit: number) => spool.label(commit),
       refs: intake.refs,
       isHeld: (ref: string, commit: number) =>
@@ -209,13 +214,15 @@ class HistoryWriter {
   }
 
   writeCommits(): void {
-    const { spool, options } = this.#source;
+    const { spool, leftOut, options } = this.#source;
     const garbage = new GarbageCollector();
     for (let start = 0; start < spool.size; start += BATCH_WRITES) {
       options.signal?.throwIfAborted();
       const end = Math.min(start + BATCH_WRITES, spool.size);
       this.#repository.write(NOBODY, () => {
-        for (let id = start; id < end; id++) this.#writeCommit(id);
+        for (let id = start; id < end; id++) {
+          if (!leftOut.has(id)) this.#writeCommit(id);
+        }
       });
       garbage.collect();
       options.progress?.({ phase: "write", bytes: 0, commits: end, total: spool.size });

@@ -61,7 +61,10 @@ export interface GitImportOptions {
   readonly mainBranch?: string;
   /** Largest file, in bytes. */
   readonly maxFileBytes?: number;
-  /** Accepts a stream that may have been cut short; by default it is refused. */
+  /**
+   * Accepts a stream that may have been cut short; by default it is refused. Only with `false`, the
+   * error names the option `--partial` of `muster fossil import`.
+   */
   readonly isPartial?: boolean;
   readonly progress?: (progress: GitProgress) => void;
   readonly signal?: AbortSignal;

@@ -169,3 +169,41 @@ Deno.test("a malformed or greedy stream is refused with the number of its line",
     });
   }
 });
+
+Deno.test("a clone is imported without the branches of its remote and can be exported again", async () => {
+  using scratch = new Scratch();
+  makeEverything(scratch, "origin");
+  git(scratch, "origin", ["update-ref", "refs/heads/behind", "main~1"]);
+  git(scratch, ".", ["clone", "-q", "origin", "clone"]);
+  const run = (...args: string[]) =>
+    new TextDecoder().decode(
+      git(scratch, "clone", ["-c", "user.name=A", "-c", "user.email=a@b", ...args]),
+    );
+  run("checkout", "-q", "-b", "mine", "origin/behind");
+  run("-c", "i18n.commitEncoding=ISO-8859-1", "commit", "-q", "--allow-empty", "-m", "mine");
+  run("checkout", "-q", "--detach");
+  run("commit", "-q", "--allow-empty", "-m", "detached");
+  for (
+    const args of [
+      ["--branches", "--tags", "--mark-tags", "--signed-tags=verbatim", "--reencode=yes"],
+      ["--all", "--mark-tags", "--signed-tags=verbatim", "--reencode=yes"],
+    ]
+  ) {
+    const stream = git(scratch, "clone", ["fast-export", "--use-done-feature", ...args]);
+    const { repository, report } = await imported(scratch, stream);
+    using _ = repository;
+    assert.deepEqual(repository.verify(), []);
+    // --all has the detached HEAD, too.
+    const heads = args[0] === "--all" ? ["HEAD"] : [];
+    const reached = run("rev-list", "--count", "--branches", "--tags", ...heads).trim();
+    assert.equal(report.checkins, Number(reached), args[0]);
+    const closed =
+      "SELECT group_concat(value) FROM tagxref JOIN tag USING(tagid) WHERE tagname='branch' AND value GLOB '*remotes*'";
+    assert.equal(repository.db.value(closed), null);
+    const left = report.notices.first.filter(({ subject }) => /refs\/remotes/.test(subject));
+    const names = left.map(({ subject }) => subject);
+    assert.deepEqual(names, args[0] === "--all" ? ["refs/remotes/origin/signed"] : []);
+    initGit(scratch, `again${args.length}`);
+    git(scratch, `again${args.length}`, ["fast-import", "--quiet"], exported(repository));
+  }
+});
