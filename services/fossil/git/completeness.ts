@@ -21,7 +21,7 @@ const PARTIAL_ADVICE = "or import it as it is with --partial";
  * commits first, often under the name of a tag, and then where the branches and tags point.
  *
  * @param isAccepted true imports such a stream anyway, with a notice; false refuses it and names
- * the option that would import it; undefined refuses it, where there is no such option.
+ * the option that would import it; undefined only refuses it.
  * @throws {FossilError} `invalid` if it is not.
  */
 export function checkCompleteness(stream: ReadStream, isAccepted: boolean | undefined): void {
