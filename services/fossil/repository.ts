@@ -208,7 +208,9 @@ export class Repository implements Disposable {
   /** Clears the caches if another program has written since the last transaction. */
   #noticeOtherWriters(): void {
     const version = this.db.dataVersion();
-    if (version !== this.#dataVersion) this.#dropCaches();
+    if (version === this.#dataVersion) return;
+    this.#dropCaches();
+    this.db.noticeSchema();
     this.#dataVersion = version;
   }
 

@@ -24,6 +24,7 @@ export interface DatabaseOptions {
 export class Database {
   readonly #connection: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  #schemaVersion = -1;
 
   /** Opens or creates a file with the settings every repository gets. */
   constructor(path: string, options: DatabaseOptions = {}) {
@@ -125,6 +126,17 @@ export class Database {
   /** Drops the prepared statements; needed before tables are dropped. */
   forgetStatements(): void {
     this.#statements.clear();
+  }
+
+  /**
+   * Drops the prepared statements if another connection has changed the schema. The runtime counts
+   * the columns of a statement before SQLite prepares it again, so the first rows of a kept
+   * `SELECT *` would lack a new column, or hold values under the wrong names.
+   */
+  noticeSchema(): void {
+    const version = this.value<number>("PRAGMA schema_version") ?? 0;
+    if (version !== this.#schemaVersion) this.#statements.clear();
+    this.#schemaVersion = version;
   }
 
   /** Runs one statement; returns the number of changed rows. */
