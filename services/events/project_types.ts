@@ -37,6 +37,8 @@ export interface ProjectEventTypes {
     status: string;
     user: string;
     uuid: string;
+    /** Whether it is the ticket's first change. */
+    is_new: boolean;
     /** Names of the fields that the change sets. */
     fields: readonly string[];
   };

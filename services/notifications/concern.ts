@@ -8,5 +8,7 @@ export interface Concern {
   /** Who caused it. */
   readonly from: string;
   readonly text: string;
+  /** Whether it reports a failure, which no summary of other lines may hide. */
+  readonly isFailure?: boolean;
   readonly about?: Omit<About, "project">;
 }

@@ -102,6 +102,10 @@ export class Concerns {
       const text = `${from} has ended your claim of ${await title()}`;
       return [{ to: { name: agent }, kind, from, text, about } as const];
     }
+    if (status === "closed" && by !== null) {
+      const text = `${by} has closed ${await title()}, which ended your claim`;
+      return [{ to: { name: agent }, kind, from: by, text, about } as const];
+    }
     if (status !== "claimed" || before === null || !MINDED.has(outcome)) return [];
     const text = `${agent} has claimed ${await title()}, which you had before`;
     return [{ to: { name: before }, kind, from: agent, text, about } as const];
@@ -143,6 +147,7 @@ export class Concerns {
     return workspaces.map(({ name, owner }): Concern => ({
       to: { key: owner.key },
       kind: "check",
+      isFailure: state !== "success",
       from: reporter,
       text: `${oneLine(context, 100)}: ${state} on ${short(checkin)}, the tip of your workspace ` +
         `${name}${excerpt(description)}`,
@@ -163,7 +168,7 @@ export class Concerns {
     const details = [...data.conflicts.map(({ path }) => path), ...data.contexts];
     const why = details.length === 0 ? "" : ` (${listed(details)})`;
     const text = `${change} came back from the landing queue of ${target}${excerpt(reason ?? "")}`;
-    return [{ ...entry, text: `${text}${why}` }];
+    return [{ ...entry, isFailure: true, text: `${text}${why}` }];
   }
 
   #ofOverlap({ data: { workspaces, conflicts } }: EventOf<"project.overlap">) {

@@ -24,6 +24,14 @@ export function isByOtherProgram({ actor }: Pick<LoggedEvent, "actor">): boolean
   return actor.startsWith("fossil:");
 }
 
+/**
+ * Whether the landing queue did it in the name of the actor who queued the review: no request is the
+ * cause, and no other program wrote it.
+ */
+export function isOfLanding(event: Pick<LoggedEvent, "actor" | "cause">): boolean {
+  return event.cause === null && !isByOtherProgram(event);
+}
+
 /** The name in an event's actor, such as `coder-1` of `agent:coder-1`. */
 export function actorName({ actor }: Pick<LoggedEvent, "actor">): string {
   return actor.replace(/^[a-z]+:/, "");

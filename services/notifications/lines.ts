@@ -1,4 +1,4 @@
-import { actorName, isByMuster, type ProjectEvent } from "./events.ts";
+import { actorName, isByMuster, isOfLanding, type ProjectEvent } from "./events.ts";
 import { excerpt, listed, oneLine, quoted, short } from "./texts.ts";
 
 /** A line of a project's channel. */
@@ -11,6 +11,8 @@ export interface Line {
 /** Bytes of a line are bounded by the IRC server; this bounds what people must read. */
 const MAX_LENGTH = 400;
 
+type EventOf<Type> = Extract<ProjectEvent, { readonly type: Type }>;
+
 /** What several events of a kind are called. */
 const PLURALS: Readonly<Record<string, string>> = {
   checkin: "check-ins",
@@ -18,14 +20,16 @@ const PLURALS: Readonly<Record<string, string>> = {
   ticket: "changes of tickets",
   workspace: "changes of workspaces",
   review: "changes of reviews",
-  status: "statuses of checks",
+  status: "passed checks",
+  check: "passed checks",
+  failure: "failed checks",
   wiki: "changes of wiki pages",
   forum: "posts in the forum",
   release: "changes of releases",
-  landing: "landings",
-  overlap: "conflicts of workspaces",
-  check: "statuses of checks",
-  answer: "answers on tickets",
+  landing: "steps of the landing queue",
+  return: "reviews that came back from the landing queue",
+  overlap: "conflicts between workspaces",
+  answer: "changes of tickets",
   mention: "mentions",
   project: "changes of the project",
 };
@@ -42,53 +46,24 @@ export function summaryOf(kind: string, count: number): string {
   return `… and ${count} more ${PLURALS[kind] ?? `events (${kind})`}`;
 }
 
-type EventOf<Type> = Extract<ProjectEvent, { readonly type: Type }>;
-
 /** The line of each type of event that people want to read. */
 const WORDS: { readonly [Type in ProjectEvent["type"]]?: (event: EventOf<Type>) => Line | null } = {
   "project.checkin": ({ data: { uuid, user, branch, comment } }) =>
-    branch.startsWith("landing/")
-      ? null
-      : { kind: "checkin", text: `${user} to ${branch}: ${comment} [${short(uuid)}]` },
-  "project.ticket": (event) => {
-    const { ticket, title, status, user, fields } = event.data;
-    if (isByMuster(event)) return null;
-    const verb = fields.includes("icomment") ? "commented on" : "changed";
-    return {
-      kind: "ticket",
-      text: `${user} ${verb} ticket ${short(ticket)}${quoted(title)} (${status})`,
-    };
-  },
-  "project.claim": (event) => ({ kind: "claim", text: claimText(event) }),
-  "project.workspace": (event) => {
-    const { name, action, agent_id: owner, target_branch: target } = event.data;
-    const by = actorName(event);
-    const into = action === "merged" ? ` into ${target}` : "";
-    const of = owner === by ? "" : ` of ${owner}`;
-    const text = `${by} ${WORKSPACE_VERBS[action] ?? action} workspace ${name}${of}${into}`;
-    return { kind: "workspace", text };
-  },
-  "project.review": ({ data: { id, title, action, by, status, round } }) => {
-    const verb = REVIEW_VERBS[action];
-    if (verb === undefined) return null;
-    const more = action === "round" ? `: round ${round}` : ` (${status.replace("_", " ")})`;
-    return { kind: "review", text: `${by} ${verb} review ${id}${quoted(title)}${more}` };
-  },
-  "project.status": ({ data: { checkin, context, state, previous_state, description } }) => {
-    if (state === "pending" || state === previous_state) return null;
-    const text = `${oneLine(context, 100)}: ${state} on ${short(checkin)}${excerpt(description)}`;
-    return { kind: "status", text };
-  },
+    branch.startsWith("landing/") ? null : {
+      kind: "checkin",
+      text: `${user} committed ${short(uuid)} to ${branch}${excerpt(comment)}`,
+    },
+  "project.ticket": ticketLine,
+  "project.claim": claimLine,
+  "project.workspace": workspaceLine,
+  "project.review": reviewLine,
+  "project.status": statusLine,
   "project.wiki": ({ data: { name, user, is_deleted } }) => ({
     kind: "wiki",
-    text: `${user} ${is_deleted ? "deleted" : "wrote"} wiki page ${name}`,
+    text: `${user} ${is_deleted ? "deleted" : "wrote"} the wiki page ${name}`,
   }),
-  "project.forum": ({ data: { user } }) => ({ kind: "forum", text: `${user} wrote in the forum` }),
-  "project.release": (event) => {
-    const { tag_name, name, status } = event.data;
-    const text = `${actorName(event)} ${status} release ${tag_name}${quoted(name)}`;
-    return { kind: "release", text };
-  },
+  "project.forum": ({ data: { user } }) => ({ kind: "forum", text: `${user} posted in the forum` }),
+  "project.release": releaseLine,
   "project.landing": ({ data }) => landingLine(data),
   "project.overlap": ({ data: { workspaces, conflicts } }) => {
     const names = workspaces.map(({ name, agent_id }) => `${name} of ${agent_id}`);
@@ -98,8 +73,8 @@ const WORDS: { readonly [Type in ProjectEvent["type"]]?: (event: EventOf<Type>) 
   },
   "project.imported": (event) => {
     const { checkins, format } = event.data;
-    const text = `${actorName(event)} imported ${checkins} check-ins (${format})`;
-    return { kind: "project", text };
+    const what = checkins === 1 ? "1 check-in" : `${checkins} check-ins`;
+    return { kind: "project", text: `${actorName(event)} imported ${what} from ${format}` };
   },
   "project.archived": (event) => ({
     kind: "project",
@@ -119,43 +94,147 @@ const WORDS: { readonly [Type in ProjectEvent["type"]]?: (event: EventOf<Type>) 
   }),
 };
 
+/**
+ * The line of a change of a ticket. There is none for comments of muster itself and for tickets that
+ * a landing closes, because the line of the landing says it.
+ */
+function ticketLine(event: EventOf<"project.ticket">): Line | null {
+  const { ticket, title, status, user, fields, is_new: isNew } = event.data;
+  if (isByMuster(event) || (isOfLanding(event) && fields.includes("status"))) return null;
+  const name = `ticket ${short(ticket)}${quoted(title)}`;
+  const line = (text: string): Line => ({ kind: "ticket", text: `${user} ${text}` });
+  if (isNew) return line(`filed ${name}`);
+  const commented = fields.includes("icomment") ? "commented on " : "";
+  if (fields.includes("status") && status !== "") {
+    return line(`${commented === "" ? "" : `${commented}and `}set ${name} to ${status}`);
+  }
+  if (commented !== "") return line(commented + name);
+  return line(`changed ${name}${excerpt(listed(fields))}`);
+}
+
+/** The line of a claim; null for what the line of the ticket or of its merge says. */
+function claimLine(event: EventOf<"project.claim">): Line | null {
+  const text = claimText(event);
+  return text === null ? null : { kind: "claim", text };
+}
+
+function claimText(event: EventOf<"project.claim">): string | null {
+  const { agent, ticket, status, by } = event.data;
+  const name = `ticket ${short(ticket)}`;
+  switch (status) {
+    case "claimed":
+    case "released":
+      return `${agent} ${status} ${name}`;
+    case "submitted":
+      return `${agent} submitted the work on ${name}`;
+    case "lapsed":
+      return `The claim of ${agent} on ${name} expired`;
+    case "closed":
+      return by === null ? null : `${by} closed ${name}, which ${agent} held`;
+    case "broken":
+    case "revoked":
+      return `${by ?? actorName(event)} ended the claim of ${agent} on ${name}`;
+    default:
+      return null;
+  }
+}
+
 const WORKSPACE_VERBS: Readonly<Record<string, string>> = {
   created: "began",
   abandoned: "closed",
-  taken_over: "took over",
+  restored: "reopened",
 };
 
-const CLAIM_VERBS: Readonly<Record<string, string>> = {
-  claimed: "claimed",
-  released: "released",
-  submitted: "submitted the work on",
-  merged: "merged the work on",
-};
-
-const REVIEW_VERBS: Readonly<Record<string, string>> = {
-  created: "opened",
-  requested: "asked for verdicts on",
-  commented: "commented on",
-  approved: "approved",
-  changes_requested: "asks for changes in",
-  round: "changed",
-  merged: "merged",
-  closed: "closed",
-};
-
-function claimText(event: EventOf<"project.claim">): string {
-  const { agent, ticket, status, by } = event.data;
-  const name = `ticket ${short(ticket)}`;
-  if (status === "broken" || status === "revoked") {
-    return `${by ?? actorName(event)} ended the claim of ${agent} on ${name}`;
+/** The line of a workspace; null for a merge by the landing queue, which has a line. */
+function workspaceLine(event: EventOf<"project.workspace">): Line | null {
+  const { name, action, agent_id: owner, previous_agent_id: before, target_branch } = event.data;
+  if (action === "merged" && isOfLanding(event)) return null;
+  const by = actorName(event);
+  const line = (text: string): Line => ({ kind: "workspace", text: `${by} ${text}` });
+  if (action === "taken_over") {
+    const from = before === null ? "" : ` from ${before}`;
+    return owner === by
+      ? line(`took over workspace ${name}${from}`)
+      : line(`moved workspace ${name}${from} to ${owner}`);
   }
-  if (status === "lapsed") return `The claim of ${agent} on ${name} ran out`;
-  return `${agent} ${CLAIM_VERBS[status] ?? status} ${name}`;
+  const workspace = `workspace ${name}${owner === by ? "" : ` of ${owner}`}`;
+  if (action === "merged") return line(`merged ${workspace} into ${target_branch}`);
+  return line(`${WORKSPACE_VERBS[action] ?? action} ${workspace}`);
+}
+
+function reviewLine(event: EventOf<"project.review">): Line | null {
+  const text = reviewText(event);
+  return text === null ? null : { kind: "review", text: `${event.data.by} ${text}` };
+}
+
+function reviewText(event: EventOf<"project.review">): string | null {
+  const { id, title, action, status, round, reviewers } = event.data;
+  const name = `review ${id}${quoted(title)}`;
+  switch (action) {
+    case "created":
+      return `opened ${name}`;
+    case "requested":
+      return `asked ${listed(reviewers)} for a verdict on ${name}`;
+    case "commented":
+      return `commented on ${name}`;
+    case "approved":
+      return `approved ${name}${status === "approved" ? "" : ", which needs more approvals"}`;
+    case "changes_requested":
+      return `asked for changes in ${name}`;
+    case "round":
+      return `started round ${round} of ${name}`;
+    case "merged":
+      return isOfLanding(event) ? null : `merged ${name}`;
+    case "closed":
+      return `closed ${name} without a merge`;
+    default:
+      return null;
+  }
+}
+
+/** What the end of a check is called. */
+const CHECK_ENDS: Readonly<Record<string, string>> = {
+  success: "passed",
+  failure: "failed",
+  error: "ended with an error",
+};
+
+function statusLine({ data }: EventOf<"project.status">): Line | null {
+  const { checkin, context, state, previous_state, description } = data;
+  if (state === "pending" || state === previous_state) return null;
+  const end = CHECK_ENDS[state] ?? state;
+  const text = `The check ${oneLine(context, 100)} ${end} on ${short(checkin)}`;
+  return {
+    kind: state === "success" ? "status" : failureKind("status"),
+    text: text + excerpt(description),
+  };
+}
+
+/**
+ * The kind of lines about failures. It differs from that of other lines, whose summaries thus hide no
+ * failure.
+ *
+ * @param kind the kind of an event or a notification
+ */
+export function failureKind(kind: string): string {
+  return kind === "landing" ? "return" : "failure";
+}
+
+const RELEASE_VERBS: Readonly<Record<string, string>> = {
+  asset: "changed the files of",
+};
+
+function releaseLine(event: EventOf<"project.release">): Line {
+  const { tag_name, name, status } = event.data;
+  const title = name === tag_name ? "" : quoted(name);
+  const verb = RELEASE_VERBS[status] ?? status;
+  return { kind: "release", text: `${actorName(event)} ${verb} release ${tag_name}${title}` };
 }
 
 function landingLine(data: EventOf<"project.landing">["data"]): Line | null {
   const text = landingText(data);
-  return text === null ? null : { kind: "landing", text };
+  if (text === null) return null;
+  return { kind: data.status === "returned" ? failureKind("landing") : "landing", text };
 }
 
 /** What happened to a review in the landing queue; null for what nobody need read. */

@@ -3,6 +3,8 @@
  * and everybody in channels.
  */
 export { Announcer, type AnnouncerOptions } from "./announcer.ts";
+export { projectEventOf } from "./events.ts";
+export { lineOf, summaryOf } from "./lines.ts";
 export { Notifier, type NotifierOptions, type People } from "./notifier.ts";
 export {
   type ChannelDoors,

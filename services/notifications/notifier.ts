@@ -9,7 +9,7 @@ import type { Scheduler } from "../scheduler.ts";
 import { type AddressedConcern, Concerns, type ConcernsOptions } from "./concerns.ts";
 import type { Announcer } from "./announcer.ts";
 import { type ProjectEvent, projectEventOf } from "./events.ts";
-import { lineOf } from "./lines.ts";
+import { failureKind, lineOf } from "./lines.ts";
 import type { ProjectChannels } from "./project_channels.ts";
 
 /** People on IRC. */
@@ -97,10 +97,13 @@ export class Notifier {
   }
 
   /** Sends a notification to a person, if that person is on IRC. */
-  #tell({ account, kind, text }: AddressedConcern, slug: string): void {
+  #tell({ account, kind, isFailure, text }: AddressedConcern, slug: string): void {
     const { people, announcer } = this.#options;
     for (const nick of people?.nicksOf(account.name) ?? []) {
-      announcer.announce(nick, { kind, text: `[${slug}] ${text}` });
+      announcer.announce(nick, {
+        kind: isFailure === true ? failureKind(kind) : kind,
+        text: `[${slug}] ${text}`,
+      });
     }
   }
 

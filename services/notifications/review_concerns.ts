@@ -1,11 +1,14 @@
 import type { Project } from "../projects/mod.ts";
-import type { ReviewStore } from "../reviews/mod.ts";
+import type { Comment, ReviewStore } from "../reviews/mod.ts";
 import type { Concern } from "./concern.ts";
 import type { ProjectEvent } from "./events.ts";
 import { mentioned } from "./mentions.ts";
-import { excerpt, quoted } from "./texts.ts";
+import { excerpt, oneLine, quoted } from "./texts.ts";
 
 type ReviewEvent = Extract<ProjectEvent, { readonly type: "project.review" }>;
+
+/** Most characters of a path in a text. */
+const MAX_PATH = 120;
 
 /** Finds the accounts that a change of a review concerns: its author or its reviewers. */
 export class ReviewConcerns {
@@ -31,15 +34,19 @@ export class ReviewConcerns {
     const toAuthor = (text: string): Concern => ({ ...entry, to: author, text });
     const toReviewers = (text: string) =>
       data.reviewers.map((reviewer): Concern => ({ ...entry, to: { name: reviewer }, text }));
-    const mentions = mentioned(said?.body ?? "").map((mention): Concern => ({
+    const spoken = action === "created" ? `${title}\n${review.description}` : said?.body ?? "";
+    const place = said === undefined ? "" : placeOf(said);
+    const mentions = mentioned(spoken).map((mention): Concern => ({
       ...entry,
       kind: "mention",
       to: { name: mention },
-      text: `${from} mentioned you in ${name}${excerpt(said?.body ?? "")}`,
+      text: `${from} mentioned you in ${name}${place}${
+        excerpt(action === "created" ? review.description : spoken)
+      }`,
     }));
     switch (action) {
       case "commented": {
-        const text = `${from} commented on ${name}${excerpt(said?.body ?? "")}`;
+        const text = `${from} commented on ${name}${place}${excerpt(said?.body ?? "")}`;
         const speakers = comments.map(({ author }) => author.key);
         const others = [...await this.#store.reviewers(review), ...speakers]
           .map((key): Concern => ({ ...entry, to: { key }, text }));
@@ -56,7 +63,7 @@ export class ReviewConcerns {
       }
       case "created":
       case "requested":
-        return toReviewers(`${from} asks for your verdict on ${name}`);
+        return [...toReviewers(`${from} asks for your verdict on ${name}`), ...mentions];
       case "request_withdrawn":
         return toReviewers(`${from} no longer asks for your verdict on ${name}`);
       case "round": {
@@ -74,4 +81,10 @@ export class ReviewConcerns {
         return [];
     }
   }
+}
+
+/** The file and line of a comment, after a comma; empty if it is about the whole review. */
+function placeOf({ path, line }: Comment): string {
+  if (path === null || path === "") return "";
+  return `, ${oneLine(path, MAX_PATH)}${line === null ? "" : `:${line}`}`;
 }

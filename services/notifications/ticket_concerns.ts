@@ -1,3 +1,4 @@
+import type { Ticket } from "../fossil/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import type { Claims } from "../tickets/mod.ts";
@@ -12,12 +13,17 @@ export interface TicketConcernsOptions {
   readonly claims: Pick<Claims, "active">;
 }
 
-/** The field with a comment. */
+/** The field with a comment, and the one with the description. */
 const COMMENT = "icomment";
+const DESCRIPTION = "comment";
+
+/** The fields whose values stay, and all with text. */
+const WORDING = ["title", DESCRIPTION];
+const TEXTS = [...WORDING, COMMENT];
 
 /**
  * Finds the accounts that a change of a ticket concerns: the holder of its claim, the accounts that
- * a comment mentions with `@`, and earlier commenters, whom a comment answers.
+ * its text mentions with `@`, and earlier commenters, whom a comment answers.
  */
 export class TicketConcerns {
   readonly #options: TicketConcernsOptions;
@@ -41,31 +47,56 @@ export class TicketConcerns {
     // Of the landing on which muster comments, the author knows already.
     if (isByMuster(event)) return [];
     const { data } = event;
-    const { ticket, title, user: from, uuid, fields, status } = data;
+    const { ticket, title, user: from, fields, status } = data;
     const claim = this.#options.claims.active(project, ticket);
-    const isComment = fields.includes(COMMENT);
-    if (claim === null && !isComment) return [];
+    const hasText = fields.some((field) => TEXTS.includes(field));
+    if (claim === null && !hasText) return [];
     const about = { ticket };
     const name = `ticket ${short(ticket)}${quoted(title)}`;
-    const holder = claim === null ? [] : [{ key: claim.holder.key }];
-    if (!isComment) {
-      const text = `${from} has changed ${name}, which you hold: ${status}`;
-      return holder.map((to) => ({ to, kind: "answer", from, text, about }));
-    }
+    const changed = `${from} has changed ${name}, which you hold: ${status}`;
+    const toHolder = (text: string) =>
+      claim === null
+        ? []
+        : [{ to: { key: claim.holder.key }, kind: "answer", from, text, about } as const];
+    if (!hasText) return toHolder(changed);
     const { comments, changes } = await this.#options.repositories.read(
       project,
       (repository) => repository.ticket(ticket),
     );
-    const comment = comments.find((one) => one.uuid === uuid)?.comment ?? "";
-    const text = `${from} commented on ${name}${excerpt(comment)}`;
-    const entry = { from, text, about };
-    const speakers = new Set([changes[0]?.user, ...comments.map(({ user }) => user)]);
+    const { comment, text, mentions } = textsOf(changes, data.uuid);
+    const said = `${from} commented on ${name}${excerpt(comment)}`;
+    const entry = { from, text: said, about };
+    const speakers = comment === ""
+      ? []
+      : [...new Set([changes[0]?.user ?? "", ...comments.map(({ user }) => user)])];
+    const mention = comment !== "" ? said : `${from} mentioned you in ${name}${excerpt(text)}`;
     return [
-      ...holder.map((to): Concern => ({ ...entry, to, kind: "answer" })),
-      ...mentioned(comment).map((name): Concern => ({ ...entry, to: { name }, kind: "mention" })),
-      ...[...speakers].flatMap((name): Concern[] =>
-        name === undefined || name === "" ? [] : [{ ...entry, to: { name }, kind: "answer" }]
-      ),
+      ...toHolder(comment === "" ? changed : said),
+      ...mentions.map((one): Concern => ({
+        ...entry,
+        text: mention,
+        to: { name: one },
+        kind: "mention",
+      })),
+      ...speakers.filter((one) => one !== "")
+        .map((one): Concern => ({ ...entry, to: { name: one }, kind: "answer" })),
     ];
   }
+}
+
+/**
+ * The comment of a change and its description of the ticket, each empty if the change has none, and
+ * the names that the change mentions. The title and the description mention a name only once.
+ */
+function textsOf(changes: Ticket["changes"], uuid: string) {
+  const index = changes.findIndex((change) => change.uuid === uuid);
+  const valuesOf = (change: Ticket["changes"][number] | undefined, names: readonly string[]) =>
+    (change?.fields ?? []).filter(({ name }) => names.includes(name)).map(({ value }) => value);
+  const change = changes[index];
+  const [comment = ""] = valuesOf(change, [COMMENT]);
+  const before = changes.slice(0, Math.max(index, 0)).flatMap((one) => valuesOf(one, WORDING));
+  const known = new Set(mentioned(before.join("\n")));
+  const added = mentioned(valuesOf(change, WORDING).join("\n")).filter((name) => !known.has(name));
+  const [text = ""] = valuesOf(change, [DESCRIPTION]);
+  return { comment, text, mentions: [...new Set([...mentioned(comment), ...added])] };
 }

@@ -49,8 +49,8 @@ export function artifactEvent(
       return projectEvent(project, "project.checkin", data, by);
     }
     case "ticket": {
-      const { ticket, title, status, fields } = artifact;
-      const data = { ticket, title, status, user, uuid, fields };
+      const { ticket, title, status, is_new, fields } = artifact;
+      const data = { ticket, title, status, user, uuid, is_new, fields };
       return projectEvent(project, "project.ticket", data, by);
     }
     case "wiki": {

@@ -2,7 +2,7 @@ import type { Artifact } from "../artifact/mod.ts";
 import { readTimelineCheckins } from "./checkins.ts";
 import type { Reader } from "./reader.ts";
 import type { Received, ReceivedArtifact, ReceivedPlace } from "./shapes.ts";
-import { isTicketClosed, readTicketRef } from "./tickets.ts";
+import { isFirstChange, isTicketClosed, readTicketRef } from "./tickets.ts";
 
 /** Default number of artifacts in one answer. */
 const DEFAULT_LIMIT = 500;
@@ -117,7 +117,8 @@ function specifics(
       const { title = "", status = "" } = readTicketRef(reader, ticket) ?? {};
       const is_closed = isTicketClosed(reader, ticket);
       const names = fields.map(({ name }) => name);
-      return [{ kind: "ticket", ticket, title, status, is_closed, fields: names }];
+      const is_new = isFirstChange(reader, ticket, rid);
+      return [{ kind: "ticket", ticket, title, status, is_closed, is_new, fields: names }];
     }
     case "wiki":
       return [{ kind: "wiki", name: artifact.title, is_deleted: artifact.text === "" }];

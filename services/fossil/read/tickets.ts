@@ -230,6 +230,20 @@ export function isTicketClosed(reader: Reader, uuid: string): boolean {
   });
 }
 
+/** Whether a change is the first one of its ticket. Needs `read`. */
+export function isFirstChange(
+  { repository: { db } }: Reader,
+  ticket: string,
+  rid: number,
+): boolean {
+  const first = db.value<number>(
+    `SELECT rid FROM tag CROSS JOIN tagxref USING(tagid)
+      WHERE tagname=? AND tagtype>0 ORDER BY mtime, rid LIMIT 1`,
+    `tkt-${ticket}`,
+  );
+  return first === rid;
+}
+
 function findTicket(reader: Reader, uuid: string): TicketRow {
   const prefix = uuid.toLowerCase();
   const isPrefix = prefix.length >= MIN_PREFIX && prefix.length <= ID_LENGTH && isHex(prefix);

@@ -14,10 +14,10 @@ Deno.test("a burst of 50 events is one line in the project's channel, and one fo
     for (let page = 1; page <= 50; page++) {
       await answer(`PUT /api/wiki/Page-${page}`, { as: caller, body: { content: "It" } });
     }
-    assert.deepEqual(await said(), ["caller wrote wiki page Page-1"]);
+    assert.deepEqual(await said(), ["caller wrote the wiki page Page-1"]);
     clock.advance(1000);
     assert.deepEqual(await said(), [
-      "caller wrote wiki page Page-1",
+      "caller wrote the wiki page Page-1",
       "… and 49 more changes of wiki pages",
     ]);
   }, { ircServer: true, config: { bridge: { enabled: true } } });

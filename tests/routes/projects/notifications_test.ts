@@ -201,6 +201,66 @@ Deno.test("a comment answers the holder and earlier commenters, and mentions the
   });
 });
 
+Deno.test("a holder is notified when somebody else closes the ticket, which ends the claim", async () => {
+  await withProject(async (test) => {
+    const { answer, caller, other } = test;
+    const [theirs, own] = [await aTicket(test, other, "Held"), await aTicket(test, other, "Own")];
+    for (const ticket of [theirs, own]) {
+      await answer(`POST /api/tickets/${ticket}/claim`, { as: caller });
+    }
+    await answer(`PATCH /api/tickets/${own}`, { as: caller, body: { status: "Closed" } });
+    await answer(`PATCH /api/tickets/${theirs}`, { as: other, body: { status: "Closed" } });
+    assert.deepEqual(await told(test), [
+      `claim other: other has closed ticket ${theirs.slice(0, 10)} “Held”, which ended your claim`,
+    ]);
+  });
+});
+
+Deno.test("the title and the description of a ticket mention accounts, each once", async () => {
+  await withProject(async (test) => {
+    const { answer, caller, other } = test;
+    const { uuid } = await answer("POST /api/tickets", {
+      as: other,
+      body: { title: "Crash", comment: "Who knows why? @caller" },
+    });
+    const edit = (comment: string) =>
+      answer(`PATCH /api/tickets/${uuid}`, { as: other, body: { body: comment } });
+    await edit("Who knows? @caller");
+    const titled = await aTicket(test, other, "For @caller");
+    const name = (ticket: string, title: string) => `ticket ${ticket.slice(0, 10)} “${title}”`;
+    assert.deepEqual(await told(test), [
+      `mention other: other mentioned you in ${name(uuid, "Crash")}: Who knows why? @caller`,
+      `mention other: other mentioned you in ${name(titled, "For @caller")}`,
+    ]);
+    const plain = await aTicket(test, caller, "Plain");
+    await answer(`PATCH /api/tickets/${plain}`, { as: caller, body: { body: "See @other" } });
+    assert.deepEqual(await told(test, "other"), [
+      `mention caller: caller mentioned you in ${name(plain, "Plain")}: See @other`,
+    ]);
+  });
+});
+
+Deno.test("a comment on a line of a review is notified with its file and line, and its description mentions", async () => {
+  await withProject(async (test) => {
+    const { answer, caller, other } = test;
+    await aWorkspace(test, caller);
+    await answer("POST /api/reviews/create", {
+      as: caller,
+      body: { title: "Fix", description: "Ask @other", workspace: "fix" },
+    });
+    await answer("POST /api/reviews/1/comment", {
+      as: other,
+      body: { body: "Why?", file_path: "a.txt", line_number: 1 },
+    });
+    assert.deepEqual(await told(test), [
+      "review other: other commented on review 1 “Fix”, a.txt:1: Why?",
+    ]);
+    assert.deepEqual(await told(test, "other"), [
+      "mention caller: caller mentioned you in review 1 “Fix”: Ask @other",
+    ]);
+  });
+});
+
 Deno.test("an author is notified when work lands or comes back from the queue, also if somebody else queued it", async () => {
   await withProject(async (test) => {
     const { answer, api, caller, other } = test;
