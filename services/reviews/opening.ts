@@ -3,7 +3,7 @@ import { Conflict, Forbidden, Invalid, NotFound } from "../errors.ts";
 import { type Account, originOf } from "../identity/mod.ts";
 import type { Actor, Project, ProjectRepositories } from "../projects/mod.ts";
 import type { Claims, Submission, SubmissionPart } from "../tickets/mod.ts";
-import type { Workspace, Workspaces } from "../workspaces/mod.ts";
+import { requireTarget, type Workspace, type Workspaces } from "../workspaces/mod.ts";
 import { newUlid } from "../ulid.ts";
 import { pin } from "./pinning.ts";
 import type { Review } from "./records.ts";
@@ -104,6 +104,7 @@ export class ReviewOpening implements SubmissionPart {
       : await this.#requireWorkspace(project, request.workspace, by);
     const ticket = await this.#ticketOf(project, request, workspace, by);
     const targetBranch = request.target_branch;
+    requireTarget(targetBranch);
     const pinned = workspace === null ? null : await this.#pin(project, workspace, targetBranch);
     if (pinned?.filesChanged.length === 0) {
       throw new Conflict("The workspace has no changes to review");

@@ -1,5 +1,4 @@
 import type { Change } from "../database/mod.ts";
-import { Invalid } from "../errors.ts";
 import type { Origin } from "../events/mod.ts";
 import type { Project, RegisteredKind } from "../projects/mod.ts";
 import type { MergeGate, WorkFence, WorkRequest } from "./interfaces.ts";
@@ -7,7 +6,7 @@ import { DEFAULT_TARGET, type WorkspaceParts } from "./parts.ts";
 import { lineOf } from "./permits.ts";
 import { branchOf, type Workspace } from "./records.ts";
 import { changed, checkinOn } from "./settling.ts";
-import { mergeConflict, requireBranchTip, requireTip } from "./tips.ts";
+import { mergeConflict, requireBranchTip, requireTarget, requireTip } from "./tips.ts";
 
 /** A merge of a workspace. */
 export interface MergeRequest extends WorkRequest {
@@ -112,7 +111,7 @@ export class Merging {
     const { repositories, permits } = this.#parts;
     const { target = DEFAULT_TARGET, extra = null, caller, actor } = request;
     const found = await permits.requireActive(project, name, "merge");
-    if (target === branchOf(found)) throw new Invalid("A branch cannot be merged into itself");
+    requireTarget(target);
     const { tip, base } = await repositories.read(project, async (repository) => {
       await requireBranchTip(repository, target);
       return await lineOf(repository, found, target);

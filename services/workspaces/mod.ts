@@ -19,6 +19,7 @@ export type { MergeRequest, SettledMerge, WrittenMerge } from "./merging.ts";
 export { OverlapWatch, type OverlapWatchOptions } from "./overlap_watch.ts";
 export { type Overlap, type OverlapConflict, Overlaps } from "./overlaps.ts";
 export { branchOf, type Workspace, type WorkspaceLine, type WorkspaceStatus } from "./records.ts";
+export { requireTarget } from "./tips.ts";
 export {
   type NewWorkspace,
   type OpenedWorkspace,

@@ -117,15 +117,19 @@ export interface BranchMove extends Author {
  * the control artifact.
  *
  * @throws {FossilError} `missing` if it is not a check-in; `conflict` if its parent is on another
- * branch, or has a child there already.
+ * branch or has a child there already, or if it has a child on its own branch, which would move too.
  */
 export function moveToBranch(repository: Repository, move: BranchMove): string {
   return writeAs(repository, move, () => {
     const { checkin: target, branch, closes, resolves = [], ...author } = move;
     const [parent = ""] = manifestOf(repository, target).parents;
-    const isLeaf = repository.db.exists("SELECT 1 FROM leaf WHERE rid=?", repository.ridOf(parent));
-    if (branchOf(repository, parent) !== branch || !isLeaf) {
+    const isEnd = (hash: string) =>
+      repository.db.exists("SELECT 1 FROM leaf WHERE rid=?", repository.ridOf(hash));
+    if (branchOf(repository, parent) !== branch || !isEnd(parent)) {
       throw new FossilError("conflict", `"${parent}" is not the end of the branch "${branch}"`);
+    }
+    if (!isEnd(target)) {
+      throw new FossilError("conflict", `"${target}" is not the end of its branch any more`);
     }
     const closing = closes.map((hash): TagCard => (
       { sign: "+", name: "closed", target: hash, value: null }
