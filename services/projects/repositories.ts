@@ -90,7 +90,12 @@ export class ProjectRepositories {
   readonly #observers: ReceptionObserver[] = [];
 
   private constructor(options: ProjectRepositoriesOptions) {
-    this.#pool = options.pool ?? new RepositoryPool();
+    this.#pool = options.pool ?? new RepositoryPool({
+      onStuck: (call) =>
+        options.log.warn("A call of a repository did not end in time; its worker is ended", {
+          ...call,
+        }),
+    });
     this.files = new RepositoryFiles({ folder: options.folder, pool: this.#pool });
     this.answers = new RepositoryAnswers(this.files);
     this.archives = new RepositoryArchives(this.files);

@@ -22,6 +22,17 @@ export interface LaneOptions {
   readonly graceMs: number;
   /** Starts a worker that runs `repository_worker.ts`. */
   readonly startWorker: () => Worker;
+  /** Called when a worker is terminated because a call has not ended in time. */
+  readonly onStuck?: (call: StuckCall) => void;
+}
+
+/** A call that has not ended in time. */
+export interface StuckCall {
+  /** Path of the repository. */
+  readonly path: string;
+  readonly operation: string;
+  /** How long it ran, in milliseconds. */
+  readonly ms: number;
 }
 
 interface Job extends CallOptions {
@@ -118,10 +129,13 @@ export class Lane {
     if (!this.#isClosed) Atomics.store(this.#interrupt, 0, 0);
     const { limitMs } = job;
     if (limitMs !== null) {
-      this.#watchdog = setTimeout(
-        () => this.#fail("It does not answer"),
-        limitMs + this.#options.graceMs,
-      );
+      const ms = limitMs + this.#options.graceMs;
+      const { request } = job;
+      const operation = request.kind === "run" ? request.operation : request.kind;
+      this.#watchdog = setTimeout(() => {
+        this.#options.onStuck?.({ path, operation, ms });
+        this.#fail("It does not answer");
+      }, ms);
     }
     try {
       this.#start().postMessage(job.request);

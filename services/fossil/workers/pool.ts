@@ -4,7 +4,7 @@ import type { NewRepositoryOptions } from "../repository.ts";
 import { HashHelper } from "./hash_helper.ts";
 import type { HashMemory } from "./hash_protocol.ts";
 import type { ImportOptions, ImportReport } from "./import.ts";
-import { type CallOptions, Lane } from "./lane.ts";
+import { type CallOptions, Lane, type StuckCall } from "./lane.ts";
 import { type JsonOperations, type Operations, TIME_LIMITS_MS, type TimeLimits } from "./limits.ts";
 import { type OperationName, SIDE, type Side, SIDES } from "./operations.ts";
 import type { JobRequest, WorkerSettings } from "./protocol.ts";
@@ -21,6 +21,8 @@ export interface PoolOptions extends Partial<WorkerSettings> {
   readonly graceMs?: number;
   /** Starts a worker that runs `repository_worker.ts`. */
   readonly startWorker?: () => Worker;
+  /** Called when a worker is terminated because a call has not ended in time. */
+  readonly onStuck?: (call: StuckCall) => void;
 }
 
 /**
@@ -66,6 +68,7 @@ const DEFAULTS: Required<PoolOptions> = {
   timeLimits: TIME_LIMITS_MS,
   graceMs: 10_000,
   startWorker: startRepositoryWorker,
+  onStuck: () => {},
 };
 
 /**
@@ -83,13 +86,13 @@ export class RepositoryPool {
   readonly #pins = new Map<string, Lane>();
 
   constructor(options: PoolOptions = {}) {
-    const { workers, maxQueued, startWorker, timeLimits, graceMs, ...settings } = {
+    const { workers, maxQueued, startWorker, onStuck, timeLimits, graceMs, ...settings } = {
       ...DEFAULTS,
       ...options,
     };
     this.#timeLimits = { ...TIME_LIMITS_MS, ...timeLimits };
     this.#settings = settings;
-    const newLane = () => new Lane({ settings, maxQueued, graceMs, startWorker });
+    const newLane = () => new Lane({ settings, maxQueued, graceMs, startWorker, onStuck });
     this.#lanes = Array.from({ length: workers }, newLane);
     this.#sides = Object.fromEntries(SIDES.map((side) => [side, newLane()])) as Record<Side, Lane>;
   }

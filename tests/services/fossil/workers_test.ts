@@ -353,7 +353,10 @@ Deno.test("a worker that does not answer is terminated, and the next call gets a
     return workers.at(-1)!;
   };
   const timeLimits = { statistics: 10, timeline: null };
-  await withPool({ workers: 1, timeLimits, graceMs: 20, startWorker }, async (_, repository) => {
+  const stuckCalls: unknown[] = [];
+  const onStuck = (call: unknown) => stuckCalls.push(call);
+  const options = { workers: 1, timeLimits, graceMs: 20, startWorker, onStuck };
+  await withPool(options, async (_, repository) => {
     workers[0]?.dispatchEvent(new ErrorEvent("error", { message: "gone", cancelable: true }));
     const stuck = repository.statistics();
     const waiting = repository.timeline({});
@@ -361,6 +364,7 @@ Deno.test("a worker that does not answer is terminated, and the next call gets a
     await refused("unavailable", waiting);
     assert.equal((await repository.timeline({})).total, 1);
     assert.equal(workers.length, 3);
+    assert.deepEqual(stuckCalls, [{ path: repository.path, operation: "statistics", ms: 30 }]);
   });
 });
 

@@ -11,12 +11,13 @@ const ELEMENTS = new Set(
     "tt u ul var verbatim").split(" "),
 );
 
-const TAG = /<(\/?)([a-z][a-z0-9-]*)(?:\/>|(?=[>\s])(?:[^>"']|"[^"]*"|'[^']*'){0,4000}>)/iy;
-const VERBATIM_ID = /\sid=(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i;
+/** A tag up to its attributes. */
+const TAG = /<(\/?)([a-z][a-z0-9-]*)(\/>|(?=[>\s]))/iy;
+const VERBATIM_ID = /\sid=(?:"([^"]*)"|'([^']*)'|([^\s>]+))/ig;
 
 /**
  * Targets of links, in the order of the text. Text in `<nowiki>` and `<verbatim>` has no links;
- * with `htmlOnly` (setting "wiki-use-html") every bracket is.
+ * with `htmlOnly` (setting "wiki-use-html") every bracket is. The time is linear in the text.
  */
 export function fossilWikiLinks(text: string, htmlOnly: boolean): string[] {
   const searched = text.slice(0, MAX_LENGTH);
@@ -24,14 +25,22 @@ export function fossilWikiLinks(text: string, htmlOnly: boolean): string[] {
 }
 
 function bracketLinks(text: string): string[] {
-  return [...text.matchAll(/\[([^\]]*)\]/g)].map((match) => targetOf(match[1] ?? ""));
+  const links: string[] = [];
+  for (let start = text.indexOf("["); start >= 0;) {
+    const end = text.indexOf("]", start);
+    if (end < 0) break;
+    links.push(targetOf(text.slice(start + 1, end)));
+    start = text.indexOf("[", end);
+  }
+  return links;
 }
 
 /** The text before the label, without spaces between them. */
 function targetOf(link: string): string {
   const bar = link.indexOf("|");
-  const target = bar < 0 ? link : link.slice(0, bar);
-  return target.replace(/(?<=.) +$/, "");
+  let end = bar < 0 ? link.length : bar;
+  while (end > 1 && link[end - 1] === " ") end--;
+  return link.slice(0, end);
 }
 
 class WikiScanner {
@@ -40,6 +49,10 @@ class WikiScanner {
   #wikiAllowed = true;
   /** Id of the verbatim element that is open ("" if it has none), or null. */
   #verbatim: string | null = null;
+  /** Ends of tags, computed when the first tag needs one. */
+  #tagEnds: Int32Array | null = null;
+  /** The first id at or after some earlier position; null if no more follows. */
+  #nextId: RegExpExecArray | null | undefined;
 
   constructor(text: string) {
     this.#text = text;
@@ -64,24 +77,65 @@ class WikiScanner {
     TAG.lastIndex = this.#position;
     const match = TAG.exec(this.#text);
     const name = (match?.[2] ?? "").toLowerCase();
-    if (match === null || !ELEMENTS.has(name) || !this.#takeTag(name, match)) this.#position++;
-    else this.#position += match[0].length;
+    const end = match === null || !ELEMENTS.has(name) ? -1 : this.#endOf(match);
+    if (end >= 0 && this.#takeTag(name, match?.[1] === "/", end)) this.#position = end;
+    else this.#position++;
+  }
+
+  /** The position after a tag, -1 if it does not end. */
+  #endOf(match: RegExpExecArray): number {
+    const end = match.index + match[0].length;
+    if (match[3] === "/>") return end;
+    this.#tagEnds ??= tagEnds(this.#text);
+    return this.#tagEnds[end] ?? -1;
   }
 
   /** Returns false if the tag is plain text, because a verbatim element is open. */
-  #takeTag(name: string, match: RegExpExecArray): boolean {
-    const closes = match[1] === "/";
-    const id = VERBATIM_ID.exec(match[0]);
-    const idText = id?.[1] ?? id?.[2] ?? id?.[3] ?? "";
+  #takeTag(name: string, closes: boolean, end: number): boolean {
     if (this.#verbatim !== null) {
-      const matches = this.#verbatim === "" || idText === this.#verbatim;
-      if (name !== "verbatim" || !closes || !matches) return false;
+      if (name !== "verbatim" || !closes) return false;
+      if (this.#verbatim !== "" && this.#idBefore(end) !== this.#verbatim) return false;
       this.#verbatim = null;
     } else if (name === "verbatim" && !closes) {
-      this.#verbatim = idText;
+      this.#verbatim = this.#idBefore(end);
     } else if (name === "nowiki") {
       this.#wikiAllowed = closes;
     }
     return true;
   }
+
+  /** The id of the tag at the position, "" if it has none. */
+  #idBefore(end: number): string {
+    if (
+      this.#nextId === undefined || (this.#nextId !== null && this.#nextId.index < this.#position)
+    ) {
+      VERBATIM_ID.lastIndex = this.#position;
+      this.#nextId = VERBATIM_ID.exec(this.#text);
+    }
+    const id = this.#nextId;
+    if (id === null || id.index + id[0].length > end) return "";
+    return id[1] ?? id[2] ?? id[3] ?? "";
+  }
+}
+
+/**
+ * For every position outside of quotes the position after the next `>` that is outside of quotes,
+ * -1 if none follows. One pass from the end, because many tags may share one end, or have none.
+ */
+function tagEnds(text: string): Int32Array {
+  const ends = new Int32Array(text.length + 1).fill(-1);
+  const nextQuote: Record<string, number> = { '"': -1, "'": -1 };
+  for (let i = text.length - 1; i >= 0; i--) {
+    const character = text[i]!;
+    if (character === ">") {
+      ends[i] = i + 1;
+    } else if (character === '"' || character === "'") {
+      const closing = nextQuote[character] ?? -1;
+      ends[i] = closing < 0 ? -1 : ends[closing + 1]!;
+      nextQuote[character] = i;
+    } else {
+      ends[i] = ends[i + 1]!;
+    }
+  }
+  return ends;
 }

@@ -2,17 +2,17 @@
  * Finds the targets of links in Markdown, by the rules of Fossil's own dialect: inline links,
  * reference links and shortcuts, but no images; nothing in code, in raw HTML blocks or in tags.
  */
+import { MAX_DEPTH, readInline, type Scan, spend } from "./markdown_inline.ts";
+import { takeDefinitions } from "./markdown_references.ts";
 
-/** Nested quotes and lists below this depth are not searched. */
-const MAX_DEPTH = 100;
 /** Longest text that is searched, in characters. */
 const MAX_LENGTH = 1024 * 1024;
 /** A paragraph is searched in pieces of this many characters. */
 const MAX_PARAGRAPH = 64 * 1024;
-
-const REFERENCE =
-  /^ {0,3}\[(?!\^)([^\]\r\n]*)\]:[ \t]*(?:\r?\n)?[ \t]*<?([^ \t\r\n]+?)>?[ \t]*(?:\r?\n[ \t]*(?:["'(][^\r\n]*["')][ \t]*(?=\r?\n|$))?|["'(][^\r\n]*["')][ \t]*(?:\r?\n|$)|$)/gm;
-const FOOTNOTE = /^\[\^([^\]\r\n]+)\]:[ \t]*(.*(?:\r?\n {2,}.*)*)/gm;
+/** Most work for one text, in characters read; nested parts are read once for each level. */
+const MAX_WORK = 16 * MAX_LENGTH;
+/** Work for a line besides its characters. */
+const LINE_WORK = 16;
 
 const EMPTY = /^[ \t]*$/;
 const RULE = /^ {0,3}([*_-])[ \t]*(?:\1[ \t]*){2,}$/;
@@ -23,35 +23,21 @@ const FENCE = /^(`{3,}|~{3,})/;
 const HTML_BLOCK = /^<(html|pre|script)[\s>]/i;
 const HTML_COMMENT = /^<!--/;
 
-/** Targets of links. References may stand anywhere in the text. */
+/**
+ * Targets of links. References may stand anywhere in the text. The time is linear in the text:
+ * nested parts count again, and the search ends when they exceed {@link MAX_WORK}.
+ */
 export function markdownLinks(text: string): string[] {
-  const references = new Map<string, string>();
-  const footnotes = new Map<string, string>();
-  const body = text.slice(0, MAX_LENGTH).replace(REFERENCE, (_, id: string, target: string) => {
-    if (!references.has(referenceId(id))) references.set(referenceId(id), target);
-    return "";
-  }).replace(FOOTNOTE, (_, id: string, note: string) => {
-    footnotes.set(referenceId(id), note);
-    return "";
-  });
+  const { body, references, footnotes } = takeDefinitions(text.slice(0, MAX_LENGTH));
   const links: string[] = [];
-  readBlocks(body.split(/\r?\n/), { references, footnotes, links }, 0);
+  readBlocks(body.split(/\r?\n/), { references, footnotes, links, work: MAX_WORK }, 0);
   return links;
 }
 
-interface Scan {
-  readonly references: ReadonlyMap<string, string>;
-  /** Texts of footnotes without a reference so far. */
-  readonly footnotes: Map<string, string>;
-  readonly links: string[];
-}
-
-function referenceId(text: string): string {
-  return text.trim().replace(/[ \t\n]+/g, " ").toLowerCase();
-}
-
 function readBlocks(lines: readonly string[], scan: Scan, depth: number): void {
-  if (depth > MAX_DEPTH) return;
+  const work = lines.reduce((sum, line) => sum + LINE_WORK + line.length, 0);
+  if (depth > MAX_DEPTH || !spend(scan, work)) return;
+  const ends = new BlockEnds(lines);
   let paragraph: string[] = [];
   const flush = () => {
     const text = paragraph.join("\n");
@@ -63,7 +49,7 @@ function readBlocks(lines: readonly string[], scan: Scan, depth: number): void {
   for (let i = 0; i < lines.length;) {
     const line = lines[i]!;
     const inParagraph = paragraph.length > 0;
-    const block = inParagraph ? null : blockAt(lines, i);
+    const block = inParagraph ? null : blockAt(lines, i, ends);
     if (block !== null) {
       if (block.inner !== null) readBlocks(block.inner, scan, depth + 1);
       i = block.end;
@@ -90,26 +76,15 @@ interface Block {
 }
 
 /** The block that begins at a line, null for a paragraph, heading, rule or empty line. */
-function blockAt(lines: readonly string[], start: number): Block | null {
+function blockAt(lines: readonly string[], start: number, ends: BlockEnds): Block | null {
   const line = lines[start]!;
   if (RULE.test(line)) return null;
-  if (HTML_BLOCK.test(line) || HTML_COMMENT.test(line)) return htmlBlock(lines, start);
+  if (HTML_BLOCK.test(line) || HTML_COMMENT.test(line)) return ends.html(start);
   if (QUOTE.test(line)) return quoteBlock(lines, start);
   if (CODE.test(line) && !EMPTY.test(line)) return codeBlock(lines, start);
   if (ITEM.test(line)) return listItem(lines, start);
   const fence = FENCE.exec(line)?.[1];
-  return fence === undefined ? null : fencedBlock(lines, start, fence);
-}
-
-/** Raw HTML counts as such only where a closing tag and an empty line end it. */
-function htmlBlock(lines: readonly string[], start: number): Block | null {
-  const name = HTML_BLOCK.exec(lines[start]!)?.[1];
-  const closing = name === undefined ? /-->[ \t]*$/ : new RegExp(`</${name}>[ \\t]*$`, "i");
-  for (let i = start; i < lines.length; i++) {
-    const followed = name === undefined || EMPTY.test(lines[i + 1] ?? "");
-    if (closing.test(lines[i]!) && followed) return { end: i + 1, inner: null };
-  }
-  return null;
+  return fence === undefined ? null : ends.fence(start, fence);
 }
 
 function quoteBlock(lines: readonly string[], start: number): Block {
@@ -154,153 +129,52 @@ function listItem(lines: readonly string[], start: number): Block {
   return { end, inner };
 }
 
-/** A fence works like a very long code span: it ends where its own characters come again. */
-function fencedBlock(lines: readonly string[], start: number, fence: string): Block | null {
-  for (let i = start + 1; i < lines.length; i++) {
-    if (lines[i]!.includes(fence)) return { end: i + 1, inner: null };
+/**
+ * Ends of the blocks that need a closing line. It remembers what has no end, because many lines may
+ * open the same block.
+ */
+class BlockEnds {
+  readonly #lines: readonly string[];
+  /** Names of elements that no later line closes; "" for a comment. */
+  readonly #unclosed = new Set<string>();
+  /** The longest run of a fence's character in each line or a later one. */
+  readonly #longest = new Map<string, Int32Array>();
+
+  constructor(lines: readonly string[]) {
+    this.#lines = lines;
   }
-  return null;
-}
 
-const TAG = /<(?:\/?[a-z][^>]*|!--[\s\S]*?--)>/iy;
-
-function readInline(text: string, scan: Scan, depth: number): void {
-  if (depth > MAX_DEPTH) return;
-  const brackets = matchBrackets(text);
-  for (let i = 0; i < text.length;) {
-    switch (text[i]) {
-      case "\\":
-        i += 2;
-        break;
-      case "`":
-        i = codeSpanEnd(text, i);
-        break;
-      case "<":
-        TAG.lastIndex = i;
-        i += TAG.exec(text)?.[0].length ?? 1;
-        break;
-      case "[":
-        i = readLink(text, i, brackets.get(i), scan, depth);
-        break;
-      case "(":
-        i = readInlineNote(text, i, scan, depth);
-        break;
-      default:
-        i++;
+  /** Raw HTML counts as such only where a closing tag and an empty line end it. */
+  html(start: number): Block | null {
+    const name = (HTML_BLOCK.exec(this.#lines[start]!)?.[1] ?? "").toLowerCase();
+    if (this.#unclosed.has(name)) return null;
+    const closing = name === "" ? /-->[ \t]*$/ : new RegExp(`</${name}>[ \\t]*$`, "i");
+    for (let i = start; i < this.#lines.length; i++) {
+      const followed = name === "" || EMPTY.test(this.#lines[i + 1] ?? "");
+      if (closing.test(this.#lines[i]!) && followed) return { end: i + 1, inner: null };
     }
+    this.#unclosed.add(name);
+    return null;
   }
-}
 
-/** An inline footnote, `(^…)`; returns the position after it. */
-function readInlineNote(text: string, start: number, scan: Scan, depth: number): number {
-  if (text[start + 1] !== "^") return start + 1;
-  let level = 0;
-  for (let i = start; i < text.length; i++) {
-    if (text[i] === "(" && text[i - 1] !== "\\") level++;
-    else if (text[i] === ")" && text[i - 1] !== "\\" && --level === 0) {
-      readInline(text.slice(start + 2, i), scan, depth + 1);
-      return i + 1;
+  /** A fence works like a very long code span: it ends where its own characters come again. */
+  fence(start: number, fence: string): Block | null {
+    if (this.#longestRuns(fence[0]!)[start + 1]! < fence.length) return null;
+    for (let i = start + 1; i < this.#lines.length; i++) {
+      if (this.#lines[i]!.includes(fence)) return { end: i + 1, inner: null };
     }
+    return null;
   }
-  return start + 1;
-}
 
-/** Links of a footnote count once, if the text refers to it. */
-function readFootnote(id: string, scan: Scan, depth: number): void {
-  const note = scan.footnotes.get(referenceId(id));
-  scan.footnotes.delete(referenceId(id));
-  if (note !== undefined) readInline(note, scan, depth + 1);
-}
-
-/** Position after a code span, or after its first backtick if it does not end. */
-function codeSpanEnd(text: string, start: number): number {
-  const ticks = /^`+/.exec(text.slice(start, start + MAX_DEPTH))?.[0] ?? "`";
-  const end = text.indexOf(ticks, start + ticks.length);
-  return end < 0 ? start + 1 : end + ticks.length;
-}
-
-/** Reads a link; returns the position after it, or after the bracket if it is not a link. */
-function readLink(
-  text: string,
-  start: number,
-  close: number | undefined,
-  scan: Scan,
-  depth: number,
-): number {
-  if (close === undefined) return start + 1;
-  const label = text.slice(start + 1, close);
-  if (label.startsWith("^")) {
-    readFootnote(label.slice(1), scan, depth);
-    return close + 1;
-  }
-  const link = resolveLink(text, label, close, scan.references);
-  if (link === null) return start + 1;
-  const isImage = start > 0 && text[start - 1] === "!";
-  if (isImage) return link.end;
-  readInline(label, scan, depth + 1);
-  if (!link.target.startsWith("^")) {
-    scan.links.push(link.target);
-    return link.end;
-  }
-  const inParentheses = text[link.end - 1] === ")";
-  if (!inParentheses) readFootnote(link.target.slice(1), scan, depth);
-  return inParentheses ? readInlineNote(text, link.start, scan, depth) : link.end;
-}
-
-/** The position of the closing bracket for every opening one; escaped ones do not count. */
-function matchBrackets(text: string): ReadonlyMap<number, number> {
-  const pairs = new Map<number, number>();
-  const open: number[] = [];
-  for (let i = 0; i < text.length; i++) {
-    if (text[i] === "[") {
-      open.push(i);
-    } else if (text[i] === "]" && text[i - 1] !== "\\") {
-      const start = open.pop();
-      if (start !== undefined) pairs.set(start, i);
+  #longestRuns(character: string): Int32Array {
+    const known = this.#longest.get(character);
+    if (known !== undefined) return known;
+    const longest = new Int32Array(this.#lines.length + 1);
+    for (let i = this.#lines.length - 1; i >= 0; i--) {
+      const runs = this.#lines[i]!.match(character === "~" ? /~{3,}/g : /`{3,}/g) ?? [];
+      longest[i] = runs.reduce((most, run) => Math.max(most, run.length), longest[i + 1]!);
     }
+    this.#longest.set(character, longest);
+    return longest;
   }
-  return pairs;
-}
-
-interface ResolvedLink {
-  /** Where the text after the label begins. */
-  readonly start: number;
-  readonly end: number;
-  /** Begins with "^" for a footnote. */
-  readonly target: string;
-}
-
-/** The text after the label decides: `(target)`, `[reference]`, or nothing for a shortcut. */
-function resolveLink(
-  text: string,
-  label: string,
-  close: number,
-  references: ReadonlyMap<string, string>,
-): ResolvedLink | null {
-  let next = close + 1;
-  while (/[ \t\n]/.test(text[next] ?? "")) next++;
-  if (text[next] === "(") {
-    const end = /(?<!\\)\)/g;
-    end.lastIndex = next + 1;
-    const closing = end.exec(text);
-    if (closing === null) return null;
-    const target = inlineTarget(text.slice(next + 1, closing.index));
-    return { start: next, end: closing.index + 1, target };
-  }
-  if (text[next] === "[") {
-    const end = text.indexOf("]", next);
-    if (end < 0) return null;
-    const id = text.slice(next + 1, end);
-    if (id.startsWith("^")) return { start: next, end: end + 1, target: id };
-    const target = references.get(referenceId(id === "" ? label : id));
-    return target === undefined ? null : { start: next, end: end + 1, target };
-  }
-  const target = references.get(referenceId(label));
-  return target === undefined ? null : { start: next, end: close + 1, target };
-}
-
-/** The target of an inline link, without title, angle brackets and backslashes. */
-function inlineTarget(inside: string): string {
-  const target = inside.replace(/["'][\s\S]*["'][ \t\n]*$/, "").trim();
-  return target.replace(/^</, "").replace(/>$/, "").replaceAll("\\", "");
 }

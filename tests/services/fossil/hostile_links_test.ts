@@ -1,0 +1,48 @@
+/**
+ * Texts that open many links, tags, comments and blocks, and end none. Linear scanners take under a
+ * second for each; quadratic ones exceed the time limit of the write, of 20 seconds, by far.
+ */
+import { join } from "node:path";
+import { RepositoryPool } from "../../../services/fossil/mod.ts";
+import { withFolder } from "../../support/temporary.ts";
+
+const DATE = Date.UTC(2026, 0, 2, 3, 4, 5);
+const SIZE = 1_000_000;
+
+const filled = (part: string, size = SIZE) => part.repeat(Math.floor(size / part.length));
+
+/** Texts by markup. */
+const HOSTILE: Readonly<Record<string, readonly string[]>> = {
+  "text/x-fossil-wiki": [filled("<a "), filled('<a "'), `[abcd${" ".repeat(SIZE)}x]`],
+  "text/x-markdown": [
+    filled("<a "),
+    filled("<!--"),
+    filled("[a](<"),
+    `${filled("[a](^")})`,
+    filled("(^"),
+    filled("<!--\n\n"),
+    filled("~~~\n\n"),
+    `[a]: b\n\n${filled("[", SIZE / 2)}${filled("]", SIZE / 2)}`,
+    `[a]: ${filled('"')}x`,
+    `[a](${filled('"')}x)`,
+    `${"> ".repeat(99)}${filled("x\n")}`,
+  ],
+};
+
+Deno.test("texts that end no link are written in time", async () => {
+  await withFolder(async (folder) => {
+    const pool = new RepositoryPool({ workers: 1 });
+    try {
+      const path = join(folder, "one.fossil");
+      const repository = await pool.create(path, { admin: "alice", date: DATE });
+      for (const [mimetype, texts] of Object.entries(HOSTILE)) {
+        for (const [i, text] of texts.entries()) {
+          const title = `${mimetype} ${i}`;
+          await repository.changeWiki({ user: "alice", date: DATE + i, title, mimetype, text });
+        }
+      }
+    } finally {
+      await pool.close();
+    }
+  });
+});
