@@ -4,6 +4,7 @@ import type { AppEnv } from "./environment.ts";
 import { invalidRequest } from "./middleware/errors.ts";
 import { validate } from "./middleware/validate.ts";
 import { RememberingRouter } from "./remembering_router.ts";
+import { validatedBody } from "./unknown_fields.ts";
 
 /** `OpenAPIHono.openapi` without the types that tie a handler to its route. */
 type Register = (route: Documented, handler: Handler<AppEnv>) => ApiRoutes;
@@ -26,7 +27,7 @@ export class ApiRoutes extends OpenAPIHono<AppEnv> {
         method,
         path,
         responses,
-        ...(body === undefined ? {} : { request: { body } }),
+        ...(body === undefined ? {} : { request: { body: validatedBody(path, body) } }),
         hide: true,
         middleware: [middleware, validate(route.request)].flat(),
       }, handler);

@@ -2,6 +2,8 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { VERSION } from "../../services/version.ts";
 import type { AppEnv } from "../context.ts";
 import { DESCRIPTIONS } from "../schemas.ts";
+import { refusesUnknownFields } from "../unknown_fields.ts";
+import { closeBody } from "./closed_bodies.ts";
 import { groupOf, GROUPS } from "./groups.ts";
 import { SECURITY_SCHEMES } from "./security.ts";
 
@@ -45,7 +47,10 @@ export function describeApi(app: OpenAPIHono<AppEnv>): OpenApiDocument {
     tags: [],
   });
   const operations = operationsOf(document);
-  for (const placed of operations) complete(placed);
+  for (const placed of operations) {
+    complete(placed);
+    if (refusesUnknownFields(placed.path)) closeBody(document, placed);
+  }
   const used = new Set(operations.flatMap(({ operation }) => operation.tags ?? []));
   document.tags = GROUPS.filter(({ name }) => used.has(name))
     .map(({ name, description }) => ({ name, description }));

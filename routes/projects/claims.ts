@@ -71,7 +71,7 @@ const claimTicket = projectRoute("POST /api/tickets/{uuid}/claim", {
     ...projectErrors(400, 413),
     409: refused,
   },
-});
+}, optionalBody());
 
 const releaseTicket = projectRoute("POST /api/tickets/{uuid}/release", {
   summary: "Release a ticket without a result; an admin can end anybody's claim",

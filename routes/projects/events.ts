@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
+import { PROJECT_EVENT_NAMES } from "../../services/events/mod.ts";
 import type { Notice } from "../../services/feeds/mod.ts";
 import { accessOf } from "../../services/projects/mod.ts";
 import { newRoutes } from "../context.ts";
@@ -11,7 +12,6 @@ import { projectErrors, projectRoute } from "./route.ts";
 const MAX_NAMES = 50;
 
 const NAME_PATTERN = "[a-z][a-z_]{0,63}";
-const NAME = new RegExp(`^${NAME_PATTERN}$`);
 
 const cursor = z.string().regex(/^\d{1,15}$/, { error: "must be the number of an event" })
   .transform(Number).optional();
@@ -33,8 +33,8 @@ const streamEvents = projectRoute("GET /api/events", {
       }),
       types: z.string().max(4000, { error: "is too long" })
         .transform((text) => text.split(",").map((name) => name.trim()))
-        .refine((names) => names.length <= MAX_NAMES && names.every((name) => NAME.test(name)), {
-          error: `must be at most ${MAX_NAMES} names of events, such as checkin,claim`,
+        .refine((names) => names.length <= MAX_NAMES && names.every(isEventName), {
+          error: `must be at most ${MAX_NAMES} of ${PROJECT_EVENT_NAMES.join(", ")}`,
         }).optional().openapi({
           type: "string",
           pattern: `^${NAME_PATTERN}(,${NAME_PATTERN}){0,${MAX_NAMES - 1}}$`,
@@ -82,6 +82,10 @@ export function eventRoutes({ hosting }: Pick<Services, "hosting">, streams: Eve
     });
     return context.body(body, 200, STREAM_HEADERS);
   });
+}
+
+function isEventName(name: string): boolean {
+  return PROJECT_EVENT_NAMES.includes(name);
 }
 
 function formatNotice({ seq, name, data }: Notice): string {

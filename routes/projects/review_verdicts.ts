@@ -1,11 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
-import {
-  actingSchema,
-  approvalSchema,
-  changeRequestSchema,
-  type Review,
-} from "../../services/reviews/mod.ts";
+import { actingSchema, type Review, verdictSchema } from "../../services/reviews/mod.ts";
 import { newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { json, jsonRequest } from "../schemas.ts";
@@ -24,7 +19,7 @@ const approveReview = projectRoute("POST /api/reviews/{id}/approve", {
   summary: "Approve the newest round of somebody else's review",
   request: {
     params: reviewParams,
-    body: jsonRequest(approvalSchema.meta({ id: "ReviewApproval" }), {}),
+    body: jsonRequest(verdictSchema.meta({ id: "ReviewApproval" }), {}),
   },
   responses: {
     200: json(statusAnswer, "The review's status"),
@@ -37,7 +32,7 @@ const requestChanges = projectRoute("POST /api/reviews/{id}/request-changes", {
   summary: "Request changes; withdraws the approvals",
   request: {
     params: reviewParams,
-    body: jsonRequest(changeRequestSchema.meta({ id: "ReviewChangeRequest" }), {
+    body: jsonRequest(verdictSchema.meta({ id: "ReviewChangeRequest" }), {
       comment: "Please add a test",
     }),
   },
@@ -88,9 +83,9 @@ export function reviewVerdictRoutes(services: Pick<Services, "hosting" | "accoun
   return newRoutes()
     .openapi(approveReview, async (context) => {
       const { project } = context.get("access");
-      const { agent_id, round } = context.req.valid("json");
+      const { agent_id, ...verdict } = context.req.valid("json");
       const by = requestOf(context, agent_id);
-      const review = await reviews.approve(project, numberOf(context), { round }, by);
+      const review = await reviews.approve(project, numberOf(context), verdict, by);
       return context.json(statusOf(review), 200);
     })
     .openapi(requestChanges, async (context) => {

@@ -141,6 +141,7 @@ export const commitSchema = z.object({
   parent: parent.openapi({
     description: "The tip that you know, or a prefix of it; 409 if the workspace has a newer one",
   }),
+  files: z.unknown().optional().openapi({ description: "Ignored: `changes` lists the files" }),
   ...workFields,
 }).meta({ id: "WorkspaceCommit" });
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { suggest } from "../spelling/mod.ts";
 import { type Fault, faultOf } from "../validation/mod.ts";
 import { type Config, configSchema } from "./schema.ts";
 
@@ -57,7 +58,9 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
     if (!variable.startsWith("MUSTER_") || OTHER_VARIABLES.has(variable)) continue;
     const key = keys.get(variable.slice("MUSTER_".length));
     if (key === undefined) {
-      warnings.push(`${variable} names no configuration key and is ignored`);
+      const meant = suggest(variable, [...keys.keys()].map((name) => `MUSTER_${name}`));
+      const hint = meant === null ? "" : `; did you mean ${meant}?`;
+      warnings.push(`${variable} names no configuration key and is ignored${hint}`);
       continue;
     }
     setPath(tree, key, await read(key, text), variable);

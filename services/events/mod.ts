@@ -8,6 +8,7 @@ export { type EventFollower, Following } from "./following.ts";
 export { LastingFollowing, type LastingFollowingOptions } from "./lasting_following.ts";
 export { Retention, type RetentionOptions } from "./retention.ts";
 export { type EventServices, type EventServicesOptions, openEvents } from "./open.ts";
+export { PROJECT_EVENT_NAMES } from "./project_names.ts";
 export type { LoggedEvent } from "./rows.ts";
 export { type EventTypes, newEvent, type Origin, SYSTEM } from "./types.ts";
 export { type LogReport, verifyLog } from "../database/mod.ts";

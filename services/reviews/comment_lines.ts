@@ -1,5 +1,7 @@
 import type { PooledRepository } from "../fossil/mod.ts";
+import { Invalid } from "../errors.ts";
 import type { Comment, Round } from "./records.ts";
+import type { NewComment } from "./schemas.ts";
 
 /** The newest rounds whose comments are carried over. */
 const MAX_ROUNDS = 20;
@@ -70,6 +72,34 @@ export async function placesOf(
     }
   }
   return places;
+}
+
+/**
+ * Requires that a comment names a line of a file that its round changes.
+ *
+ * @throws Invalid
+ */
+export async function requireLine(
+  repository: PooledRepository,
+  { base, tip }: Round,
+  { file_path: path, line_number: line, side }: NewComment,
+): Promise<void> {
+  const { files } = await repository.diff({ from: base, to: tip, context: 0 });
+  const file = files.find(({ name, prev_name }) => name === path || prev_name === path);
+  if (file === undefined) throw new Invalid(`"file_path": the review does not change "${path}"`);
+  if (line === null) return;
+  const isThere = side === "old" ? file.prev_uuid !== null : file.uuid !== null;
+  const checkin = side === "old" ? base : tip;
+  const held = side === "old" ? file.prev_name ?? file.name : file.name;
+  const lines = isThere ? linesIn((await repository.file({ path: held, checkin })).content) : 0;
+  if (line <= lines) return;
+  throw new Invalid(`"line_number": "${held}" has ${lines} lines on the side "${side}"`);
+}
+
+function linesIn(content: Uint8Array): number {
+  const NEWLINE = 10;
+  const ends = content.reduce((count, byte) => byte === NEWLINE ? count + 1 : count, 0);
+  return content.length > 0 && content.at(-1) !== NEWLINE ? ends + 1 : ends;
 }
 
 type ChangedFile = Awaited<ReturnType<PooledRepository["diff"]>>["files"][number];

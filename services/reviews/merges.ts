@@ -9,7 +9,7 @@ import { ReviewMarking } from "./marking.ts";
 import { isOpen, type Review } from "./records.ts";
 import type { ReviewRequest } from "./request.ts";
 import type { Reviews } from "./reviews.ts";
-import { statusOf } from "./verdicts.ts";
+import { approvalsOf, describeApprovals, statusOf } from "./verdicts.ts";
 
 export interface ReviewMergesOptions {
   readonly database: Database;
@@ -32,6 +32,8 @@ export interface JudgedReview {
   readonly review: Review;
   readonly isApproved: boolean;
   readonly standing: ReviewStanding;
+  /** The approvals that it has, of those that it needs: "0 of 1 approval". */
+  readonly progress: string;
 }
 
 /**
@@ -101,14 +103,17 @@ export class ReviewMerges {
     const isApproved = isOpen(review) && statusOf(verdicts, rule) === "approved";
     const approvals = verdicts.filter(({ verdict }) => verdict === "approved")
       .map(({ reviewer }) => reviewer);
-    return { review, isApproved, standing: { tip: round?.tip ?? "", approvals } };
+    const progress = describeApprovals(approvalsOf(verdicts, rule));
+    return { review, isApproved, standing: { tip: round?.tip ?? "", approvals }, progress };
   }
 
   /** @throws Conflict if a review is not approved, or waits in the landing queue */
   async #requireApproved(project: Project, review: Review): Promise<JudgedReview> {
     if (!isOpen(review)) throw new Conflict(`Review is already ${review.status}`);
     const judged = await this.judge(project, review);
-    if (!judged.isApproved) throw new Conflict("Review must be approved before merging");
+    if (!judged.isApproved) {
+      throw new Conflict(`Review must be approved before merging: it has ${judged.progress}`);
+    }
     if (await this.#landings.openOf(review.id) !== null) {
       throw new Conflict("The review is in the landing queue: take it out first");
     }

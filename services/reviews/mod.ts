@@ -7,10 +7,9 @@ export type { ReviewStore } from "./store.ts";
 export type { ReviewRequest } from "./request.ts";
 export {
   actingSchema,
-  approvalSchema,
-  changeRequestSchema,
   newCommentSchema,
   newReviewSchema,
   reviewersSchema,
+  verdictSchema,
 } from "./schemas.ts";
 export { viewOfComment, viewOfDetail, viewOfReview, viewOfRoundDiff } from "./views.ts";

@@ -48,7 +48,11 @@ export class ReviewOpening implements SubmissionPart {
   async create(project: Project, request: NewReview, by: ReviewRequest): Promise<Review> {
     const { title, diff = "", workspace } = request;
     if (title === "") throw new Invalid("Review title is required");
-    if (workspace === undefined && diff.trim() === "") throw new Invalid("Diff is required");
+    if (workspace === undefined && diff.trim() === "") {
+      throw new Invalid(
+        'Diff is required: send "workspace" for the changes of a workspace, or "diff"',
+      );
+    }
     return await this.#options.repositories.exclusively(
       project,
       () => this.#create(project, request, by),
@@ -63,7 +67,7 @@ export class ReviewOpening implements SubmissionPart {
     const workspace = name === null ? null : await this.#findActive(project, name);
     if (workspace === null) return null;
     if (workspace.owner.key !== actor.key) {
-      throw new Forbidden("Only the owning agent can modify this workspace");
+      throw new Forbidden(ownersOnly(workspace));
     }
     const open = await this.#openOf(project, workspace);
     if (open !== null) return { plan: null, answer: { review: open.number } };
@@ -192,7 +196,7 @@ export class ReviewOpening implements SubmissionPart {
     }
     const isOwner = workspace.owner.key === actor.key;
     if (!isOwner && !isAdmin) {
-      throw new Forbidden("Only the owning agent can modify this workspace");
+      throw new Forbidden(ownersOnly(workspace));
     }
     if (workspace.ticket !== null && isOwner) {
       await claims.fence(project, { ticket: workspace.ticket, actor, generation });
@@ -237,4 +241,9 @@ export class ReviewOpening implements SubmissionPart {
     }
     return uuid;
   }
+}
+
+/** Why a caller cannot have a workspace reviewed that belongs to somebody else. */
+function ownersOnly({ owner }: Workspace): string {
+  return `Only the owning agent can open a review of this workspace: it belongs to "${owner.name}"`;
 }

@@ -5,14 +5,14 @@ import type { Actor, Project, ProjectRepositories, Projects } from "../projects/
 import type { Protection } from "../protection/mod.ts";
 import type { Claims } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
-import { placesOf } from "./comment_lines.ts";
+import { placesOf, requireLine } from "./comment_lines.ts";
 import { ReviewOpening } from "./opening.ts";
 import { type Comment, isOpen, type Review, type ReviewStatus } from "./records.ts";
 import type { ReviewRequest } from "./request.ts";
 import { diffRounds, type RoundDiff } from "./round_diff.ts";
 import { Reviewers } from "./reviewers.ts";
 import { RoundKeeper } from "./round_keeper.ts";
-import type { Approval, ChangeRequest, NewComment, NewReview } from "./schemas.ts";
+import type { NewComment, NewReview, VerdictRequest } from "./schemas.ts";
 import { type By, ReviewStatements } from "./statements.ts";
 import { ReviewStore } from "./store.ts";
 import { approvalsOf, statusOf } from "./verdicts.ts";
@@ -213,6 +213,7 @@ export class Reviews {
     }
     return await this.#change(project, id, async (review) => {
       requireRoom(review);
+      if (comment.file_path !== "") await this.#requireLine(project, review, comment);
       const by = this.#by(caller, actor);
       const number = review.commentCount + 1;
       const event = { status: review.status, action: "commented", comment: number, by } as const;
@@ -234,10 +235,10 @@ export class Reviews {
   approve(
     project: Project,
     number: number,
-    { round }: Approval,
+    { round, comment }: VerdictRequest,
     by: ReviewRequest,
   ): Promise<Review> {
-    return this.#judge(project, number, { verdict: "approved", round }, by);
+    return this.#judge(project, number, { verdict: "approved", round, comment }, by);
   }
 
   /**
@@ -248,7 +249,7 @@ export class Reviews {
   requestChanges(
     project: Project,
     number: number,
-    { round, comment }: ChangeRequest,
+    { round, comment }: VerdictRequest,
     by: ReviewRequest,
   ): Promise<Review> {
     return this.#judge(project, number, { verdict: "changes_requested", round, comment }, by);
@@ -336,7 +337,7 @@ export class Reviews {
     });
   }
 
-  /** The comment of a request for changes. */
+  /** The comment of a verdict. */
   #remark(review: Review, body: string, author: Actor, { now }: By) {
     if (body.trim() === "") return [];
     requireRoom(review);
@@ -350,6 +351,14 @@ export class Reviews {
     if (review.author.key === key || owner?.key === key) {
       throw new Forbidden("Cannot approve your own review");
     }
+  }
+
+  /** Requires the line of a comment, unless the change is a diff that its author sent. */
+  async #requireLine(project: Project, review: Review, comment: NewComment): Promise<void> {
+    const round = await this.store.newestRound(review);
+    if (round === null) return;
+    const { repositories } = this.#options;
+    await repositories.read(project, (repository) => requireLine(repository, round, comment));
   }
 
   /** The current owner of the reviewed workspace; null if there is none. */

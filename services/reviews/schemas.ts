@@ -47,16 +47,17 @@ export const newCommentSchema = z.object({
   line_number: z.int().min(1).max(10_000_000).nullable().default(null),
   side: z.enum(["old", "new"], { error: 'must be "old" or "new"' }).default("new")
     .describe("Whether the line number counts lines before or after the change"),
+  author: z.unknown().optional().describe("Ignored: the credential names the author"),
   agent_id,
 });
 
 const round = z.int().min(1).max(1_000_000).optional()
   .describe("The round that you reviewed; 409 if a newer one has begun");
 
-export const approvalSchema = z.object({ round, agent_id });
-
-export const changeRequestSchema = z.object({
-  comment: z.string().max(60_000, { error: "must have at most 60000 characters" }).optional(),
+/** The body of a verdict. */
+export const verdictSchema = z.object({
+  comment: z.string().max(60_000, { error: "must have at most 60000 characters" }).optional()
+    .describe("Becomes a comment of the review"),
   round,
   agent_id,
 });
@@ -66,5 +67,4 @@ export const actingSchema = z.object({ agent_id });
 
 export type NewReview = z.infer<typeof newReviewSchema>;
 export type NewComment = z.infer<typeof newCommentSchema>;
-export type Approval = z.infer<typeof approvalSchema>;
-export type ChangeRequest = z.infer<typeof changeRequestSchema>;
+export type VerdictRequest = z.infer<typeof verdictSchema>;

@@ -28,6 +28,12 @@ export function approvalsOf(verdicts: readonly Verdict[], rule: RequiredApproval
   return { any, people, required, isEnough };
 }
 
+/** What is missing for an approval, such as "1 of 2 approvals, 0 of 1 by people". */
+export function describeApprovals({ any, people, required }: Approvals): string {
+  const total = `${any} of ${required.any} ${required.any === 1 ? "approval" : "approvals"}`;
+  return required.people === 0 ? total : `${total}, ${people} of ${required.people} by people`;
+}
+
 /**
  * The status of an open review. A request for changes withdraws the approvals before it; enough
  * approvals after it overrule it.

@@ -36,6 +36,7 @@ const UNITS: Readonly<Record<string, string>> = { string: "character", array: "e
 export function describeIssue(issue: Issue): string {
   const { path, message, missing } = faultOf(issue);
   const field = path.map(String).join(".");
+  if (message.startsWith(`${field} `)) return message;
   if (field !== "") return missing ? `"${field}" is required` : `"${field}" ${message}`;
   if (issue.code === "invalid_type") return `The body must be a JSON ${issue.expected}`;
   return LIBRARY_MESSAGE.test(issue.message) ? `The body ${message}` : message;
@@ -51,7 +52,10 @@ export function faultOf(issue: Issue): Fault {
   const missing = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
   if (issue.code === "unrecognized_keys") {
     const path = [...issue.path, issue.keys[0] ?? ""];
-    return { path, message: "is not a field that this takes", missing };
+    const message = LIBRARY_MESSAGE.test(issue.message)
+      ? "is not a field that this takes"
+      : issue.message;
+    return { path, message, missing };
   }
   const message = LIBRARY_MESSAGE.test(issue.message) ? wording(issue) : issue.message;
   return { path: issue.path, message, missing };

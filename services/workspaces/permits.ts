@@ -42,7 +42,10 @@ export class Permits {
   /** @throws Forbidden if the workspace belongs to somebody else */
   requireOwner({ owner }: Workspace, { actor, isAdmin }: WorkRequest): void {
     if (owner.key === actor.key || isAdmin) return;
-    throw new Forbidden("Only the owning agent can modify this workspace");
+    throw new Forbidden(
+      `Only the owning agent can modify this workspace: it belongs to "${owner.name}". ` +
+        "With the claim of its ticket, or if that agent is removed, POST …/takeover makes it yours",
+    );
   }
 
   /**

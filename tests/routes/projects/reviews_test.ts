@@ -50,7 +50,7 @@ Deno.test("a review with its own diff is listed, shown, commented on, judged and
     assert.equal((await answer("GET /api/reviews?status=merged")).total, 0);
     assert.deepEqual(
       await refusal(await send("POST /api/reviews/1/merge", { as: caller })),
-      [409, "Review must be approved before merging"],
+      [409, "Review must be approved before merging: it has 0 of 1 approval"],
     );
     const approved = await answer("POST /api/reviews/1/approve", { as: other });
     assert.deepEqual(approved, { id: 1, status: "approved", title: "Fix", round: 1 });
@@ -81,7 +81,7 @@ Deno.test("refusals of reviews use the contract's words", async () => {
     ]);
     assert.deepEqual(await refusal(await create({ title: "Fix", diff: " " })), [
       400,
-      "Diff is required",
+      'Diff is required: send "workspace" for the changes of a workspace, or "diff"',
     ]);
     assert.equal((await create({ title: "x".repeat(301), diff: "x" })).status, 400);
     assert.equal((await create([])).status, 400);

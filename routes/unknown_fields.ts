@@ -1,0 +1,22 @@
+import type { RouteConfig } from "@hono/zod-openapi";
+import { z } from "zod";
+import { closed } from "../services/validation/mod.ts";
+
+type Body = NonNullable<NonNullable<RouteConfig["request"]>["body"]>;
+
+/** Paths of the repository API, below its frame and in the document, and of the admin's projects. */
+const CLOSED = /^(?:\/projects\/\{slug\}\/[^/]+)?\/api\/|^\/v1\/projects(?:\/|$)/;
+
+/** Whether JSON bodies that a path takes may have no unknown fields. */
+export function refusesUnknownFields(path: string): boolean {
+  return CLOSED.test(path);
+}
+
+/** The body of a route as it is validated: without unknown fields if the path refuses them. */
+export function validatedBody(path: string, body: Body): Body {
+  const media = body.content["application/json"];
+  if (!refusesUnknownFields(path) || media === undefined || !("schema" in media)) return body;
+  if (!(media.schema instanceof z.ZodType)) return body;
+  const json = { ...media, schema: closed(media.schema) };
+  return { ...body, content: { ...body.content, "application/json": json } };
+}
