@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { CHECK_STATES } from "../../services/checks/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { actingSchema, type QueuedLanding } from "../../services/reviews/mod.ts";
 import { newRoutes } from "../context.ts";
@@ -27,7 +28,11 @@ const landingSchema = z.object({
   }),
   reason: z.string().nullable().openapi({ description: "Why the review came back from the queue" }),
   conflicts: z.array(z.object({ path: z.string(), kind: z.string() })).readonly(),
-  contexts: z.array(z.string()).readonly().openapi({ description: "Contexts that failed" }),
+  contexts: z.array(z.string()).readonly().openapi({
+    description: "Contexts that failed, or that must still pass",
+  }),
+  checks: z.array(z.object({ context: z.string(), state: z.enum(CHECK_STATES) })).readonly()
+    .openapi({ description: "Required checks of the candidate; empty unless it is tested" }),
   queued_by: z.string(),
   queued_at: timestampSchema,
   ended_at: timestampSchema.nullable(),
@@ -98,7 +103,7 @@ export function landingRoutes(services: Pick<Services, "hosting" | "accounts">) 
     });
 }
 
-function viewOf({ landing, position }: QueuedLanding) {
+function viewOf({ landing, position, checks }: QueuedLanding) {
   const { reason, queuedAt, endedAt } = landing;
   return {
     review: landing.review,
@@ -111,7 +116,9 @@ function viewOf({ landing, position }: QueuedLanding) {
     base: landing.base,
     reason: reason?.message ?? null,
     conflicts: reason?.conflicts ?? [],
-    contexts: reason?.contexts ?? [],
+    contexts: reason?.contexts ??
+      checks.filter(({ state }) => state !== "success").map(({ context }) => context),
+    checks,
     queued_by: landing.queuedBy.name,
     queued_at: new Date(queuedAt).toISOString(),
     ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),

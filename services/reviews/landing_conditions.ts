@@ -1,6 +1,6 @@
-import type { Checks } from "../checks/mod.ts";
-import { NotFound } from "../errors.ts";
-import type { Project, Projects } from "../projects/mod.ts";
+import type { Checks, CheckState } from "../checks/mod.ts";
+import { Conflict, NotFound } from "../errors.ts";
+import type { Project, ProjectRepositories, Projects } from "../projects/mod.ts";
 import type { Protection } from "../protection/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Claims } from "../tickets/mod.ts";
@@ -18,8 +18,16 @@ export interface LandingConditionsOptions {
   readonly claims: Pick<Claims, "fence">;
   readonly protection: Pick<Protection, "ruleOf">;
   readonly checks: Pick<Checks, "statesOf">;
+  readonly repositories: Pick<ProjectRepositories, "read">;
   readonly scheduler: Pick<Scheduler, "now">;
   readonly projects: Pick<Projects, "settingsOf">;
+}
+
+/** A check that must pass before a candidate lands. */
+export interface LandingCheck {
+  readonly context: string;
+  /** Pending if there is no report yet. */
+  readonly state: CheckState;
 }
 
 /** A step was prepared for a state that no longer holds. */
@@ -68,6 +76,37 @@ export class LandingConditions {
     const review = await reviews.store.get(reviewId);
     if (review === null) throw new NotFound("Review not found");
     return await merges.judge(project, review);
+  }
+
+  /** @throws Conflict if the review came back with a conflict that it would have again */
+  async requireNews(
+    project: Project,
+    { reviewId, tip, branch }: {
+      readonly reviewId: string;
+      readonly tip: string | null;
+      readonly branch: string;
+    },
+  ): Promise<void> {
+    const last = await this.#options.store.lastOf(reviewId);
+    const { base, conflicts = [] } = last?.reason ?? {};
+    if (conflicts.length === 0 || base === undefined || last?.tip !== tip) return;
+    const target = await this.#options.repositories.read(project, (it) => it.branchTip(branch));
+    if (target !== base) return;
+    throw new Conflict(
+      `The review came back with conflicts, and neither its workspace nor "${branch}" has changed`,
+      { conflicts },
+    );
+  }
+
+  /** The required checks of a candidate, with their states; none before it is tested. */
+  async checksOf(project: Project, landing: Landing): Promise<readonly LandingCheck[]> {
+    const { checks, protection } = this.#options;
+    const { candidate, targetBranch, status } = landing;
+    if (status !== "testing" || candidate === null) return [];
+    const { contexts } = protection.ruleOf(project, targetBranch);
+    if (contexts.length === 0) return [];
+    const states = await checks.statesOf(project, candidate);
+    return contexts.map((context) => ({ context, state: states.get(context) ?? "pending" }));
   }
 
   /** The outcome of a candidate's checks. */

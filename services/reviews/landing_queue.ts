@@ -10,7 +10,7 @@ import type { Protection } from "../protection/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Claims } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
-import { LandingConditions } from "./landing_conditions.ts";
+import { type LandingCheck, LandingConditions } from "./landing_conditions.ts";
 import { LandingRunner } from "./landing_runner.ts";
 import { type LandedWork, LandingSteps } from "./landing_steps.ts";
 import { type Landing, LandingStore } from "./landing_store.ts";
@@ -42,6 +42,8 @@ export interface QueuedLanding {
   readonly landing: Landing;
   /** From 1; null if the landing has ended. */
   readonly position: number | null;
+  /** The checks for which a candidate waits or that it has passed; none unless it is tested. */
+  readonly checks: readonly LandingCheck[];
 }
 
 /**
@@ -95,7 +97,7 @@ export class LandingQueue {
     project: Project,
     number: number,
     { caller, actor, isAdmin }: ReviewRequest,
-  ): Promise<QueuedLanding> {
+  ): Promise<Omit<QueuedLanding, "checks">> {
     const { database, repositories, reviews, protection, scheduler } = this.#options;
     await repositories.catchUp(project);
     const landing = await repositories.exclusively(project, async () => {
@@ -110,6 +112,11 @@ export class LandingQueue {
       await this.#conditions.fence(project, review);
       const question = { project, branch, actor, isAdmin, tip: standing.tip, review: standing };
       await protection.require({ ...question, action: "queue" });
+      await this.#conditions.requireNews(project, {
+        reviewId: review.id,
+        tip: standing.tip,
+        branch,
+      });
       if ((await this.store.open(project.id)).length >= MAX_QUEUED) {
         throw new Conflict(`At most ${MAX_QUEUED} reviews can wait in a project's queue`);
       }
@@ -168,14 +175,16 @@ export class LandingQueue {
   }
 
   /** The queues of a project, in their order, then the latest ended landings. */
-  async list({ id }: Pick<Project, "id">): Promise<readonly QueuedLanding[]> {
+  async list(project: Project): Promise<readonly QueuedLanding[]> {
     const ahead = new Map<string, number>();
-    const open = (await this.store.open(id)).map((landing) => {
+    const open: QueuedLanding[] = [];
+    for (const landing of await this.store.open(project.id)) {
       const position = (ahead.get(landing.targetBranch) ?? 0) + 1;
       ahead.set(landing.targetBranch, position);
-      return { landing, position };
-    });
-    const ended = (await this.store.ended(id)).map((landing) => ({ landing, position: null }));
+      open.push({ landing, position, checks: await this.#conditions.checksOf(project, landing) });
+    }
+    const ended = (await this.store.ended(project.id))
+      .map((landing) => ({ landing, position: null, checks: [] }));
     return [...open, ...ended];
   }
 

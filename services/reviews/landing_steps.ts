@@ -116,7 +116,7 @@ export class LandingSteps {
           if (checkin !== null) return;
           const conflicts = preview.conflicts.slice(0, MAX_CONFLICTS)
             .map(({ path, kind }) => ({ path, kind }));
-          reason = { message: "It conflicts with the target branch", conflicts };
+          reason = { message: "It conflicts with the target branch", conflicts, base };
           throw new Conflict("The merge has conflicts");
         },
       });

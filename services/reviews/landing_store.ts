@@ -20,6 +20,8 @@ export interface Reason {
   readonly message: string;
   /** Paths that conflict with the target branch. */
   readonly conflicts?: readonly { readonly path: string; readonly kind: string }[];
+  /** The check-in with which it conflicts. */
+  readonly base?: string;
   /** Contexts of checks that failed or did not report in time. */
   readonly contexts?: readonly string[];
 }
@@ -86,6 +88,14 @@ export class LandingStore {
   async openOf(reviewId: string): Promise<Landing | null> {
     const row = await this.#rows().where("review_id", "=", reviewId)
       .where("ended_at", "is", null).executeTakeFirst();
+    return row === undefined ? null : landingOf(row);
+  }
+
+  /** The newest landing of a review that has ended, or null. */
+  async lastOf(reviewId: string): Promise<Landing | null> {
+    const row = await this.#rows().where("review_id", "=", reviewId)
+      .where("ended_at", "is not", null).orderBy("landings.id", "desc").limit(1)
+      .executeTakeFirst();
     return row === undefined ? null : landingOf(row);
   }
 

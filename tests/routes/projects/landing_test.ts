@@ -278,3 +278,55 @@ Deno.test("work whose ticket has gone to another agent does not land", async () 
     assert.equal((await send(`POST /api/reviews/${one}/land`, { as: caller })).status, 409);
   });
 });
+
+Deno.test("a review with a conflict is not queued again until its workspace or its target changes", async () => {
+  await withProject(async (test) => {
+    const { answer, send, caller, other } = test;
+    const [one, two] = [
+      await approved(test, { name: "one" }),
+      await approved(test, { name: "two" }),
+    ];
+    await land(test, one);
+    await landingOf(test, one, isLanded);
+    await land(test, two);
+    const { conflicts } = await landingOf(test, two, isReturned);
+    const again = await send(`POST /api/reviews/${two}/land`, { as: caller });
+    assert.equal(again.status, 409);
+    const refusal = await again.json();
+    assert.deepEqual(refusal.conflicts, conflicts);
+    assert.match(refusal.error, /came back with conflicts, and neither its workspace nor "trunk"/);
+    const { landing } = await answer("GET /api/landing");
+    assert.equal(landing.length, 2);
+
+    const three = await approved(test, { name: "three", path: "b.txt" });
+    await answer(`POST /api/reviews/${three}/land`, { as: other });
+    await landingOf(test, three, isLanded);
+    assert.equal((await send(`POST /api/reviews/${two}/land`, { as: caller })).status, 202);
+  });
+});
+
+Deno.test("a landing that is tested shows the checks for which it waits, with their states", async () => {
+  await withProject(async (test) => {
+    const { answer } = test;
+    const contexts = ["ci", "lint"];
+    await answer("PUT /api/protection", {
+      body: [{ pattern: "trunk", contexts, landing: "required" }],
+    });
+    const one = await approved(test, { name: "one" });
+    await land(test, one);
+    const { candidate } = await landingOf(test, one, isTesting);
+    const shown = async () => {
+      const { landing: [first] } = await answer("GET /api/landing");
+      return { contexts: first.contexts, checks: first.checks };
+    };
+    assert.deepEqual(await shown(), {
+      contexts,
+      checks: contexts.map((context) => ({ context, state: "pending" })),
+    });
+    await report(test, candidate, "success");
+    assert.deepEqual(await shown(), {
+      contexts: ["lint"],
+      checks: [{ context: "ci", state: "success" }, { context: "lint", state: "pending" }],
+    });
+  });
+});
