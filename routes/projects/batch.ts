@@ -3,6 +3,7 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { Hono } from "hono";
 import type { JSONValue } from "hono/utils/types";
 import { type AppEnv, newRoutes } from "../context.ts";
+import { Invalid } from "../../services/errors.ts";
 import type { Log } from "../../services/log.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { errorHandler } from "../middleware/errors.ts";
@@ -13,6 +14,8 @@ import { projectErrors, projectRoute } from "./route.ts";
 const MAX_ITEMS = 25;
 /** Most bytes of all bodies in one response; further items are refused. */
 const MAX_BYTES = 16 * 1024 * 1024;
+/** Items that are refused. The router has decoded their paths. */
+const REFUSED = /^\/api\/(?:events|archive)(?:\/|$)/;
 /** The origin of the inner requests; only their paths matter. */
 const ORIGIN = "http://batch";
 
@@ -101,6 +104,9 @@ function itemRoutes(log: Log, api: OpenAPIHono<AppEnv> | null): Hono<AppEnv> {
     const { batch } = item.env;
     if (batch === undefined) throw new Error("An item belongs to a batch");
     for (const name of INHERITED) item.set(name, batch.get(name));
+    if (REFUSED.test(item.req.path)) {
+      throw new Invalid("A batch takes neither streams nor archives");
+    }
     await next();
   });
   if (api !== null) items.route("/", api);
@@ -152,9 +158,6 @@ function pathOf(item: unknown): string | ItemAnswer {
   const url = path.startsWith("/") ? URL.parse(`${ORIGIN}${path}`) : null;
   if (url === null || !/^\/api(?:\/|$)/.test(url.pathname)) {
     return refusal(404, `Unknown API path: ${path.slice(0, 200)}`);
-  }
-  if (/^\/api\/(?:events|archive)(?:\/|$)/.test(url.pathname)) {
-    return refusal(400, "A batch takes neither streams nor archives");
   }
   for (const [name, value] of Object.entries(params ?? {})) {
     for (const one of Array.isArray(value) ? value : [value]) {

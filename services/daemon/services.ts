@@ -96,7 +96,7 @@ export async function startServices(
     http,
   });
   started.defer(() => metrics.close());
-  const status = makeStatus(stores, irc, bridge);
+  const status = makeStatus(stores, irc, { bridge, repositories: hosting.repositories });
   return {
     ...identity,
     ...people,
@@ -194,7 +194,7 @@ function makeDirectMessages(
 function makeStatus(
   { database, scheduler }: Stores,
   { people, network }: IrcHost,
-  bridge: Bridge | null,
+  { bridge, repositories }: Pick<Hosting, "repositories"> & { readonly bridge: Bridge | null },
 ): Status {
   return new Status({
     clock: scheduler.now,
@@ -205,6 +205,7 @@ function makeStatus(
       database: () => database.trouble === null,
       bridge: () => bridge === null || bridge.ready,
       network: () => network?.trouble ?? true,
+      repositories: () => repositories.files.trouble ?? true,
     },
   });
 }

@@ -145,6 +145,7 @@ export class ProjectRepositories {
     { caller, user, intention, write }: RepositoryWrite<Body, Result>,
   ): Promise<Result> {
     return this.#locks.run(project.id, async () => {
+      this.files.requireInPlace(project);
       const origin = originOf(caller);
       const stamp = { user: user ?? caller.principal.name, date: this.#nextDate(project.id) };
       if (intention !== undefined) {

@@ -1,13 +1,15 @@
 import { join } from "node:path";
-import { Conflict } from "../errors.ts";
+import { Conflict, Invalid, Unavailable } from "../errors.ts";
 import {
   type CallOptions,
+  errorCodeOf,
   type ImportReport,
   type PooledRepository,
   type RepositoryPool,
   SearchIndex,
 } from "../fossil/mod.ts";
 import { serviceErrorOf } from "./errors/mod.ts";
+import { FilesInPlace } from "./files_in_place.ts";
 import type { Project } from "./records.ts";
 
 /** The first user of every repository, and the author of its first check-in. */
@@ -32,6 +34,7 @@ export interface ImportSource {
  */
 export class RepositoryFiles {
   readonly folder: string;
+  readonly #inPlace = new FilesInPlace();
   readonly #pool: RepositoryPool;
   /** By the project's id. */
   readonly #handles = new Map<string, Promise<PooledRepository>>();
@@ -57,16 +60,40 @@ export class RepositoryFiles {
   }
 
   /**
-   * Works with a project's repository.
+   * Works with a project's repository. Checks before and after that its file is still in place, so
+   * that nothing is acknowledged that went to a file without a name.
    *
    * @throws ServiceError in place of the engine's errors
+   * @throws Unavailable if another program replaced or removed the file
    */
   async use<T>(
     project: Pick<Project, "id" | "slug">,
     work: (repository: PooledRepository) => Promise<T>,
   ): Promise<T> {
     await this.#closed.get(project.id);
-    return await translated(async () => await work(await this.#open(project)));
+    this.requireInPlace(project);
+    return await translated(async () => {
+      const repository = await this.#open(project);
+      const requireInPlace = this.#inPlace.begin(project, this.pathOf(project));
+      const result = await work(repository);
+      requireInPlace();
+      return result;
+    });
+  }
+
+  /**
+   * Checks that no other program has replaced or removed a project's file since its first use.
+   * Blocks for a few microseconds.
+   *
+   * @throws Unavailable if one has, until a restart
+   */
+  requireInPlace(project: Pick<Project, "id" | "slug">): void {
+    this.#inPlace.require(project, this.pathOf(project));
+  }
+
+  /** What is wrong with the files, without the names of projects; null if nothing is known. */
+  get trouble(): string | null {
+    return this.#inPlace.trouble;
   }
 
   /** Makes an empty repository. A file that no project owns is moved aside first. */
@@ -97,7 +124,9 @@ export class RepositoryFiles {
           create: { admin: REPOSITORY_ADMIN, projectName: project.name },
           source: source.path,
           format: source.format,
-        }, options)
+        }, options).catch((error) => {
+          throw refusedSource(error, source) ?? error;
+        })
       );
       await repository.close();
       await mayReplace();
@@ -130,6 +159,7 @@ export class RepositoryFiles {
     try {
       const handle = await this.#handles.get(id)?.catch(() => null);
       await handle?.close();
+      this.#inPlace.forget(project);
       await work();
     } finally {
       this.#closed.delete(id);
@@ -141,7 +171,12 @@ export class RepositoryFiles {
     const { id } = project;
     const known = this.#handles.get(id);
     if (known !== undefined) return known;
-    const opening = this.#pool.open(this.pathOf(project));
+    const opening = this.#pool.open(this.pathOf(project)).catch((error) => {
+      if (errorCodeOf(error) !== "unsupported") throw error;
+      // The message of the engine names the path.
+      const message = "The repository file is missing, or muster does not support it";
+      throw new Unavailable(message, { cause: error });
+    });
     this.#handles.set(id, opening);
     opening.catch(() => this.#handles.delete(id));
     return opening;
@@ -169,6 +204,14 @@ async function translated<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw serviceErrorOf(error) ?? error;
   }
+}
+
+/** The fault of the file that a client sent, without its path; null for any other error. */
+function refusedSource(error: unknown, { path }: ImportSource): Invalid | null {
+  const code = errorCodeOf(error);
+  if (!(error instanceof Error) || (code !== "corrupt" && code !== "unsupported")) return null;
+  const reason = error.message.replaceAll(`"${path}"`, "the file");
+  return new Invalid(`The import is refused: ${reason}`, { cause: error });
 }
 
 /** The files of a repository: SQLite's, and the search index beside it. */

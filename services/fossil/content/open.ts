@@ -101,7 +101,17 @@ function checkSchema(db: Database, path: string): void {
     if (type === "trigger") refuse(path, `table "${table}" has the trigger "${name}"`);
     if (type === "view") refuse(path, `"${name}" is a view`);
     if (/^create\s+virtual/i.test(sql ?? "")) refuse(path, `"${name}" is a virtual table`);
+    if (type === "table") refuseComputed(db, { path, name });
   }
+}
+
+/** A computed column may take any memory, at each read. */
+function refuseComputed(db: Database, { path, name }: { path: string; name: string }): void {
+  const computed = db.row<{ name: string }>(
+    "SELECT name FROM pragma_table_xinfo(?) WHERE hidden<>0",
+    name,
+  );
+  if (computed !== undefined) refuse(path, `column "${computed.name}" of "${name}" is computed`);
 }
 
 function refuse(path: string, reason: string): never {

@@ -1,4 +1,4 @@
-import { errorCodeOf } from "../error.ts";
+import { describeError, errorCodeOf, FossilError } from "../error.ts";
 import type { JobResponse } from "./protocol.ts";
 import { Interrupted } from "./watch.ts";
 
@@ -7,5 +7,11 @@ export function failureOf(error: unknown): JobResponse {
   if (error instanceof Interrupted) return { kind: "interrupted" };
   const code = errorCodeOf(error);
   const { message, stack = "" } = error instanceof Error ? error : new Error(String(error));
-  return code === null ? { kind: "broken", message, stack } : { kind: "refused", code, message };
+  if (code === null) return { kind: "broken", message, stack };
+  return { kind: "refused", code, message: error instanceof FossilError ? message : told(error) };
+}
+
+/** A sentence without the path and the raw text of an error of SQLite or of the system. */
+function told(error: unknown): string {
+  return describeError(error, "The repository") ?? "The repository cannot be read or written";
 }

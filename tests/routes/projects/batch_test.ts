@@ -72,3 +72,14 @@ Deno.test("the items of a batch have the caller's rights, and a caller without t
     assert.equal((await send("POST /api/batch", { as: outsider, body })).status, 404);
   });
 });
+
+Deno.test("a batch refuses archives and streams whose paths are encoded", async () => {
+  await withProject(async ({ answer, caller }) => {
+    const paths = ["/api/%61rchive/trunk.zip", "/api/archive%2ezip/../%61rchive/trunk.tar.gz"];
+    const requests = [...paths, "/api/%65vents"].map((path) => ({ path }));
+    const { responses } = await answer("POST /api/batch", { as: caller, body: { requests } });
+    for (const { status, body } of responses) {
+      assert.deepEqual([status, body.error], [400, "A batch takes neither streams nor archives"]);
+    }
+  });
+});
