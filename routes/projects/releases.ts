@@ -53,7 +53,7 @@ const listReleases = projectRoute("GET /api/releases", {
       z.object({ releases: z.array(releaseSchema) }),
       "The releases, newest first; at most 1000",
     ),
-    ...projectErrors(),
+    ...projectErrors(400),
   },
 });
 
@@ -73,7 +73,7 @@ const createRelease = projectRoute("POST /api/releases", {
 const getRelease = projectRoute("GET /api/releases/{tag}", {
   summary: "A release with its files",
   request: { params, query: z.object(htmlParameter) },
-  responses: { 200: json(releaseSchema, "The release"), ...projectErrors() },
+  responses: { 200: json(releaseSchema, "The release"), ...projectErrors(400) },
 });
 
 const changeRelease = projectRoute("PATCH /api/releases/{tag}", {
