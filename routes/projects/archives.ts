@@ -5,7 +5,7 @@ import type { ArchiveFormat } from "../../services/fossil/mod.ts";
 import { newRoutes } from "../context.ts";
 import { conditionalHeaders, hasAlready, notModified } from "./answers.ts";
 import { dispositionOf } from "./content_headers.ts";
-import { projectErrors, projectRoute } from "./route.ts";
+import { projectErrors, projectRoute, refuseInBatch } from "./route.ts";
 
 const TYPES: Readonly<Record<ArchiveFormat, string>> = {
   "zip": "application/zip",
@@ -33,7 +33,7 @@ const getArchive = projectRoute("GET /api/archive/{archive}", {
     ...notModified,
     ...projectErrors(400, 413, 429),
   },
-});
+}, refuseInBatch);
 
 /** `/api/archive/…`. */
 export function archiveRoutes({ hosting: { repositories } }: Pick<Services, "hosting">) {

@@ -3,7 +3,6 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { Hono } from "hono";
 import type { JSONValue } from "hono/utils/types";
 import { type AppEnv, newRoutes } from "../context.ts";
-import { Invalid } from "../../services/errors.ts";
 import type { Log } from "../../services/log.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { errorHandler } from "../middleware/errors.ts";
@@ -14,8 +13,6 @@ import { projectErrors, projectRoute } from "./route.ts";
 const MAX_ITEMS = 25;
 /** Most bytes of all bodies in one response; further items are refused. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Items that are refused. The router has decoded their paths. */
-const REFUSED = /^\/api\/(?:events|archive)(?:\/|$)/;
 /** The origin of the inner requests; only their paths matter. */
 const ORIGIN = "http://batch";
 
@@ -104,9 +101,6 @@ function itemRoutes(log: Log, api: OpenAPIHono<AppEnv> | null): Hono<AppEnv> {
     const { batch } = item.env;
     if (batch === undefined) throw new Error("An item belongs to a batch");
     for (const name of INHERITED) item.set(name, batch.get(name));
-    if (REFUSED.test(item.req.path)) {
-      throw new Invalid("A batch takes neither streams nor archives");
-    }
     await next();
   });
   if (api !== null) items.route("/", api);
@@ -126,10 +120,6 @@ async function answerOf(
   if (typeof path !== "string") return path;
   const response = await caller.request(`${ORIGIN}${path}`, {}, env);
   const type = response.headers.get("content-type") ?? "";
-  if (type.startsWith("text/event-stream")) {
-    await response.body?.cancel();
-    return refusal(400, "A batch takes no streams");
-  }
   if (Number(response.headers.get("content-length")) > MAX_BYTES) {
     await response.body?.cancel();
     return refusal(413, "The content is too long for a batch");

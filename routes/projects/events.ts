@@ -6,7 +6,7 @@ import { accessOf } from "../../services/projects/mod.ts";
 import { newRoutes } from "../context.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
 import { queryTokenSchema } from "../schemas.ts";
-import { projectErrors, projectRoute } from "./route.ts";
+import { projectErrors, projectRoute, refuseInBatch } from "./route.ts";
 
 /** Most names in one request. */
 const MAX_NAMES = 50;
@@ -57,7 +57,7 @@ const streamEvents = projectRoute("GET /api/events", {
     },
     ...projectErrors(400, 429),
   },
-});
+}, refuseInBatch);
 
 /** `/api/events`. */
 export function eventRoutes({ hosting }: Pick<Services, "hosting">, streams: EventStreams) {

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import { createMiddleware } from "hono/factory";
-import { Unauthorized } from "../../services/errors.ts";
+import { Invalid, Unauthorized } from "../../services/errors.ts";
 import type { Action } from "../../services/identity/mod.ts";
 import type { SecurityScheme } from "../documentation/mod.ts";
 import { errors } from "../schemas.ts";
@@ -54,6 +54,15 @@ export function projectErrors<Status extends Parameters<typeof errors>[0]>(
 ) {
   return errors<Status | 404 | 503 | 504>(404, 503, 504, ...statuses);
 }
+
+/** Refuses an item of a batch, for routes whose answer is a stream or an archive. */
+export const refuseInBatch = createMiddleware<AppEnv>(async (context, next) => {
+  // Requests outside a batch have the runtime's own bindings, or none.
+  if (context.env?.batch !== undefined) {
+    throw new Invalid("A batch takes neither streams nor archives");
+  }
+  await next();
+});
 
 function allowInProject(action: Action) {
   return createMiddleware<AppEnv>(async (context, next) => {

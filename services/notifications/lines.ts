@@ -1,3 +1,4 @@
+import { LANDING_PREFIX } from "../workspaces/mod.ts";
 import { actorName, isByMuster, isOfLanding, type ProjectEvent } from "./events.ts";
 import { excerpt, listed, oneLine, quoted, short } from "./texts.ts";
 
@@ -49,7 +50,7 @@ export function summaryOf(kind: string, count: number): string {
 /** The line of each type of event that people want to read. */
 const WORDS: { readonly [Type in ProjectEvent["type"]]?: (event: EventOf<Type>) => Line | null } = {
   "project.checkin": ({ data: { uuid, user, branch, comment } }) =>
-    branch.startsWith("landing/") ? null : {
+    branch.startsWith(LANDING_PREFIX) ? null : {
       kind: "checkin",
       text: `${user} committed ${short(uuid)} to ${branch}${excerpt(comment)}`,
     },

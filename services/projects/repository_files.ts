@@ -71,7 +71,6 @@ export class RepositoryFiles {
     work: (repository: PooledRepository) => Promise<T>,
   ): Promise<T> {
     await this.#closed.get(project.id);
-    this.requireInPlace(project);
     return await translated(async () => {
       const repository = await this.#open(project);
       const requireInPlace = this.#inPlace.begin(project, this.pathOf(project));

@@ -42,7 +42,7 @@ export interface QueuedLanding {
   readonly landing: Landing;
   /** From 1; null if the landing has ended. */
   readonly position: number | null;
-  /** The checks for which a candidate waits or that it has passed; none unless it is tested. */
+  /** The required checks of a candidate under test; otherwise none. */
   readonly checks: readonly LandingCheck[];
 }
 

@@ -2,7 +2,7 @@ import type { Change, Database } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
 import { type AccountDirectory, type Caller, OPERATOR, originOf } from "../identity/mod.ts";
 import type { Project, ProjectRepositories, RegisteredKind } from "../projects/mod.ts";
-import type { Workspaces } from "../workspaces/mod.ts";
+import { LANDING_PREFIX, type Workspaces } from "../workspaces/mod.ts";
 import type { Landing, LandingStore, Reason } from "./landing_store.ts";
 
 /** Conflicts that one reason lists. */
@@ -28,7 +28,7 @@ export interface LandedWork {
 
 /** The branch of a review's candidates. */
 export function landingBranch({ review }: Pick<Landing, "review">): string {
-  return `landing/${review}`;
+  return `${LANDING_PREFIX}${review}`;
 }
 
 interface CandidateBody {

@@ -18,7 +18,7 @@ type Row = Selectable<Tables["uploads"]>;
 
 /** Time from an upload's last part to its expiry, in milliseconds. */
 const LIFETIME = 24 * 60 * 60 * 1000;
-/** Time for which a finished upload can be read, in milliseconds. */
+/** How long a finished upload can still be read, in milliseconds. */
 const FINISHED_LIFETIME = 60 * 60 * 1000;
 /** Pause between two removals of expired uploads, in milliseconds. */
 const SWEEP_INTERVAL = 60 * 60 * 1000;

@@ -3,10 +3,7 @@ import type { MergeOf, PooledRepository, ReceivedArtifact } from "../fossil/mod.
 import type { Project, Reception } from "../projects/mod.ts";
 import { DEFAULT_TARGET, type WorkspaceParts } from "./parts.ts";
 import { linesOf } from "./permits.ts";
-import { branchOf, type Workspace, type WorkspaceLine } from "./records.ts";
-
-/** Branches whose merges of a workspace do not end it: candidates, and other workspaces. */
-const PASSING = /^(?:landing|workspace)\//;
+import { branchOf, isPassing, type Workspace, type WorkspaceLine } from "./records.ts";
 
 /** A merge, and what the merged changes are changes of. */
 type ForeignMerge = MergeOf & { readonly base: string };
@@ -114,7 +111,7 @@ async function mergeOf(
 ): Promise<ForeignMerge | null> {
   if (line.tip === workspace.startedAs) return null;
   const merges = await repository.mergesOf(line.tip);
-  const merge = merges.find(({ branch }) => !PASSING.test(branch));
+  const merge = merges.find(({ branch }) => !isPassing(branch));
   if (merge === undefined) return null;
   const { parents: [ours] } = await repository.checkin(merge.uuid);
   if (ours === undefined) return { ...merge, base: line.base };

@@ -18,7 +18,13 @@ export type {
 export type { MergeRequest, SettledMerge, WrittenMerge } from "./merging.ts";
 export { OverlapWatch, type OverlapWatchOptions } from "./overlap_watch.ts";
 export { type Overlap, type OverlapConflict, Overlaps } from "./overlaps.ts";
-export { branchOf, type Workspace, type WorkspaceLine, type WorkspaceStatus } from "./records.ts";
+export {
+  branchOf,
+  LANDING_PREFIX,
+  type Workspace,
+  type WorkspaceLine,
+  type WorkspaceStatus,
+} from "./records.ts";
 export { requireTarget } from "./tips.ts";
 export {
   type NewWorkspace,

@@ -38,9 +38,18 @@ export interface WorkspaceLine {
   readonly isClosed: boolean;
 }
 
+const WORKSPACE_PREFIX = "workspace/";
+/** How the branches of landing candidates begin. */
+export const LANDING_PREFIX = "landing/";
+
 /** The branch of a workspace. */
 export function branchOf({ name }: Pick<Workspace, "name">): string {
-  return `workspace/${name}`;
+  return `${WORKSPACE_PREFIX}${name}`;
+}
+
+/** Whether a branch is a workspace's or a landing candidate's: work passes through it, and ends elsewhere. */
+export function isPassing(branch: string): boolean {
+  return branch.startsWith(WORKSPACE_PREFIX) || branch.startsWith(LANDING_PREFIX);
 }
 
 export function workspaceOf(row: Selectable<Tables["workspaces"]>): Workspace {

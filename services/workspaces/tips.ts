@@ -1,7 +1,7 @@
 /** Tips of branches, and the refusals of outdated tips and of conflicts. */
 import { Conflict, Invalid, NotFound } from "../errors.ts";
 import type { MergePreview, PooledRepository } from "../fossil/mod.ts";
-import type { WorkspaceLine } from "./records.ts";
+import { isPassing, type WorkspaceLine } from "./records.ts";
 
 /** Most conflicts that a response lists. */
 const MAX_CONFLICTS = 1000;
@@ -12,17 +12,14 @@ export function requireTip({ tip }: WorkspaceLine, expected: string | undefined)
   throw new Conflict("The workspace has moved on: its tip is another check-in", { tip });
 }
 
-/** How the names of branches begin that muster keeps: of workspaces, and of landing candidates. */
-const KEPT_BRANCHES = ["workspace/", "landing/"];
-
 /**
- * Checks that work may be merged into a branch. What reached a workspace or a landing candidate by a
- * merge would pass the workspace's owner, its claim, the review and the checks.
+ * Checks that work may be merged into a branch. A merge into a workspace or a landing candidate would
+ * bypass the workspace's owner and claim, or the review and the checks.
  *
  * @throws Invalid if it is the branch of a workspace or of a landing candidate
  */
 export function requireTarget(branch: string): void {
-  if (!KEPT_BRANCHES.some((prefix) => branch.startsWith(prefix))) return;
+  if (!isPassing(branch)) return;
   throw new Invalid(
     `"${branch}" belongs to a workspace or the landing queue, so nothing is merged into it`,
   );
