@@ -111,8 +111,22 @@ export function errorCodeOf(error: unknown): FossilErrorCode | null {
  * @returns null for an error that says nothing about a file, such as one of the engine.
  */
 export function describeError(error: unknown, name: string): string | null {
-  const refusal = refusalOf(error);
-  return refusal === undefined ? null : `${name} ${refusal.clause}`;
+  const clause = refusalOf(error)?.clause ?? systemClauseOf(error);
+  return clause === null ? null : `${name} ${clause}`;
+}
+
+/** Refusals of the system to make, move or remove a file; their words have the error's number. */
+const SYSTEM_CLAUSES: readonly { readonly words: RegExp; readonly clause: string }[] = [
+  { words: /os error (?:28|122)\b/, clause: "does not fit on the disk, which is full" },
+  {
+    words: /os error (?:1|13|30)\b/,
+    clause: "cannot be read or written: the system does not permit it",
+  },
+];
+
+function systemClauseOf(error: unknown): string | null {
+  if (!(error instanceof Error) || error instanceof FossilError) return null;
+  return SYSTEM_CLAUSES.find(({ words }) => words.test(error.message))?.clause ?? null;
 }
 
 /** Whether SQLite could not write the file, or create or remove its files beside it. */

@@ -19,7 +19,7 @@ import {
   verifyArtifacts,
   type VerifyOptions,
 } from "./content/mod.ts";
-import { Crosslinker, type Inspect, rebuild, type RebuildResult } from "./crosslink/mod.ts";
+import { Crosslinker, type LinkChecks, rebuild, type RebuildResult } from "./crosslink/mod.ts";
 import { FossilError } from "./error.ts";
 
 /** Options of `Repository.open`. */
@@ -46,6 +46,12 @@ export interface ReceiveOptions {
   /** Name of the delta's source. */
   readonly deltaSource?: string;
   readonly isPrivate?: boolean;
+}
+
+/** Looks at what a write receives. Each may throw: the whole transaction is then rolled back. */
+export interface WriteChecks extends LinkChecks {
+  /** Called when everything is linked, before the commit. */
+  readonly conclude?: () => void;
 }
 
 /** No user and no address: the program acts by itself. */
@@ -123,6 +129,14 @@ export class Repository implements Disposable {
     return this.#isWriting;
   }
 
+  /**
+   * Changes whenever somebody may have done more to the links between check-ins, their changed files
+   * and their times than adding some.
+   */
+  get relinked(): number {
+    return this.#crosslinker.relinked;
+  }
+
   get hashPolicy(): HashPolicy {
     return this.store.hashPolicy();
   }
@@ -141,16 +155,19 @@ export class Repository implements Disposable {
    * it was caught in between.
    *
    * @param origin user and address, for the table of received artifacts.
-   * @param inspect sees every structural artifact before it is linked, and may throw.
+   * @param checks those of a nested `write` are ignored.
    */
-  write<T>(origin: Origin, work: () => T, inspect: Inspect | null = null): T {
+  write<T>(origin: Origin, work: () => T, checks: WriteChecks = {}): T {
     if (this.#depth > 0 && this.#isWriting) return this.#nestedWrite(work);
     if (this.#depth > 0) throw new Error("Cannot write inside of read()");
     if (this.#schema !== "current") {
       throw new FossilError("unsupported", "The repository has an old schema: rebuild it first");
     }
-    this.#crosslinker.begin(inspect);
-    return this.#write(origin, work, () => this.#crosslinker.finish());
+    this.#crosslinker.begin(checks);
+    return this.#write(origin, work, () => {
+      this.#crosslinker.finish();
+      checks.conclude?.();
+    });
   }
 
   #write<T>(origin: Origin, work: () => T, finish: () => void): T {
@@ -261,6 +278,7 @@ export class Repository implements Disposable {
     const base = this.store.get(source);
     if (base !== null) return this.#receiveContent(applyDelta(base, bytes), options);
     const { rid, isNew } = this.store.putDangling(bytes, hash, source, isPrivate);
+    if (isNew) this.#crosslinker.noteDangling(rid);
     return { rid, isNew, isAvailable: this.store.isAvailable(rid) };
   }
 
@@ -284,7 +302,7 @@ export class Repository implements Disposable {
   writeHistory<T>(work: () => T): T {
     this.#crosslinker.deferNudges();
     const result = work();
-    this.#crosslinker.begin(null);
+    this.#crosslinker.begin({});
     this.#write(NOBODY, () => {}, () => this.#crosslinker.finishRebuild());
     return result;
   }
@@ -293,7 +311,7 @@ export class Repository implements Disposable {
   rebuild(progress?: Progress): RebuildResult {
     if (this.#depth > 0) throw new Error("Cannot rebuild inside of a transaction");
     const { db, config, store } = this;
-    this.#crosslinker.begin(null);
+    this.#crosslinker.begin({});
     const work = () => rebuild(db, config, store, this.#crosslinker, progress);
     const result = this.#write(NOBODY, work, () => {});
     this.#schema = "current";
@@ -301,11 +319,13 @@ export class Repository implements Disposable {
   }
 
   /**
-   * Makes the rows of every ticket again when the transaction ends. Needs `write`, in which the
-   * tables of tickets were recreated.
+   * Makes rows of tickets again when the transaction ends. Needs `write`.
+   *
+   * @param field the field whose column was added or removed, if all other columns are complete:
+   * only tickets with a change that names it are made again; null for all tickets
    */
-  relinkTickets(): void {
-    this.#crosslinker.relinkTickets();
+  relinkTickets(field: string | null): void {
+    this.#crosslinker.relinkTickets(field);
   }
 
   /** Decodes and hashes every artifact. Returns those that do not match their hashes. */

@@ -4,8 +4,17 @@ export {
   isReservedFileName,
   isTagName,
   isWikiTitle,
+  MAX_PATH,
   MAX_TITLE_BYTES,
+  nameFault,
 } from "./names.ts";
+export {
+  caseCollision,
+  foldPath,
+  isGitFolder,
+  isHarmfulPath,
+  pathFault,
+} from "./portable_paths.ts";
 export { findFileCard } from "./find.ts";
 export { KnownFiles } from "./known_files.ts";
 export {

@@ -1,6 +1,9 @@
 /** Rules for names in artifacts. */
 import { encodeUtf8, isHex } from "../codec/mod.ts";
 
+/** Longest path of a file that a commit or a push may add, in UTF-16 units. */
+export const MAX_PATH = 1000;
+
 /** Longest wiki title in bytes. */
 export const MAX_TITLE_BYTES = 100;
 
@@ -25,6 +28,29 @@ export function isWikiTitle(title: string): boolean {
     if (character < " ") return false;
   }
   return encodeUtf8(title).length <= MAX_TITLE_BYTES;
+}
+
+/** Names of check-ins that Fossil resolves by itself. */
+const KEYWORD = /^(?:tip|current|prev|previous|next|ckout)$/;
+const DATE = /^\d{4}-\d\d-\d\d|^(?:\d{8}|\d{12}|\d{14})$/;
+/** Fewest and most digits of a prefix of a hash. */
+const HASH_DIGITS = { least: 4, most: 64 };
+
+/**
+ * Why a name for a branch or tag would stand for something else; null if it would not.
+ *
+ * @returns the reason, which follows the name: "may be the beginning of a hash"
+ * @see {@link https://fossil-scm.org/home/doc/trunk/www/checkin_names.wiki}
+ */
+export function nameFault(name: string): string | null {
+  if (KEYWORD.test(name)) return "names a check-in in another way";
+  if (name.includes(":")) return "has a colon, which begins a date or another kind of name";
+  if (DATE.test(name)) return "may be a date";
+  const { length } = name;
+  const isPrefix = length >= HASH_DIGITS.least && length <= HASH_DIGITS.most;
+  if (isPrefix && isHex(name.toLowerCase())) return "may be the beginning of a hash";
+  if (/[\p{Cc}\[\]]/u.test(name)) return "has a bracket or a control character";
+  return null;
 }
 
 /** Whether text can name a tag: it must not look like the prefix of a hash. */

@@ -4,6 +4,7 @@
  *
  * @see {@link https://fossil-scm.org/home/doc/trunk/www/delta_format.wiki}
  */
+import { Buffer } from "node:buffer";
 import { FossilError } from "../error.ts";
 import { MAX_ARTIFACT_BYTES } from "./blob.ts";
 
@@ -12,6 +13,8 @@ const DIGITS = new TextEncoder().encode(
 );
 const DIGIT_VALUES = digitValues();
 
+/** From so many bytes on, native code compares faster. */
+const MIN_COMPARED = 256;
 /** Bytes in the window by which matches are found; part of what makes our output Fossil's. */
 const WINDOW = 16;
 /** Candidates tried per position, as in Fossil. */
@@ -157,9 +160,14 @@ class SourceIndex {
       const at = block * WINDOW;
       const here = base + ahead;
       const limit = Math.min(source.length - at, target.length - here);
-      let forward = 0;
-      while (forward < limit && source[at + forward] === target[here + forward]) forward++;
       const reach = Math.min(at - 1, ahead);
+      // Only a candidate that is longer than the best one counts. In a text that repeats itself,
+      // every candidate is long.
+      const needed: number = (best?.count ?? 0) + 1 - Math.max(reach, 0);
+      if (needed > limit) continue;
+      let forward = needed > MIN_COMPARED ? needed : 0;
+      if (forward > 0 && !isSame(source, at, target, here, forward)) continue;
+      while (forward < limit && source[at + forward] === target[here + forward]) forward++;
       let back = 0;
       while (back < reach && source[at - back - 1] === target[here - back - 1]) back++;
       const count = forward + back;
@@ -171,6 +179,12 @@ class SourceIndex {
     }
     return best;
   }
+}
+
+/** Whether two ranges have the same bytes, by one call of native code. */
+function isSame(one: Uint8Array, at: number, other: Uint8Array, there: number, length: number) {
+  const bytes = Buffer.from(one.buffer, one.byteOffset + at, length);
+  return bytes.compare(other, there, there + length) === 0;
 }
 
 interface Match {

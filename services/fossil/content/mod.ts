@@ -14,9 +14,11 @@ export {
   FORUM_SCHEMA,
   PERMANENT_TABLES,
   TAG,
+  UNJUDGED_SCHEMA,
 } from "./schema.ts";
 export { rebuildPositions } from "./rebuild_order.ts";
-export { dropShunned, shun } from "./shun.ts";
+export { mainBranch } from "./main_branch.ts";
+export { dropPrivate, dropShunned, shun } from "./shun.ts";
 export { ContentStore } from "./store.ts";
 export type { Origin, PutOptions, PutResult, StoredArtifact, StoreOptions } from "./store_types.ts";
 export { readTicketClosing, type TicketClosing } from "./ticket_closing.ts";
@@ -40,7 +42,7 @@ export {
   type HashCheck,
   hashingHere,
   type Progress,
-  PROGRESS_STEP,
+  ProgressSteps,
   verifyArtifacts,
   type VerifyOptions,
 } from "./verify.ts";

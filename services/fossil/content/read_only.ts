@@ -94,7 +94,7 @@ function copyUnchanged(path: string, copy: string): void {
 function copyFile(path: string, copy: string): void {
   if (sizeOf(path) === 0) return;
   Deno.copyFileSync(path, copy);
-  Deno.chmodSync(copy, 0o600);
+  if (Deno.build.os !== "windows") Deno.chmodSync(copy, 0o600);
 }
 
 /** A text that changes whenever somebody writes one of the files. */

@@ -22,13 +22,19 @@ export class Receipt {
     this.#rcvid = 0;
   }
 
+  /** Whether this transaction has a row. */
+  get exists(): boolean {
+    return this.#rcvid !== 0;
+  }
+
   /** The row of this transaction, inserted with its first new content. */
   row(): number {
     if (this.#rcvid === 0) {
       this.#rcvid = this.#db.insert(
         `INSERT INTO rcvfrom(uid,mtime,nonce,ipaddr)
-         VALUES((SELECT uid FROM user WHERE login=?),julianday('now'),NULL,?)`,
+         VALUES((SELECT uid FROM user WHERE login=?),julianday('now'),?,?)`,
         this.#origin.user,
+        this.#origin.mark ?? null,
         this.#origin.ip,
       );
     }

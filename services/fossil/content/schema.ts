@@ -212,6 +212,12 @@ export const AWAITED_SCHEMA = `
 CREATE TABLE IF NOT EXISTS fx_awaited(hash TEXT, rid INTEGER, PRIMARY KEY(hash, rid)) WITHOUT ROWID;
 `;
 
+/**
+ * Our own table, created on demand: artifacts of a push that nobody could judge, because a part of
+ * their content was missing when the push ended.
+ */
+export const UNJUDGED_SCHEMA = "CREATE TABLE IF NOT EXISTS fx_unjudged(rid INTEGER PRIMARY KEY)";
+
 /** Tables that a rebuild keeps; it drops all others. */
 export const PERMANENT_TABLES: readonly string[] = [
   "accesslog",

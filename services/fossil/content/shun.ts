@@ -18,8 +18,25 @@ export function shun(db: Database, hash: string, reason = ""): void {
 
 /** Deletes the shunned artifacts; their deltas become full text first. */
 export function dropShunned(db: Database, store: ContentStore): void {
-  const shunned = "SELECT rid FROM blob JOIN shun USING(uuid)";
-  const dependents = `SELECT rid FROM delta WHERE srcid IN (${shunned})`;
-  for (const { rid } of db.rows<{ rid: number }>(dependents)) store.undelta(rid);
-  for (const { rid } of db.rows<{ rid: number }>(shunned)) store.remove(rid);
+  drop(db, store, "SELECT rid FROM blob JOIN shun USING(uuid)");
+}
+
+/**
+ * Deletes the private artifacts whose content is here; their deltas become full text first. The
+ * derived tables still have them until the next rebuild. Needs a transaction.
+ *
+ * @returns their names
+ */
+export function dropPrivate(db: Database, store: ContentStore): string[] {
+  const privates = "FROM blob JOIN private USING(rid) WHERE size>=0";
+  const rows = db.rows<{ uuid: string }>(`SELECT uuid ${privates} ORDER BY rid`);
+  drop(db, store, `SELECT rid ${privates}`);
+  return rows.map(({ uuid }) => uuid);
+}
+
+/** @param chosen selects the column `rid` of the artifacts to delete */
+function drop(db: Database, store: ContentStore, chosen: string): void {
+  const kept = `SELECT rid FROM delta WHERE srcid IN (${chosen}) AND rid NOT IN (${chosen})`;
+  for (const { rid } of db.rows<{ rid: number }>(kept)) store.undelta(rid);
+  for (const { rid } of db.rows<{ rid: number }>(chosen)) store.remove(rid);
 }

@@ -77,6 +77,16 @@ export class ContentStore {
     this.#receipt.forget();
   }
 
+  /** The row of `rcvfrom` of this transaction. */
+  receipt(): number {
+    return this.#receipt.row();
+  }
+
+  /** Whether this transaction has a row in `rcvfrom`, because it received something. */
+  get hasReceipt(): boolean {
+    return this.#receipt.exists;
+  }
+
   /** Row id of an artifact or phantom, 0 if the name is unknown. */
   ridOf(hash: string): number {
     return this.#names.ridOf(hash);
@@ -205,7 +215,11 @@ export class ContentStore {
       throw new FossilError("corrupt", `Content does not have the hash "${options.hash}"`);
     }
     const hash = options.hash ?? this.nameOf(content);
-    const result = this.#store(hash, content, content.length, options.isPrivate ?? false);
+    const result = this.#store(hash, content, {
+      size: content.length,
+      isPrivate: options.isPrivate ?? false,
+      isDelta: false,
+    });
     if (result.isNew) this.#cache.set(result.rid, content, content.length);
     return result;
   }
@@ -220,12 +234,25 @@ export class ContentStore {
     if (this.#deltas.chainHas(source, this.ridOf(hash))) {
       throw new FossilError("corrupt", `Delta of "${hash}" depends on itself`);
     }
-    const result = this.#store(hash, delta, size, isPrivate);
+    const result = this.#store(hash, delta, { size, isPrivate, isDelta: true });
     if (result.isNew) this.#deltas.set(result.rid, source);
     return result;
   }
 
-  #store(hash: string, stored: Uint8Array, size: number, isPrivate: boolean): PutResult {
+  /** Whether the source of a delta is missing. A wrong one must not keep the right content out. */
+  #isDangling(rid: number): boolean {
+    return this.sourceOf(rid) !== 0 && !this.isAvailable(rid);
+  }
+
+  #store(
+    hash: string,
+    stored: Uint8Array,
+    { size, isPrivate, isDelta }: {
+      readonly size: number;
+      readonly isPrivate: boolean;
+      readonly isDelta: boolean;
+    },
+  ): PutResult {
     if (!isArtifactHash(hash)) {
       throw new FossilError("invalid", `"${hash}" is not an artifact hash`);
     }
@@ -238,7 +265,10 @@ export class ContentStore {
       hash,
     );
     if (known !== undefined && known.size >= 0) {
-      return { rid: known.rid, isNew: false, wasAwaited: false };
+      if (isDelta || !this.#isDangling(known.rid)) {
+        return { rid: known.rid, isNew: false, wasAwaited: false };
+      }
+      this.forget(known.rid);
     }
     const rcvid = this.#receipt.row();
     let rid = known?.rid;
@@ -279,23 +309,32 @@ export class ContentStore {
 
   /**
    * Checks a delta whose source has arrived. If the content does not have its hash, it becomes a
-   * phantom again, so that another peer can send the right content.
+   * phantom again, so that another peer can send the right content. Right content counts as received
+   * now, with what it waited for.
    *
    * @returns whether the content is right.
    */
   checkArrival(rid: number): boolean {
     try {
-      if (this.#names.fits(this.require(rid), this.hashOf(rid) ?? "")) return true;
+      if (this.#names.fits(this.require(rid), this.hashOf(rid) ?? "")) {
+        this.#db.run("UPDATE blob SET rcvid=? WHERE rid=?", this.#receipt.row(), rid);
+        return true;
+      }
     } catch (error) {
       if (!(error instanceof FossilError)) throw error;
     }
+    this.forget(rid);
+    return false;
+  }
+
+  /** Drops the content of an artifact and keeps its name, so that another peer can send it again. */
+  forget(rid: number): void {
     this.#cache.delete(rid);
     this.#touched.delete(rid);
     this.#contents.delete(rid);
     this.#deltas.delete(rid);
     this.#db.run("UPDATE blob SET rcvid=0, size=-1, content=NULL WHERE rid=?", rid);
     this.#db.run("INSERT OR IGNORE INTO phantom VALUES(?)", rid);
-    return false;
   }
 
   /**

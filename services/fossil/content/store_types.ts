@@ -5,6 +5,8 @@ import type { Sha3 } from "../codec/mod.ts";
 export interface Origin {
   readonly user: string | null;
   readonly ip: string | null;
+  /** A text that is kept with the row, unlike that of every other row; none if absent. */
+  readonly mark?: string;
 }
 
 /** Options of `ContentStore`. */

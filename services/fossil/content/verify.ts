@@ -14,7 +14,31 @@ export interface Damage {
 export type Progress = (done: number, total: number) => void;
 
 /** Artifacts between two calls of `Progress`. */
-export const PROGRESS_STEP = 500;
+const PROGRESS_STEP = 500;
+
+/** Bytes between two calls of `Progress`, if the artifacts are large. */
+const PROGRESS_BYTES = 16 * 1024 * 1024;
+
+/** Calls `Progress` after so many artifacts, or so many bytes. */
+export class ProgressSteps {
+  readonly #progress: Progress;
+  readonly #total: number;
+  #done = 0;
+  #bytes = 0;
+
+  constructor(progress: Progress, total: number) {
+    this.#progress = progress;
+    this.#total = total;
+  }
+
+  /** Counts an artifact of so many bytes. */
+  step(bytes: number): void {
+    this.#bytes += bytes;
+    if (++this.#done % PROGRESS_STEP !== 0 && this.#bytes < PROGRESS_BYTES) return;
+    this.#bytes = 0;
+    this.#progress(this.#done, this.#total);
+  }
+}
 
 /** Bytes hashed at a time. */
 const BATCH_BYTES = 1024 * 1024;
@@ -54,10 +78,10 @@ export function verifyArtifacts(
     damages.push(...names.map((hash) => ({ hash, reason })));
   };
   const total = db.value<number>("SELECT count(*) FROM blob WHERE size>=0") ?? 0;
-  let done = 0;
+  const steps = new ProgressSteps(progress, total);
   let [batch, bytes]: [StoredArtifact[], number] = [[], 0];
   for (const walked of walkArtifacts(db, store)) {
-    if (++done % PROGRESS_STEP === 0) progress(done, total);
+    steps.step(walked.content?.length ?? 0);
     if (walked.content === null) {
       damages.push({ hash: store.hashOf(walked.rid) ?? "", reason: walked.error.message });
       continue;

@@ -16,6 +16,7 @@ export function linkManifest(ctx: LinkContext, rid: number, manifest: Manifest):
   if (baselineOf(ctx, manifest) === undefined) {
     const baseline = ctx.store.ridOrPhantom(manifest.baseline ?? "");
     ctx.db.run("INSERT OR IGNORE INTO orphan(rid,baseline) VALUES(?,?)", rid, baseline);
+    ctx.unjudged.note(rid);
     return null;
   }
   linkCherrypicks(ctx, rid, manifest);

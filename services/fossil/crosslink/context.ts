@@ -1,6 +1,7 @@
 import { type Artifact, KnownFiles, type Manifest, parseArtifact } from "../artifact/mod.ts";
 import { AWAITED_SCHEMA, ByteCache, type Config, type ContentStore } from "../content/mod.ts";
 import type { Database } from "../content/mod.ts";
+import { Unjudged } from "./unjudged.ts";
 
 /** Most bytes of artifacts whose parsed form is cached. */
 const CACHE_BYTES = 8 * 1024 * 1024;
@@ -31,6 +32,9 @@ export class Pending {
   readonly complete = new Set<number>();
 }
 
+/** Sees the row of an artifact and the id of a tag before the tag changes there. */
+export type TagObserver = (rid: number, tag: number) => void;
+
 /** The shared state of all crosslinking functions. */
 export class LinkContext {
   readonly db: Database;
@@ -38,6 +42,14 @@ export class LinkContext {
   readonly store: ContentStore;
   readonly pending = new Pending();
   readonly files = new KnownFiles();
+  readonly unjudged: Unjudged;
+  /**
+   * How often something else was done to `plink`, `mlink` and the times of `event` than adding rows,
+   * by anybody.
+   */
+  relinked = 0;
+  /** Called before a tag changes, by a card or by inheritance; null if nobody asks. */
+  onTag: TagObserver | null = null;
   readonly #artifacts = new ByteCache<number, Artifact>(CACHE_BYTES);
   readonly #fileNames = new Map<string, number>();
   /** Whether a check-in waits for a cherry-picked one; null if unknown. */
@@ -47,13 +59,16 @@ export class LinkContext {
     this.db = db;
     this.config = config;
     this.store = store;
+    this.unjudged = new Unjudged(db);
   }
 
   dropCaches(): void {
     this.#artifacts.clear();
     this.#fileNames.clear();
     this.#hasAwaiting = null;
+    this.unjudged.forget();
     for (const work of Object.values(this.pending)) work.clear();
+    this.relinked++;
   }
 
   /** The artifact of a row; null for a file and for missing content. */
@@ -71,6 +86,12 @@ export class LinkContext {
     const artifact = parsed ?? parseArtifact(content, { files: this.files });
     if (artifact !== null) this.#artifacts.set(rid, artifact, content.length);
     return artifact;
+  }
+
+  /** Drops the content of an artifact that is not linked, and keeps its name. */
+  forget(rid: number): void {
+    this.#artifacts.delete(rid);
+    this.store.forget(rid);
   }
 
   /** The check-in of a row, or null. */

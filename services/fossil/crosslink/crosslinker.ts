@@ -3,7 +3,7 @@ import { toJulianDay } from "../codec/mod.ts";
 import type { Config, ContentStore, Database } from "../content/mod.ts";
 import { linkAttachment } from "./attachment.ts";
 import { linkManifest } from "./checkin.ts";
-import { LinkContext } from "./context.ts";
+import { LinkContext, type TagObserver } from "./context.ts";
 import { linkControl } from "./control.ts";
 import { linkForumPost } from "./forum.ts";
 import { checkLeaves } from "./leaf.ts";
@@ -11,7 +11,7 @@ import { applyNudges, noteAllCloseChildren, widenNudges } from "./nudge.ts";
 import { reparentLinked } from "./plink.ts";
 import { insertTag, propagateAll, TAG_TYPE, tagTypeOf } from "./tag.ts";
 import { linkTechnote } from "./technote.ts";
-import { linkTicketChange, rebuildTickets } from "./ticket.ts";
+import { linkTicketChange, rebuildTickets, ticketsNaming } from "./ticket.ts";
 import { linkWiki, refreshWikiBacklinks } from "./wiki.ts";
 
 /**
@@ -19,7 +19,16 @@ import { linkWiki, refreshWikiBacklinks } from "./wiki.ts";
  * of another one. If it throws, the whole transaction is rolled back: the place for rules about
  * permissions.
  */
-export type Inspect = (artifact: Artifact, hash: string) => void;
+export type Inspect = (artifact: Artifact, hash: string, rid: number) => void;
+
+/** Looks at what a transaction receives. Each may throw. */
+export interface LinkChecks {
+  readonly inspect?: Inspect;
+  /** Sees all other content: files. */
+  readonly inspectFile?: (content: Uint8Array, hash: string) => void;
+  /** Sees every tag before it changes. */
+  readonly onTag?: TagObserver;
+}
 
 /**
  * Keeps the derived tables consistent with the artifacts, in any order of arrival. Works inside a
@@ -27,21 +36,28 @@ export type Inspect = (artifact: Artifact, hash: string) => void;
  */
 export class Crosslinker {
   readonly #ctx: LinkContext;
-  #inspect: Inspect | null = null;
+  #checks: LinkChecks = {};
   #defersNudges = false;
 
   constructor(db: Database, config: Config, store: ContentStore) {
     this.#ctx = new LinkContext(db, config, store);
   }
 
-  /** Starts a transaction. `inspect` sees each of its artifacts. */
-  begin(inspect: Inspect | null): void {
-    this.#inspect = inspect;
+  /** Starts a transaction. The checks see what it receives. */
+  begin(checks: LinkChecks): void {
+    this.#checks = checks;
+    this.#ctx.onTag = checks.onTag ?? null;
+    this.#ctx.unjudged.begin(checks.inspect !== undefined);
   }
 
   /** Clears the caches, because another program wrote or a transaction was rolled back. */
   dropCaches(): void {
     this.#ctx.dropCaches();
+  }
+
+  /** See {@link LinkContext.relinked}. */
+  get relinked(): number {
+    return this.#ctx.relinked;
   }
 
   /** Cached F cards. */
@@ -61,11 +77,18 @@ export class Crosslinker {
    */
   link(rid: number, content: Uint8Array, parsed?: Artifact): ArtifactKind | null {
     const artifact = this.#ctx.parse(rid, content, parsed);
-    if (artifact !== null) {
-      this.#inspect?.(artifact, this.#ctx.store.hashOf(rid) ?? "");
-      this.#link(rid, artifact);
+    if (artifact === null) {
+      this.#checks.inspectFile?.(content, this.#ctx.store.hashOf(rid) ?? "");
+      return null;
     }
-    return artifact?.kind ?? null;
+    this.#checks.inspect?.(artifact, this.#ctx.store.hashOf(rid) ?? "", rid);
+    this.#link(rid, artifact);
+    return artifact.kind;
+  }
+
+  /** Call this for a delta that cannot be linked yet, because its source is missing. */
+  noteDangling(rid: number): void {
+    this.#ctx.unjudged.note(rid);
   }
 
   /**
@@ -80,24 +103,27 @@ export class Crosslinker {
 
   /** Checks and links artifacts whose content is now available, and those that wait for them. */
   linkArrived(rids: readonly number[]): void {
-    const { db, store } = this.#ctx;
+    const { db, store, unjudged } = this.#ctx;
     const queue = [...rids];
     for (let rid = queue.pop(); rid !== undefined; rid = queue.pop()) {
       if (!store.checkArrival(rid)) continue;
       db.run("DELETE FROM orphan WHERE rid=?", rid);
+      if (unjudged.take(rid) && this.#ctx.artifact(rid) !== null) {
+        this.#ctx.forget(rid);
+        continue;
+      }
       queue.push(...this.waitingFor(rid));
       this.link(rid, store.require(rid));
       store.exposeNothing(rid);
     }
   }
 
-  /** Lets `finish` make the rows of every ticket again. */
-  relinkTickets(): void {
-    const { db, pending } = this.#ctx;
-    const tickets = db.rows<{ ticket: string }>(
-      "SELECT substr(tagname,5) AS ticket FROM tag WHERE tagname GLOB 'tkt-*' ORDER BY tagid",
-    );
-    for (const { ticket } of tickets) pending.tickets.add(ticket);
+  /**
+   * Lets `finish` make the rows of tickets again: of those with a change that names a field, or of
+   * all if it is null.
+   */
+  relinkTickets(field: string | null): void {
+    for (const ticket of ticketsNaming(this.#ctx, field)) this.#ctx.pending.tickets.add(ticket);
   }
 
   /** Does the work that waited for the last artifact of the transaction. */

@@ -54,7 +54,7 @@ export function linkFiles(
   primary: number,
   parentCount: number,
 ): void {
-  ctx.db.run("DELETE FROM mlink WHERE mid=?", rid);
+  if (ctx.db.run("DELETE FROM mlink WHERE mid=?", rid) > 0) ctx.relinked++;
   const child = sideOf(ctx, rid);
   if (child === null) return;
   if (parentCount === 0) {

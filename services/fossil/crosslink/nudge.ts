@@ -50,6 +50,7 @@ export function applyNudges(ctx: LinkContext): void {
     if (time === start) continue;
     const update = "UPDATE event SET mtime=? WHERE objid=? AND (mtime=omtime OR omtime IS NULL)";
     ctx.db.run(update, time, rid);
+    ctx.relinked++;
   }
   nudges.clear();
 }

@@ -68,6 +68,7 @@ export function reparent(ctx: LinkContext, rid: number, value: string): void {
   if (manifest === null) return;
   if (isOnBranch(ctx, rid)) checkLeafLater(ctx, rid);
   ctx.db.run("DELETE FROM plink WHERE cid=?", rid);
+  ctx.relinked++;
   ctx.pending.complete.delete(rid);
   linkCheckin(ctx, rid, manifest, parents.map((hash) => hash.toLowerCase()));
   if (isOnBranch(ctx, rid)) checkLeafLater(ctx, rid);

@@ -10,7 +10,7 @@ import {
   dropShunned,
   PERMANENT_TABLES,
   type Progress,
-  PROGRESS_STEP,
+  ProgressSteps,
   upgradePermanentTables,
   walkArtifacts,
 } from "../content/mod.ts";
@@ -73,6 +73,7 @@ function linkAll(
   progress: Progress,
 ): RebuildResult {
   const total = db.value<number>("SELECT count(*) FROM blob WHERE size>=0") ?? 0;
+  const steps = new ProgressSteps(progress, total);
   let [blobs, artifacts] = [0, 0];
   for (const walked of walkArtifacts(db, store, { keeps: true })) {
     if (walked.content === null) throw walked.error;
@@ -80,7 +81,8 @@ function linkAll(
     const { length } = content;
     if (size !== length) db.run("UPDATE blob SET size=? WHERE rid=?", length, rid);
     if (crosslinker.link(rid, content) !== null) artifacts++;
-    if (++blobs % PROGRESS_STEP === 0) progress(blobs, total);
+    blobs++;
+    steps.step(length);
   }
   const phantoms = db.value<number>("SELECT count(*) FROM phantom") ?? 0;
   return { blobs, artifacts, phantoms };

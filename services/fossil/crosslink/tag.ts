@@ -43,6 +43,7 @@ export function insertTag(ctx: LinkContext, tag: TagInsert): number {
   const { target, day } = tag;
   const newer = "SELECT 1 FROM tagxref WHERE tagid=? AND rid=? AND mtime>=?";
   if (ctx.db.exists(newer, id, target, day)) return id;
+  ctx.onTag?.(target, id);
   ctx.db.run(
     "REPLACE INTO tagxref(tagid,tagtype,srcid,origid,value,mtime,rid) VALUES(?,?,?,?,?,?,?)",
     id,
@@ -121,6 +122,7 @@ function propagate(ctx: LinkContext, tag: Spread, start: number): void {
 }
 
 function carry(ctx: LinkContext, { id, spreads, origin, value, day }: Spread, rid: number): void {
+  ctx.onTag?.(rid, id);
   if (spreads) {
     ctx.db.run(
       "REPLACE INTO tagxref(tagid,tagtype,srcid,origid,value,mtime,rid) VALUES(?,2,0,?,?,?,?)",

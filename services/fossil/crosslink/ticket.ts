@@ -4,7 +4,7 @@
  * itself: by the columns of `ticket` (the state) and `ticketchng` (one row per change).
  */
 import type { TicketChange, TicketField } from "../artifact/mod.ts";
-import { escapeHtml, toJulianDay } from "../codec/mod.ts";
+import { decodeUtf8, escapeHtml, toJulianDay } from "../codec/mod.ts";
 import type { SqlValue } from "../content/mod.ts";
 import { relabelAttachments } from "./attachment.ts";
 import { addBacklinks } from "./backlink.ts";
@@ -79,6 +79,29 @@ export function rebuildTickets(ctx: LinkContext, tickets: ReadonlySet<string>): 
   const columns = new TicketColumns(ctx);
   if (columns.all.size === 0) return;
   for (const ticket of tickets) rebuildTicket(ctx, columns, ticket);
+}
+
+/**
+ * The tickets that a field's column matters for: those with a change that names the field, and all
+ * of them if it gives tickets their titles or their status. Reads the changes without parsing them.
+ *
+ * @param field a name of letters, digits and "_"; null for all tickets
+ */
+export function ticketsNaming(ctx: LinkContext, field: string | null): ReadonlySet<string> {
+  const isShown = field === null || ["ticket-title-expr", "ticket-status-column"]
+    .some((setting) => ctx.config.get(setting) === field);
+  const card = new RegExp(`^J \\+?${field}(?: |$)`, "m");
+  const changes = ctx.db.rows<{ ticket: string; rid: number }>(
+    `SELECT substr(tagname,5) AS ticket, rid FROM tag JOIN tagxref USING(tagid)
+      WHERE tagname GLOB 'tkt-*' ORDER BY tagid`,
+  );
+  const tickets = new Set<string>();
+  for (const { ticket, rid } of changes) {
+    if (tickets.has(ticket)) continue;
+    const content = isShown ? null : ctx.store.get(rid);
+    if (isShown || (content !== null && card.test(decodeUtf8(content)))) tickets.add(ticket);
+  }
+  return tickets;
 }
 
 function rebuildTicket(ctx: LinkContext, columns: TicketColumns, ticket: string): void {

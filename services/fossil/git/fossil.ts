@@ -1,10 +1,11 @@
 /** Import of another repository file. */
-import { isArtifactHash } from "../codec/mod.ts";
-import type { Database } from "../content/mod.ts";
+import { deltaTargetLength, isArtifactHash, MAX_ARTIFACT_BYTES, unpackBlob } from "../codec/mod.ts";
+import { type Database, dropPrivate, type Progress } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import { Repository } from "../repository.ts";
 import { importUnversioned } from "../write/mod.ts";
 import { requireEmpty } from "./import.ts";
+import { NoticeLog } from "./notices.ts";
 import type { FossilImportOptions, FossilImportReport } from "./types.ts";
 
 /**
@@ -13,6 +14,7 @@ import type { FossilImportOptions, FossilImportReport } from "./types.ts";
  */
 const SETTINGS = [
   "hash-policy",
+  "main-branch",
   "project-code",
   "project-description",
   "project-name",
@@ -23,8 +25,13 @@ const SETTINGS = [
   "wiki-use-html",
 ] as const;
 
-/** Rows read at a time. */
-const BATCH_ROWS = 20;
+/** Rows read at a time, without their contents. */
+const BATCH_ROWS = 500;
+/** Largest content as it is stored: zlib adds little to bytes that it cannot compress. */
+const MAX_STORED_BYTES = MAX_ARTIFACT_BYTES + 1024 * 1024;
+/** Most bytes that artifacts declare in all: so many, and so many per byte of the file. */
+const MAX_DECLARED_BYTES = 2 * 1024 ** 3;
+const MAX_DECLARED_RATIO = 200;
 /** Most damaged artifacts to list in the message. */
 const MAX_NAMED = 5;
 const NOBODY = { user: null, ip: null };
@@ -33,7 +40,9 @@ interface BlobRow {
   readonly rid: number;
   readonly size: number;
   readonly uuid: unknown;
-  readonly content: unknown;
+  /** SQLite's type of the content, and its length in bytes. */
+  readonly type: string;
+  readonly stored: number | null;
   readonly srcid: number | null;
 }
 
@@ -41,16 +50,17 @@ interface BlobRow {
  * Copies the artifacts of a repository file into an empty repository: every one is decoded and
  * checked against its name, and all derived tables are computed again. Unversioned files are copied
  * and checked too. Not copied: users, passwords, reports, the texts of concealed values, triggers,
- * views, and most settings. Private artifacts stay private, and shunned names stay shunned. The source is only
- * read. Remove the new file if this fails.
+ * views, most settings, and private artifacts: readers would see these. Shunned names stay shunned.
+ * The source is only read. Remove the new file if this fails.
  *
  * @throws {FossilError} `conflict` if the repository is not empty; `unsupported` if the file is not
- * a repository; `corrupt` or `limit` if it has artifacts that do not match their hashes.
+ * a repository; `corrupt` if it has artifacts that do not match their hashes; `limit` if one is too
+ * large, or all of them together are far larger than the file.
  */
 export function importFossil(
   repository: Repository,
   path: string,
-  options: FossilImportOptions = {},
+  { progress = () => {} }: FossilImportOptions = {},
 ): FossilImportReport {
   requireEmpty(repository);
   using source = Repository.open(path, { readOnly: true });
@@ -60,20 +70,39 @@ export function importFossil(
       const rcvid = repository.db.insert(
         "INSERT INTO rcvfrom(uid,mtime,nonce,ipaddr) VALUES(NULL,julianday('now'),NULL,NULL)",
       );
-      copyArtifacts(source.db, repository.db, rcvid);
-      importUnversioned(source.db, repository.db, rcvid);
+      const sizes = new DeclaredSizes(source.db);
+      copyArtifacts({ source: source.db, target: repository.db, rcvid, sizes, progress });
+      importUnversioned(source.db, repository.db, {
+        rcvid,
+        declare: (bytes) => {
+          sizes.add(bytes);
+          progress(0, 0);
+        },
+      });
       return imported;
     })
   );
-  const damages = repository.verify();
+  const damages = repository.verify({ progress });
   if (damages.length > 0) {
     const named = damages.slice(0, MAX_NAMED).map(({ hash, reason }) => `"${hash}": ${reason}`);
     const message = `${damages.length} artifacts are damaged: ${named.join("; ")}`;
     throw new FossilError("corrupt", message);
   }
-  const { blobs, artifacts, phantoms } = repository.rebuild(options.progress);
+  const notices = new NoticeLog();
+  leaveOutPrivate(repository, notices);
+  let rebuilt = repository.rebuild(progress);
+  // A tag can make an artifact private that was not in the file's list.
+  while (leaveOutPrivate(repository, notices)) rebuilt = repository.rebuild(progress);
+  const { blobs, artifacts, phantoms } = rebuilt;
   repository.checkpoint();
-  return { blobs, artifacts, phantoms, settings };
+  return { blobs, artifacts, phantoms, settings, notices: notices.report() };
+}
+
+/** @returns whether there were private artifacts */
+function leaveOutPrivate(repository: Repository, notices: NoticeLog): boolean {
+  const hashes = repository.write(NOBODY, () => dropPrivate(repository.db, repository.store));
+  for (const hash of hashes) notices.add("private", hash, "A private artifact is left out");
+  return hashes.length > 0;
 }
 
 function copySettings(source: Repository, target: Repository): string[] {
@@ -86,13 +115,32 @@ function copySettings(source: Repository, target: Repository): string[] {
   });
 }
 
-/** Copies contents as they are stored, deltas as deltas. Checks only their form so far. */
-function copyArtifacts(source: Database, target: Database, rcvid: number): void {
-  const select = `SELECT blob.rid, size, uuid, content, srcid
+/** How artifacts are copied. */
+interface Copying {
+  readonly source: Database;
+  readonly target: Database;
+  /** Row of the reception that they belong to. */
+  readonly rcvid: number;
+  readonly sizes: DeclaredSizes;
+  readonly progress: Progress;
+}
+
+/**
+ * Copies contents as they are stored, deltas as deltas. Checks their form and their declared sizes,
+ * so that reading them costs no more than these sizes say.
+ */
+function copyArtifacts(copying: Copying): void {
+  const { source, target, progress } = copying;
+  const select = `SELECT blob.rid, size, uuid, typeof(content) AS type, srcid,
+      CASE typeof(content) WHEN 'blob' THEN length(content) END AS stored
     FROM blob LEFT JOIN delta USING(rid) WHERE blob.rid>? ORDER BY blob.rid LIMIT ${BATCH_ROWS}`;
-  for (let last = 0;;) {
+  const total = source.value<number>("SELECT count(*) FROM blob") ?? 0;
+  for (let [last, done] = [0, 0];;) {
     const rows = source.rows<BlobRow>(select, last);
-    for (const row of rows) copyBlob(target, row, rcvid);
+    for (const row of rows) {
+      copyBlob(row, copying);
+      progress(++done, total);
+    }
     if (rows.length < BATCH_ROWS) break;
     last = rows.at(-1)!.rid;
   }
@@ -108,20 +156,65 @@ function copyArtifacts(source: Database, target: Database, rcvid: number): void 
   }
 }
 
-function copyBlob(target: Database, row: BlobRow, rcvid: number): void {
-  const { rid, size, uuid, content, srcid } = row;
-  const isPhantom = content === null;
+/** Sums up the sizes that artifacts declare. Small deltas can declare sizes without end. */
+class DeclaredSizes {
+  readonly #most: number;
+  #sum = 0;
+
+  constructor(source: Database) {
+    const bytes = source.value<number>(
+      "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+    ) ?? 0;
+    this.#most = MAX_DECLARED_BYTES + MAX_DECLARED_RATIO * bytes;
+  }
+
+  /** @throws {FossilError} `limit` if the sum is too large for the file. */
+  add(bytes: number): void {
+    this.#sum += bytes;
+    if (this.#sum <= this.#most) return;
+    const message = `The artifacts of the file declare more than ${this.#most} bytes, ` +
+      "which is far more than a file of its size holds";
+    throw new FossilError("limit", message);
+  }
+}
+
+function copyBlob(row: BlobRow, { source, target, rcvid, sizes }: Copying): void {
+  const { rid, size, uuid, type, stored, srcid } = row;
+  const isPhantom = type === "null";
   const isSound = typeof uuid === "string" && isArtifactHash(uuid) &&
     uuid === uuid.toLowerCase() && Number.isSafeInteger(rid) && Number.isSafeInteger(size) &&
-    (isPhantom || content instanceof Uint8Array) && (isPhantom ? size < 0 : size >= 0);
+    (isPhantom || stored !== null) && (isPhantom ? size < 0 : size >= 0);
   if (!isSound) throw new FossilError("corrupt", `Row ${rid} of the file is not an artifact`);
+  if (size > MAX_ARTIFACT_BYTES || (stored ?? 0) > MAX_STORED_BYTES) {
+    throw new FossilError("limit", `Artifact "${uuid}" has over ${MAX_ARTIFACT_BYTES} bytes`);
+  }
+  const content = isPhantom ? null : contentOf(source, rid);
+  if (content !== null) {
+    sizes.add(size);
+    sizes.add(declaredBy(content));
+    if (srcid !== null && deltaTargetLength(unpackBlob(content)) !== size) {
+      throw new FossilError("corrupt", `Artifact "${uuid}" does not have the size of its row`);
+    }
+  }
   target.run(
     "INSERT INTO blob(rid,rcvid,size,uuid,content) VALUES(?,?,?,?,?)",
     rid,
     isPhantom ? 0 : rcvid,
     isPhantom ? -1 : size,
     uuid,
-    isPhantom ? null : content,
+    content,
   );
   if (srcid !== null) target.run("INSERT INTO delta(rid,srcid) VALUES(?,?)", rid, srcid);
+}
+
+function contentOf(source: Database, rid: number): Uint8Array {
+  const content = source.value<unknown>("SELECT content FROM blob WHERE rid=?", rid);
+  if (content instanceof Uint8Array) return content;
+  throw new FossilError("corrupt", `Row ${rid} of the file is not an artifact`);
+}
+
+/** The length that packed bytes declare: of a full text, or of a delta. */
+function declaredBy(packed: Uint8Array): number {
+  if (packed.length < 4) return 0;
+  return new DataView(packed.buffer, packed.byteOffset).getUint32(0);
 }

@@ -1,5 +1,5 @@
 /** The tree of a commit: its parent's tree with the changes of the stream. */
-import { isFileName, isReservedFileName, MAX_TREE_FILES } from "../artifact/mod.ts";
+import { isFileName, isGitFolder, isReservedFileName, MAX_TREE_FILES } from "../artifact/mod.ts";
 import type { FileCard, FileMode } from "../artifact/mod.ts";
 import type { GitChange } from "./stream/mod.ts";
 import type { NoticeLog } from "./notices.ts";
@@ -98,7 +98,12 @@ export class TreeEditor {
     if (path.includes("\ufffd")) {
       this.#notices.add("encoding", path, "A path that is not UTF-8 was converted");
     }
-    if (isFileName(path) && !isReservedFileName(path)) return true;
+    const isPossible = isFileName(path) && !isReservedFileName(path);
+    if (isPossible && !path.split("/").some(isGitFolder)) return true;
+    if (isPossible) {
+      this.#notices.add("path", path, "A file in a folder of Git itself was left out");
+      return false;
+    }
     this.#notices.add("path", path, "Fossil cannot hold a file of this path");
     return false;
   }

@@ -24,7 +24,8 @@ export interface GitProgress {
  * - `note`: on a commit whose Git hash the stream does not contain; left out;
  * - `content`: of a file, missing from the repository; left out;
  * - `partial`: the stream may have been cut short;
- * - `kind`: artifacts without a counterpart in Git: wiki, tickets, forum, technotes; left out.
+ * - `kind`: artifacts without a counterpart in Git: wiki, tickets, forum, technotes; left out;
+ * - `private`: a private artifact of a repository file; left out.
  */
 export type GitNoticeKind =
   | "submodule"
@@ -38,7 +39,8 @@ export type GitNoticeKind =
   | "note"
   | "content"
   | "partial"
-  | "kind";
+  | "kind"
+  | "private";
 
 /** One thing that was not imported or exported unchanged. */
 export interface GitNotice {
@@ -110,4 +112,6 @@ export interface FossilImportReport {
   readonly phantoms: number;
   /** Names of the imported settings. */
   readonly settings: readonly string[];
+  /** The private artifacts that were left out. */
+  readonly notices: GitNotices;
 }

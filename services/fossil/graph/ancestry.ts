@@ -5,23 +5,39 @@ import type { Database } from "../content/mod.ts";
  * check-in its own ancestor.
  */
 export class Ancestry {
-  /** Primary parent by row, 0 for none. */
-  readonly #primary: Int32Array;
+  /** Primary parent by row, 0 for none; longer than the number of rows. */
+  #primary = new Int32Array(0);
+  /** The number after the last row of an artifact. */
+  #size = 0;
+  #lastLink = 0;
   /** Merge parents by row. */
   readonly #merged = new Map<number, number[]>();
   #generations: Int32Array | null = null;
 
-  constructor(size: number, links: readonly PlinkRow[]) {
-    this.#primary = new Int32Array(size);
+  /** The row of the last link, 0 if there is none. */
+  get lastLink(): number {
+    return this.#lastLink;
+  }
+
+  /**
+   * Adds links, in the order of their rows.
+   *
+   * @param size the number after the last row of an artifact
+   */
+  add(size: number, links: readonly PlinkRow[]): void {
+    this.#size = size;
+    if (size > this.#primary.length) {
+      const primary = new Int32Array(Math.ceil(size * HEADROOM));
+      primary.set(this.#primary);
+      this.#primary = primary;
+    }
     for (const { pid, cid, isprim } of links) {
       if (isprim) this.#primary[cid] = pid;
       else this.#merged.set(cid, [...this.#merged.get(cid) ?? [], pid]);
     }
-  }
-
-  /** Approximate size in bytes. */
-  get bytes(): number {
-    return 2 * this.#primary.byteLength + this.#merged.size * 100;
+    this.#lastLink = links.at(-1)?.link ?? this.#lastLink;
+    // Whatever descends from a check-in with new parents would need another generation.
+    if (links.some(({ cid }) => this.#generations?.[cid] !== undefined)) this.#generations = null;
   }
 
   primaryParent(rid: number): number {
@@ -45,7 +61,7 @@ export class Ancestry {
 
   /** The check-in and all its ancestors, as a mark (1) by row. */
   ancestors(rid: number): Uint8Array {
-    const marks = new Uint8Array(this.#primary.length);
+    const marks = new Uint8Array(this.#size);
     const stack = [rid];
     for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
       for (; next !== 0 && marks[next] === 0; next = this.primaryParent(next)) {
@@ -78,14 +94,18 @@ export class Ancestry {
    * which no honest repository has, is cut at an arbitrary point.
    */
   generations(): Int32Array {
-    this.#generations ??= this.#countGenerations();
+    if (this.#generations?.length !== this.#size) {
+      this.#generations = this.#countGenerations(this.#generations ?? new Int32Array(0));
+    }
     return this.#generations;
   }
 
-  #countGenerations(): Int32Array {
-    const generations = new Int32Array(this.#primary.length);
-    const isOpen = new Uint8Array(this.#primary.length);
-    for (let start = 1; start < this.#primary.length; start++) {
+  /** @param known the generations of the first rows */
+  #countGenerations(known: Int32Array): Int32Array {
+    const generations = new Int32Array(this.#size);
+    generations.set(known);
+    const isOpen = new Uint8Array(this.#size).fill(1, 0, known.length);
+    for (let start = Math.max(1, known.length); start < this.#size; start++) {
       const stack = [start];
       for (let rid = stack.at(-1); rid !== undefined; rid = stack.at(-1)) {
         const parents = this.parents(rid);
@@ -119,8 +139,12 @@ export class Ancestry {
   }
 }
 
+/** So much longer than needed is the array of the parents, so that it lasts for some check-ins. */
+const HEADROOM = 1.1;
+
 /** A row of the table plink. */
 interface PlinkRow {
+  readonly link: number;
   readonly pid: number;
   readonly cid: number;
   readonly isprim: number;
@@ -128,7 +152,17 @@ interface PlinkRow {
 
 /** Reads all links between check-ins. Needs `read`. */
 export function loadAncestry(db: Database): Ancestry {
+  const ancestry = new Ancestry();
+  extendAncestry(db, ancestry);
+  return ancestry;
+}
+
+/** Reads the links that were added since. Needs `read`. */
+export function extendAncestry(db: Database, ancestry: Ancestry): void {
   const size = (db.value<number | null>("SELECT max(rid) FROM blob") ?? 0) + 1;
-  const links = db.rows<PlinkRow>("SELECT pid, cid, isprim FROM plink ORDER BY rowid");
-  return new Ancestry(size, links);
+  const links = db.rows<PlinkRow>(
+    "SELECT rowid AS link, pid, cid, isprim FROM plink WHERE rowid>? ORDER BY rowid",
+    ancestry.lastLink,
+  );
+  ancestry.add(size, links);
 }

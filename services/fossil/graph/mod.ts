@@ -1,2 +1,2 @@
 /** The graph of check-ins, for reading and merging. */
-export { type Ancestry, loadAncestry } from "./ancestry.ts";
+export { type Ancestry, extendAncestry, loadAncestry } from "./ancestry.ts";

@@ -1,5 +1,5 @@
 /** The three-way merge of trees: one decision per file. */
-import type { FileMode } from "../artifact/mod.ts";
+import { type FileMode, foldPath } from "../artifact/mod.ts";
 import { compareUtf8 } from "../codec/mod.ts";
 import type { PathMap } from "./renames.ts";
 import { isText, MAX_MERGED_BYTES, mergeText } from "./text.ts";
@@ -149,6 +149,21 @@ export class TreeMerge {
     }
     for (const [path, files] of byPath) {
       if (folders.has(path)) this.#conflicts.push(collision("file-folder", path, files));
+    }
+    this.#checkCase(byPath.keys());
+  }
+
+  /** No path may differ from another only in case, unless both are on one side already. */
+  #checkCase(paths: Iterable<string>): void {
+    const alike = Map.groupBy(paths, foldPath);
+    for (const names of alike.values()) {
+      if (names.length < 2) continue;
+      const files = this.#files.filter(({ path }) => names.includes(path));
+      const [first] = files.filter(({ oursPath, path }) => oursPath === path);
+      const onSide = (side: "oursPath" | "theirsPath") =>
+        files.every((file) => file[side] === file.path);
+      if (onSide("oursPath") || onSide("theirsPath")) continue;
+      this.#conflicts.push(collision("same-path", first?.path ?? names[0]!, files));
     }
   }
 }

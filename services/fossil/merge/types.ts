@@ -18,7 +18,7 @@ export interface MergeVersion {
  * - `deleted-by-us`, `deleted-by-them`: one side deleted what the other one changed or moved;
  * - `both-added`: both sides added the path, with different content or mode;
  * - `both-renamed`: both sides moved the file, to different paths;
- * - `same-path`: two different files would get the path;
+ * - `same-path`: two different files would get the path, or paths that differ only in case;
  * - `file-folder`: the path would be a file and a folder.
  */
 export type ConflictKind =

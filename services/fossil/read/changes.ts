@@ -20,9 +20,13 @@ export function compareTrees(
 ): FileDifference[] {
   const moved = movedFiles(before, after, renames);
   const [gone, come] = [new Set(moved.map(([from]) => from)), new Set(moved.map(([, to]) => to))];
-  const pairs = moved.length === 0
-    ? pairByName(before, after)
-    : pairByName(before.filter((card) => !gone.has(card)), after.filter((card) => !come.has(card)));
+  if (moved.length === 0) {
+    return pairByName(before, after).map(([from, to]) => differenceOf(from, to));
+  }
+  const pairs = pairByName(
+    before.filter((card) => !gone.has(card)),
+    after.filter((card) => !come.has(card)),
+  );
   return [...moved, ...pairs].map(([from, to]) => differenceOf(from, to))
     .sort((left, right) => compareUtf8(left.name, right.name));
 }

@@ -1,4 +1,5 @@
 import { FossilError } from "../error.ts";
+import { commonAncestor } from "./ancestry.ts";
 import { type CarriedDifference, carryOver } from "./carried.ts";
 import { compareTrees } from "./changes.ts";
 import { primaryParentOf } from "./checkin.ts";
@@ -26,12 +27,19 @@ const DEFAULT_MAX_MS = 10_000;
 export interface DiffOptions {
   /** Any name; absent for the primary parent of `to`. */
   readonly from?: string;
-  /** Any name; absent for the tip of trunk. */
+  /** Any name; absent for the tip of the main branch. */
   readonly to?: string;
   /** One file, or everything below a folder. */
   readonly path?: string;
+  /** Whether to compare with the newest check-in that `from` and `to` have in common. */
+  readonly fromCommon?: boolean;
   /** Lines around each change, 3 if absent. */
   readonly context?: number;
+  /** Whether changes of white space within lines are left out. */
+  readonly ignoresWhitespace?: boolean;
+  /** At most so many files, and how many to skip; all if absent. */
+  readonly limit?: number;
+  readonly offset?: number;
   /** Limit of the bytes of all diffs; further files are listed without their diff. */
   readonly maxBytes?: number;
   /** Limit of the time, in milliseconds; otherwise like `maxBytes`. */
@@ -56,21 +64,11 @@ export function readDiff(reader: Reader, options: DiffOptions = {}): Diff {
   }
   return reader.read(() => {
     const to = resolveCheckin(reader, options.to);
-    const from = options.from === undefined
-      ? primaryParentOf(reader, to.rid)
-      : resolveCheckin(reader, options.from).rid;
-    const before = from === 0 ? [] : treeOf(reader, from);
-    const renames = from === 0 ? new Map() : renamesBetween(reader, from, to.rid);
-    const after = treeOf(reader, to.rid);
+    const from = startOf(reader, options, to.rid);
     const path = normalizePath(options.path ?? "");
-    const differences = compareTrees(before, after, renames)
+    const differences = differencesBetween(reader, from, to.rid)
       .filter((difference) => isWithin(difference, path));
-    if (
-      path !== "" && differences.length === 0 &&
-      ![...before, ...after].some((file) => isBelow(file, path))
-    ) {
-      throw new FossilError("missing", `Neither check-in has a file "${path}"`);
-    }
+    if (path !== "" && differences.length === 0) requireFile(reader, [from, to.rid], path);
     const budget = new Budget(options);
     const { bases } = options;
     const shown = bases === undefined || from === 0
@@ -80,13 +78,45 @@ export function readDiff(reader: Reader, options: DiffOptions = {}): Diff {
         to: to.rid,
         oldBase: resolveCheckin(reader, bases.from).rid,
         newBase: resolveCheckin(reader, bases.to).rid,
-      });
+      }).filter(({ difference }) => isWithin(difference, path));
+    const { offset = 0, limit = shown.length } = options;
+    const page = shown.slice(offset, offset + limit);
     return {
       from: from === 0 ? "" : reader.repository.store.hashOf(from) ?? "",
       to: to.uuid,
-      files: shown.map((one) => fileDiff(reader, one, context, budget)),
+      total: shown.length,
+      files: page.map((one) =>
+        fileDiff(reader, one, budget, { context, isLoose: options.ignoresWhitespace === true })
+      ),
     };
   });
+}
+
+/** Approximate memory of a difference, in bytes. */
+const DIFFERENCE_BYTES = 400;
+
+/** The files that differ between two check-ins; a page after the other asks for the same. */
+function differencesBetween(reader: Reader, from: number, to: number): readonly FileDifference[] {
+  return reader.cached(`differences ${from} ${to}`, () => {
+    const before = from === 0 ? [] : treeOf(reader, from);
+    const renames = from === 0 ? new Map() : renamesBetween(reader, from, to);
+    const value = compareTrees(before, treeOf(reader, to), renames);
+    return { value, bytes: 200 + value.length * DIFFERENCE_BYTES };
+  });
+}
+
+/** @throws {FossilError} `missing` if none of the check-ins has anything at the path */
+function requireFile(reader: Reader, checkins: readonly number[], path: string): void {
+  const has = (rid: number) => rid !== 0 && treeOf(reader, rid).some((file) => isBelow(file, path));
+  if (checkins.some(has)) return;
+  throw new FossilError("missing", `Neither check-in has a file "${path}"`);
+}
+
+/** The check-in before the changes; 0 for none. */
+function startOf(reader: Reader, { from, fromCommon }: DiffOptions, to: number): number {
+  if (from === undefined) return primaryParentOf(reader, to);
+  const { rid } = resolveCheckin(reader, from);
+  return fromCommon === true ? commonAncestor(reader, rid, to) ?? rid : rid;
 }
 
 function isWithin({ name, prev_name }: FileDifference, path: string): boolean {
@@ -123,8 +153,8 @@ class Budget {
 function fileDiff(
   reader: Reader,
   { difference, before: given }: CarriedDifference,
-  context: number,
   budget: Budget,
+  { context, isLoose }: { readonly context: number; readonly isLoose: boolean },
 ): FileDiff {
   reader.check();
   const { name, change_type, prev_name, uuid, prev_uuid } = difference;
@@ -145,7 +175,7 @@ function fileDiff(
   if (Math.max(before.length, after.length) > MAX_FILE_BYTES) {
     return { ...nothing, is_truncated: true };
   }
-  const { hunks, added, deleted } = unifiedDiff(before, after, context);
+  const { hunks, added, deleted } = unifiedDiff(before, after, context, isLoose);
   const fits = budget.spend(headers.length + hunks.length);
   return { ...nothing, added, deleted, diff: fits ? headers + hunks : "", is_truncated: !fits };
 }

@@ -33,10 +33,20 @@ export interface TicketRef {
   readonly last_modified: string;
 }
 
+/** How many tickets have a status. */
+export interface TicketStatusCount {
+  readonly name: string;
+  readonly count: number;
+  /** Whether the status closes a ticket, by the repository's own words. */
+  readonly is_closed: boolean;
+}
+
 /** A page of tickets. */
 export interface TicketList {
   readonly tickets: readonly TicketRef[];
   readonly total: number;
+  /** The statuses of the tickets that match every condition but the one on the status. */
+  readonly statuses: readonly TicketStatusCount[];
 }
 
 export interface TicketComment {

@@ -3,10 +3,8 @@ import type { Ancestry } from "../graph/mod.ts";
 import { ancestryOf } from "./ancestry.ts";
 import type { Reader } from "./reader.ts";
 
-/**
- * Most contents of paths whose check-ins are cached, and the approximate memory of each, in bytes.
- */
-const [MAX_KNOWN, KNOWN_BYTES] = [20_000, 200];
+/** Most contents of paths whose check-ins are cached, at some 200 bytes each. */
+const MAX_KNOWN = 50_000;
 
 /** Check-ins that gave a file its content, newest first, on any line. */
 type Givers = readonly number[];
@@ -36,13 +34,21 @@ export function lastChanges(
   return changes;
 }
 
+/** The givers of contents of paths, by hash and path, and the last row of `mlink` that counts. */
+class KnownGivers {
+  readonly byContent = new Map<string, Givers>();
+  lastRow = 0;
+}
+
 /**
  * The check-in that gave each file its content. Most stay the same from one check-in to the next.
  */
 function giversOf(reader: Reader, files: readonly FileCard[]): Givers[] {
-  const known = reader.cached("givers", () => {
-    return { value: new Map<string, Givers>(), bytes: MAX_KNOWN * KNOWN_BYTES };
-  });
+  const { byContent: known } = reader.growing("givers", () => {
+    const givers = new KnownGivers();
+    forgetGiven(reader, givers);
+    return givers;
+  }, (givers) => forgetGiven(reader, givers));
   const keys = files.map(({ hash, name }) => `${hash} ${name}`);
   const unknown = files.filter((_, i) => !known.has(keys[i]!));
   const found = unknown.length === 0 ? [] : readGivers(reader, unknown);
@@ -51,6 +57,20 @@ function giversOf(reader: Reader, files: readonly FileCard[]): Givers[] {
   if (known.size + fresh.size > MAX_KNOWN) known.clear();
   if (fresh.size <= MAX_KNOWN) { for (const [key, mids] of fresh) known.set(key, mids); }
   return givers;
+}
+
+/** Forgets the givers of what was given again since the last call. */
+function forgetGiven({ repository: { db } }: Reader, givers: KnownGivers): void {
+  const { byContent, lastRow } = givers;
+  givers.lastRow = db.value<number | null>("SELECT max(rowid) FROM mlink") ?? 0;
+  if (givers.lastRow - lastRow > MAX_KNOWN) byContent.clear();
+  if (byContent.size === 0) return;
+  const given = db.rows<{ uuid: string; name: string }>(
+    `SELECT DISTINCT uuid, name FROM mlink CROSS JOIN blob ON blob.rid=fid
+       CROSS JOIN filename USING(fnid) WHERE mlink.rowid>?`,
+    lastRow,
+  );
+  for (const { uuid, name } of given) byContent.delete(`${uuid} ${name}`);
 }
 
 function readGivers(reader: Reader, files: readonly FileCard[]): Givers[] {

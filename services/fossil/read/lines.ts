@@ -1,5 +1,5 @@
-import { TAG } from "../content/mod.ts";
-import { ancestryOf } from "./ancestry.ts";
+import { mainBranch, TAG } from "../content/mod.ts";
+import { commonAncestor } from "./ancestry.ts";
 import type { Reader } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
 import type { Line } from "./shapes.ts";
@@ -9,8 +9,11 @@ export interface LineOptions {
   readonly branch: string;
   /** Full hash of the check-in that starts the line. */
   readonly start: string;
-  /** Branch to which the line will be merged; `base` is what the two have in common. */
-  readonly target?: string;
+  /**
+   * Branch to which the line will be merged, null for the main branch; `base` is what the two have
+   * in common.
+   */
+  readonly target?: string | null;
 }
 
 interface LineRow {
@@ -54,25 +57,26 @@ function readLine(reader: Reader, { branch, start, target }: LineOptions): Line 
   const tip = leaves.find((row) => row.isClosed === 0) ?? leaves[0] ?? rows[0];
   const isMerged = rows.some((row) => row.isMerge === 1);
   const base = isMerged && target !== undefined
-    ? commonWith(reader, tip?.rid ?? rid, target)
+    ? commonWith(reader, tip?.rid ?? rid, target ?? mainBranch(reader.repository))
     : null;
   return {
     tip: tip?.uuid ?? start,
     leaves: leaves.map(({ uuid }) => uuid),
     is_closed: tip?.isClosed === 1,
     checkins: rows.length,
-    base: hashOf(reader, base ?? ancestryOf(reader).primaryParent(rid)) ?? start,
+    base: hashOf(reader, base ?? primaryParent(reader, rid)) ?? start,
   };
+}
+
+/** The primary parent of a check-in, 0 for none. The ancestry would be read anew after each write. */
+function primaryParent({ repository: { db } }: Reader, rid: number): number {
+  return db.value<number>("SELECT pid FROM plink WHERE cid=? AND isprim", rid) ?? 0;
 }
 
 /** The newest check-in that a check-in and a branch have in common; null for none. */
 function commonWith(reader: Reader, rid: number, target: string): number | null {
   const other = tipOf(reader, target);
-  if (other === null) return null;
-  const select = "SELECT mtime FROM event WHERE objid=?";
-  const day = (common: number) => reader.repository.db.value<number>(select, common) ?? 0;
-  return ancestryOf(reader).commonAncestors(rid, other)
-    .toSorted((one, two) => day(two) - day(one))[0] ?? null;
+  return other === null ? null : commonAncestor(reader, rid, other);
 }
 
 /** A check-in that merges another one. */

@@ -69,9 +69,17 @@ export function fileAt(files: readonly FileCard[], path: string): FileCard {
  * @throws {FossilError} `missing` if the check-in has none.
  */
 export function fileOf(reader: Reader, rid: number, path: string): FileCard {
+  return findFileQuickly(reader, rid, path) ?? fileAt(treeOf(reader, rid), path);
+}
+
+/** As `fileOf`; null if the check-in does not have the file. */
+export function findFileOf(reader: Reader, rid: number, path: string): FileCard | null {
+  return findFileQuickly(reader, rid, path) ?? findFile(treeOf(reader, rid), path);
+}
+
+function findFileQuickly(reader: Reader, rid: number, path: string): FileCard | null {
   const manifest = reader.repository.store.get(rid);
-  const card = manifest && findFileCard(manifest, path);
-  return card ?? fileAt(treeOf(reader, rid), path);
+  return manifest && findFileCard(manifest, path);
 }
 
 /** A path without slashes at its ends. */

@@ -13,15 +13,19 @@ export { type BlameOptions, readBlame } from "./blame.ts";
 export { listBranches, listTags } from "./branches.ts";
 export { readCheckin } from "./checkin.ts";
 export { readRef } from "./checkins.ts";
+export { type ComparisonOptions, readComparison } from "./comparison.ts";
+export { readContributions } from "./contributions.ts";
 export { type DiffOptions, readDiff } from "./diff.ts";
-export { isBinary, type PathOptions, readFile } from "./file.ts";
+export { listDivergedBranches } from "./divergence.ts";
+export { type FileLineOptions, MAX_FILE_LINES, readFileLines } from "./file_lines.ts";
+export { type FileOptions, isBinary, type PathOptions, readFile } from "./file.ts";
 export { listForumThreads, readForumPost, readForumThread } from "./forum.ts";
 export { type HistoryOptions, readHistory } from "./history.ts";
 export { type LineOptions, type MergeOf, readBranchTip, readLines, readMergesOf } from "./lines.ts";
 export { pageOf, type Paging } from "./paging.ts";
 export { Reader, type ReaderOptions } from "./reader.ts";
 export { readReceived, type ReceivedOptions } from "./received.ts";
-export { mainBranch, resolveArtifact, resolveCheckin, type Resolved } from "./resolve.ts";
+export { resolveArtifact, resolveCheckin, type Resolved } from "./resolve.ts";
 export type * from "./shapes.ts";
 export { readStatistics } from "./statistics.ts";
 export { listTechnotes, readTechnote } from "./technotes.ts";
@@ -29,15 +33,19 @@ export { type UnifiedDiff, unifiedDiff } from "./text/mod.ts";
 export {
   isTicketClosed,
   listTicketChanges,
-  listTickets,
   readTicket,
   readTicketFields,
   readTicketFieldsDate,
   readTicketRef,
   resolveTicket,
   type TicketFields,
-  type TicketListOptions,
 } from "./tickets.ts";
+export {
+  listTickets,
+  TICKET_ORDERS,
+  type TicketListOptions,
+  type TicketOrder,
+} from "./ticket_lists.ts";
 export {
   type ActivityOptions,
   readActivity,

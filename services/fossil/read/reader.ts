@@ -18,15 +18,24 @@ interface Sized<T> {
   readonly bytes: number;
 }
 
+/** A value that each write adds to, and the states that it was made from. */
+interface Growing {
+  readonly value: unknown;
+  readonly relinked: number;
+  readonly state: string | null;
+}
+
 /**
  * A repository to read from, with a cache of computed values. Every reading function takes one. The
- * cache is cleared after any write, by this connection or another.
+ * cache is cleared after any write, by this connection or another; only what grows with the history
+ * stays, and is brought up to date.
  */
 export class Reader {
   readonly repository: Repository;
   /** Long work calls this repeatedly, so that it can be cancelled. */
   readonly check: () => void;
   readonly #cache: ByteCache<string, unknown>;
+  readonly #growing = new Map<string, Growing>();
   #state: string | null = null;
   #depth = 0;
 
@@ -69,6 +78,26 @@ export class Reader {
     if (known !== undefined) return known as T;
     const { value, bytes } = compute();
     this.#cache.set(key, value, bytes);
+    return value;
+  }
+
+  /**
+   * Returns a value that is computed from the links between check-ins, their changed files and their
+   * times. After writes that only added some, it is brought up to date, and after any other computed
+   * anew. Needs `read`. The key determines the type.
+   *
+   * @param update adds to the value what was added since it was computed or updated
+   */
+  growing<T>(key: string, compute: () => T, update: (value: T) => void): T {
+    const { isWriting, relinked } = this.repository;
+    // A write that is rolled back must leave nothing behind.
+    if (isWriting) return compute();
+    const known = this.#growing.get(key);
+    if (known?.state === this.#state) return known.value as T;
+    this.#growing.delete(key);
+    const value = known?.relinked === relinked ? known.value as T : compute();
+    if (value === known?.value) update(value);
+    this.#growing.set(key, { value, relinked, state: this.#state });
     return value;
   }
 }

@@ -37,7 +37,7 @@ export function readReceived(reader: Reader, options: ReceivedOptions): Received
     const count = after !== null && after.phantoms > 0 ? rows.length : wholeReceipts(rows, limit);
     const isWhole = count === rows.length;
     const page = rows.slice(0, count);
-    const artifacts = page.flatMap(({ rid }) => describe(reader, rid));
+    const artifacts = page.flatMap((row) => describe(reader, row));
     const place = isWhole
       ? end
       : { rcvid: after?.rcvid ?? 0, rid: page.at(-1)?.rid ?? 0, phantoms: 0 };
@@ -48,6 +48,7 @@ export function readReceived(reader: Reader, options: ReceivedOptions): Received
 interface ReceivedRow {
   readonly rid: number;
   readonly rcvid: number | null;
+  readonly mark: string | null;
 }
 
 /**
@@ -80,25 +81,33 @@ function selectRows(
   limit: number,
 ): ReceivedRow[] {
   const { rcvid, rid, phantoms } = after ?? { rcvid: 0, rid: 0, phantoms: 0 };
-  const from = "SELECT rid, rcvid FROM blob JOIN event ON objid=rid WHERE";
+  const from = `SELECT rid, blob.rcvid AS rcvid, nonce AS mark
+    FROM blob JOIN event ON objid=rid LEFT JOIN rcvfrom ON rcvfrom.rcvid=blob.rcvid WHERE`;
   if (phantoms === 0) {
     return db.rows(`${from} rid>? ORDER BY rid LIMIT ?`, rid, limit);
   }
-  return db.rows(`${from} rid>? OR rcvid>? ORDER BY rid`, rid, rcvid);
+  return db.rows(`${from} rid>? OR blob.rcvid>? ORDER BY rid`, rid, rcvid);
 }
 
-function describe(reader: Reader, rid: number): ReceivedArtifact[] {
+function describe(reader: Reader, { rid, rcvid, mark }: ReceivedRow): ReceivedArtifact[] {
   const artifact = reader.repository.artifact(rid);
   const uuid = reader.repository.store.hashOf(rid);
   if (artifact === null || uuid === undefined || artifact.kind === "cluster") return [];
   const { date, user } = artifact;
-  const common = { uuid, user: user ?? "", date, timestamp: new Date(date).toISOString() };
+  const common = {
+    uuid,
+    user: user ?? "",
+    date,
+    timestamp: new Date(date).toISOString(),
+    receipt: rcvid ?? 0,
+    mark,
+  };
   return specifics(reader, rid, artifact).map((more): ReceivedArtifact => ({ ...common, ...more }));
 }
 
 /** A member of a union without the fields that all members have. */
 type Specific<Member> = Member extends unknown
-  ? Omit<Member, "uuid" | "user" | "date" | "timestamp">
+  ? Omit<Member, "uuid" | "user" | "date" | "timestamp" | "receipt" | "mark">
   : never;
 
 function specifics(

@@ -5,7 +5,7 @@
  * @see {@link https://fossil-scm.org/home/doc/trunk/www/checkin_names.wiki}
  */
 import { isHex } from "../codec/mod.ts";
-import { TAG } from "../content/mod.ts";
+import { mainBranch, TAG } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Reader } from "./reader.ts";
 
@@ -42,14 +42,12 @@ export function resolveCheckin(reader: Reader, name?: string): Resolved {
   });
 }
 
-/** Row of the newest check-in of the main branch, or else of any branch. */
+/** Row of the newest check-in of the main branch, or else of any branch. Needs `read`. */
 function mainTip(reader: Reader): number {
-  return newestTagged(reader, mainBranch(reader), "ci") || newest(reader, "ci", null);
-}
-
-/** Name of the main branch: the setting `main-branch`, or "trunk". */
-export function mainBranch(reader: Reader): string {
-  return reader.repository.config.get("main-branch") || "trunk";
+  return reader.cached("main tip", () => {
+    const main = mainBranch(reader.repository);
+    return { value: newestTagged(reader, main, "ci") || newest(reader, "ci", null), bytes: 100 };
+  });
 }
 
 /** Like `resolveCheckin`, for an artifact of any kind, files included. */

@@ -131,6 +131,20 @@ export interface FileContent {
   readonly content: Uint8Array;
 }
 
+/** Some lines of a text file at a check-in. */
+export interface FileLines extends Omit<FileContent, "content"> {
+  /** Bytes of the whole file. */
+  readonly size: number;
+  /** Lines of the whole file; 0 if it is binary. */
+  readonly total_lines: number;
+  /** Number of the first line here, from 1. */
+  readonly first: number;
+  /** The lines without their ends. */
+  readonly lines: readonly string[];
+  /** Numbers of the lines here whose end is left out because they are too long. */
+  readonly cut_lines: readonly number[];
+}
+
 /** A check-in in the history of a file. */
 export interface FileVersion extends CheckinRef {
   readonly branch: string;
@@ -192,7 +206,23 @@ export interface Diff {
   /** Empty if the check-in has no parent. */
   readonly from: string;
   readonly to: string;
+  /** How many files differ, on all pages. */
+  readonly total: number;
   readonly files: readonly FileDiff[];
+}
+
+/** What one check-in has that another one lacks. */
+export interface Comparison {
+  readonly from: string;
+  readonly to: string;
+  /** The newest check-in that both have; null if they have nothing in common. */
+  readonly common: string | null;
+  /** Check-ins that `to` has and `from` lacks. */
+  readonly ahead: number;
+  /** Check-ins that `from` has and `to` lacks. */
+  readonly behind: number;
+  /** A page of those that `to` has and `from` lacks, newest first. */
+  readonly checkins: readonly TimelineCheckin[];
 }
 
 export interface Branch {
@@ -203,6 +233,35 @@ export interface Branch {
   readonly last_user: string;
   readonly checkin_count: number;
   readonly is_private: boolean;
+}
+
+/** A branch with its distance from the main branch; null if counting would take too long. */
+export interface DivergedBranch extends Branch {
+  /** Check-ins that its newest check-in has, itself included, and the main branch lacks. */
+  readonly ahead: number | null;
+  /** Check-ins that the main branch has and it lacks. */
+  readonly behind: number | null;
+  /**
+   * Whether its name stands for its newest check-in. It does not if a newer check-in of another
+   * branch has the name as a tag, or if it is also the beginning of a hash.
+   */
+  readonly is_named: boolean;
+}
+
+/** Who made check-ins. */
+export interface Contributor {
+  readonly user: string;
+  readonly checkin_count: number;
+  readonly first_checkin: string;
+  readonly last_checkin: string;
+}
+
+/** Who made check-ins, and how many were made when. */
+export interface Contributions {
+  /** The one with the most check-ins first. */
+  readonly contributors: readonly Contributor[];
+  /** Every month with a check-in, the oldest first. */
+  readonly months: readonly { readonly month: string; readonly checkin_count: number }[];
 }
 
 /** A symbolic name of check-ins that is not a branch. */
@@ -272,6 +331,10 @@ export type ReceivedArtifact =
     /** The artifact's own date, in Unix milliseconds. */
     readonly date: number;
     readonly timestamp: string;
+    /** The row of `rcvfrom` of the transaction that received it. */
+    readonly receipt: number;
+    /** The mark of that row, which its writer gave it; null if it has none. */
+    readonly mark: string | null;
   }
   & (
     | {

@@ -22,88 +22,15 @@ import type {
   TicketChangeEntry,
   TicketChangeList,
   TicketComment,
-  TicketList,
   TicketRef,
 } from "./shapes.ts";
-
-/** Which tickets to list. */
-export interface TicketListOptions extends Paging {
-  /** Exactly this status. */
-  readonly status?: string;
-  /** Exactly this value of a field; empty text also finds tickets that never had one. */
-  readonly field?: { readonly name: string; readonly value: string };
-  /** Ids of tickets that are left out. */
-  readonly without?: readonly string[];
-  /** Ids of the only tickets that are listed. */
-  readonly only?: readonly string[];
-}
 
 type TicketRow = Readonly<Record<string, SqlValue>>;
 
 /** Shortest prefix of a ticket's id. */
 const MIN_PREFIX = 4;
 const ID_LENGTH = 40;
-/** What an entry of the order of tickets takes in memory, roughly. */
-const ORDERED_TICKET_BYTES = 160;
 const PLAIN_TEXT = "text/plain";
-
-/** A page of tickets, the newest first. */
-export function listTickets(reader: Reader, options: TicketListOptions = {}): TicketList {
-  return reader.read(() => {
-    const { limit, offset } = pageOf(options);
-    const { status, field, without = [], only } = options;
-    const [left, kept] = [new Set(without), only === undefined ? null : new Set(only)];
-    const matching = field === undefined ? null : ticketsWith(reader, field);
-    const found = ticketOrder(reader).filter((entry) =>
-      (status === undefined || entry.status === status) && !left.has(entry.uuid) &&
-      (kept === null || kept.has(entry.uuid)) && (matching === null || matching.has(entry.uuid))
-    );
-    const tickets = found.slice(offset, offset + limit).flatMap(({ uuid }) => {
-      const ref = readTicketRef(reader, uuid);
-      return ref === null ? [] : [ref];
-    });
-    return { tickets, total: found.length };
-  });
-}
-
-/** A ticket as lists are filtered by it. */
-interface OrderedTicket {
-  readonly uuid: string;
-  readonly status: string | null;
-}
-
-/** Every ticket, the newest first. Needs `read`. */
-function ticketOrder(reader: Reader): readonly OrderedTicket[] {
-  return reader.cached("tickets", () => {
-    const { db } = reader.repository;
-    const columns = new Set(db.columns("ticket"));
-    if (columns.size === 0) return { value: [], bytes: 0 };
-    const status = columns.has("status") ? "status" : "NULL";
-    const created = columns.has("tkt_ctime") ? "tkt_ctime" : "tkt_mtime";
-    const value = db.rows<{ uuid: string; status: string | null }>(
-      `SELECT tkt_uuid AS uuid, ${status} AS status FROM ticket
-        ORDER BY ${created} DESC, tkt_id DESC`,
-    ).map(({ uuid, status }) => ({ uuid, status }));
-    return { value, bytes: value.length * ORDERED_TICKET_BYTES };
-  });
-}
-
-/** The ids of the tickets with a value of a field. Needs `read`. */
-function ticketsWith(
-  { repository: { db } }: Reader,
-  { name, value }: { readonly name: string; readonly value: string },
-): ReadonlySet<string> {
-  if (name.startsWith("tkt_") || !db.columns("ticket").includes(name)) {
-    throw new FossilError("invalid", `Tickets of this repository have no field "${name}"`);
-  }
-  const column = `"${name.replaceAll('"', '""')}"`;
-  const orNone = value === "" ? `OR ${column} IS NULL` : "";
-  const rows = db.rows<{ uuid: string }>(
-    `SELECT tkt_uuid AS uuid FROM ticket WHERE ${column}=? ${orNone}`,
-    value,
-  );
-  return new Set(rows.map(({ uuid }) => uuid));
-}
 
 /** The fields that tickets of a repository have. */
 export interface TicketFields {

@@ -9,7 +9,7 @@ import type { CheckinRef, Tree, TreeEntry } from "./shapes.ts";
 
 /** What to list. */
 export interface TreeOptions {
-  /** Any name; absent for the tip of trunk. */
+  /** Any name; absent for the tip of the main branch. */
   readonly checkin?: string;
   /** A folder; the root if absent. */
   readonly path?: string;

@@ -22,6 +22,10 @@ export interface LaneOptions {
   readonly graceMs: number;
   /** Starts a worker that runs `repository_worker.ts`. */
   readonly startWorker: () => Worker;
+  /** How much lower the worker's priority is than the main thread's; absent for the usual. */
+  readonly nicer?: number;
+  /** Time for the running job to end when the lane is closed, before its worker is terminated. */
+  readonly closeMs: number;
   /** Called when a worker is terminated because a call has not ended in time. */
   readonly onStuck?: (call: StuckCall) => void;
 }
@@ -98,7 +102,10 @@ export class Lane {
     await this.submit(path, { kind: "close", path });
   }
 
-  /** Ends the worker. Refuses waiting jobs; the running one finishes, or ends at its next check. */
+  /**
+   * Ends the worker. Refuses waiting jobs. The running one finishes, or ends at its next check, or
+   * ends with the worker if it takes too long.
+   */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -111,7 +118,9 @@ export class Lane {
       this.#queues.set("", [job]);
       this.#advance();
     });
+    const timer = setTimeout(() => this.#fail("It is closed"), this.#options.closeMs);
     await ended.catch(() => {});
+    clearTimeout(timer);
     this.#worker?.terminate();
     this.#worker = null;
   }
@@ -149,7 +158,7 @@ export class Lane {
 
   #start(): Worker {
     if (this.#worker !== null) return this.#worker;
-    const { startWorker, settings } = this.#options;
+    const { startWorker, settings, nicer } = this.#options;
     const worker = startWorker();
     worker.onmessage = ({ data }: MessageEvent<JobResponse>) => this.#receive(data);
     worker.onerror = (event) => {
@@ -157,7 +166,13 @@ export class Lane {
       this.#fail(event.message);
     };
     const interrupt = this.#interrupt.buffer;
-    worker.postMessage({ kind: "start", interrupt, settings } satisfies StartRequest);
+    const request: StartRequest = {
+      kind: "start",
+      interrupt,
+      settings,
+      ...nicer === undefined ? {} : { nicer },
+    };
+    worker.postMessage(request);
     this.#worker = worker;
     return worker;
   }

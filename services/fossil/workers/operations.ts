@@ -3,7 +3,7 @@
  * argument that can be sent to a worker. The asynchronous interface takes its names and types from
  * here.
  */
-import { addUser, type NewUser } from "../content/mod.ts";
+import { addUser, mainBranch, type NewUser } from "../content/mod.ts";
 import { collectAll, exportGit, type GitExportOptions, type GitExportReport } from "../git/mod.ts";
 import {
   type MergeSides,
@@ -20,14 +20,18 @@ import {
   type ArchiveOptions,
   type ArchiveReport,
   type BlameOptions,
+  type ComparisonOptions,
   copyUnversioned,
   type DiffOptions,
+  type FileLineOptions,
+  type FileOptions,
   findReferences,
   type HistoryOptions,
   isTicketClosed,
   type LineOptions,
   listAttachments,
   listBranches,
+  listDivergedBranches,
   listForumThreads,
   listTags,
   listTechnotes,
@@ -36,16 +40,18 @@ import {
   listUnversioned,
   listWikiPages,
   type Paging,
-  type PathOptions,
   readActivity,
   readArchive,
   readAttachment,
   readBlame,
   readBranchTip,
   readCheckin,
+  readComparison,
+  readContributions,
   readDiff,
   type Reader,
   readFile,
+  readFileLines,
   readForumThread,
   readHistory,
   readLines,
@@ -73,6 +79,16 @@ import {
 } from "../read/mod.ts";
 import type { Repository } from "../repository.ts";
 import type { SearchIndex, SearchKind, SearchOptions } from "../search/mod.ts";
+import {
+  answerSync,
+  type ClonedMessage,
+  cloneStateOf,
+  type PulledMessage,
+  readSyncCodes,
+  storeCloned,
+  storePulled,
+  type SyncRequest,
+} from "../sync/mod.ts";
 import {
   addTicketField,
   amendCheckin,
@@ -131,11 +147,16 @@ export const READS = {
   activity: ({ reader }: Context, options: ActivityOptions) => readActivity(reader, options),
   checkin: ({ reader }: Context, name: string) => readCheckin(reader, name),
   tree: ({ reader }: Context, options: TreeOptions) => readTree(reader, options),
-  file: ({ reader }: Context, options: PathOptions) => readFile(reader, options),
+  fileLines: ({ reader }: Context, options: FileLineOptions) => readFileLines(reader, options),
+  file: ({ reader }: Context, options: FileOptions) => readFile(reader, options),
   history: ({ reader }: Context, options: HistoryOptions) => readHistory(reader, options),
   blame: ({ reader }: Context, options: BlameOptions) => readBlame(reader, options),
   diff: ({ reader }: Context, options: DiffOptions) => readDiff(reader, options),
+  comparison: ({ reader }: Context, options: ComparisonOptions) => readComparison(reader, options),
   branches: ({ reader }: Context) => listBranches(reader),
+  divergedBranches: ({ reader }: Context) => listDivergedBranches(reader),
+  contributions: ({ reader }: Context) => readContributions(reader),
+  mainBranch: ({ repository }: Context) => repository.read(() => mainBranch(repository)),
   /** Lines of check-ins, each from its start. */
   lines: ({ reader }: Context, lines: readonly LineOptions[]) => readLines(reader, lines),
   /** The newest open leaf of a branch; null if it has none. */
@@ -173,8 +194,8 @@ export const READS = {
   statistics: ({ reader }: Context) => readStatistics(reader),
   /** What came into the repository since a place, whichever program wrote it. */
   received: ({ reader }: Context, options: ReceivedOptions) => readReceived(reader, options),
-  /** The check-in that a name stands for. */
-  resolveCheckin: ({ reader }: Context, name: string) => resolveCheckin(reader, name),
+  /** The check-in that a name stands for; without a name, the tip of the main branch. */
+  resolveCheckin: ({ reader }: Context, name: string | undefined) => resolveCheckin(reader, name),
   /** The artifact of any kind that a name stands for. */
   resolveArtifact: ({ reader }: Context, name: string) => resolveArtifact(reader, name),
   /** Whether two check-ins can be merged, and what would change. */
@@ -203,7 +224,7 @@ export const WRITES = {
     { repository }: Context,
     closing: Author & { readonly ticket: string },
   ) => closeTicket(repository, closing),
-  /** Defines a custom field of tickets, and makes every ticket again. */
+  /** Defines a custom field of tickets, and makes those tickets again that have set it. */
   addTicketField: ({ repository }: Context, field: NewTicketField) =>
     addTicketField(repository, field),
   removeTicketField: ({ repository }: Context, field: Author & { readonly name: string }) =>
@@ -225,6 +246,12 @@ export const WRITES = {
   /** Adds a user if the login is free; returns whether it was. */
   addUser: ({ repository }: Context, user: NewUser) =>
     repository.write({ user: null, ip: null }, () => addUser(repository.db, user)),
+  /** Answers a message of the sync protocol, and stores what it brings. */
+  syncChanges: ({ repository, watch }: Context, request: SyncRequest) =>
+    answerSync({ repository, check: () => watch.check() }, request),
+  /** Stores the answer of an upstream repository to a pull. */
+  storePulled: ({ repository, watch }: Context, message: PulledMessage) =>
+    storePulled({ repository, check: () => watch.check() }, message),
   /** Writes clusters of the artifacts that are in none, for serving the repository to clients. */
   cluster: ({ repository }: Context) => writeClusters(repository),
 } as const;
@@ -240,6 +267,16 @@ export const WHOLE = {
     context: Context,
     options: SearchOptions & { readonly kinds: readonly SearchKind[] },
   ) => context.index().searchEach(options),
+  /** Answers a message of the sync protocol without writing anything. */
+  sync: ({ repository, watch }: Context, request: Omit<SyncRequest, "push">) =>
+    answerSync({ repository, check: () => watch.check() }, { ...request, push: null }),
+  /** Codes by which clients know the repository and its project. */
+  syncCodes: ({ repository }: Context) => readSyncCodes(repository),
+  /** How far the clone of an upstream repository in a file is. */
+  cloneState: (_: Context, path: string) => cloneStateOf(path),
+  /** Stores the answer of an upstream repository to a clone in a file of its own. */
+  storeCloned: ({ watch }: Context, message: ClonedMessage) =>
+    storeCloned(message, () => watch.check()),
   /** Copies an unversioned file to the file `target`. */
   copyUnversioned: (
     { repository, reader }: Context,
@@ -302,9 +339,20 @@ export const OPERATIONS = { ...READS, ...WRITES, ...WHOLE } as const;
 export type OperationName = keyof typeof OPERATIONS;
 
 /** The workers on the side; nothing of one waits for another. */
-export const SIDES = ["search", "long", "files"] as const;
+export const SIDES = ["search", "long", "files", "sync"] as const;
 
 export type Side = (typeof SIDES)[number];
+
+/**
+ * How many workers each side has; each is started on demand. Sync has two, so that one long answer
+ * does not delay the clients of other projects.
+ */
+export const WORKERS_ON_THE_SIDE: Readonly<Record<Side, number>> = {
+  search: 1,
+  long: 1,
+  files: 1,
+  sync: 2,
+};
 
 /**
  * Operations that only read and may take long, and the worker on the side that does them. Both may
@@ -318,6 +366,10 @@ export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Sid
   ["archive", "long"],
   ["exportGit", "long"],
   ["verify", "long"],
+  ["cloneState", "long"],
+  ["storeCloned", "long"],
   ["copyUnversioned", "files"],
   ["nameOfFile", "files"],
+  ["sync", "sync"],
+  ["syncCodes", "sync"],
 ]);

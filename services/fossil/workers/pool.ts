@@ -6,7 +6,8 @@ import type { HashMemory } from "./hash_protocol.ts";
 import type { ImportOptions, ImportReport } from "./import.ts";
 import { type CallOptions, Lane, type StuckCall } from "./lane.ts";
 import { type JsonOperations, type Operations, TIME_LIMITS_MS, type TimeLimits } from "./limits.ts";
-import { type OperationName, SIDE, type Side, SIDES } from "./operations.ts";
+import { type OperationName, SIDE, type Side, SIDES, WORKERS_ON_THE_SIDE } from "./operations.ts";
+import { NICER_ON_THE_SIDE } from "./priority.ts";
 import type { JobRequest, WorkerSettings } from "./protocol.ts";
 
 /** Options of {@link RepositoryPool}. */
@@ -19,6 +20,8 @@ export interface PoolOptions extends Partial<WorkerSettings> {
   readonly timeLimits?: Partial<TimeLimits>;
   /** Time for a call to end after its limit, before its worker is terminated. */
   readonly graceMs?: number;
+  /** Time for running calls to end when the pool is closed, before workers are terminated. */
+  readonly closeMs?: number;
   /** Starts a worker that runs `repository_worker.ts`. */
   readonly startWorker?: () => Worker;
   /** Called when a worker is terminated because a call has not ended in time. */
@@ -67,6 +70,7 @@ const DEFAULTS: Required<PoolOptions> = {
   cacheBytes: 32 * 1024 * 1024,
   timeLimits: TIME_LIMITS_MS,
   graceMs: 10_000,
+  closeMs: 5000,
   startWorker: startRepositoryWorker,
   onStuck: () => {},
 };
@@ -78,7 +82,7 @@ const DEFAULTS: Required<PoolOptions> = {
 export class RepositoryPool {
   readonly #settings: WorkerSettings;
   readonly #lanes: readonly Lane[];
-  readonly #sides: Readonly<Record<Side, Lane>>;
+  readonly #sides: Readonly<Record<Side, readonly Lane[]>>;
   readonly #timeLimits: TimeLimits;
   /** What calls on the side wait for, by path. */
   readonly #held = new Map<string, Promise<unknown>>();
@@ -86,15 +90,19 @@ export class RepositoryPool {
   readonly #pins = new Map<string, Lane>();
 
   constructor(options: PoolOptions = {}) {
-    const { workers, maxQueued, startWorker, onStuck, timeLimits, graceMs, ...settings } = {
-      ...DEFAULTS,
-      ...options,
-    };
+    const { workers, maxQueued, startWorker, onStuck, timeLimits, graceMs, closeMs, ...settings } =
+      {
+        ...DEFAULTS,
+        ...options,
+      };
     this.#timeLimits = { ...TIME_LIMITS_MS, ...timeLimits };
     this.#settings = settings;
-    const newLane = () => new Lane({ settings, maxQueued, graceMs, startWorker, onStuck });
-    this.#lanes = Array.from({ length: workers }, newLane);
-    this.#sides = Object.fromEntries(SIDES.map((side) => [side, newLane()])) as Record<Side, Lane>;
+    const laneOptions = { settings, maxQueued, graceMs, closeMs, startWorker, onStuck };
+    this.#lanes = Array.from({ length: workers }, () => new Lane(laneOptions));
+    this.#sides = Object.fromEntries(SIDES.map((side) => {
+      const options = { ...laneOptions, nicer: NICER_ON_THE_SIDE[side] };
+      return [side, Array.from({ length: WORKERS_ON_THE_SIDE[side] }, () => new Lane(options))];
+    })) as Record<Side, Lane[]>;
   }
 
   /**
@@ -155,7 +163,7 @@ export class RepositoryPool {
   }
 
   get #allLanes(): readonly Lane[] {
-    return [...this.#lanes, ...Object.values(this.#sides)];
+    return [...this.#lanes, ...Object.values(this.#sides).flat()];
   }
 
   #handle(path: string, lane: Lane): PooledRepository {
@@ -210,7 +218,8 @@ async function realPath(path: string): Promise<string> {
 
 function handle(door: Omit<Door, "asJson">): PooledRepository {
   const { path, lane, sides, held } = door;
-  const closeSides = () => Promise.all(Object.values(sides).map((side) => side.forget(path)));
+  const closeSides = () =>
+    Promise.all(Object.values(sides).flat().map((side) => side.forget(path)));
   return Object.freeze({
     ...operationsOf({ ...door, asJson: false }) as Operations,
     json: operationsOf({ ...door, asJson: true }) as JsonOperations,
@@ -235,12 +244,18 @@ function handle(door: Omit<Door, "asJson">): PooledRepository {
 interface Door {
   readonly path: string;
   readonly lane: Lane;
-  readonly sides: Readonly<Record<Side, Lane>>;
+  readonly sides: Readonly<Record<Side, readonly Lane[]>>;
   /** What calls on the side wait for, by path. */
   readonly held: Map<string, Promise<unknown>>;
   readonly limits: TimeLimits;
   /** Whether the caller wants results as JSON. */
   readonly asJson: boolean;
+}
+
+/** The first of the workers with the fewest calls: another one is started only when it is needed. */
+function leastBusy(lanes: readonly Lane[]): Lane {
+  const calls = ({ load: { queued, running } }: Lane) => queued + Number(running);
+  return lanes.reduce((best, lane) => calls(lane) < calls(best) ? lane : best);
 }
 
 /** One method per operation; `limits.ts` has their types. */
@@ -255,8 +270,8 @@ function operationsOf({ path, lane, sides, held, limits, asJson }: Door): Record
       const side = SIDE.get(operation);
       if (side === undefined) return lane.submit(path, job, options);
       const waiting = held.get(path);
-      if (waiting === undefined) return sides[side].submit(path, job, options);
-      return waiting.then(() => sides[side].submit(path, job, options));
+      const submitToSide = () => leastBusy(sides[side]).submit(path, job, options);
+      return waiting === undefined ? submitToSide() : waiting.then(submitToSide);
     };
     const call = (input: unknown, options?: CallOptions) => submit(null, input, options);
     const callHelped = async (input: unknown, options?: CallOptions) => {

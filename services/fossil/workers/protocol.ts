@@ -11,6 +11,8 @@ export interface StartRequest {
   /** One Int32: not 0 while the running job is to end. */
   readonly interrupt: SharedArrayBuffer;
   readonly settings: WorkerSettings;
+  /** How much lower the thread's priority is than the main thread's; absent for the usual. */
+  readonly nicer?: number;
 }
 
 /** Settings of a worker for its repositories. */

@@ -148,10 +148,10 @@ function respond(response: JobResponse, transfer: ArrayBuffer[] = []): void {
 
 /** The first message has the settings; each later one is a job, answered when it is done. */
 function serve(): void {
-  giveWay();
   let worker: RepositoryWorker | null = null;
   self.onmessage = async ({ data }: MessageEvent<StartRequest | JobRequest>) => {
     if (data.kind === "start") {
+      giveWay(data.nicer);
       worker = new RepositoryWorker(data);
       return;
     }

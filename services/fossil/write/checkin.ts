@@ -1,5 +1,11 @@
 import { createHash } from "node:crypto";
-import type { CherrypickCard, FileCard, Manifest, TagCard } from "../artifact/mod.ts";
+import {
+  type CherrypickCard,
+  type FileCard,
+  type Manifest,
+  nameFault,
+  type TagCard,
+} from "../artifact/mod.ts";
 import { compareUtf8 } from "../codec/mod.ts";
 import { TAG } from "../content/mod.ts";
 import { filesOf } from "../crosslink/mod.ts";
@@ -38,6 +44,8 @@ export interface NewCheckin extends Author {
   readonly followParents?: boolean;
   /** Accepts a check-in that changes no file. */
   readonly allowEmpty?: boolean;
+  /** Accepts names of new files that harm checkouts on some systems. */
+  readonly anyNames?: boolean;
 }
 
 /**
@@ -48,8 +56,9 @@ export interface NewCheckin extends Author {
  * the parent's tree, change nothing, or have content that cannot be stored.
  */
 export function writeCheckin(repository: Repository, checkin: NewCheckin): string {
-  const { changes } = checkin;
-  return writeTree(repository, checkin, (before, put) => changeTree(before, changes, put));
+  const { changes, anyNames = false } = checkin;
+  const makeTree: MakeTree = (before, put) => changeTree(before, changes, put, { anyNames });
+  return writeTree(repository, checkin, makeTree);
 }
 
 /** Makes the files of a check-in from those of its parent. */
@@ -169,9 +178,19 @@ function tagsOf(repository: Repository, checkin: Omit<NewCheckin, "changes">): T
   if (checkin.close === true) tags.push({ sign: "+", name: "closed", ...own });
   if (checkin.isPrivate === true) tags.push({ sign: "+", name: "private", ...own });
   for (const name of checkin.tags ?? []) tags.push({ sign: "+", name: `sym-${name}`, ...own });
+  for (const name of checkin.tags ?? []) requireBranchName(name);
   const start = checkin.branch ?? (checkin.parent === null ? "trunk" : undefined);
-  if (start !== undefined) tags.push(...branchTags(repository, checkin.parent, null, start));
+  if (start !== undefined) {
+    requireBranchName(start);
+    tags.push(...branchTags(repository, checkin.parent, null, start));
+  }
   return tags;
+}
+
+/** @throws {FossilError} `invalid` if the name of a new branch would stand for something else. */
+export function requireBranchName(name: string): void {
+  const fault = nameFault(name);
+  if (fault !== null) throw new FossilError("invalid", `The name "${name}" ${fault}`);
 }
 
 /**

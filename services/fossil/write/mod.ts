@@ -42,6 +42,9 @@ export {
   importUnversioned,
   nameOfFile,
   type NewUnversioned,
+  prepareUnversioned,
+  type ReceivedUnversioned,
+  receiveUnversioned,
   removeUnversioned,
   writeUnversioned,
 } from "./unversioned.ts";

@@ -1,5 +1,5 @@
 /** The place of a check-in: its parent and its branch. */
-import { TAG } from "../content/mod.ts";
+import { mainBranch, TAG } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { manifestOf } from "./checkin.ts";
@@ -36,7 +36,7 @@ export function placeCheckin(
 ): Place {
   return repository.read(() => {
     if (parent !== undefined) manifestOf(repository, parent);
-    const main = repository.config.get("main-branch") || DEFAULT_BRANCH;
+    const main = mainBranch(repository);
     const name = branch ?? main;
     const tip = tipOf(repository, name);
     if (tip === null) {

@@ -1,4 +1,5 @@
 /** Releases: named check-ins, each with a message. */
+import { nameFault } from "../artifact/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { type Author, writeAs } from "./author.ts";
@@ -41,6 +42,8 @@ export function writeRelease(repository: Repository, release: NewRelease): strin
     if (repository.db.exists(branch, name)) {
       throw new FossilError("conflict", `"${name}" is the name of a branch`);
     }
+    const fault = name === "trunk" ? "is the name of the main branch" : nameFault(name);
+    if (fault !== null) throw new FossilError("invalid", `The name "${name}" ${fault}`);
     const holders = checkinsNamed(repository, name).filter((hash) => hash !== target);
     if (holders.length > 0 && !move) {
       throw new FossilError("conflict", `Another check-in has the name "${name}"`);

@@ -4,7 +4,7 @@ import { TAG } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { type Author, dateAfter, writeAs } from "./author.ts";
-import { branchTags, manifestOf } from "./checkin.ts";
+import { branchTags, manifestOf, requireBranchName } from "./checkin.ts";
 import { closeTicket } from "./ticket.ts";
 
 /** A tag to add to an artifact, or to cancel there. */
@@ -95,7 +95,10 @@ export function amendCheckin(repository: Repository, amendment: Amendment): stri
       for (const parent of parents) manifestOf(repository, parent);
       add("+", "parent", parents.join(" "));
     }
-    if (branch !== undefined) tags.push(...branchTags(repository, target, target, branch));
+    if (branch !== undefined) {
+      if (!isBranch(repository, branch)) requireBranchName(branch);
+      tags.push(...branchTags(repository, target, target, branch));
+    }
     if (tags.length === 0) throw new FossilError("invalid", "The amendment changes nothing");
     return writeControl(repository, amendment, tags);
   });
@@ -139,6 +142,12 @@ export function moveToBranch(repository: Repository, move: BranchMove): string {
     for (const ticket of resolves) closeTicket(repository, { ...author, ticket });
     return hash;
   });
+}
+
+/** Whether a branch has the name, such as one that an import brought. */
+function isBranch(repository: Repository, name: string): boolean {
+  const select = "SELECT 1 FROM tagxref WHERE tagid=? AND value=? AND tagtype=2";
+  return repository.db.exists(select, TAG.branch, name);
 }
 
 /** Name of the branch that a check-in is on, undefined if it has none. */

@@ -21,8 +21,8 @@ export interface NewTicketField extends Author, CustomTicketField {}
 export const MAX_TICKET_FIELDS = 50;
 
 /**
- * Adds a field to the repository's setting `ticket-table`, and makes every ticket again: earlier
- * changes may have set the field already.
+ * Adds a field to the repository's setting `ticket-table`, and makes those tickets again that have
+ * set the field already.
  *
  * @throws {FossilError} `invalid` if the name cannot be that of a custom field; `conflict` if the
  * field exists, or too many do; `unsupported` if the setting has an unusual form.
@@ -34,7 +34,7 @@ export function addTicketField(repository: Repository, field: NewTicketField): v
     "invalid",
     `"${name}" is a keyword of SQL and cannot name a field`,
   );
-  changeFields(repository, { author: field, refusal }, (columns, schema) => {
+  changeFields(repository, { name, author: field, refusal }, (columns, schema) => {
     const known = [...columns.ticket, ...columns.change];
     if (known.some((column) => column.toLowerCase() === name.toLowerCase())) {
       throw new FossilError("conflict", `Tickets already have a field "${name}"`);
@@ -65,7 +65,7 @@ export function removeTicketField(
     "conflict",
     `The field "${name}" is in use by an index or a constraint`,
   );
-  changeFields(repository, { author, refusal }, (columns, schema) => {
+  changeFields(repository, { name, author, refusal }, (columns, schema) => {
     if (!isCustomTicketFieldName(name) || !columns.ticket.includes(name)) {
       throw new FossilError("missing", `Tickets have no custom field "${name}"`);
     }
@@ -96,12 +96,17 @@ interface Columns {
 }
 
 /**
+ * @param name the field that is added or removed
  * @param refusal what to throw if SQLite refuses the new text
  * @param plan the new text of the setting, and the columns of `ticket` that it must lead to
  */
 function changeFields(
   repository: Repository,
-  { author, refusal }: { readonly author: Author; readonly refusal: FossilError },
+  { name, author, refusal }: {
+    readonly name: string;
+    readonly author: Author;
+    readonly refusal: FossilError;
+  },
   plan: (
     columns: Columns,
     schema: string,
@@ -109,6 +114,7 @@ function changeFields(
 ): void {
   const { config } = repository;
   writeAs(repository, author, () => {
+    const kept = setRowsAside(repository);
     const before = recreate(repository);
     const { ticket, schema } = plan(before, ticketSchemaOf(config));
     config.set("ticket-table", schema);
@@ -119,8 +125,37 @@ function changeFields(
       throw new FossilError("unsupported", "The ticket schema has a form that cannot be changed");
     }
     config.set(TICKET_FIELDS_DATE, String(author.date));
-    repository.relinkTickets();
+    // Another program may have changed the setting without a rebuild.
+    const isComplete = kept.ticket.join() === before.ticket.join() &&
+      kept.change.join() === before.change.join();
+    if (isComplete) putRowsBack(repository);
+    dropRowsAside(repository);
+    repository.relinkTickets(isComplete ? name : null);
   });
+}
+
+const TABLES = ["ticket", "ticketchng"];
+
+/** Copies the rows of the tables of tickets; returns the tables' columns. */
+function setRowsAside({ db }: Repository): Columns {
+  for (const table of TABLES.filter((name) => db.hasTable(name))) {
+    db.exec(`CREATE TEMP TABLE "kept ${table}" AS SELECT * FROM main."${table}" ORDER BY rowid`);
+  }
+  return columnsOf(db);
+}
+
+/** Fills recreated tables with the rows that were set aside. */
+function putRowsBack({ db }: Repository): void {
+  for (const table of TABLES.filter((name) => db.hasTable(name))) {
+    const kept = new Set(db.columns(`kept ${table}`));
+    const names = db.columns(table).filter((column) => kept.has(column))
+      .map((column) => `"${column.replaceAll('"', '""')}"`).join();
+    db.exec(`INSERT INTO main."${table}"(${names}) SELECT ${names} FROM temp."kept ${table}"`);
+  }
+}
+
+function dropRowsAside({ db }: Repository): void {
+  for (const table of TABLES) db.exec(`DROP TABLE IF EXISTS temp."kept ${table}"`);
 }
 
 /** Recreates the tables of tickets, empty, and returns their columns. */
@@ -133,5 +168,9 @@ function recreate({ db, config }: Repository, refusal?: FossilError): Columns {
     const isRefused = code === null || code === "unsupported";
     throw isRefused && refusal !== undefined ? refusal : error;
   }
+  return columnsOf(db);
+}
+
+function columnsOf(db: Repository["db"]): Columns {
   return { ticket: db.columns("ticket"), change: db.columns("ticketchng") };
 }

@@ -1,9 +1,11 @@
 import {
+  caseCollision,
   type FileCard,
   type FileMode,
   isFileName,
   isReservedFileName,
   parseArtifact,
+  pathFault,
 } from "../artifact/mod.ts";
 import { FossilError } from "../error.ts";
 
@@ -19,8 +21,14 @@ export type FileChange =
 /** Stores a file's content and returns its hash. */
 export type PutFile = (content: Uint8Array) => string;
 
+export interface TreeOptions {
+  /** Accepts names of new files that harm checkouts on some systems. */
+  readonly anyNames?: boolean;
+}
+
 /**
- * The F cards of a new check-in.
+ * The F cards of a new check-in. A file that the parent has may keep a name that new files may not
+ * have.
  *
  * @param files cards of the parent, without old names.
  * @throws {FossilError} `invalid` if a change does not fit the tree, or a file cannot be stored.
@@ -29,6 +37,7 @@ export function changeTree(
   files: readonly FileCard[],
   changes: readonly FileChange[],
   put: PutFile,
+  { anyNames = false }: TreeOptions = {},
 ): FileCard[] {
   const tree = new Map(
     files.map((card) => [card.name, { ...card, oldName: null as string | null }]),
@@ -47,6 +56,7 @@ export function changeTree(
     if (change.kind !== "delete") tree.set(change.path, applyChange(before, tree, change, put));
   }
   checkFolders(tree, touched);
+  if (!anyNames) checkNames(tree, [...touched].filter((path) => !before.has(path)));
   return [...tree.values()];
 }
 
@@ -94,10 +104,28 @@ function putFile(name: string, content: Uint8Array, put: PutFile): string {
   return put(content);
 }
 
-/** No path may be a file and a folder at once. */
+/** New files must not harm a checkout or an unpacked archive on any system. */
+function checkNames(tree: ReadonlyMap<string, FileCard>, names: readonly string[]): void {
+  const added = names.filter((name) => tree.has(name));
+  for (const name of added) {
+    const fault = pathFault(name);
+    if (fault !== null) throw invalid(name, fault);
+  }
+  const collision = caseCollision(tree.keys(), added);
+  if (collision === null) return;
+  throw invalid(collision.path, `differs from "${collision.other}" only in case`);
+}
+
 function checkFolders(tree: ReadonlyMap<string, FileCard>, touched: ReadonlySet<string>): void {
-  const added = [...touched].filter((path) => tree.has(path));
-  if (added.length === 0) return;
+  if (![...touched].some((path) => tree.has(path))) return;
+  const folder = findFolderFile(tree);
+  if (folder !== null) throw invalid(folder, "would be a folder too");
+}
+
+/** A path that is a file and a folder at once, which no tree may have; null if there is none. */
+export function findFolderFile(
+  tree: Pick<ReadonlyMap<string, unknown>, "keys" | "has">,
+): string | null {
   const folders = new Set<string>();
   for (const path of tree.keys()) {
     for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
@@ -106,7 +134,6 @@ function checkFolders(tree: ReadonlyMap<string, FileCard>, touched: ReadonlySet<
       folders.add(folder);
     }
   }
-  for (const folder of folders) {
-    if (tree.has(folder)) throw invalid(folder, "would be a folder too");
-  }
+  for (const folder of folders) if (tree.has(folder)) return folder;
+  return null;
 }

@@ -114,6 +114,65 @@ export function removeUnversioned(
   });
 }
 
+/** Makes the table of unversioned files, if it is missing. Needs `write`. */
+export function prepareUnversioned({ db }: Repository): void {
+  db.exec(TABLE);
+}
+
+/** An unversioned file as another repository has it. */
+export type ReceivedUnversioned =
+  & {
+    readonly name: string;
+    /** Unix seconds. */
+    readonly time: number;
+  }
+  & (
+    | { readonly kind: "removed" }
+    /** Only the time differs. */
+    | { readonly kind: "touched" }
+    | {
+      readonly kind: "written";
+      readonly hash: string;
+      /** Length of the file in bytes. */
+      readonly size: number;
+      /** 1 if the content is compressed, else 0. */
+      readonly encoding: 0 | 1;
+      readonly content: Uint8Array;
+    }
+  );
+
+/** Writes an unversioned file with the time that another repository gives it. Needs `write`. */
+export function receiveUnversioned({ db, config, store }: Repository, file: ReceivedUnversioned) {
+  const { name, time } = file;
+  switch (file.kind) {
+    case "removed":
+      db.run(
+        `UPDATE unversioned SET rcvid=?, mtime=?, hash=NULL, sz=0, encoding=0, content=NULL
+          WHERE name=?`,
+        store.receipt(),
+        time,
+        name,
+      );
+      break;
+    case "touched":
+      db.run("UPDATE unversioned SET mtime=? WHERE name=?", time, name);
+      break;
+    case "written":
+      db.run(
+        `REPLACE INTO unversioned(name,rcvid,mtime,hash,sz,encoding,content)
+         VALUES(?,?,?,?,?,?,?)`,
+        name,
+        store.receipt(),
+        time,
+        file.hash,
+        file.size,
+        file.encoding,
+        file.content,
+      );
+  }
+  config.delete("uv-hash");
+}
+
 /** Unix seconds; later than the version before, which would win otherwise. */
 function nextTime({ db }: Repository, name: string, { date }: Author): number {
   const before = db.value<number>("SELECT mtime FROM unversioned WHERE name=?", name) ?? 0;
@@ -136,6 +195,9 @@ interface StoredFile {
   readonly hash: unknown;
   readonly sz: unknown;
   readonly encoding: unknown;
+  /** Length of the content as it is stored, in bytes; null if that is no content. */
+  readonly stored: number | null;
+  /** Null if it is too large. */
   readonly content: unknown;
 }
 
@@ -143,17 +205,27 @@ interface StoredFile {
  * Copies the unversioned files of another repository, each checked against its hash. Needs `write`.
  *
  * @param rcvid row of the reception that they belong to.
+ * @param declare called with the size that each file declares, before the file is read.
  * @returns how many there were.
  * @throws {FossilError} `corrupt` if a file does not match its hash; `limit` if one is too large.
  */
-export function importUnversioned(source: Database, target: Database, rcvid: number): number {
+export function importUnversioned(
+  source: Database,
+  target: Database,
+  { rcvid, declare }: { readonly rcvid: number; readonly declare: (bytes: number) => void },
+): number {
   if (!source.hasTable("unversioned")) return 0;
   target.exec(TABLE);
   let copied = 0;
-  const select = `SELECT uvid, name, mtime, hash, sz, encoding, content FROM unversioned
+  const select = `SELECT uvid, name, mtime, hash, sz, encoding,
+      CASE typeof(content) WHEN 'blob' THEN length(content) END AS stored,
+      CASE WHEN typeof(content)='blob' AND length(content)<=${MAX_ARTIFACT_BYTES} THEN content END
+        AS content
+    FROM unversioned
     WHERE uvid>? AND hash IS NOT NULL ORDER BY uvid LIMIT 1`;
   let row = source.row<StoredFile>(select, 0);
   for (; row !== undefined; row = source.row<StoredFile>(select, row.uvid)) {
+    if (typeof row.sz === "number") declare(row.sz);
     const { name, mtime, hash, sz, encoding, content } = checked(row);
     target.run(
       "INSERT INTO unversioned(name,rcvid,mtime,hash,sz,encoding,content) VALUES(?,?,?,?,?,?,?)",
@@ -170,15 +242,16 @@ export function importUnversioned(source: Database, target: Database, rcvid: num
   return copied;
 }
 
-function checked({ name, mtime, hash, sz, encoding, content }: StoredFile) {
+function checked({ name, mtime, hash, sz, encoding, stored, content }: StoredFile) {
+  if ((stored ?? 0) > MAX_ARTIFACT_BYTES) {
+    throw new FossilError("limit", "An unversioned file is too large");
+  }
   const isSound = typeof name === "string" && typeof mtime === "number" &&
     typeof hash === "string" && isArtifactHash(hash) && typeof sz === "number" &&
     (encoding === 0 || encoding === 1) && content instanceof Uint8Array;
   if (!isSound) throw new FossilError("corrupt", "A row of the unversioned files is not a file");
-  if (content.length > MAX_ARTIFACT_BYTES) {
-    throw new FossilError("limit", `The unversioned file "${name}" is too large`);
-  }
-  const bytes = encoding === 1 ? unpackBlob(content) : content;
+  // Bytes that inflate to more than the file declares cost no more than that.
+  const bytes = encoding === 1 ? unpackBlob(content, Math.min(sz, MAX_ARTIFACT_BYTES)) : content;
   const algorithm = hash.length === SHA1_DIGITS ? "sha1" : "sha3-256";
   if (bytes.length !== sz || createHash(algorithm).update(bytes).digest("hex") !== hash) {
     throw new FossilError("corrupt", `The unversioned file "${name}" does not match its hash`);

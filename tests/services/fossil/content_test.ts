@@ -198,9 +198,11 @@ Deno.test("an inspector sees what a delta hid until its source came, and can ref
   const before = dumpTables(scratch.path("new.fossil"));
   const seen: string[] = [];
   const refuse = () =>
-    repository.write(ALICE, () => repository.receive(base), (artifact, hash) => {
-      seen.push(`${artifact.kind} ${hash}`);
-      throw new Error("not you");
+    repository.write(ALICE, () => repository.receive(base), {
+      inspect: (artifact, hash) => {
+        seen.push(`${artifact.kind} ${hash}`);
+        throw new Error("not you");
+      },
     });
   assert.throws(refuse, /not you/);
   assert.deepEqual(seen, [`control ${sha3(control)}`]);

@@ -15,6 +15,7 @@ import {
   writeRelease,
   writeWiki,
 } from "../../../services/fossil/mod.ts";
+import { createDelta, packBlob } from "../../../services/fossil/codec/mod.ts";
 import { peer } from "../../support/peers.ts";
 import { judged } from "./support/judges.ts";
 import { Fixture, put } from "./support/fixture.ts";
@@ -222,7 +223,8 @@ Deno.test("an export keeps check-ins without a branch", () => {
 /** The table of `fossil uv`, and the hash of a file that holds "a". */
 const UNVERSIONED =
   "CREATE TABLE unversioned(uvid INTEGER PRIMARY KEY, name TEXT, rcvid, mtime, hash, sz, encoding, content)";
-const hashOfA = createHash("sha3-256").update("a").digest("hex");
+const hashOf = (text: string) => createHash("sha3-256").update(text).digest("hex");
+const hashOfA = hashOf("a");
 
 Deno.test("a repository file is imported by its artifacts, without its permissions", () => {
   using fixture = new Fixture();
@@ -255,6 +257,55 @@ Deno.test("a repository file is imported by its artifacts, without its permissio
     comment: "on",
     changes: [put("b", "")],
   });
+});
+
+Deno.test("an import leaves private artifacts out, and what remains is whole", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const text = "secret words\n".repeat(40);
+  const secret = fixture.commit([put("a", text)], {
+    isPrivate: true,
+    branch: "private",
+    comment: "secret",
+  });
+  const open = fixture.commit([put("b", "open\n".repeat(40))]);
+  const secretFile = hashOf(text);
+  // As a hostile file may have it: public artifacts as deltas of private ones.
+  const content = repository.store.require(repository.ridOf(open));
+  const source = repository.ridOf(secret);
+  const delta = createDelta(repository.store.require(source), content);
+  repository.db.run(
+    "UPDATE blob SET content=? WHERE rid=?",
+    packBlob(delta),
+    repository.ridOf(open),
+  );
+  repository.db.run("REPLACE INTO delta VALUES(?,?)", repository.ridOf(open), source);
+  // A tag alone makes this one private.
+  const tagged = fixture.commit([put("c", "")], { isPrivate: true, branch: "tagged" });
+  for (const hash of [tagged, hashOf("")]) {
+    repository.db.run("DELETE FROM private WHERE rid=?", repository.ridOf(hash));
+  }
+  repository.checkpoint();
+  const path = fixture.scratch.path("copy.fossil");
+  using copy = createEmptyRepository(path, { admin: "root" });
+  const { notices } = importFossil(copy, fixture.path);
+  const left = copy.db.rows<{ uuid: string }>("SELECT uuid FROM blob").map(({ uuid }) => uuid);
+  for (const hash of [secret, secretFile, tagged]) assert.ok(!left.includes(hash), hash);
+  assert.ok(notices.counts.private !== undefined && notices.counts.private >= 3);
+  assert.deepEqual(
+    notices.first.map(({ kind }) => kind),
+    Array(notices.counts.private).fill("private"),
+  );
+  assert.equal(copy.db.value("SELECT count(*) FROM private"), 0);
+  assert.equal(
+    copy.db.value("SELECT count(*) FROM delta WHERE srcid NOT IN (SELECT rid FROM blob)"),
+    0,
+  );
+  assert.equal(copy.db.value("SELECT count(*) FROM phantom"), 0);
+  assert.deepEqual(copy.verify(), []);
+  assert.equal(copy.artifact(copy.ridOf(open))?.kind, "manifest");
+  const comments = copy.db.rows<{ comment: string }>("SELECT comment FROM event");
+  assert.ok(!comments.some(({ comment }) => comment === "secret"));
 });
 
 Deno.test("a damaged repository file is refused", () => {

@@ -88,10 +88,10 @@ Deno.test("a file is followed through renames by history, blame and diff", () =>
     ]],
   );
   assert.deepEqual(readHistory(reader, { path: "c", limit: 1, offset: 1 }).checkins, [checkins[1]]);
-  const blame = readBlame(reader, { path: "c" });
+  const blame = readBlame(reader, { path: "c", maxMs: Infinity });
   assert.deepEqual(blame.lines.map(({ uuid }) => uuid), [first, first, third, first]);
   assert.deepEqual(blame.lines.map(({ text }) => text), ["line 1", "line 2", "line 4", "line 3"]);
-  const { files } = readDiff(reader, { from: first, to: fourth });
+  const { files } = readDiff(reader, { from: first, to: fourth, maxMs: Infinity });
   assert.deepEqual(
     files.map(({ name, change_type, prev_name }) => [name, change_type, prev_name]),
     [
@@ -104,7 +104,7 @@ Deno.test("a file is followed through renames by history, blame and diff", () =>
     files[1]!.diff,
     "--- a/a\n+++ b/c\n@@ -1,3 +1,4 @@\n line 1\n line 2\n+line 4\n line 3\n",
   );
-  const back = readDiff(reader, { from: fourth, to: first, path: "a" });
+  const back = readDiff(reader, { from: fourth, to: first, path: "a", maxMs: Infinity });
   assert.deepEqual(back.files.map(({ change_type }) => change_type), ["modified"]);
   assert.deepEqual(
     readCheckin(reader, second).files_changed.map(({ name, prev_name }) => [name, prev_name]),
@@ -255,6 +255,32 @@ Deno.test("a unified diff turns one text into the other", () => {
       assert.equal(hunks === "", before === after);
       assert.equal(hunks.match(/^\+/gm)?.length ?? 0, added);
       assert.equal(hunks.match(/^-/gm)?.length ?? 0, deleted);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+Deno.test("a loose diff leaves out what differs in white space alone", () => {
+  const loose = (before: string, after: string) =>
+    unifiedDiff(encodeUtf8(before), encodeUtf8(after), 3, true);
+  const [before, after] = ["if x\n  one\n  two\nend\n", "if x\r\n\tone\n    2\nend"];
+  assert.deepEqual(loose(before, after), {
+    hunks: "@@ -1,4 +1,4 @@\n if x\r\n \tone\n-  two\n+    2\n end\n" +
+      "\\ No newline at end of file\n",
+    added: 1,
+    deleted: 1,
+  });
+  assert.deepEqual(loose("a b\n", "ab\n\n").hunks, "@@ -1 +1,2 @@\n ab\n+\n");
+  const text = fc.array(fc.constantFrom("a", " ", "\t", "\n", "b", "\r\n"), { maxLength: 40 })
+    .map((parts) => `${parts.join("")}\n`);
+  const bare = (line: string) => line.replace(/[ \t\r]+/g, "");
+  const bareLines = (hunks: string) =>
+    hunks.replace(/^([ +-])([^\n]*)/gm, (_, mark, line) => mark + bare(line));
+  fc.assert(
+    fc.property(text, text, fc.nat(4), (left, right, context) => {
+      const { hunks } = unifiedDiff(encodeUtf8(left), encodeUtf8(right), context, true);
+      assert.equal(patched(bare(left), bareLines(hunks)), bare(right));
+      assert.equal(hunks === "", bare(left) === bare(right));
     }),
     { numRuns: 500 },
   );

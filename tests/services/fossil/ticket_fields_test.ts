@@ -102,6 +102,57 @@ judged("fields are added to ticket schemas of any form, and removed from them", 
   }
 });
 
+judged("a new field makes only those tickets again that have set it already", (program) => {
+  using fixture = new Fixture(program);
+  const { repository } = fixture;
+  const tickets = ["One", "Two"].map((title) => fileTicket(fixture, field("title", title)));
+  const add = (name: string) =>
+    addTicketField(repository, { ...fixture.author(), name, type: "text" });
+  const values = (column: string) => {
+    const select = `SELECT ${column} AS value FROM ticket ORDER BY tkt_mtime`;
+    return repository.db.rows<{ value: unknown }>(select).map(({ value }) => value);
+  };
+  add("customer");
+  const [ticket = ""] = tickets;
+  for (const said of [field("customer", "Ada"), field("customer", " [abcd1234]", true)]) {
+    writeTicketChange(repository, { ...fixture.author(), ticket, fields: [said] });
+  }
+  removeTicketField(repository, { ...fixture.author(), name: "customer" });
+  fixture.assertSound();
+  const ids = values("tkt_id");
+  add("customer");
+  fixture.assertSound();
+  assert.deepEqual(values("customer"), [null, "Ada [abcd1234]"]);
+  assert.equal(values("tkt_id")[0], ids[0]);
+  repository.write(
+    { user: "alice", ip: null },
+    () => repository.config.set("ticket-title-expr", "label"),
+  );
+  add("label");
+  fixture.assertSound();
+});
+
+judged(
+  "a schema that another program has changed without a rebuild holds from then on",
+  (program) => {
+    using fixture = new Fixture(program);
+    const { repository } = fixture;
+    const customer = { ...fixture.author(), name: "customer", type: "text" } as const;
+    addTicketField(repository, customer);
+    fileTicket(fixture, field("title", "One"), field("customer", "Ada"));
+    removeTicketField(repository, customer);
+    repository.write({ user: "alice", ip: null }, () => {
+      const schema = "CREATE TABLE ticket(tkt_id INTEGER PRIMARY KEY, tkt_uuid TEXT UNIQUE, " +
+        "tkt_mtime DATE, title TEXT, customer TEXT);CREATE TABLE ticketchng(tkt_id INTEGER, " +
+        "tkt_mtime DATE, icomment TEXT)";
+      repository.config.set("ticket-table", schema);
+    });
+    addTicketField(repository, { ...fixture.author(), name: "points", type: "number" });
+    assert.equal(repository.db.value("SELECT customer FROM ticket"), "Ada");
+    fixture.assertSound();
+  },
+);
+
 Deno.test("a field that cannot be defined leaves the tickets as they are", () => {
   using fixture = new Fixture();
   const { repository } = fixture;

@@ -239,19 +239,24 @@ Deno.test("a blame, an archive or a search delays no other call", async () => {
     return new Worker(url, { type: "module" });
   };
   const timeLimits = { blame: 1, searchEach: 1 };
-  await withPool({ workers: 1, graceMs: 500, timeLimits, startWorker }, async (_, repository) => {
+  const slow: Promise<void>[] = [];
+  let ended = 0;
+  const options = { workers: 1, graceMs: 600_000, closeMs: 1, timeLimits, startWorker };
+  await withPool(options, async (_, repository) => {
     await commit(repository, "a", encodeUtf8("a"), 1);
-    let ended = 0;
-    const slow = [
-      repository.blame({ path: "a" }),
-      repository.searchEach({ query: "a", kinds: ["wiki"] }),
-    ].map((call) => refused("unavailable", call.finally(() => ended++)));
+    slow.push(
+      refused("unavailable", repository.blame({ path: "a" }).finally(() => ended++)),
+      refused(
+        "unavailable",
+        repository.searchEach({ query: "a", kinds: ["wiki"] }).finally(() => ended++),
+      ),
+    );
     assert.equal((await repository.timeline({})).total, 2);
     await commit(repository, "a", encodeUtf8("b"), 2);
     assert.equal(ended, 0);
     assert.equal(count, 3);
-    await Promise.all(slow);
   });
+  await Promise.all(slow);
   URL.revokeObjectURL(silent);
 });
 

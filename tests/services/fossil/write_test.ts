@@ -121,7 +121,14 @@ Deno.test("a move to a branch of any name is reported with a working link", () =
   using fixture = new Fixture();
   const checkin = fixture.commit([put("a", "a")]);
   const branch = "a b!\"#$%&'()*+,-./09:;<=>?@AZ[\\]^_`az{|}~ü😀";
-  amendCheckin(fixture.repository, { ...fixture.author(), checkin, branch });
+  const tag = { sign: "*", target: checkin } as const;
+  // Other programs give branches names that muster refuses.
+  const changes = [
+    { ...tag, name: "branch", value: branch },
+    { ...tag, name: `sym-${branch}` },
+    { sign: "-", target: checkin, name: "sym-trunk" },
+  ] as const;
+  writeTags(fixture.repository, { ...fixture.author(), changes });
   const comment = fixture.repository.db.value<string>("SELECT comment FROM event WHERE type='g'");
   // As Fossil 2.28 has it.
   const name = "a+b%21%22%23$%25%26%27%28%29%2A%2B%2C-.%2F09%3A%3B%3C%3D%3E%3F%40AZ%5B%5C%5D%5E_" +

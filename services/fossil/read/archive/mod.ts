@@ -1,5 +1,5 @@
 /** A check-in's files as one zip or tar.gz archive. */
-import type { FileCard } from "../../artifact/mod.ts";
+import { type FileCard, foldPath, isHarmfulPath } from "../../artifact/mod.ts";
 import { FossilError } from "../../error.ts";
 import { contentOrReason, type UnreadableFile } from "../content.ts";
 import { manifestOf, treeOf } from "../manifests.ts";
@@ -17,7 +17,7 @@ const FOLDER_DIGITS = 10;
 
 /** Content and format of an archive. */
 export interface ArchiveOptions {
-  /** Any name; absent for the tip of trunk. */
+  /** Any name; absent for the tip of the main branch. */
   readonly checkin?: string;
   readonly format: ArchiveFormat;
   /** Top folder; absent for the project's name and digits of the check-in. */
@@ -29,7 +29,7 @@ const MAX_NAMED = 100;
 
 /** The files missing from an archive. */
 export interface ArchiveReport {
-  /** Number of files without readable content. */
+  /** Number of files without readable content, or whose path is harmful. */
   readonly left_out: number;
   /** The first of them. */
   readonly first_left_out: readonly UnreadableFile[];
@@ -38,7 +38,8 @@ export interface ArchiveReport {
 /**
  * Packs a check-in's files, in pieces; one file is in memory at a time. Every file has the time of
  * the check-in, so the same check-in always gives the same bytes. Each file is read in its own
- * transaction. Skips files that cannot be read; the generator returns them.
+ * transaction. Skips files that cannot be read, and those that would be unpacked into a folder of Git,
+ * outside of the archive's folder or through a link; the generator returns them.
  *
  * @throws {FossilError} `missing` or `ambiguous` if the name fits none or several; `invalid` if the
  * folder is not a valid path. While it generates: `limit`.
@@ -63,7 +64,7 @@ export function readArchive(
   });
 }
 
-/** Counts the files that cannot be read. */
+/** Counts the skipped files. */
 class LeftOut {
   #count = 0;
   readonly #first: UnreadableFile[] = [];
@@ -98,10 +99,29 @@ function* filesOf(
   folder: string,
   leftOut: LeftOut,
 ): Generator<ArchiveFile> {
+  const folders = foldersOf(cards);
   for (const { name, hash, mode } of cards) {
     const uuid = hash ?? "";
+    // A system that ignores case would unpack the files of the folder through the link.
+    if (isHarmfulPath(name) || (mode === "link" && folders.has(foldPath(name)))) {
+      leftOut.add({ path: name, uuid, reason: "Its path is harmful" });
+      continue;
+    }
     const content = reader.read(() => contentOrReason(reader, uuid));
     if (typeof content === "string") leftOut.add({ path: name, uuid, reason: content });
     else yield { path: folder === "" ? name : `${folder}/${name}`, mode, content };
   }
+}
+
+/** The folders of the files, as a system that ignores case compares them; none without a link. */
+function foldersOf(cards: readonly FileCard[]): ReadonlySet<string> {
+  const folders = new Set<string>();
+  if (!cards.some(({ mode }) => mode === "link")) return folders;
+  for (const { name } of cards) {
+    const folded = foldPath(name);
+    for (let end = folded.lastIndexOf("/"); end > 0; end = folded.lastIndexOf("/", end - 1)) {
+      folders.add(folded.slice(0, end));
+    }
+  }
+  return folders;
 }

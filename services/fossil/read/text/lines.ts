@@ -33,12 +33,17 @@ export class Lines {
     return decodeUtf8(this.bytes.subarray(this.start(index), this.start(index + 1)));
   }
 
-  /** A line as a string of one character per byte, to be compared. */
-  key(index: number): string {
+  /**
+   * A line as a string of one character per byte, to be compared.
+   *
+   * @param isLoose whether lines are equal that differ in white space alone
+   */
+  key(index: number, isLoose = false): string {
     const { buffer, byteOffset } = this.bytes;
     const start = this.start(index);
-    return Buffer.from(buffer, byteOffset + start, this.start(index + 1) - start)
+    const text = Buffer.from(buffer, byteOffset + start, this.start(index + 1) - start)
       .toString("latin1");
+    return isLoose ? text.replace(/[ \t\n\v\f\r]+/g, "") : text;
   }
 
   /** Number of lines that start in the first `offset` bytes or at `offset`. */
@@ -142,14 +147,18 @@ function isEqual(left: Uint8Array, start: number, right: Uint8Array, otherStart:
   return Buffer.compare(chunk, right.subarray(otherStart, otherStart + CHUNK)) === 0;
 }
 
-/** Runs of equal lines, in order; `left` and `right` are numbers of lines from 0. */
-export function matchLines(comparison: Comparison): Match[] {
+/**
+ * Runs of equal lines, in order; `left` and `right` are numbers of lines from 0.
+ *
+ * @param isLoose see `Lines.key`
+ */
+export function matchLines(comparison: Comparison, isLoose = false): Match[] {
   const { left, right, prefix, suffix } = comparison;
   const ids = new Map<string, number>();
   const [leftIds, rightIds] = [left, right].map((lines) => {
     const numbers = new Int32Array(lines.count - prefix - suffix);
     for (let i = 0; i < numbers.length; i++) {
-      const key = lines.key(prefix + i);
+      const key = lines.key(prefix + i, isLoose);
       const id = ids.get(key) ?? ids.size;
       ids.set(key, id);
       numbers[i] = id;

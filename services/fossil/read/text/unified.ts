@@ -21,16 +21,22 @@ export interface UnifiedDiff {
  * Compares two texts by lines, as `diff -u` writes it.
  *
  * @param context lines around each change.
+ * @param isLoose whether changes of white space within lines are left out, as by `diff -uw`. Lines
+ * that differ in nothing else are shown as they are after the change.
  */
 export function unifiedDiff(
   before: Uint8Array,
   after: Uint8Array,
   context: number,
+  isLoose = false,
 ): UnifiedDiff {
   const comparison = compareEnds(new Lines(before), after);
   const { left, right } = comparison;
-  const changes = changesBetween(matchLines(comparison), left.count, right.count)
-    .map((change, i, all) => slideDown(change, left, right, all[i + 1]?.left ?? left.count));
+  const changes = changesBetween(matchLines(comparison, isLoose), left.count, right.count)
+    .map((change, i, all) => {
+      const limit = all[i + 1]?.left ?? left.count;
+      return isLoose ? change : slideDown(change, left, right, limit);
+    });
   const writer = new HunkWriter(left, right, context);
   for (const group of groupsOf(changes, context)) writer.write(group);
   return { hunks: writer.text, added: writer.added, deleted: writer.deleted };
@@ -111,16 +117,16 @@ class HunkWriter {
     const [left, right] = [first.left - before, first.right - before];
     const [leftCount, rightCount] = [last.leftEnd + after - left, last.rightEnd + after - right];
     this.#parts.push(`@@ -${range(left, leftCount)} +${range(right, rightCount)} @@\n`);
-    let at = left;
+    let at = right;
     for (const change of group) {
-      this.#lines(" ", this.#left, at, change.left);
+      this.#lines(" ", this.#right, at, change.right);
       this.#lines("-", this.#left, change.left, change.leftEnd);
       this.#lines("+", this.#right, change.right, change.rightEnd);
       this.deleted += change.leftEnd - change.left;
       this.added += change.rightEnd - change.right;
-      at = change.leftEnd;
+      at = change.rightEnd;
     }
-    this.#lines(" ", this.#left, at, at + after);
+    this.#lines(" ", this.#right, at, at + after);
   }
 
   #lines(mark: string, lines: Lines, from: number, to: number): void {

@@ -51,8 +51,12 @@ export class History {
   /** The moment of the first check-in. */
   static readonly start = START;
 
-  /** Does a number of random things, and each thing at least once. */
-  run(steps: number): void {
+  /**
+   * Does a number of random things, and each thing at least once.
+   *
+   * @param then is called after each
+   */
+  run(steps: number, then: () => void = () => {}): void {
     const deeds = [
       () => this.#commit(),
       () => this.#commit(),
@@ -70,8 +74,11 @@ export class History {
       () => this.#attach(),
       () => this.#forum(),
     ];
-    for (const deed of deeds) deed();
-    for (let i = deeds.length; i < steps; i++) this.#random.pick(deeds)();
+    for (let i = 0; i < Math.max(steps, deeds.length); i++) {
+      const deed = deeds[i] ?? this.#random.pick(deeds);
+      deed();
+      then();
+    }
   }
 
   #author() {

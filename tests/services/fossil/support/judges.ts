@@ -2,6 +2,14 @@
 import { newerFossil, peer } from "../../../support/peers.ts";
 
 /**
+ * The programs that judge, for a test that needs no program until the end: it makes a repository
+ * once, and each of them judges it. The machine's own comes first; a newer one may be missing.
+ */
+export function judges(): readonly string[] {
+  return peer("newer fossil").ignore ? ["fossil"] : ["fossil", newerFossil()];
+}
+
+/**
  * Registers a test for each of the two programs.
  *
  * @param work is given the program, as `Scratch` takes it.

@@ -1,0 +1,45 @@
+import { timestampOf } from "./checkins.ts";
+import type { Reader } from "./reader.ts";
+import type { Contributions } from "./shapes.ts";
+
+/** Approximate memory of a contributor or a month, in bytes. */
+const ENTRY_BYTES = 300;
+
+/** Who made check-ins, and how many were made in each month (UTC). */
+export function readContributions(reader: Reader): Contributions {
+  return reader.read(() =>
+    reader.cached("contributions", () => {
+      const value = contributions(reader);
+      const entries = value.contributors.length + value.months.length;
+      return { value, bytes: entries * ENTRY_BYTES };
+    })
+  );
+}
+
+interface UserRow {
+  readonly user: string;
+  readonly count: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+function contributions({ repository: { db } }: Reader): Contributions {
+  const users = db.rows<UserRow>(
+    `SELECT coalesce(euser,user,'') AS user, count(*) AS count, min(mtime) AS first,
+        max(mtime) AS last
+      FROM event WHERE type='ci' GROUP BY 1 ORDER BY count DESC, user`,
+  );
+  const months = db.rows<{ month: string; count: number }>(
+    `SELECT strftime('%Y-%m',mtime) AS month, count(*) AS count
+      FROM event WHERE type='ci' GROUP BY 1 ORDER BY 1`,
+  );
+  return {
+    contributors: users.map(({ user, count, first, last }) => ({
+      user,
+      checkin_count: count,
+      first_checkin: timestampOf(first),
+      last_checkin: timestampOf(last),
+    })),
+    months: months.map(({ month, count }) => ({ month, checkin_count: count })),
+  };
+}

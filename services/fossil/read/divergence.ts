@@ -1,0 +1,105 @@
+import { mainBranch } from "../content/mod.ts";
+import { FossilError } from "../error.ts";
+import type { Ancestry } from "../graph/mod.ts";
+import { ancestryOf } from "./ancestry.ts";
+import { listBranches } from "./branches.ts";
+import type { Reader } from "./reader.ts";
+import { resolveCheckin } from "./resolve.ts";
+import type { Branch, DivergedBranch } from "./shapes.ts";
+
+/** Most check-ins that are visited for all branches together; a few hundred milliseconds. */
+const MAX_STEPS = 50_000_000;
+
+/** Approximate memory of a branch with its figures, in bytes. */
+const ENTRY_BYTES = 600;
+
+/** Every branch with its distance from the main branch, in the order of `listBranches`. */
+export function listDivergedBranches(reader: Reader): readonly DivergedBranch[] {
+  return reader.read(() =>
+    reader.cached("diverged branches", () => {
+      const value = divergedBranches(reader);
+      return { value, bytes: value.length * ENTRY_BYTES };
+    })
+  );
+}
+
+function divergedBranches(reader: Reader): DivergedBranch[] {
+  const branches = listBranches(reader);
+  const name = mainBranch(reader.repository);
+  const main = branches.find((branch) => branch.name === name);
+  const { store } = reader.repository;
+  const counter = main === undefined
+    ? null
+    : new DivergenceCounter(reader, ancestryOf(reader), store.ridOf(main.last_uuid));
+  return branches.map((branch) => {
+    const { ahead, behind } = counter?.of(store.ridOf(branch.last_uuid)) ?? UNKNOWN;
+    return { ...branch, ahead, behind, is_named: isNamed(reader, branch) };
+  });
+}
+
+function isNamed(reader: Reader, { name, last_uuid }: Branch): boolean {
+  try {
+    return resolveCheckin(reader, name).uuid === last_uuid;
+  } catch (error) {
+    if (error instanceof FossilError) return false;
+    throw error;
+  }
+}
+
+const UNKNOWN = { ahead: null, behind: null } as const;
+
+/** Counts the check-ins by which tips differ from the main one. */
+class DivergenceCounter {
+  readonly #reader: Reader;
+  readonly #ancestry: Ancestry;
+  /** The ancestors of the main tip, as a mark (1) by row, and their number. */
+  readonly #main: Uint8Array;
+  readonly #mainCount: number;
+  /** The number of the last walk that visited a row. */
+  readonly #visited: Int32Array;
+  /** How many check-ins of the main branch a branch has, by those where it left. */
+  readonly #common = new Map<string, number>();
+  #walk = 0;
+  #steps = 0;
+
+  constructor(reader: Reader, ancestry: Ancestry, mainTip: number) {
+    this.#reader = reader;
+    this.#ancestry = ancestry;
+    this.#main = ancestry.ancestors(mainTip);
+    this.#mainCount = this.#main.reduce((sum, mark) => sum + mark, 0);
+    this.#visited = new Int32Array(this.#main.length);
+  }
+
+  /** Null if the tips before it have used up the steps. */
+  of(tip: number): { readonly ahead: number; readonly behind: number } | null {
+    if (this.#steps > MAX_STEPS) return null;
+    this.#reader.check();
+    const left: number[] = [];
+    const ahead = this.#count([tip], (rid) => {
+      if (this.#main[rid] !== 1) return true;
+      left.push(rid);
+      return false;
+    });
+    const key = left.sort((one, other) => one - other).join(" ");
+    const common = this.#common.get(key) ?? this.#count(left, () => true);
+    this.#common.set(key, common);
+    return { ahead, behind: this.#mainCount - common };
+  }
+
+  /** Counts the check-ins and their ancestors, down to those that `mayPass` stops. */
+  #count(starts: readonly number[], mayPass: (rid: number) => boolean): number {
+    const [visited, walk, stack] = [this.#visited, ++this.#walk, [...starts]];
+    let count = 0;
+    for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+      for (let rid = next; rid !== 0 && visited[rid] !== walk;) {
+        visited[rid] = walk;
+        this.#steps++;
+        if (!mayPass(rid)) break;
+        count++;
+        stack.push(...this.#ancestry.mergeParents(rid));
+        rid = this.#ancestry.primaryParent(rid);
+      }
+    }
+    return count;
+  }
+}

@@ -1,0 +1,175 @@
+/** Lists of tickets: filtered, searched and sorted. */
+import { readTicketClosing } from "../content/mod.ts";
+import { FossilError } from "../error.ts";
+import { pageOf, type Paging } from "./paging.ts";
+import type { Reader } from "./reader.ts";
+import type { TicketList, TicketStatusCount } from "./shapes.ts";
+import { readTicketRef } from "./tickets.ts";
+
+/** The order of a list of tickets. */
+export const TICKET_ORDERS = ["created", "modified", "priority", "severity", "title"] as const;
+
+export type TicketOrder = (typeof TICKET_ORDERS)[number];
+
+/** Built-in fields of tickets with words that lists are filtered by. */
+type WordField = "type" | "priority" | "severity" | "subsystem";
+
+/** Which tickets to list, and in which order. */
+export interface TicketListOptions extends Paging, Readonly<Partial<Record<WordField, string>>> {
+  /** Exactly this status. */
+  readonly status?: string;
+  /** Only open tickets, or only closed ones, by the repository's own words. */
+  readonly state?: "open" | "closed";
+  /** Every word of this text is in the title, in upper or lower case, or begins the id. */
+  readonly search?: string;
+  /** Exactly this value of a field; empty text also finds tickets that never had one. */
+  readonly field?: { readonly name: string; readonly value: string };
+  /** Ids of tickets that are left out. */
+  readonly without?: readonly string[];
+  /** Ids of the only tickets that are listed. */
+  readonly only?: readonly string[];
+  /** `created` if absent: the newest first. */
+  readonly sort?: TicketOrder;
+  /** Whether the order is reversed. */
+  readonly isReversed?: boolean;
+}
+
+/** The words of new repositories, the most urgent first; other words follow. */
+const RANKS: Readonly<Record<"priority" | "severity", readonly string[]>> = {
+  priority: ["Immediate", "High", "Medium", "Low", "Zero"],
+  severity: ["Critical", "Severe", "Important", "Minor", "Cosmetic"],
+};
+
+const WORD_FIELDS: readonly WordField[] = ["type", "priority", "severity", "subsystem"];
+
+/** A ticket as lists are filtered and sorted by it. */
+interface OrderedTicket extends Readonly<Record<WordField, string>> {
+  readonly uuid: string;
+  readonly status: string;
+  readonly title: string;
+  readonly modified: number;
+}
+
+/** What an entry of the order of tickets takes in memory without its texts, roughly. */
+const ORDERED_TICKET_BYTES = 300;
+
+/** A page of tickets, with the number of tickets of each status. */
+export function listTickets(reader: Reader, options: TicketListOptions = {}): TicketList {
+  return reader.read(() => {
+    const { limit, offset } = pageOf(options);
+    const { status, sort, isReversed = false } = options;
+    const closed = closedStatuses(reader);
+    const matching = ticketOrder(reader).filter(filterOf(reader, options, closed));
+    const found = matching.filter((entry) => status === undefined || entry.status === status);
+    const sorted = sort === undefined || sort === "created"
+      ? found
+      : found.sort(comparisonOf(sort));
+    const ordered = isReversed ? sorted.reverse() : sorted;
+    const tickets = ordered.slice(offset, offset + limit).flatMap(({ uuid }) => {
+      const ref = readTicketRef(reader, uuid);
+      return ref === null ? [] : [ref];
+    });
+    return { tickets, total: found.length, statuses: countStatuses(matching, closed) };
+  });
+}
+
+/** Whether a ticket is listed, whatever its status. Needs `read`. */
+function filterOf(
+  reader: Reader,
+  { state, search = "", field, without = [], only, ...words }: TicketListOptions,
+  closed: ReadonlySet<string>,
+): (entry: OrderedTicket) => boolean {
+  const [left, kept] = [new Set(without), only === undefined ? null : new Set(only)];
+  const having = field === undefined ? null : ticketsWith(reader, field);
+  const wanted = WORD_FIELDS.filter((name) => words[name] !== undefined);
+  const sought = search.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  return (entry) =>
+    !left.has(entry.uuid) && (kept === null || kept.has(entry.uuid)) &&
+    (having === null || having.has(entry.uuid)) &&
+    (state === undefined || closed.has(entry.status) === (state === "closed")) &&
+    wanted.every((name) => entry[name] === words[name]) &&
+    (sought.length === 0 || isFound(entry, sought));
+}
+
+function isFound({ uuid, title }: OrderedTicket, sought: readonly string[]): boolean {
+  const text = title.toLowerCase();
+  return sought.every((word) => text.includes(word) || uuid.startsWith(word.replace(/^#/, "")));
+}
+
+function comparisonOf(order: Exclude<TicketOrder, "created">) {
+  if (order === "modified") return (a: OrderedTicket, b: OrderedTicket) => b.modified - a.modified;
+  if (order === "title") {
+    return (a: OrderedTicket, b: OrderedTicket) => compare(a.title, b.title);
+  }
+  const ranks = RANKS[order];
+  const rankOf = (word: string) => (ranks.indexOf(word) + ranks.length + 1) % (ranks.length + 1);
+  return (a: OrderedTicket, b: OrderedTicket) =>
+    rankOf(a[order]) - rankOf(b[order]) || compare(a[order], b[order]);
+}
+
+function compare(one: string, other: string): number {
+  return one === other ? 0 : one < other ? -1 : 1;
+}
+
+/** The number of tickets of each status; the most frequent one first. */
+function countStatuses(
+  tickets: readonly OrderedTicket[],
+  closed: ReadonlySet<string>,
+): TicketStatusCount[] {
+  const counts = new Map<string, number>();
+  for (const { status } of tickets) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return [...counts].map(([name, count]) => ({ name, count, is_closed: closed.has(name) }))
+    .sort((a, b) => b.count - a.count || compare(a.name, b.name));
+}
+
+/** The statuses of closed tickets. Needs `read`. */
+function closedStatuses(reader: Reader): ReadonlySet<string> {
+  const { db, config } = reader.repository;
+  const { column, statuses } = readTicketClosing(db, config);
+  return new Set(column === "status" ? statuses : []);
+}
+
+/** Every ticket, the newest first. Needs `read`. */
+function ticketOrder(reader: Reader): readonly OrderedTicket[] {
+  return reader.cached("tickets", () => {
+    const { db } = reader.repository;
+    const columns = new Set(db.columns("ticket"));
+    if (columns.size === 0) return { value: [], bytes: 0 };
+    const texts = ["status", "title", ...WORD_FIELDS].map((name) =>
+      columns.has(name) ? `COALESCE(CAST("${name}" AS TEXT), '') AS "${name}"` : `'' AS "${name}"`
+    );
+    const created = columns.has("tkt_ctime") ? "tkt_ctime" : "tkt_mtime";
+    const value = db.rows<Readonly<Record<keyof OrderedTicket, string>>>(
+      `SELECT tkt_uuid AS uuid, CAST(tkt_mtime AS TEXT) AS modified, ${texts.join(", ")} FROM ticket
+        ORDER BY ${created} DESC, tkt_id DESC`,
+    ).map(({ uuid, status, title, type, priority, severity, subsystem, modified }) => ({
+      uuid,
+      status,
+      title,
+      type,
+      priority,
+      severity,
+      subsystem,
+      modified: Number(modified),
+    }));
+    const characters = value.reduce((sum, { title }) => sum + title.length, 0);
+    return { value, bytes: value.length * ORDERED_TICKET_BYTES + 2 * characters };
+  });
+}
+
+/** The ids of the tickets with a value of a field. Needs `read`. */
+function ticketsWith(
+  { repository: { db } }: Reader,
+  { name, value }: { readonly name: string; readonly value: string },
+): ReadonlySet<string> {
+  if (name.startsWith("tkt_") || !db.columns("ticket").includes(name)) {
+    throw new FossilError("invalid", `Tickets of this repository have no field "${name}"`);
+  }
+  const column = `"${name.replaceAll('"', '""')}"`;
+  const orNone = value === "" ? `OR ${column} IS NULL` : "";
+  const rows = db.rows<{ uuid: string }>(
+    `SELECT tkt_uuid AS uuid FROM ticket WHERE ${column}=? ${orNone}`,
+    value,
+  );
+  return new Set(rows.map(({ uuid }) => uuid));
+}

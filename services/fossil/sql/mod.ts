@@ -1,0 +1,15 @@
+/** Statements of SQL by strangers: judged by what they touch, run in a process of their own. */
+export { runQuery } from "./query.ts";
+export { runQueryProcess } from "./query_process.ts";
+export type {
+  QueryAnswer,
+  QueryCut,
+  QueryLimits,
+  QueryRefusal,
+  QueryRequest,
+  QueryResult,
+  QueryValue,
+} from "./types.ts";
+
+/** The hidden command of the executable that runs `runQueryProcess`. */
+export const QUERY_COMMAND = "run-query";

@@ -1,0 +1,58 @@
+/**
+ * The process of a query. It reads a request from standard input, runs it in a worker and writes the
+ * answer to standard output, both as JSON. It ends at its time limit, and at once when its parent
+ * is gone, because the system then closes standard input.
+ */
+import { getPriority, setPriority } from "node:os";
+import type { QueryRequest } from "./types.ts";
+
+/** How much nicer than muster it is: it gets what the server leaves over. */
+const NICER = 10;
+const NICEST = 19;
+
+/** What the process needs no more once its worker has started. */
+const DROPPED = ["net", "write", "env", "sys", "run", "ffi"] as const;
+
+/** Runs the process; never returns. */
+export async function runQueryProcess(): Promise<never> {
+  giveWay();
+  const worker = new Worker(new URL("./query_worker.ts", import.meta.url), {
+    type: "module",
+    name: "query",
+  });
+  worker.onerror = (event) => {
+    event.preventDefault();
+    Deno.exit(1);
+  };
+  worker.onmessage = ({ data }: MessageEvent<string>) => {
+    writeAll(new TextEncoder().encode(data));
+    Deno.exit(0);
+  };
+  for (const name of DROPPED) Deno.permissions.revokeSync({ name });
+  const input = Deno.stdin.readable.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  while (!text.includes("\n")) {
+    const { value, done } = await input.read();
+    if (done) Deno.exit(1);
+    text += value;
+  }
+  const request: QueryRequest = JSON.parse(text);
+  setTimeout(() => Deno.exit(1), request.limits.milliseconds);
+  worker.postMessage(request);
+  while (!(await input.read()).done);
+  Deno.exit(1);
+}
+
+function writeAll(bytes: Uint8Array): void {
+  for (let written = 0; written < bytes.length;) {
+    written += Deno.stdout.writeSync(bytes.subarray(written));
+  }
+}
+
+function giveWay(): void {
+  try {
+    setPriority(0, Math.min(NICEST, getPriority(0) + NICER));
+  } catch {
+    // Not permitted here; continue without it.
+  }
+}

@@ -1,0 +1,125 @@
+/** The judge of a push: calls the rules of each kind of artifact. */
+import { type ArtifactKind, explainArtifact } from "../artifact/mod.ts";
+import { stripSignature } from "../artifact/signature.ts";
+import { TAG } from "../content/mod.ts";
+import type { Repository } from "../repository.ts";
+import { BranchJudge } from "./judge_branches.ts";
+import { judgeCards } from "./judge_cards.ts";
+import { judgeUnversioned } from "./judge_files.ts";
+import { TagJudge } from "./judge_tags.ts";
+import { nameOf, short } from "./judge_words.ts";
+import type {
+  Arrival,
+  Judge,
+  OpenJudge,
+  PushedKind,
+  PushRules,
+  UnversionedArrival,
+} from "./judgement.ts";
+import { Premature, refused } from "./refusal.ts";
+
+/**
+ * Most names without content that a writer's push may leave, and that a repository may have then. An
+ * admin can push a whole history, which begins with all its names.
+ */
+const MAX_NEW_PHANTOMS = 20_000;
+const MAX_PHANTOMS = 250_000;
+
+const KINDS: Readonly<Record<Exclude<ArtifactKind, "cluster">, PushedKind>> = {
+  manifest: "checkin",
+  control: "tag",
+  wiki: "wiki",
+  ticket: "ticket",
+  technote: "technote",
+  forum: "forum",
+  attachment: "attachment",
+};
+
+/** The last card of an artifact: a checksum of everything before it. */
+const SEAL_BYTES = 35;
+const SEAL = /^Z [0-9a-f]{32}\n$/;
+
+/** Makes the judge of a push, in the transaction and before anything is stored. */
+export const openJudge: OpenJudge = (repository, rules) => new PushJudge(repository, rules);
+
+class PushJudge implements Judge {
+  readonly #repository: Repository;
+  readonly #rules: PushRules;
+  readonly #branches: BranchJudge;
+  readonly #tags: TagJudge;
+  readonly #phantoms: number;
+
+  constructor(repository: Repository, rules: PushRules) {
+    this.#repository = repository;
+    this.#rules = rules;
+    this.#branches = new BranchJudge(repository, rules);
+    this.#tags = new TagJudge(repository, rules, this.#branches);
+    this.#phantoms = this.#countPhantoms();
+  }
+
+  arrive({ artifact, hash, rid }: Arrival): void {
+    if (artifact.kind === "cluster") return;
+    const refusal = this.#rules.closedKinds[KINDS[artifact.kind]];
+    if (refusal !== undefined) throw refused(`${nameOf(artifact, hash)} is refused: ${refusal}`);
+    judgeCards(this.#repository, this.#rules, { artifact, hash, rid });
+    if (artifact.kind === "manifest") this.#branches.arrive(rid, hash, artifact);
+    if (artifact.kind === "manifest" || artifact.kind === "control") {
+      this.#tags.arrive({ artifact, hash });
+    }
+    if (artifact.kind === "technote") {
+      for (const tag of artifact.tags) this.#tags.technote(tag, hash);
+    }
+  }
+
+  file(content: Uint8Array, hash: string): void {
+    if (this.#rules.role === "admin" || !isSealed(content)) return;
+    const { reason } = explainArtifact(content);
+    throw refused(`Artifact ${hash.slice(0, 10)} is malformed: ${reason ?? "it is unknown"}`);
+  }
+
+  tag(rid: number, tag: number): void {
+    if (tag === TAG.branch) this.#branches.willMove(rid);
+  }
+
+  unversioned(file: UnversionedArrival): void {
+    judgeUnversioned(this.#rules, file);
+  }
+
+  conclude(): void {
+    this.#requireComplete();
+    this.#branches.conclude();
+    this.#tags.conclude();
+    if (this.#rules.role === "admin") return;
+    const phantoms = this.#countPhantoms();
+    if (phantoms - this.#phantoms > MAX_NEW_PHANTOMS || phantoms > MAX_PHANTOMS) {
+      throw refused("The push names too many artifacts that the project does not have");
+    }
+  }
+
+  /** Stops before anything is judged by a branch that may still change. */
+  #requireComplete(): void {
+    const checkins = this.#branches.premature();
+    const [checkin] = checkins;
+    const tags = this.#tags.premature(checkins);
+    const [first = checkin] = tags;
+    if (first === undefined) return;
+    const sentence = checkin === undefined
+      ? `The change of tags ${short(first)} tags what is no check-in of the project`
+      : `Check-in ${short(checkin)} comes before its parent: push that first`;
+    throw new Premature([...checkins, ...tags], sentence);
+  }
+
+  #countPhantoms(): number {
+    return this.#repository.db.value<number>("SELECT count(*) FROM phantom") ?? 0;
+  }
+}
+
+/**
+ * Whether content claims to be an artifact. One that this engine cannot read may take effect in
+ * another program, so it needs an admin.
+ */
+function isSealed(content: Uint8Array): boolean {
+  const bytes = stripSignature(content);
+  if (bytes.length <= SEAL_BYTES) return false;
+  return SEAL.test(new TextDecoder("latin1").decode(bytes.subarray(-SEAL_BYTES)));
+}

@@ -1,0 +1,64 @@
+import type { SyncCodes } from "../fossil/mod.ts";
+import type { TokenKey } from "../identity/mod.ts";
+import type { Project, ProjectRepositories } from "../projects/mod.ts";
+
+/** Slugs whose codes are kept in memory. */
+const MAX_KEPT = 20_000;
+/** The least time that the first look at a slug takes, in milliseconds: an open file may be slow. */
+const FIRST_LOOK_MS = 25;
+const PURPOSE = "muster sync codes ";
+
+export interface CodesOptions {
+  readonly repositories: Pick<ProjectRepositories, "read">;
+  readonly key: Pick<TokenKey, "mac">;
+}
+
+interface Kept {
+  /** Null for the codes of a slug that no project has. */
+  readonly projectId: string | null;
+  readonly codes: Promise<SyncCodes>;
+}
+
+/**
+ * The codes that a clone asks for before it logs in. A slug without a project has codes too, always
+ * the same ones, and they take as long: so nobody learns which private projects exist.
+ */
+export class Codes {
+  readonly #options: CodesOptions;
+  readonly #kept = new Map<string, Kept>();
+
+  constructor(options: CodesOptions) {
+    this.#options = options;
+  }
+
+  /** The codes of a project, or those that a slug without a project pretends to have. */
+  of(slug: string, project: Project | null): Promise<SyncCodes> {
+    const projectId = project?.id ?? null;
+    const known = this.#kept.get(slug);
+    if (known !== undefined && known.projectId === projectId) return known.codes;
+    if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
+    const codes = this.#firstLook(slug, project);
+    this.#kept.set(slug, { projectId, codes });
+    codes.catch(() => this.#kept.delete(slug));
+    return codes;
+  }
+
+  async #firstLook(slug: string, project: Project | null): Promise<SyncCodes> {
+    const wait = new Promise<void>((resolve) => setTimeout(resolve, FIRST_LOOK_MS));
+    const codes = project === null
+      ? this.#pretend(slug)
+      : this.#options.repositories.read(project, (repository) => repository.syncCodes());
+    const settled = await Promise.allSettled([codes, wait]);
+    if (settled[0].status === "rejected") throw settled[0].reason;
+    return settled[0].value;
+  }
+
+  async #pretend(slug: string): Promise<SyncCodes> {
+    const { key } = this.#options;
+    const [serverCode, projectCode] = await Promise.all([
+      key.mac(PURPOSE, `server ${slug}`),
+      key.mac(PURPOSE, `project ${slug}`),
+    ]);
+    return { serverCode: serverCode.slice(0, 40), projectCode: projectCode.slice(0, 40) };
+  }
+}

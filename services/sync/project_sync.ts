@@ -1,0 +1,374 @@
+import { Forbidden, ServiceError, TooMany } from "../errors.ts";
+import {
+  type Card,
+  failedAnswer,
+  LOGIN_HEAD_BYTES,
+  type MessageForm,
+  type MessageSource,
+  peekLogin,
+  type PooledRepository,
+  type PresentedLogin,
+  signNonce,
+  surveyMessage,
+  type SyncAnswer,
+  type SyncRequest,
+  type SyncSurvey,
+  unpackMessage,
+} from "../fossil/mod.ts";
+import {
+  type Caller,
+  type Credential,
+  GUEST,
+  type Identity,
+  type Principal,
+} from "../identity/mod.ts";
+import {
+  accessOf,
+  type ProjectAccess,
+  type ProjectRepositories,
+  type Projects,
+} from "../projects/mod.ts";
+import type { Releases } from "../releases/mod.ts";
+import { Codes, type CodesOptions } from "./codes.ts";
+import { type PushRuleParts, pushRulesOf } from "./rules.ts";
+import { kindOf, SyncCounters, type SyncStats } from "./sync_stats.ts";
+import { Turns } from "./turns.ts";
+
+/** A body up to this length, and its cards, are read on the main thread, in bytes. */
+const SMALL_BODY_BYTES = 64 * 1024;
+const SMALL_MESSAGE_BYTES = 512 * 1024;
+/** A message with more lines is read in a worker, whatever its length. */
+const SMALL_LINES = 2000;
+const NEWLINE = 10;
+
+/** The most bytes of a message of callers who only read: the names of 350,000 artifacts. */
+const MAX_READING_BYTES = 16 * 1024 * 1024;
+/** How many large messages of such callers arrive at once. */
+const MAX_READING = 8;
+
+/** Messages of one caller that a worker answers at once. A worker answers other callers meanwhile. */
+const ANSWERS = { atOnce: 1, maxWaiting: 100 };
+/** Large messages of one caller that are on the disk at once. The rest waits at its sender. */
+const BODIES = { atOnce: 2, maxWaiting: 20 };
+
+/** Users of the program who prove nothing. */
+const NOBODIES: ReadonlySet<string> = new Set(["nobody", "anonymous"]);
+
+/** The form of tokens; no passphrase has it. */
+const TOKEN = /^[0-9a-f]{40}$/;
+
+/** A large message counts as a push: only that carries contents. */
+const LARGE: Omit<SyncSurvey, "login"> = { isClone: false, isPull: true, isPush: true };
+
+export interface ProjectSyncOptions extends CodesOptions, PushRuleParts {
+  readonly projects: Pick<Projects, "find" | "halts">;
+  readonly repositories: ProjectRepositories;
+  readonly identity: Pick<Identity, "authenticate" | "authenticateProof" | "onEnded">;
+  readonly releases: Pick<Releases, "draftFolders" | "fileRules">;
+  /** The most bytes of cards in a message. */
+  readonly maxBytes: number;
+}
+
+/** A message whose beginning has arrived. */
+export interface ArrivingMessage {
+  readonly kind: "arriving";
+  readonly head: Uint8Array;
+  /**
+   * Receives the whole message.
+   *
+   * @throws TooLarge, TooSlow, Invalid, Unavailable
+   */
+  receive(maxBytes: number): Promise<MessageSource>;
+}
+
+/** A message of a client. */
+export interface SyncCall {
+  readonly slug: string;
+  /** A long message is received only after its sender is known. */
+  readonly source: MessageSource | ArrivingMessage;
+  readonly form: MessageForm;
+  /** The value of the cookie that may hold the login; null if there is none. */
+  readonly cookie: string | null;
+  /** The credential of the request's header; null if it has none. */
+  readonly credential: Credential | null;
+  readonly address: string;
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+  /** Called with the sender of the message, once it is known. */
+  onIdentified(principal: Principal): void;
+}
+
+/** Answers the sync protocol for projects: finds out who calls and what they may, then exchanges. */
+export class ProjectSync {
+  readonly #options: ProjectSyncOptions;
+  readonly #codes: Codes;
+  readonly #counters = new SyncCounters();
+  /** How many large messages of callers who only read are arriving. */
+  #arriving = 0;
+  readonly #answers = new Turns(ANSWERS);
+  readonly #bodies = new Turns(BODIES);
+
+  constructor(options: ProjectSyncOptions) {
+    this.#options = options;
+    this.#codes = new Codes(options);
+  }
+
+  stats(): SyncStats {
+    return this.#counters.stats();
+  }
+
+  /**
+   * Answers a message. Whatever is wrong with it, or with the rights of its sender, is an error card:
+   * the program shows nothing else to its user.
+   *
+   * @throws errors that are nobody's fault, such as bugs
+   */
+  async answer(call: SyncCall): Promise<SyncAnswer> {
+    const now = this.#options.clock();
+    try {
+      const survey = await this.#survey(call);
+      const answer = await this.#answer(call, survey, now);
+      this.#counters.note(kindOf(survey), answer);
+      return answer;
+    } catch (error) {
+      const isKnown = error instanceof ServiceError ||
+        (error instanceof Error && error.name === "FossilError");
+      if (!isKnown) throw error;
+      return failedAnswer({ form: call.form, now }, error.message);
+    }
+  }
+
+  /** An answer that has nothing but an error. */
+  refuse(form: MessageForm, text: string): SyncAnswer {
+    return failedAnswer({ form, now: this.#options.clock() }, text);
+  }
+
+  /** What a message asks for. Of a large one, only the login is read here. */
+  async #survey({ source, form, cookie }: SyncCall): Promise<Survey> {
+    if (source.kind === "arriving") {
+      const head = source.head.subarray(0, LOGIN_HEAD_BYTES);
+      return { ...LARGE, login: peekLogin(head, { form, cookie }) };
+    }
+    if (source.kind === "bytes" && source.bytes.length <= SMALL_BODY_BYTES) {
+      if (form !== "compressed" || declaredLength(source.bytes) <= SMALL_MESSAGE_BYTES) {
+        const message = unpackMessage(source.bytes, form, SMALL_MESSAGE_BYTES);
+        if (hasFewLines(message)) return surveyMessage(message, cookie);
+      }
+    }
+    const head = source.kind === "bytes"
+      ? source.bytes.subarray(0, LOGIN_HEAD_BYTES)
+      : await readHead(source.path);
+    return { ...LARGE, login: peekLogin(head, { form, cookie }) };
+  }
+
+  async #answer(call: SyncCall, survey: Survey, now: number): Promise<SyncAnswer> {
+    const { slug, form } = call;
+    const held = this.#options.projects.find(slug);
+    const { principal, isSigned } = await this.#identify(call, survey, held?.project.id ?? null);
+    call.onIdentified(principal);
+    const access = held === null ? null : accessOf(held, principal, this.#options.projects.halts);
+    if (access === null || !access.may("read")) {
+      const project = held?.project ?? null;
+      if (!survey.isClone) {
+        const what = survey.isPull ? "read" : "write";
+        return failedAnswer({ form, now }, `not authorized to ${what}`);
+      }
+      const codes: Card = { kind: "push", ...await this.#codes.of(slug, project) };
+      return failedAnswer({ form, now }, "not authorized to clone", [codes]);
+    }
+    const mayWrite = mayPush(access);
+    if (survey.isPush && mayWrite) access.halts?.requireGoing(principal);
+    const maxBytes = mayWrite ? this.#options.maxBytes : MAX_READING_BYTES;
+    const arriving = call.source;
+    if (arriving.kind === "arriving") {
+      return await this.#bodies.run(keyOf(principal, call), async () => {
+        const source = await this.#bodyOf(arriving, { mayWrite, maxBytes });
+        // That takes time: the credential may have ended meanwhile, or the project.
+        return await this.#answer({ ...call, source }, survey, now);
+      }, call.signal);
+    }
+    const message = { source: arriving, form, maxBytes, cookie: call.cookie, isSigned, now };
+    const sent = { call, access, message };
+    return mayWrite && survey.isPush ? await this.#receive(sent) : await this.#send(sent);
+  }
+
+  /**
+   * Receives a long message. Those of callers who only read are few at a time: what they send stays
+   * on the disk until it is answered.
+   *
+   * @throws TooMany; see {@link ArrivingMessage}
+   */
+  async #bodyOf(
+    message: ArrivingMessage,
+    { mayWrite, maxBytes }: { readonly mayWrite: boolean; readonly maxBytes: number },
+  ): Promise<MessageSource> {
+    if (mayWrite) return await message.receive(maxBytes);
+    if (this.#arriving >= MAX_READING) {
+      throw new TooMany("Too many large messages arrive at the moment; try again later");
+    }
+    this.#arriving++;
+    try {
+      return await message.receive(maxBytes);
+    } finally {
+      this.#arriving--;
+    }
+  }
+
+  /** The sender of a message, by the request's header, or else by the login card. */
+  async #identify(
+    { credential, address }: SyncCall,
+    { login }: Survey,
+    projectId: string | null,
+  ): Promise<{ readonly principal: Principal; readonly isSigned: boolean }> {
+    const { identity } = this.#options;
+    if (credential !== null) {
+      const proof = proofOf(credential, projectId);
+      const principal = proof === null
+        ? await identity.authenticate(credential, address)
+        : await identity.authenticateProof(proof, address);
+      return { principal, isSigned: false };
+    }
+    if (login === null || NOBODIES.has(login.user)) return { principal: GUEST, isSigned: false };
+    const { user: name, nonce, signature } = login;
+    const fits = (token: string) => isSame(signNonce(nonce, token), signature);
+    const principal = await identity.authenticateProof({ name, projectId, fits }, address);
+    return { principal, isSigned: true };
+  }
+
+  /** Exchanges without changing anything, beside other work on the repository. */
+  #send(sent: SentMessage): Promise<SyncAnswer> {
+    const { repositories } = this.#options;
+    const { call, access: { project, principal } } = sent;
+    const { signal } = call;
+    return this.#answers.run(keyOf(principal, call), async () => {
+      const request = await this.#requestOf(sent);
+      const exchange = (mayDefer: boolean) =>
+        repositories.read(
+          project,
+          (repository) => repository.sync({ ...request, mark: null, mayDefer }, { signal }),
+        );
+      const answer = await exchange(true);
+      if (!answer.wantsClusters) return answer;
+      const isHalted = (sent.access.halts?.reasonById(principal.id) ?? null) !== null;
+      if (project.archivedAt === null && !isHalted) {
+        const write = (repository: PooledRepository) => repository.cluster();
+        await repositories.write(project, { caller: callerOf(call, principal), write });
+      }
+      return await exchange(false);
+    }, signal);
+  }
+
+  /**
+   * Exchanges and stores what comes, while nothing else is written to the project. The rights of the
+   * sender are those after the wait for that.
+   */
+  async #receive(sent: SentMessage): Promise<SyncAnswer> {
+    const { repositories, identity, projects } = this.#options;
+    const { call, access: { project, principal } } = sent;
+    let hasEnded = false;
+    const stopListening = identity.onEnded((ended) => hasEnded ||= ended.covers(principal));
+    try {
+      const caller = callerOf(call, principal);
+      return await repositories.receive(project, caller, async (repository, mark) => {
+        const held = projects.find(call.slug);
+        const access = held?.project.id === project.id
+          ? accessOf(held, principal, projects.halts)
+          : null;
+        if (hasEnded || access === null || !mayPush(access)) {
+          throw new Forbidden("not authorized to write");
+        }
+        const [request, push] = [
+          await this.#requestOf({ ...sent, access }),
+          await pushRulesOf(this.#options, access),
+        ];
+        return await repository.syncChanges({ ...request, push, mark });
+      });
+    } finally {
+      stopListening();
+    }
+  }
+
+  async #requestOf(
+    { call, access, message }: SentMessage,
+  ): Promise<Omit<SyncRequest, "push" | "mark">> {
+    const { releases } = this.#options;
+    const { project, principal, isAdmin } = access;
+    return {
+      ...message,
+      rights: {
+        user: principal.name,
+        read: true,
+        write: mayPush(access),
+        privates: isAdmin,
+        hiddenFiles: access.may("write") ? [] : await releases.draftFolders(project),
+      },
+      address: call.address,
+      mayDefer: true,
+    };
+  }
+}
+
+/** A message whose sender is known. */
+interface SentMessage {
+  readonly call: SyncCall;
+  readonly access: ProjectAccess;
+  readonly message: Pick<
+    SyncRequest,
+    "form" | "source" | "maxBytes" | "cookie" | "isSigned" | "now"
+  >;
+}
+
+function mayPush(access: ProjectAccess): boolean {
+  return access.may("write") && access.project.archivedAt === null;
+}
+
+function callerOf({ address, requestId }: SyncCall, principal: Principal): Caller {
+  return { principal, address, requestId };
+}
+
+/** The caller whose messages take turns: an account, a project's tokens, or an address. */
+function keyOf({ kind, id, project }: Principal, { address }: SyncCall): string {
+  return kind === "guest" ? `guest ${address}` : `${kind} ${id ?? project}`;
+}
+
+/** What a message asks for; its nonce is checked where it is answered. */
+type Survey = Omit<SyncSurvey, "login"> & {
+  readonly login: Omit<PresentedLogin, "isWhole"> | null;
+};
+
+/** A name with a token as its password; null for any other credential. */
+function proofOf(credential: Credential, projectId: string | null) {
+  if (credential.kind !== "basic" || !TOKEN.test(credential.password)) return null;
+  const { name, password } = credential;
+  return { name, projectId, fits: (token: string) => isSame(token, password) };
+}
+
+/** The length that a compressed body declares. */
+function declaredLength(body: Uint8Array): number {
+  if (body.length < 4) return 0;
+  return new DataView(body.buffer, body.byteOffset, body.byteLength).getUint32(0);
+}
+
+function hasFewLines(message: Uint8Array): boolean {
+  let at = -1;
+  for (let lines = 0; lines <= SMALL_LINES; lines++) {
+    at = message.indexOf(NEWLINE, at + 1);
+    if (at < 0) return true;
+  }
+  return false;
+}
+
+async function readHead(path: string): Promise<Uint8Array> {
+  using file = await Deno.open(path);
+  const head = new Uint8Array(LOGIN_HEAD_BYTES);
+  const length = await file.read(head) ?? 0;
+  return head.subarray(0, length);
+}
+
+/** Compares two texts in constant time. */
+function isSame(one: string, other: string): boolean {
+  if (one.length !== other.length) return false;
+  let difference = 0;
+  for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at);
+  return difference === 0;
+}
