@@ -4,6 +4,7 @@ import { openExternal } from "./external.ts";
 import type { IrcListeners } from "./irc_listeners.ts";
 import type { Certificate, DaemonOptions } from "./options.ts";
 import { type Services, startServices } from "./services.ts";
+import { startStorageWorker } from "./storage.ts";
 import { openStores, retentionOf } from "./stores.ts";
 
 /** The services, running. */
@@ -17,6 +18,8 @@ export interface Daemon {
    * @param renewed the certificate, if it has changed
    */
   reconfigure(config: Config, renewed: Certificate | null): void;
+  /** Ends the start: from now on, a thread of its own writes, and starts when there is something. */
+  ready(): Promise<void>;
   /** Notifies and closes the streams and the IRC clients. */
   quiesce(): Promise<void>;
   /** Finishes running writes and closes everything, in reverse order of the start. */
@@ -37,8 +40,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     ? await openExternal(stores, started)
     : await openEmbedded(options, stores, started);
   const services = await startServices(options, stores, irc, started);
-  const { inboxes, llm, bridge, eventLog } = services;
-  stores.database.warm();
+  const { inboxes, llm, bots, bridge, eventLog } = services;
 
   const running = started.move();
   return {
@@ -51,8 +53,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       llm.backends.reconfigure(changed.llm.backends);
       events.reloaded(changedKeys(config, changed));
     },
+    ready: async () => {
+      await inboxes.flush();
+      await history?.flush();
+      stores.thread.leave(startStorageWorker);
+    },
     quiesce: async () => {
+      irc.keepChannels();
       inboxes.close();
+      await bots?.close();
       await llm.gateway.close();
       await bridge?.stop();
       await irc.close();

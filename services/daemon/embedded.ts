@@ -1,9 +1,10 @@
-import { EmbeddedProvisioning, Roster, SendLimits } from "../agents/mod.ts";
+import { EmbeddedProvisioning, Halts, Roster, SendLimits } from "../agents/mod.ts";
+import { ServerVoices } from "../bots/mod.ts";
 import { attachPeople, type EmbeddedIrc, ircChanges, openIrc } from "./irc.ts";
 import type { IrcHost } from "./irc_host.ts";
 import { IrcListeners } from "./irc_listeners.ts";
 import type { DaemonOptions } from "./options.ts";
-import { type IrcPorts, openPeople } from "./people.ts";
+import { accountRate, type IrcPorts, openPeople } from "./people.ts";
 import type { Stores } from "./stores.ts";
 
 /** The IRC server of this program, with the adapters for its interfaces. */
@@ -22,27 +23,37 @@ export async function openEmbedded(
 ): Promise<EmbeddedHost> {
   const { config, database, scheduler, identity: { accounts } } = stores;
   const roster = await Roster.open({ database, accounts });
-  const sendLimits = new SendLimits(roster, scheduler.now);
+  const halts = await Halts.open({ database, roster, clock: scheduler.now });
+  const sendLimits = new SendLimits({
+    roster,
+    halts,
+    clock: scheduler.now,
+    accountRate: accountRate(config),
+  });
   const irc = await openIrc(options, stores, { roster, sendLimits });
-  const { server, channels } = irc;
+  const { server, channels, unregistered, mutes } = irc;
   const { sessions = server, users = server } = elsewhere;
   const listeners = new IrcListeners(server, options);
   const people = await openPeople(stores, {
     roster,
     sendLimits,
+    halts,
     sessions,
     users,
     provisioning: elsewhere.provisioning ?? new EmbeddedProvisioning(sessions),
     address: () => listeners.url,
   }, started);
   started.defer(() => channels.close());
+  started.defer(() => unregistered.close());
   started.defer(() => server.close());
+  started.defer(() => mutes.close());
   attachPeople(irc, stores, people);
   const { nick } = config.bridge;
   return {
     ...irc,
     people,
     listeners,
+    positions: server.accounts,
     network: null,
     projectChannels: {
       attach: (owned) => irc.authority.attachProjects(owned),
@@ -54,14 +65,18 @@ export async function openEmbedded(
       connect: {
         direct: (receiver) => server.connectDirect(receiver, { account: nick, privileged: true }),
       },
+      archive: stores.history,
       hasChannel: (channel) => server.hasChannel(channel),
       onPosted: (channel, message) => people.inboxes.takePosted(channel, message),
     },
+    botVoices: () => new ServerVoices(server, people.botPort),
     attach: () => {},
     reconfigure(changed, renewed) {
       server.reconfigure(ircChanges(changed));
+      sendLimits.reconfigure(accountRate(changed));
       if (renewed !== null) server.renewCertificate(renewed);
     },
+    keepChannels: () => server.keepChannels(),
     close: () => server.close(),
   };
 }

@@ -1,4 +1,5 @@
-import { Roster, SendLimits } from "../agents/mod.ts";
+import { Halts, Roster, SendLimits } from "../agents/mod.ts";
+import { BridgeVoices } from "../bots/mod.ts";
 import type { BridgeOptions, Connect } from "../bridge/mod.ts";
 import { type Config, formatAddress, parseAddress } from "../config/mod.ts";
 import { Unavailable } from "../errors.ts";
@@ -16,10 +17,12 @@ import {
   openNetwork,
   ServicesNetwork,
 } from "../irc_network/mod.ts";
+import { foldCase } from "../irc/mod.ts";
+import { ReadMarkers } from "../irc_server/mod.ts";
 import type { IrcHost } from "./irc_host.ts";
 import { NetworkView } from "./network_view.ts";
 import { StartError } from "./options.ts";
-import { openPeople, type People } from "./people.ts";
+import { accountRate, openPeople, type People } from "./people.ts";
 import type { Stores } from "./stores.ts";
 
 /** The suffix of the bridge's nick for the connection to services. */
@@ -54,11 +57,20 @@ export async function openExternal(
     random: Math.random,
   });
   started.defer(() => network.close());
+  const markers = await ReadMarkers.open({ database, accounts: identity.accounts, log });
   const view = new NetworkView();
   const roster = await Roster.open({ database, accounts: identity.accounts });
+  const halts = await Halts.open({ database, roster, clock: scheduler.now });
+  const sendLimits = new SendLimits({
+    roster,
+    halts,
+    clock: scheduler.now,
+    accountRate: accountRate(config),
+  });
   const people = await openPeople(stores, {
     roster,
-    sendLimits: new SendLimits(roster, scheduler.now),
+    sendLimits,
+    halts,
     sessions: view,
     users: view,
     provisioning: network.provisioning,
@@ -69,6 +81,12 @@ export async function openExternal(
     server: null,
     listeners: null,
     bans: null,
+    mutes: null,
+    positions: {
+      readUpTo: (account, target) => markers.read(foldCase(account), foldCase(target)),
+      markRead: (account, target, time) =>
+        markers.advance(foldCase(account), foldCase(target), time),
+    },
     network: network.sync,
     projectChannels: null,
     bridgeOptions: {
@@ -79,11 +97,13 @@ export async function openExternal(
       onUp: () => network.sync.compare(),
       ...bridgeEars(people),
     },
+    botVoices: (bridge) => new BridgeVoices(bridge),
     attach(bridge) {
       view.attach(bridge);
       network.sync.start();
     },
-    reconfigure: () => {},
+    reconfigure: (changed) => sendLimits.reconfigure(accountRate(changed)),
+    keepChannels: () => {},
     close: () => network.close(),
   };
 }
@@ -191,7 +211,7 @@ function paceOf({ bridge }: Config): Exclude<BridgeOptions["pace"], undefined> {
 
 /** Passes the bridge's messages, received and sent, to the inboxes and presence. */
 function bridgeEars(
-  { agents, inboxes }: People,
+  { agents, inboxes, haltCommands }: People,
 ): Required<Pick<BridgeOptions, "onPosted" | "onHeard" | "onRedacted">> {
   return {
     onPosted(channel, message) {
@@ -203,6 +223,7 @@ function bridgeEars(
       agents.sendLimits.sent(speaker);
       agents.sessionSeen(speaker);
       inboxes.takeHeard(message);
+      haltCommands.take(message);
     },
     onRedacted: (id) => inboxes.forgetMessage(id),
   };

@@ -4,19 +4,22 @@ import type { Config } from "../config/mod.ts";
 import type { Database } from "../database/mod.ts";
 import type { EventLog } from "../events/mod.ts";
 import { Feeds } from "../feeds/mod.ts";
-import type { AccountDirectory, TokenKey, Tokens } from "../identity/mod.ts";
+import type { AccountDirectory, Identity, TokenKey, Tokens } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { Inboxes } from "../inboxes/mod.ts";
-import type { Roster } from "../agents/mod.ts";
+import type { Halts, Roster } from "../agents/mod.ts";
 import { type NotificationDoors, type Notifications, openNotifications } from "./notifications.ts";
 import { Markup } from "../markup/mod.ts";
 import { TicketNotes } from "../notifications/mod.ts";
 import { ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
 import { Protection } from "../protection/mod.ts";
+import { SqlQueries } from "../queries/mod.ts";
 import { openReviews, type ReviewServices } from "../reviews/mod.ts";
 import { Releases } from "../releases/mod.ts";
+import { Mirrors } from "../mirrors/mod.ts";
 import { Webhooks, WebhookSender } from "../webhooks/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { ProjectSync } from "../sync/mod.ts";
 import { Technotes } from "../technotes/mod.ts";
 import { ProjectTexts } from "../texts/mod.ts";
 import { Claims, CustomFields, Submissions, Tickets } from "../tickets/mod.ts";
@@ -33,10 +36,14 @@ export interface HostingOptions extends NotificationDoors {
   readonly webhookConfig: Config["webhooks"];
   /** Bytes of an uploaded file. */
   readonly uploadBytes: number;
+  /** The most bytes of cards in a message of sync. */
+  readonly syncBytes: number;
+  readonly identity: Identity;
   /** What the secrets of webhooks are derived from. */
   readonly tokenKey: TokenKey;
   readonly accounts: AccountDirectory;
   readonly roster: Roster;
+  readonly halts: Halts;
   readonly inboxes: Inboxes;
   readonly tokens: Tokens;
   readonly scheduler: Scheduler;
@@ -62,8 +69,12 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly technotes: Technotes;
   readonly texts: ProjectTexts;
   readonly uploads: Uploads;
+  /** `fossil clone`, `pull` and `push`. */
+  readonly sync: ProjectSync;
   readonly webhooks: Webhooks;
   readonly webhookSender: WebhookSender;
+  readonly mirrors: Mirrors;
+  readonly sqlQueries: SqlQueries;
 }
 
 /** The services of the work on projects. */
@@ -77,13 +88,16 @@ type Work = Omit<
   | "technotes"
   | "texts"
   | "uploads"
+  | "sync"
   | "webhooks"
   | "webhookSender"
+  | "mirrors"
+  | "sqlQueries"
 >;
 
 /** Opens projects and the work on them: tickets, claims, workspaces, reviews and releases. */
 async function openWork(options: HostingOptions, started: AsyncDisposableStack): Promise<Work> {
-  const { database, accounts, tokens, scheduler, log, config } = options;
+  const { database, accounts, tokens, scheduler, log, config, halts } = options;
   const clock = () => scheduler.now();
   const repositories = await ProjectRepositories.open(options);
   started.defer(() => repositories.close());
@@ -93,6 +107,7 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
     repositories,
     tokens,
     defaults: config,
+    halts,
     clock,
   });
   const checks = new Checks({ database, repositories, clock });
@@ -105,8 +120,11 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
     accounts,
     scheduler,
     log,
+    perAgent: config.claims_per_agent,
   });
   started.defer(() => claims.close());
+  halts.extend((isHalted, now) => claims.freezing(isHalted, now));
+  started.defer(halts.onChanged(() => claims.thawed()));
   const tickets = new Tickets({ repositories, claims });
   const customFields = new CustomFields({ repositories });
   const submissions = new Submissions({ repositories, claims, tickets });
@@ -192,9 +210,20 @@ export async function openHosting(
   await overlapWatch.start();
   started.defer(() => overlapWatch.close());
   const wikis = new Wikis({ repositories });
+  const sqlQueries = new SqlQueries({ repositories, scheduler, log });
+  started.defer(() => sqlQueries.close());
+  const sync = new ProjectSync({
+    ...work,
+    accounts,
+    identity: options.identity,
+    key: options.tokenKey,
+    clock: () => scheduler.now(),
+    maxBytes: options.syncBytes,
+  });
   return {
     ...work,
     wikis,
+    sqlQueries,
     feeds,
     overlapWatch,
     ...notifications,
@@ -202,7 +231,9 @@ export async function openHosting(
     technotes: new Technotes({ repositories }),
     texts,
     uploads,
+    sync,
     ...await openWebhooks(options, projects, started),
+    mirrors: openMirrors(options, work, started),
   };
 }
 
@@ -225,8 +256,36 @@ async function openWebhooks(
     transport,
     scheduler,
     log,
+    halts: options.halts,
   });
   webhookSender.start();
   started.defer(() => webhookSender.close());
   return { webhooks, webhookSender };
+}
+
+/** The longest run of a mirror, in milliseconds. */
+const MIRROR_TIME_LIMIT = 15 * 60_000;
+
+function openMirrors(
+  options: HostingOptions,
+  { projects, repositories, workspaces }: Pick<Work, "projects" | "repositories" | "workspaces">,
+  started: AsyncDisposableStack,
+): Mirrors {
+  const { database, scheduler, log, folder, tokenKey: key, webhookConfig } = options;
+  const mirrors = new Mirrors({
+    database,
+    projects,
+    repositories,
+    workspaces,
+    key,
+    scheduler,
+    log,
+    folder: join(folder, ".mirrors"),
+    allowPrivate: webhookConfig.allow_private,
+    maxBytes: options.syncBytes,
+    timeLimit: MIRROR_TIME_LIMIT,
+  });
+  mirrors.start();
+  started.defer(() => mirrors.close());
+  return mirrors;
 }

@@ -1,9 +1,15 @@
 import { AccountAuthority, SelfRegistration } from "../irc_server/mod.ts";
 import { BRIDGE_TAGS } from "../bridge/mod.ts";
 import type { Config } from "../config/mod.ts";
-import { channelName, IrcServer, type IrcServerOptions } from "../irc/mod.ts";
+import { channelName, foldCase, IrcServer, type IrcServerOptions } from "../irc/mod.ts";
 import { IrcBans } from "../irc_server/bans/mod.ts";
-import { addIrcServices, RegisteredChannels } from "../irc_server/services/mod.ts";
+import { Mutes } from "../irc_server/mutes/mod.ts";
+import {
+  addIrcServices,
+  ChannelStore,
+  RegisteredChannels,
+  UnregisteredChannels,
+} from "../irc_server/services/mod.ts";
 import { ReadMarkers } from "../irc_server/mod.ts";
 import { VERSION } from "../version.ts";
 import type { DaemonOptions } from "./options.ts";
@@ -14,8 +20,10 @@ import type { Stores } from "./stores.ts";
 export interface EmbeddedIrc {
   readonly server: IrcServer;
   readonly bans: IrcBans;
+  readonly mutes: Mutes;
   readonly authority: AccountAuthority;
   readonly channels: RegisteredChannels;
+  readonly unregistered: UnregisteredChannels;
 }
 
 /** Builds the IRC server. It listens nowhere yet, has no services and no observer. */
@@ -26,15 +34,8 @@ export async function openIrc(
 ): Promise<EmbeddedIrc> {
   const { config, database, scheduler, log, cloakKey, identity: { accounts, logins } } = stores;
   const { per_account: perAccount, access_entries: accessEntries } = config.irc.channels;
-  const channels = await RegisteredChannels.open({
-    database,
-    accounts,
-    perAccount,
-    accessEntries,
-    scheduler,
-    log,
-    secret: cloakKey,
-  });
+  const storing = { database, accounts, scheduler, log, secret: cloakKey };
+  const channels = await RegisteredChannels.open({ ...storing, perAccount, accessEntries });
   const bans = await IrcBans.open({ database, accounts, clock: scheduler.now });
   const authority = new AccountAuthority({
     accounts,
@@ -45,15 +46,22 @@ export async function openIrc(
     configured: config.bridge.channels.map((name) => channelName(name) ?? name),
     operators: config.irc.operators,
   });
+  const unregistered = await UnregisteredChannels.open({
+    ...storing,
+    owns: (channel) => authority.ownsChannel(channel),
+    onForgotten: (channel) => stores.history?.confine({ account: null, name: foldCase(channel) }),
+  });
   const server = new IrcServer({
     ...await serverOptions(stores),
     ...(onExhausted === undefined ? {} : { onExhausted }),
     accounts: authority,
     bans,
-    channels,
+    channels: new ChannelStore(channels, unregistered),
   });
   bans.enforceOn(server);
-  return { server, bans, authority, channels };
+  const mutes = await Mutes.open({ database, accounts, scheduler, log });
+  server.setGuard(mutes);
+  return { server, bans, mutes, authority, channels, unregistered };
 }
 
 /**

@@ -1,7 +1,10 @@
+import type { BotVoices } from "../bots/mod.ts";
 import type { Bridge, BridgeOptions } from "../bridge/mod.ts";
+import type { ReadPositions } from "../chats/mod.ts";
 import type { Config } from "../config/mod.ts";
 import type { IrcServer } from "../irc/mod.ts";
 import type { IrcBans } from "../irc_server/bans/mod.ts";
+import type { Mutes } from "../irc_server/mutes/mod.ts";
 import type { AccountSync } from "../irc_network/mod.ts";
 import type { ChannelDoors } from "../notifications/mod.ts";
 import type { IrcListeners } from "./irc_listeners.ts";
@@ -14,6 +17,10 @@ export interface IrcHost {
   /** Null for an external network. */
   readonly server: IrcServer | null;
   readonly bans: IrcBans | null;
+  /** Who may not speak; null for an external network. */
+  readonly mutes: Mutes | null;
+  /** How far accounts have read channels and conversations. */
+  readonly positions: ReadPositions;
   /** Keeps accounts on an existing network in step; null without one. */
   readonly network: AccountSync | null;
   /** Opens the ports of the server; null for an external network. */
@@ -24,6 +31,8 @@ export interface IrcHost {
     & Partial<Omit<BridgeOptions, "connect" | "speakers" | "log">>;
   /** Who may be in the channels of projects; null on an external network. */
   readonly projectChannels: ChannelDoors | null;
+  /** The bots' way to its users, with this bridge. */
+  botVoices(bridge: Bridge): BotVoices;
   /**
    * Attaches the bridge, and starts what needs every part.
    *
@@ -31,5 +40,7 @@ export interface IrcHost {
    */
   attach(bridge: Bridge | null): void;
   reconfigure(config: Config, renewed: Certificate | null): void;
+  /** From now on, what is stored of channels stays as it is: the program is about to end. */
+  keepChannels(): void;
   close(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import type { Config } from "../config/mod.ts";
-import type { Log } from "../log.ts";
+import type { PasswordCosts } from "../identity/mod.ts";
+import type { Log, LogThreshold } from "../log.ts";
 import type { HttpStats } from "../metrics/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 
@@ -17,6 +18,8 @@ export interface Certificate {
 export interface DaemonOptions {
   readonly config: Config;
   readonly log: Log;
+  /** The level of the log, which operators can change; default: one that has no effect. */
+  readonly logThreshold?: LogThreshold;
   /** For every listener with TLS, or null. */
   readonly certificate: Certificate | null;
   /** The API token that the environment pins, or null. */
@@ -36,4 +39,6 @@ export interface DaemonOptions {
   readonly environment?: (variable: string) => string | undefined;
   /** The clock and the timers; default: the process's. */
   readonly scheduler?: Scheduler;
+  /** What a guess at a password costs; default: what is safe. */
+  readonly passwordCosts?: PasswordCosts;
 }

@@ -1,12 +1,17 @@
 import { AdminLogin, Admins, type AdminsOptions } from "../admins/mod.ts";
 import {
+  type AgentRate,
   Agents,
+  type Halts,
   IrcAccounts,
   type Provisioning,
   type Roster,
   type SendLimits,
   type Sessions,
 } from "../agents/mod.ts";
+import { BotPort } from "../bots/mod.ts";
+import { HaltCommands } from "../operations/mod.ts";
+import { PrivateFeed } from "../chats/mod.ts";
 import { Inboxes, InboxStore } from "../inboxes/mod.ts";
 import { StoredHomes, type UserDirectory, VirtualUsers } from "../irc_server/virtual_users/mod.ts";
 import type { Config } from "../config/mod.ts";
@@ -23,6 +28,7 @@ export interface AgentDirectory {
 
 /** IRC and its agents, for the services about accounts. */
 export interface IrcPorts extends AgentDirectory {
+  readonly halts: Halts;
   readonly sessions: Sessions;
   readonly users: UserDirectory;
   readonly provisioning: Provisioning;
@@ -40,8 +46,21 @@ export interface People {
   readonly inboxes: Inboxes;
   /** Whether an account has a connection to IRC. */
   readonly isOnline: (account: string) => boolean;
+  /** Whether a user of the account is in a channel. */
+  readonly isMember: (account: string, channel: string) => boolean;
+  readonly privateFeed: PrivateFeed;
+  /** What the IRC server tells about the bots' messages. */
+  readonly botPort: BotPort;
+  /** `!halt` and `!resume` on IRC. */
+  readonly haltCommands: HaltCommands;
   /** The observer of the IRC server. */
   readonly observer: IrcObserver;
+}
+
+/** What people and admins may say without an IRC client: as much as with one. Null for no limit. */
+export function accountRate({ irc: { limits } }: Config): AgentRate | null {
+  const { account_lines_per_second: perSecond, account_burst: burst } = limits;
+  return perSecond === 0 ? null : { messages_per_second: perSecond, burst };
 }
 
 /** Builds the services about accounts on top of IRC. */
@@ -52,7 +71,7 @@ export async function openPeople(
 ): Promise<People> {
   const { config, log, scheduler, database, identity: services } = stores;
   const { accounts, identity } = services;
-  const { sessions, provisioning, users, roster, sendLimits } = irc;
+  const { sessions, provisioning, users, roster, sendLimits, halts } = irc;
   const shared = {
     database,
     log,
@@ -61,6 +80,7 @@ export async function openPeople(
     provisioning,
     roster,
     sendLimits,
+    halts,
     clock: scheduler.now,
     serverAddress: irc.address,
   };
@@ -72,6 +92,7 @@ export async function openPeople(
   const homes = new StoredHomes(database, scheduler.now);
   const virtualUsers = new VirtualUsers({
     identity,
+    accounts,
     roster,
     sendLimits,
     users,
@@ -87,18 +108,46 @@ export async function openPeople(
   const store = config.irc.history.persist
     ? new InboxStore({ database, age, scheduler, log })
     : null;
-  const inboxes = new Inboxes({ identity, roster, hears, bridgeNick, store, scheduler, log });
+  const isOnline = (account: string) => sessions.isOnline(account);
+  const inboxes = new Inboxes({
+    identity,
+    roster,
+    hears,
+    isOnline,
+    queueTime: config.inboxes.queue_hours * 60 * 60 * 1000 || null,
+    bridgeNick,
+    store,
+    scheduler,
+    log,
+  });
   started.defer(() => inboxes.stop());
+  inboxes.start();
   const moderation = new IrcModeration({ database, accounts, scheduler, log });
   started.defer(() => moderation.close());
+  const privateFeed = new PrivateFeed();
+  const botPort = new BotPort();
+  const haltCommands = new HaltCommands({ accounts, halts, log });
   return {
     agents,
     ircAccounts,
     virtualUsers,
     inboxes,
-    isOnline: (account) => sessions.isOnline(account),
+    isOnline,
+    isMember: (account, channel) => users.isMember(account, channel),
     ...openAdmins(config, shared),
-    observer: observerOf({ agents, virtualUsers, inboxes, moderation }),
+    privateFeed,
+    botPort,
+    haltCommands,
+    observer: observerOf({
+      haltCommands,
+      bridgeNick,
+      agents,
+      virtualUsers,
+      inboxes,
+      moderation,
+      privateFeed,
+      botPort,
+    }),
   };
 }
 
@@ -111,11 +160,19 @@ function openAdmins(
   return { admins: new Admins(shared), adminLogin };
 }
 
-interface Observers extends Pick<People, "agents" | "virtualUsers" | "inboxes"> {
+interface Observers extends
+  Pick<
+    People,
+    "agents" | "virtualUsers" | "inboxes" | "privateFeed" | "botPort" | "haltCommands"
+  > {
+  readonly bridgeNick: string;
   readonly moderation: IrcModeration;
 }
 
-function observerOf({ agents, virtualUsers, inboxes, moderation }: Observers): IrcObserver {
+function observerOf(
+  { agents, virtualUsers, inboxes, moderation, privateFeed, botPort, haltCommands, bridgeNick }:
+    Observers,
+): IrcObserver {
   return {
     sessionStarted: ({ account }) => agents.sessionSeen(account),
     sessionEnded({ account }) {
@@ -130,7 +187,13 @@ function observerOf({ agents, virtualUsers, inboxes, moderation }: Observers): I
     topicChanged: (event) => moderation.topicChanged(event),
     messageSent(message) {
       if (message.sender.account !== null) agents.sendLimits.sent(message.sender.account);
-      inboxes.take(message);
+      if (!botPort.isQuiet) inboxes.take(message);
+      const { sender: { nick, account }, command, channel, receiver, text } = message;
+      if (command === "PRIVMSG" && (channel !== null || receiver?.nick === bridgeNick)) {
+        haltCommands.take({ nick, account, channel, text });
+      }
+      privateFeed.take(message);
+      botPort.take(message);
     },
     hostChanged: (event) => moderation.hostChanged(event),
     channelRenamed: (event) => moderation.channelRenamed(event),

@@ -1,6 +1,9 @@
 import type { AdminLogin, Admins } from "../admins/mod.ts";
 import type { Agents, IrcAccounts } from "../agents/mod.ts";
+import { Attention } from "../attention/mod.ts";
+import type { Bots, HeraldDesk } from "../bots/mod.ts";
 import { Bridge, StoredChannels } from "../bridge/mod.ts";
+import { Chats, Conversations } from "../chats/mod.ts";
 import type { Config } from "../config/mod.ts";
 import type { EventLog } from "../events/mod.ts";
 import type {
@@ -15,10 +18,13 @@ import type { IrcServer } from "../irc/mod.ts";
 import type { IrcBans } from "../irc_server/bans/mod.ts";
 import { type Llm, openLlm } from "../llm/mod.ts";
 import type { Log } from "../log.ts";
-import { Metrics, Status } from "../metrics/mod.ts";
+import { type MetricHistory, Metrics, Status } from "../metrics/mod.ts";
+import { ChangePauses, LogLevels } from "../operations/mod.ts";
 import { Policies } from "../policies/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { startBots } from "./bots.ts";
 import { type Hosting, type HostingOptions, openHosting } from "./hosting.ts";
+import { HaltNotices } from "./halt_notices.ts";
 import type { IrcHost } from "./irc_host.ts";
 import type { DaemonOptions } from "./options.ts";
 import type { Stores } from "./stores.ts";
@@ -32,6 +38,8 @@ export interface Services {
     Metrics,
     "requestAnswered" | "toolCalled" | "streamOpened" | "streamClosed" | "render"
   >;
+  /** The figures of the last two hours; a program that shows them starts it. */
+  readonly metricHistory: MetricHistory;
   readonly status: Status;
   readonly identity: Identity;
   readonly accounts: AccountDirectory;
@@ -41,12 +49,17 @@ export interface Services {
   readonly agents: Agents;
   readonly inboxes: Inboxes;
   readonly directMessages: DirectMessages;
+  readonly chats: Chats;
+  readonly conversations: Conversations;
   readonly ircAccounts: IrcAccounts;
   /** Null if the IRC server is not part of this program. */
   readonly ircServer: Pick<IrcServer, "clients"> | null;
   readonly ircBans: IrcBans | null;
   readonly llm: Llm;
   readonly hosting: Hosting;
+  /** For the home page. */
+  readonly attention: Attention;
+  readonly haltNotices: HaltNotices;
   readonly eventLog: EventLog;
   /** Null if the configuration turns the policy store off. */
   readonly policies: Policies | null;
@@ -55,6 +68,12 @@ export interface Services {
   readonly adminLogin: AdminLogin | null;
   /** Null if the configuration turns the bridge off. */
   readonly bridge: Bridge | null;
+  /** Null without a bridge or a policy store. */
+  readonly bots: Bots | null;
+  /** Takes events from outside; null without bots. */
+  readonly herald: HeraldDesk | null;
+  readonly logLevels: LogLevels;
+  readonly changePauses: ChangePauses;
 }
 
 /**
@@ -62,7 +81,7 @@ export interface Services {
  * closes it.
  */
 export async function startServices(
-  options: Pick<DaemonOptions, "http" | "environment">,
+  options: Pick<DaemonOptions, "http" | "environment" | "logThreshold">,
   stores: Stores,
   irc: IrcHost,
   started: AsyncDisposableStack,
@@ -77,13 +96,28 @@ export async function startServices(
   if (bridge !== null) started.defer(() => bridge.stop());
   irc.attach(bridge);
   const directMessages = makeDirectMessages(stores, irc, bridge);
-  const llm = openLlm({ database, config: config.llm, environment, log, scheduler });
+  const { halts } = people.agents;
+  const llm = openLlm({ database, config: config.llm, environment, log, scheduler, halts });
   const { gateway } = llm;
   started.defer(() => gateway.close());
   const hosting = await openHosting(hostingOptionsOf(stores, irc, bridge), started);
   // It enters channels, and only now is known which of them are closed.
   bridge?.start();
   const { agents } = people;
+  const attention = new Attention({ ...hosting, agents, eventLog, scheduler });
+  started.defer(() => attention.close());
+  const haltNotices = new HaltNotices({
+    halts,
+    commands: people.haltCommands,
+    roster: agents.roster,
+    inboxes: people.inboxes,
+    server: ircServer,
+    bridge,
+    channels: config.bridge.channels,
+    scheduler,
+    log,
+  });
+  started.defer(() => haltNotices.close());
   const { refusals } = identity;
   const metrics = new Metrics({
     irc: ircServer,
@@ -94,9 +128,15 @@ export async function startServices(
     refusals,
     history,
     http,
-  });
+    sync: hosting.sync,
+  }, scheduler);
   started.defer(() => metrics.close());
   const status = makeStatus(stores, irc, { bridge, repositories: hosting.repositories });
+  const running = bridge === null ? null : await startBots(
+    { bridge, policies, status, llm, eventLog, irc, hosting, voices: irc.botVoices(bridge) },
+    stores,
+    started,
+  );
   return {
     ...identity,
     ...people,
@@ -104,15 +144,51 @@ export async function startServices(
     log,
     scheduler,
     metrics,
+    metricHistory: metrics.history,
     status,
     eventLog,
     policies,
     llm,
     hosting,
+    attention,
+    haltNotices,
     bridge,
+    bots: running?.bots ?? null,
+    herald: running?.herald ?? null,
     ircServer,
     ircBans,
     directMessages,
+    ...openOperations(options, stores, { inboxes: people.inboxes, hosting }, started),
+    ...openChats(stores, irc, { bridge, directMessages }),
+  };
+}
+
+/** What operators change while the program runs. */
+function openOperations(
+  { logThreshold }: Pick<DaemonOptions, "logThreshold">,
+  { config, database, history, scheduler }: Stores,
+  { inboxes, hosting }: Pick<Services, "inboxes" | "hosting">,
+  started: AsyncDisposableStack,
+): Pick<Services, "logLevels" | "changePauses"> {
+  const { projects, repositories } = hosting;
+  const flush = [() => inboxes.flush(), ...history === null ? [] : [() => history.flush()]];
+  const changePauses = new ChangePauses({ projects, repositories, flush, scheduler });
+  started.defer(() => changePauses.close());
+  const log = logThreshold ?? { level: config.log.level };
+  return { changePauses, logLevels: new LogLevels({ log, database, scheduler }) };
+}
+
+function openChats(
+  { config, scheduler, identity: { accounts } }: Stores,
+  { people: { virtualUsers, isMember, privateFeed: feed }, positions, server }: IrcHost,
+  { bridge, directMessages }: Pick<Services, "bridge" | "directMessages">,
+): Pick<Services, "chats" | "conversations"> {
+  const view = server?.accounts ?? null;
+  const shared = { virtualUsers, view, positions, scheduler };
+  const bufferSize = config.bridge.buffer_size;
+  return {
+    chats: new Chats({ ...shared, bridge, isMember, bufferSize }),
+    conversations: new Conversations({ ...shared, directMessages, accounts, feed }),
   };
 }
 
@@ -129,6 +205,7 @@ function hostingOptionsOf(
     log,
     accounts: identity.accounts,
     roster: people.agents.roster,
+    halts: people.agents.halts,
     inboxes: people.inboxes,
     channelDoors: projectChannels,
     ircServer,
@@ -139,6 +216,8 @@ function hostingOptionsOf(
     webhookConfig: config.webhooks,
     tokenKey: identity.tokenKey,
     uploadBytes: config.limits.upload_bytes,
+    syncBytes: config.limits.sync_bytes,
+    identity: identity.identity,
     folder: config.projects.dir || stores.folder.file("projects"),
   };
 }
@@ -172,7 +251,7 @@ async function makeBridge({ stores, irc, policies }: BridgeSurroundings): Promis
 
 function makeDirectMessages(
   { config, log, identity: { accounts } }: Stores,
-  { people }: IrcHost,
+  { people, server }: IrcHost,
   bridge: Bridge | null,
 ): DirectMessages {
   const { agents, virtualUsers, inboxes, isOnline } = people;
@@ -185,6 +264,12 @@ function makeDirectMessages(
     virtualUsers,
     inboxes,
     isOnline,
+    history: server === null ? null : {
+      record(from, to, texts) {
+        const messages = server.accounts.record(from, to, texts);
+        for (const message of messages) people.privateFeed.add(from, to, message);
+      },
+    },
     bridge,
     bridgeNick,
     log,
@@ -199,6 +284,7 @@ function makeStatus(
   return new Status({
     clock: scheduler.now,
     agents: () => people.agents.counts().total,
+    halted: () => people.agents.halts.isAny,
     healthy: () => database.trouble === null,
     recheck: () => database.probe(),
     parts: {

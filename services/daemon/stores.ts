@@ -1,3 +1,4 @@
+import { SPEAKER_TAG } from "../bridge/mod.ts";
 import { forgetStoredInboxes } from "../inboxes/mod.ts";
 import type { Config } from "../config/mod.ts";
 import { DataFolder } from "../config/mod.ts";
@@ -7,8 +8,10 @@ import { HistoryArchive, type Retention } from "../irc_server/history/mod.ts";
 import { type IdentityServices, openIdentity, openKeyFile } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
+import { SharedThread } from "../threads/mod.ts";
 import { VERSION } from "../version.ts";
 import type { DaemonOptions } from "./options.ts";
+import { STORAGE_PARTS } from "./storage.ts";
 
 /** The data folder, the databases and identity, on which all other services depend. */
 export interface Stores {
@@ -16,6 +19,8 @@ export interface Stores {
   readonly folder: DataFolder;
   readonly log: Log;
   readonly scheduler: Scheduler;
+  /** The thread of the database and the history. */
+  readonly thread: SharedThread<"database" | "history">;
   readonly database: Database;
   readonly events: EventServices;
   readonly identity: IdentityServices;
@@ -31,18 +36,19 @@ export interface Stores {
  * @throws DataFolderError, DatabaseError, SecretFileError if the folder cannot be used
  */
 export async function openStores(
-  { config, log, pinnedToken, scheduler = systemScheduler }: DaemonOptions,
+  { config, log, pinnedToken, scheduler = systemScheduler, passwordCosts }: DaemonOptions,
   started: AsyncDisposableStack,
 ): Promise<Stores> {
   const folder = DataFolder.open(config.data_dir);
   started.defer(() => folder.close());
   const isKept = config.irc.mode === "embedded" && config.irc.history.persist;
-  const opening = isKept ? openHistory({ config, folder, scheduler, log }, started) : null;
+  const thread = new SharedThread(STORAGE_PARTS);
+  const opening = isKept ? openHistory({ config, folder, scheduler, log, thread }, started) : null;
   const [journalKey, cloak] = await Promise.all([
     openKeyFile(folder.file("event_key")),
     openKeyFile(folder.file("cloak_key")),
   ]);
-  const database = new Database(folder.file("muster.db"), { journalKey });
+  const database = new Database(folder.file("muster.db"), { journalKey, thread });
   started.defer(() => database.close());
   const events = await openEvents({
     database,
@@ -62,6 +68,7 @@ export async function openStores(
     bridgeNick: config.bridge.nick,
     adminsEnabled: config.admins.enabled,
     ...loginLimits(config),
+    ...(passwordCosts === undefined ? {} : { passwordCosts }),
   });
   started.defer(() => identity.close());
   const cloakKey = new TextEncoder().encode(cloak.key);
@@ -71,16 +78,26 @@ export async function openStores(
     const found = identity.accounts.find(account);
     return found === null || found.revokedAt !== null ? null : found.createdAt;
   });
-  return { config, folder, log, scheduler, database, events, identity, cloakKey, history };
+  return { config, folder, log, scheduler, thread, database, events, identity, cloakKey, history };
 }
 
-/** Opens the history concurrently: its worker takes as long to start as everything else. */
 function openHistory(
-  { config, folder, scheduler, log }: Pick<Stores, "config" | "folder" | "scheduler" | "log">,
+  { config, folder, scheduler, log, thread }: Pick<
+    Stores,
+    "config" | "folder" | "scheduler" | "log" | "thread"
+  >,
   started: AsyncDisposableStack,
 ): Promise<HistoryArchive> {
   const path = folder.file("history.db");
-  const opening = HistoryArchive.open({ path, retention: retentionOf(config), scheduler, log });
+  const retention = retentionOf(config);
+  const opening = HistoryArchive.open({
+    path,
+    retention,
+    speakerTag: SPEAKER_TAG,
+    scheduler,
+    log,
+    thread,
+  });
   const opened = opening.catch(() => null);
   started.defer(async () => await (await opened)?.close());
   return opening;

@@ -6,7 +6,9 @@ import { readingDialect } from "./dialect.ts";
 import type { JournalKey, NewEvent, Trim } from "./journal.ts";
 import { migrate } from "./migrate.ts";
 import type { OpenRequest, SqlValue, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
+import { type PartPort, type PartThread, SharedThread } from "../threads/mod.ts";
 import type { Tables } from "./schema.ts";
+import { writerPart } from "./writer.ts";
 
 /** Most transactions that wait for the writer; one more is refused. */
 const MAX_PENDING = 10_000;
@@ -48,6 +50,8 @@ export interface Committed {
 export interface DatabaseOptions {
   /** The key that seals the event log; without one its rows are chained and not sealed. */
   readonly journalKey?: JournalKey;
+  /** The thread that writes; the calling one, if absent. */
+  readonly thread?: PartThread<"database">;
 }
 
 /**
@@ -58,6 +62,9 @@ export interface Directory {
   /** Reads all of its rows and replaces the earlier ones. */
   load(): Promise<void>;
 }
+
+/** What the writer takes; `null` closes it. */
+type WriterMessage = OpenRequest | WriteRequest[] | null;
 
 interface Pending {
   readonly statements: readonly Statement[];
@@ -103,7 +110,8 @@ export class Database {
   #queue: WriteRequest[] = [];
   /** How many transactions the writer has not answered yet. */
   #running = 0;
-  #writer: Worker | null = null;
+  #writer: PartPort<WriterMessage> | null = null;
+  readonly #thread: PartThread<"database">;
   #nextId = 1;
   #trouble: string | null = null;
   /**
@@ -112,6 +120,7 @@ export class Database {
    */
   #directoriesStale = false;
   #closed = false;
+  #onWriterClosed: (() => void) | null = null;
 
   /**
    * Opens the database and migrates it to the current schema.
@@ -122,6 +131,7 @@ export class Database {
     migrate(path);
     this.#path = path;
     this.#journalKey = options.journalKey ?? null;
+    this.#thread = options.thread ?? new SharedThread({ database: writerPart });
     this.#reading = new DatabaseSync(path);
     configureConnection(this.#reading);
     this.#reading.exec("PRAGMA query_only = ON");
@@ -190,11 +200,6 @@ export class Database {
     }).catch(() => {});
   }
 
-  /** Starts the writer before the first write needs it. */
-  warm(): void {
-    if (!this.#closed) this.#startWriter();
-  }
-
   /** Finishes the pending writes and closes the file. */
   async close(): Promise<void> {
     if (this.#closed) return;
@@ -202,14 +207,12 @@ export class Database {
     const writer = this.#writer;
     if (writer !== null) {
       await new Promise<void>((resolve) => {
-        writer.addEventListener("message", ({ data }) => {
-          if (data === null) resolve();
-        });
-        writer.postMessage(this.#queue);
+        this.#onWriterClosed = resolve;
+        if (this.#queue.length > 0) writer.post(this.#queue);
         this.#queue = [];
-        writer.postMessage(null);
+        writer.post(null);
       });
-      writer.terminate();
+      writer.end();
     }
     this.#reading.close();
   }
@@ -240,26 +243,21 @@ export class Database {
     if (this.#running > 0 || this.#queue.length === 0) return;
     const group = this.#queue.splice(0, MAX_GROUP);
     this.#running = group.length;
-    this.#startWriter().postMessage(group);
+    this.#openWriter().post(group);
   }
 
-  #startWriter(): Worker {
+  #openWriter(): PartPort<WriterMessage> {
     if (this.#writer !== null) return this.#writer;
-    const writer = new Worker(new URL("./writer_worker.ts", import.meta.url), {
-      type: "module",
-      name: "database writer",
+    const writer = this.#thread.open<WriterMessage, WriteResponse | null>("database", {
+      onMessage: (response) => {
+        if (response === null) return this.#onWriterClosed?.();
+        this.#running--;
+        this.#advance();
+        this.#settle(response);
+      },
+      onError: (reason) => this.#fail(reason),
     });
-    writer.onmessage = ({ data }: MessageEvent<WriteResponse | null>) => {
-      if (data === null) return;
-      this.#running--;
-      this.#advance();
-      this.#settle(data);
-    };
-    writer.onerror = (event) => {
-      event.preventDefault();
-      this.#fail(event.message);
-    };
-    writer.postMessage({ path: this.#path, key: this.#journalKey } satisfies OpenRequest);
+    writer.post({ path: this.#path, key: this.#journalKey });
     this.#writer = writer;
     return writer;
   }
@@ -298,8 +296,8 @@ export class Database {
   /** Handles a failed writer: rejects pending writes. The next write starts a new one. */
   #fail(message: string): void {
     this.#trouble = message;
-    this.#writer?.terminate();
     this.#writer = null;
+    this.#onWriterClosed?.();
     for (const { reject } of this.#pending.values()) {
       reject(new Unavailable("The database cannot be written at the moment"));
     }

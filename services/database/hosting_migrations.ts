@@ -96,6 +96,26 @@ export const PROJECT_TABLES = `
     WHERE next_attempt_at IS NOT NULL;
 `;
 
+/** Mirrors of projects: from an upstream Fossil repository, and in Git. */
+export const MIRROR_TABLE = `
+  CREATE TABLE project_mirrors (
+    project_id TEXT PRIMARY KEY REFERENCES projects (id) ON DELETE CASCADE,
+    git_url TEXT,
+    git_username TEXT,
+    git_secret TEXT,
+    fossil_url TEXT,
+    fossil_username TEXT,
+    fossil_secret TEXT,
+    every_minutes INTEGER NOT NULL,
+    next_run_at INTEGER NOT NULL,
+    last_run_at INTEGER,
+    last_success_at INTEGER,
+    last_error TEXT,
+    failures INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX due_project_mirrors ON project_mirrors (next_run_at);
+`;
+
 /** Claims, workspaces, reviews, checks, landings, protection and releases. */
 export const WORK_TABLES = `
   CREATE TABLE ticket_leases (

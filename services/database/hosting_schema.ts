@@ -12,6 +12,7 @@ export interface HostingTables {
   intentions: IntentionsTable;
   webhooks: WebhooksTable;
   webhook_deliveries: WebhookDeliveriesTable;
+  project_mirrors: ProjectMirrorsTable;
   ticket_leases: TicketLeasesTable;
   claims: ClaimsTable;
   workspaces: WorkspacesTable;
@@ -80,6 +81,28 @@ export interface IntentionsTable {
   created_at: Fixed<number>;
 }
 
+/** Where a project is mirrored, and how its last run ended. */
+export interface ProjectMirrorsTable {
+  project_id: Fixed<string>;
+  /** The remote that is pushed to; null for none. */
+  git_url: string | null;
+  git_username: string | null;
+  /** The password, sealed with a key that is not in the database; null for none. */
+  git_secret: string | null;
+  /** The upstream that is pulled from; null for none. */
+  fossil_url: string | null;
+  fossil_username: string | null;
+  /** Sealed like `git_secret`. */
+  fossil_secret: string | null;
+  every_minutes: number;
+  next_run_at: number;
+  last_run_at: number | null;
+  last_success_at: number | null;
+  last_error: string | null;
+  /** Failed runs since the last success. */
+  failures: number;
+}
+
 /** Where events are sent to; of all projects if `project_id` is null. */
 export interface WebhooksTable {
   id: Fixed<string>;
@@ -138,6 +161,8 @@ export interface ClaimsTable {
   files_changed: string | null;
   claimed_at: Fixed<number>;
   expires_at: number;
+  /** Since when its holder is halted, so that the lease stands still; or null. */
+  frozen_at: number | null;
   ended_at: number | null;
   outcome:
     | "released"

@@ -2,6 +2,9 @@ import { DatabaseSync } from "node:sqlite";
 import { configureConnection } from "./connection.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
+/** The version of the schema that this program makes. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
 /** A database that this program cannot use; the message says why in one sentence. */
 export class DatabaseError extends Error {
   override readonly name = "DatabaseError";

@@ -1,4 +1,4 @@
-import { PROJECT_TABLES, WORK_TABLES } from "./hosting_migrations.ts";
+import { MIRROR_TABLE, PROJECT_TABLES, WORK_TABLES } from "./hosting_migrations.ts";
 
 /**
  * The history of the app database's schema. Append only: the version of a database is the number of
@@ -207,5 +207,69 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
   `,
   `
   CREATE TABLE event_cursors (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT;
+  `,
+  MIRROR_TABLE,
+  `
+  CREATE INDEX reviews_by_change ON reviews (status, updated_at);
+  CREATE INDEX landings_by_end ON landings (status, ended_at);
+  CREATE INDEX checks_by_change ON checks (state, updated_at);
+  `,
+  `
+  CREATE TABLE irc_unregistered_channels (
+    name_folded TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    state TEXT NOT NULL,
+    founder_id TEXT,
+    member_ids TEXT NOT NULL,
+    empty_since INTEGER
+  ) STRICT;
+  `,
+  `
+  CREATE TABLE irc_mutes (
+    subject TEXT NOT NULL,
+    channel_folded TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    nick TEXT NOT NULL,
+    account_id TEXT REFERENCES accounts (id) ON DELETE CASCADE,
+    bot TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    set_by TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (subject, channel_folded)
+  ) STRICT;
+  CREATE INDEX irc_mutes_of_account ON irc_mutes (account_id);
+  `,
+  `
+  CREATE TABLE bot_state (
+    bot TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (bot, key)
+  ) STRICT;
+  `,
+  `
+  CREATE TABLE halts (
+    scope TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    halted INTEGER NOT NULL,
+    reason TEXT,
+    halted_by TEXT NOT NULL,
+    since INTEGER NOT NULL,
+    PRIMARY KEY (scope, subject)
+  ) STRICT;
+  ALTER TABLE claims ADD COLUMN frozen_at INTEGER;
+  `,
+  `
+  ALTER TABLE inbox_messages ADD COLUMN state TEXT NOT NULL DEFAULT 'delivered';
+  ALTER TABLE inbox_messages ADD COLUMN state_at INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE inbox_messages ADD COLUMN held INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE inbox_messages ADD COLUMN sender_id TEXT;
+  ALTER TABLE inbox_messages ADD COLUMN client_id TEXT;
+  ALTER TABLE inbox_messages ADD COLUMN expires_at INTEGER;
+  UPDATE inbox_messages SET held = 0 WHERE kind = 'redacted';
+  CREATE INDEX inbox_messages_by_client_id ON inbox_messages (sender_id, client_id)
+    WHERE client_id IS NOT NULL;
+  CREATE INDEX inbox_messages_by_expiry ON inbox_messages (expires_at)
+    WHERE state = 'queued' AND expires_at IS NOT NULL;
   `,
 ]);

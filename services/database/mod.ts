@@ -1,4 +1,4 @@
-/** The app database: one SQLite file, read on the main thread and written by one worker. */
+/** The app database: one SQLite file, read on the main thread and written by a worker. */
 export { BatchedWrites, type BatchedWritesOptions } from "./batched_writes.ts";
 export { type ChainedRow, eventHash, GENESIS, Seal } from "./chain.ts";
 export {
@@ -12,7 +12,8 @@ export {
   Unchanged,
 } from "./database.ts";
 export { DAMAGED, type JournalKey, type NewEvent, type Trim } from "./journal.ts";
-export { DatabaseError, migrate } from "./migrate.ts";
+export { DatabaseError, migrate, SCHEMA_VERSION } from "./migrate.ts";
 export type { Statement } from "./protocol.ts";
 export type { Tables } from "./schema.ts";
+export { writerPart } from "./writer.ts";
 export { type LogReport, verifyLog } from "./verification.ts";

@@ -9,14 +9,17 @@ export interface Tables extends HostingTables {
   accounts: AccountsTable;
   scram_verifiers: ScramVerifiersTable;
   agents: AgentsTable;
+  halts: HaltsTable;
   tokens: TokensTable;
   web_sessions: WebSessionsTable;
   llm_backends: LlmBackendsTable;
   llm_model_lists: LlmModelListsTable;
   network_accounts: NetworkAccountsTable;
   irc_bans: IrcBansTable;
+  irc_mutes: IrcMutesTable;
   irc_channels: IrcChannelsTable;
   irc_channel_access: IrcChannelAccessTable;
+  irc_unregistered_channels: IrcUnregisteredChannelsTable;
   settings: SettingsTable;
   events: EventsTable;
   checkpoints: CheckpointsTable;
@@ -26,6 +29,7 @@ export interface Tables extends HostingTables {
   agent_channels: AgentChannelsTable;
   instance: InstanceTable;
   event_cursors: EventCursorsTable;
+  bot_state: BotStateTable;
 }
 
 /** Accounts: agents, people and admins share one namespace. */
@@ -53,6 +57,18 @@ export interface ScramVerifiersTable {
   iterations: number;
   stored_key: string;
   server_key: string;
+}
+
+/** Who is halted, and who goes on while others are. */
+export interface HaltsTable {
+  scope: Fixed<string>;
+  /** A type, the internal id of an agent, or empty for everybody. */
+  subject: Fixed<string>;
+  /** 1 if halted, 0 if it goes on. */
+  halted: Fixed<number>;
+  reason: Fixed<string | null>;
+  halted_by: Fixed<string>;
+  since: Fixed<number>;
 }
 
 /** The registry's record of an account of kind `agent`. */
@@ -136,6 +152,25 @@ export interface NetworkAccountsTable {
   channels: string;
 }
 
+/** Who may not speak on the IRC server, and until when. */
+export interface IrcMutesTable {
+  /** The account's id, or `address:` or `guest:` with what a guest is known by. */
+  subject: Fixed<string>;
+  /** Empty: in all channels. */
+  channel_folded: Fixed<string>;
+  channel: string;
+  nick: string;
+  /** The muted account, with which the mute ends; null for a guest. */
+  account_id: string | null;
+  /** The nick of the bot that set it. */
+  bot: string;
+  reason: string;
+  /** Who caused it, as the event log names it. */
+  set_by: string;
+  /** Unix milliseconds. */
+  expires_at: number;
+}
+
 /** Bans from the IRC server. */
 export interface IrcBansTable {
   id: Fixed<string>;
@@ -212,6 +247,20 @@ export interface ReadMarkersTable {
   time: number;
 }
 
+/** The topics and modes of channels that nobody registered. */
+export interface IrcUnregisteredChannelsTable {
+  name_folded: Fixed<string>;
+  name: Fixed<string>;
+  /** Topic, modes and lists, as JSON. */
+  state: string;
+  /** Internal ids; those of ended accounts mean nobody. */
+  founder_id: string | null;
+  /** Those who may return after a restart, as a JSON list. */
+  member_ids: string;
+  /** Null while it has members. */
+  empty_since: number | null;
+}
+
 /** The channels that the bridge rejoins after a restart, beside the configured ones. */
 export interface BridgeChannelsTable {
   name_folded: Fixed<string>;
@@ -243,7 +292,20 @@ export interface InboxMessagesTable {
   sender: string;
   /** Other properties of the message: a JSON object. */
   about: string;
+  /** Empty once the message has left the inbox. */
   body: string;
+  /** See `EntryState` of `services/inboxes`. */
+  state: string;
+  /** When it got this state, in Unix milliseconds; 0 if that is unknown. */
+  state_at: number;
+  /** 1 while the message is in the inbox. */
+  held: number;
+  /** The sender's account, or `operator`; null if it has none. */
+  sender_id: Fixed<string | null>;
+  /** The sender's own id of the message. */
+  client_id: Fixed<string | null>;
+  /** When it goes back to its sender while it is queued, in Unix milliseconds; null for never. */
+  expires_at: Fixed<number | null>;
 }
 
 /** One row: which instance of muster the database belongs to. */
@@ -256,4 +318,12 @@ export interface InstanceTable {
 export interface EventCursorsTable {
   name: Fixed<string>;
   seq: number;
+}
+
+/** What the bots keep across restarts: documents by key. */
+export interface BotStateTable {
+  bot: Fixed<string>;
+  key: Fixed<string>;
+  /** JSON. */
+  value: string;
 }

@@ -1,7 +1,8 @@
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type ChainedRow, eventHash, GENESIS, Seal } from "./chain.ts";
 import { DAMAGED } from "./journal.ts";
 import { DatabaseError } from "./migrate.ts";
+import { openToRead } from "./sqlite/mod.ts";
 
 /** Rows that are read at once. */
 const PAGE = 1000;
@@ -38,9 +39,8 @@ export interface LogReport {
 export function verifyLog(path: string, key: string | null): LogReport {
   let database: DatabaseSync | null = null;
   try {
-    Deno.statSync(path);
-    database = new DatabaseSync(path, { readOnly: true });
-    database.exec("PRAGMA busy_timeout = 5000; BEGIN");
+    database = openToRead(path);
+    database.exec("BEGIN");
     return new Verification(database, key === null ? null : new Seal(key)).run();
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) {

@@ -1,6 +1,5 @@
-/// <reference no-default-lib="true" />
-/// <reference lib="deno.worker" />
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { Part } from "../threads/mod.ts";
 import { rollBack } from "./sqlite/mod.ts";
 import { configureConnection } from "./connection.ts";
 import { Journal } from "./journal.ts";
@@ -127,21 +126,23 @@ function refusal({ id }: WriteRequest, error: unknown): WriteResponse {
   return { id, kind: "failed", message, storage };
 }
 
-/** The first message names the file; each later one has transactions, or is `null` to close. */
-function serve(): void {
+/**
+ * The only connection that writes. The first message names the file, and each later one has
+ * transactions.
+ */
+export const writerPart: Part = (answer) => {
   let writer: Writer | null = null;
-  self.onmessage = ({ data }: MessageEvent<OpenRequest | WriteRequest[] | null>) => {
-    if (data !== null && "path" in data) {
-      writer = new Writer(data);
-    } else if (data !== null) {
-      // One answer each: a caller continues before the next one's change shows in memory.
-      for (const response of writer?.execute(data) ?? []) self.postMessage(response);
-    } else {
+  return (message) => {
+    const request = message as OpenRequest | WriteRequest[] | null;
+    if (request === null) {
       writer?.close();
-      self.postMessage(null);
-      self.close();
+      writer = null;
+      answer(null);
+    } else if ("path" in request) {
+      writer = new Writer(request);
+    } else {
+      // One answer each: a caller continues before the next one's change shows in memory.
+      for (const response of writer?.execute(request) ?? []) answer(response);
     }
   };
-}
-
-serve();
+};
