@@ -18,7 +18,6 @@ const CLIENT_TAG_BYTES = 4096;
 /** The longest tags that any line may have; a receive queue holds them and a line. */
 export const RECEIVED_TAG_BYTES = 8191;
 
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lossyDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
@@ -94,7 +93,8 @@ export class Connection implements TransportReceiver {
   #process(): void {
     const { client } = this;
     while (this.#busy === null && client.quitReason === null) {
-      const delay = this.#throttle.delay(this.#rateLimit(), this.#state.now());
+      const limit = this.#rateLimit();
+      const delay = limit === null ? 0 : this.#throttle.delay(limit, this.#state.now());
       if (delay > 0) {
         this.#waitForRate(delay);
         break;
@@ -134,7 +134,7 @@ export class Connection implements TransportReceiver {
   #run(bytes: Uint8Array): void {
     const { client } = this;
     const { tags, rest } = lineLengths(bytes);
-    const text = decodeText(bytes);
+    const text = this.#input.textOf(bytes);
     const message = parseMessage(text ?? lossyDecoder.decode(bytes));
     this.#throttle.take(message ? costOf(client, message) : 1);
     if (tags > CLIENT_TAG_BYTES || rest > this.#state.limits.lineBytes - 2) {
@@ -154,13 +154,5 @@ export class Connection implements TransportReceiver {
       this.#busy = null;
       this.#process();
     });
-  }
-}
-
-function decodeText(bytes: Uint8Array): string | null {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return null;
   }
 }

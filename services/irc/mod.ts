@@ -12,19 +12,33 @@ export type {
   GrantableStatus,
   StatusChange,
 } from "./channels/control.ts";
-export type { ChannelKeeper, KeptChannel, KeptEntry } from "./channels/keeping.ts";
+export {
+  type ChannelKeeper,
+  hasDefaultState,
+  isConfined,
+  isSealed,
+  type KeptChannel,
+  type KeptEntry,
+  type UnregisteredState,
+} from "./channels/keeping.ts";
 export type { ReleasedNick, Service, ServiceCaller } from "./users/service.ts";
 export { parseDuration } from "./protocol/duration.ts";
 export type { ConnectOptions } from "./server.ts";
 export { acceptConnections, AcceptFailures } from "./transport/accepting.ts";
 export type { ListenOptions } from "./transport/listeners.ts";
 export { TlsPort } from "./transport/tls_port.ts";
-export type { ConnectedClient, IrcStats } from "./stats.ts";
+export type { ConnectedClient, IrcStats, PresentUser } from "./stats.ts";
 export type { WebSocketListenOptions } from "./transport/websocket_listener.ts";
 export type { MemoryConnection } from "./transport/memory.ts";
 export type { DirectCommand, DirectConnection, DirectReceiver } from "./transport/direct.ts";
 export { type MessageText, type Outbound, type ReplyTags, timeOf } from "./outbound.ts";
-export type { Spoken, Told, User, UserIdentity } from "./user.ts";
+export type {
+  AccountView,
+  ConversationQuery,
+  Correspondent,
+  PrivateMessage,
+} from "./account_view.ts";
+export type { SeenChannel, Spoken, Told, User, UserIdentity } from "./user.ts";
 export { DEFAULT_LIMITS } from "./options.ts";
 export type {
   AccountRegistration,
@@ -34,6 +48,7 @@ export type {
   IrcLogger,
   IrcObserver,
   IrcServerOptions,
+  JudgedMessage,
   ObservedActor,
   ObservedMessage,
   ObservedRedaction,
@@ -42,9 +57,11 @@ export type {
   ScramChallenge,
   ScramProof,
   ScramVerification,
+  SpeechGuard,
   StsPolicy,
   Verification,
 } from "./options.ts";
+export { messageIn } from "./history/record.ts";
 export { HistoryKind } from "./history/store.ts";
 export type {
   HistoryPart,

@@ -178,6 +178,32 @@ export interface IrcObserver {
   messageRedacted?(redaction: ObservedRedaction): void;
 }
 
+/** A message to a channel that nobody has received yet. */
+export interface JudgedMessage {
+  readonly sender: ObservedActor;
+  /** Whether the sender is operator in the channel or an IRC operator. */
+  readonly isOperator: boolean;
+  readonly command: "PRIVMSG" | "NOTICE" | "TAGMSG";
+  readonly channel: string;
+  /** With line feeds if the message has several lines; empty for TAGMSG. */
+  readonly text: string;
+  /** Unix milliseconds. */
+  readonly time: number;
+}
+
+/** Decides about every message to a channel before anybody receives it. */
+export interface SpeechGuard {
+  /** Whether it refuses nothing at present, so that it need not be asked. */
+  readonly isIdle?: boolean;
+  /**
+   * Judges a message of a client that does not belong to the program. Called while a command runs:
+   * it must not block.
+   *
+   * @returns the reason to refuse the message, as a sentence for its sender; null to deliver it
+   */
+  judge(message: JudgedMessage): string | null;
+}
+
 /** Log of events that an administrator should know. */
 export interface IrcLogger {
   debug(message: string, properties?: Record<string, unknown>): void;

@@ -123,7 +123,10 @@ export class Outbound {
   readonly #head: string;
   readonly #tail: string;
   readonly #splittable: boolean;
-  readonly #forms = new Map<number, Wire>();
+  /** The first form, and all others. Most messages have only one. */
+  #form = -1;
+  #wire: Wire | null = null;
+  #otherForms: Map<number, Wire> | null = null;
 
   constructor(options: OutboundOptions) {
     const { source, command, params, text } = options;
@@ -145,10 +148,19 @@ export class Outbound {
     const forming = relayer === undefined ? FORMING : FORMING | Cap.RELAYMSG;
     const form = capabilities & forming |
       (this.#lines !== null && takesLines(capabilities) ? TAKING_LINES : 0);
-    let wire = this.#forms.get(form);
+    if (this.#wire === null) {
+      this.#form = form;
+      this.#wire = this.#serialise(form, {});
+    }
+    return form === this.#form ? this.#wire : this.#otherWire(form);
+  }
+
+  #otherWire(form: number): Wire {
+    this.#otherForms ??= new Map();
+    let wire = this.#otherForms.get(form);
     if (wire === undefined) {
       wire = this.#serialise(form, {});
-      this.#forms.set(form, wire);
+      this.#otherForms.set(form, wire);
     }
     return wire;
   }
@@ -174,15 +186,18 @@ export class Outbound {
 
   /** Characters of the message and of the client's tags. */
   get length(): number {
-    let length = this.#head.length + this.#tail.length;
-    for (const { text } of this.#lines ?? []) length += text.length;
-    for (const [key, value] of this.tags.client ?? []) length += key.length + value.length;
-    return length;
+    const { client } = this.tags;
+    const length = this.#head.length + this.#tail.length;
+    if (this.#lines === null && client === undefined) return length;
+    const texts = this.#lines?.reduce((sum, { text }) => sum + text.length, 0) ?? 0;
+    const tags = client?.reduce((sum, [key, value]) => sum + key.length + value.length, 0) ?? 0;
+    return length + texts + tags;
   }
 
   /** Drops the cached forms, for a message that is kept for later. */
   releaseForms(): void {
-    this.#forms.clear();
+    this.#wire = null;
+    this.#otherForms = null;
   }
 
   /** The same, with tags for this receiver only. */
@@ -205,7 +220,9 @@ export class Outbound {
   #pieces(capabilities: number, tags: readonly Tag[], tail: string): string[] {
     const head = prefixOf(tags) + this.#head;
     const takesLongLines = (capabilities & Cap.MESSAGE_TAGS) !== 0;
-    if (takesLongLines) return [head + tail];
+    // A UTF-16 unit takes at most three bytes.
+    const isShort = (this.#head.length + tail.length) * 3 <= CLASSIC_LINE_BYTES - 2;
+    if (takesLongLines || isShort) return [head + tail];
     const room = CLASSIC_LINE_BYTES - 2 - encodedLength(this.#head);
     if (!this.#splittable) return [head + truncate(tail, room)];
     return splitText(tail.slice(" :".length), room - " :".length)

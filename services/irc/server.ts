@@ -1,4 +1,5 @@
 import { enforceAdmission } from "./channels/closing.ts";
+import { AccountView } from "./account_view.ts";
 import { Admission, type Refusal } from "./admission/admission.ts";
 import { type Bans, enforceBan } from "./admission/bans.ts";
 import type { ChannelStanding } from "./channels/access.ts";
@@ -8,7 +9,7 @@ import { Connection, RECEIVED_TAG_BYTES } from "./connection.ts";
 import { dispatch } from "./dispatch.ts";
 import { type AcceptedStream, Listeners, type ListenOptions } from "./transport/listeners.ts";
 import type { TlsCertificate } from "./transport/tls_port.ts";
-import type { IrcObserver, IrcServerOptions } from "./options.ts";
+import type { IrcObserver, IrcServerOptions, SpeechGuard } from "./options.ts";
 import { ERR_YOUREBANNEDCREEP } from "./protocol/numerics.ts";
 import { freeNick, isSameAccount } from "./admission/registration.ts";
 import { DirectClient } from "./users/direct_client.ts";
@@ -16,7 +17,14 @@ import { type Service, ServiceUser } from "./users/service.ts";
 import { addressNetwork } from "./admission/cloak.ts";
 import { ServerState } from "./state.ts";
 import type { Transport } from "./transport/transport.ts";
-import { type ConnectedClient, connectedClients, type IrcStats, statsOf } from "./stats.ts";
+import {
+  type ConnectedClient,
+  connectedClients,
+  type IrcStats,
+  type PresentUser,
+  presentUser,
+  statsOf,
+} from "./stats.ts";
 import { type DirectConnection, type DirectReceiver, DirectTransport } from "./transport/direct.ts";
 import { type MemoryConnection, MemoryTransport } from "./transport/memory.ts";
 import { StreamTransport } from "./transport/stream.ts";
@@ -97,6 +105,11 @@ export class IrcServer {
   /** Sets the observer, if it is built after the server. */
   attach(observer: IrcObserver): void {
     this.#state.attach(observer);
+  }
+
+  /** Asks this guard, and no other, about messages to channels from now on; null for none. */
+  setGuard(guard: SpeechGuard | null): void {
+    this.#state.guard = guard;
   }
 
   /** As {@linkcode Listeners.renewCertificate}. */
@@ -228,6 +241,23 @@ export class IrcServer {
     return true;
   }
 
+  /** The user of a nick at present; null if nobody has it. */
+  present(nick: string): PresentUser | null {
+    const client = this.#state.findClient(nick);
+    return client === undefined ? null : presentUser(client);
+  }
+
+  /** Sends a notice of the server to everybody with a connection, or to the users of one nick. */
+  announce(text: string, nick?: string): void {
+    const target = nick ?? "$*";
+    const notice = this.#state.messageFromServer("NOTICE", { params: [target], text });
+    const only = nick === undefined ? undefined : this.#state.findClient(nick);
+    if (nick !== undefined) return only?.send(notice);
+    for (const client of this.#state.clients) {
+      if (client.registered && !client.virtual && !client.transport.internal) client.send(notice);
+    }
+  }
+
   /** Everybody with a connection, in the order of connecting. */
   clients(): ConnectedClient[] {
     return connectedClients(this.#state);
@@ -258,6 +288,11 @@ export class IrcServer {
     return new ChannelControl(this.#state);
   }
 
+  /** What the program reads and changes for accounts. */
+  get accounts(): AccountView {
+    return new AccountView(this.#state);
+  }
+
   /** Adds a user that executes requests of other users. Its nick must be reserved. */
   addService(service: Service): void {
     this.#state.addService(new ServiceUser(this.#state, service));
@@ -285,8 +320,14 @@ export class IrcServer {
     this.#listeners.guard();
   }
 
+  /** From now on, what is stored of channels stays when members leave: the program is about to end. */
+  keepChannels(): void {
+    this.#state.isStopping = true;
+  }
+
   /** Notifies the clients and closes listeners and connections. Resolves when all are closed. */
   async close(reason = "Server is shutting down"): Promise<void> {
+    this.keepChannels();
     this.#closing.abort();
     clearInterval(this.#sweeper);
     const stopped = this.#listeners.stop();

@@ -2,6 +2,7 @@ import { PendingLogins } from "./admission/pending_logins.ts";
 import { Cap } from "./protocol/capabilities.ts";
 import { CLOSED_FLAGS, isClosed } from "./channels/closing.ts";
 import { Channel } from "./channels/channel.ts";
+import { isSealed, keptForm, noteMember } from "./channels/keeping.ts";
 import type { Client, Counters } from "./client.ts";
 import { FormerUsers } from "./users/former_users.ts";
 import { History } from "./history/history.ts";
@@ -17,6 +18,7 @@ import {
   type IrcLogger,
   type IrcObserver,
   type IrcServerOptions,
+  type SpeechGuard,
 } from "./options.ts";
 import { type MessageText, Outbound, type OutboundTags } from "./outbound.ts";
 import { ReadMarkers } from "./history/read_markers.ts";
@@ -57,8 +59,12 @@ export class ServerState {
     sendQueueCuts: 0,
     displaced: 0,
   };
+  /** Decides about messages to channels; null to deliver all. */
+  guard: SpeechGuard | null = null;
   /** The port where the server listens with TLS, or null. */
   tlsPort: number | null = null;
+  /** Whether clients leave because the server ends, so that what is stored of channels stays. */
+  isStopping = false;
   /** Most registered clients at one time. */
   mostRegistered = 0;
 
@@ -203,6 +209,7 @@ export class ServerState {
     const isOther = channel.foldedName !== foldedName;
     if (isOther) this.history.channelMade(name);
     this.history.channelRenamed(before, channel);
+    this.options.channels?.renamed(before, keptForm(channel));
     if (isOther) this.readMarkers.rename(before, name);
   }
 
@@ -251,6 +258,7 @@ export class ServerState {
 
   /** Forgets the data of a deleted account, because its name may get another owner. */
   forgetAccount(account: string): void {
+    for (const channel of this.channels.values()) channel.forgetAccount(account);
     this.history.forgetUser(account);
     this.readMarkers.forget(account);
   }
@@ -311,9 +319,21 @@ export class ServerState {
     if (client.account !== null) {
       this.observe((observer) => observer.accessChanged?.({ channel: channel.name }));
     }
-    if (channel.members.size > 0) return;
+    if (channel.members.size > 0) return noteMember(this, channel, client, channel.founder);
     this.channels.delete(channel.foldedName);
     this.history.forgetChannel(channel);
+    if (!channel.isKept && !this.isStopping) this.#emptied(channel);
+  }
+
+  /**
+   * Ends an unregistered channel, unless the keeper wants it back as it was. What was said in a
+   * sealed channel is then forgotten when somebody creates it again.
+   */
+  #emptied(channel: Channel): void {
+    if (channel.isAwaited) return;
+    const form = keptForm(channel);
+    if (this.options.channels?.emptied(form)) return;
+    if (isSealed(form)) this.history.confine(channel.name);
   }
 
   /**

@@ -1,6 +1,8 @@
 /** Statistics of a running server, and its list of clients, for administrators. */
 
 import type { RefusalKind } from "./admission/admission.ts";
+import { UserMode } from "./channels/modes.ts";
+import type { Client } from "./client.ts";
 import type { ServerState } from "./state.ts";
 import type { TransportKind } from "./transport/transport.ts";
 
@@ -52,6 +54,35 @@ export interface ConnectedClient {
   readonly channels: number;
   /** Bytes that wait to be sent to it. */
   readonly queuedBytes: number;
+}
+
+/** A user of the server, with or without a connection, as the program sees it. */
+export interface PresentUser {
+  readonly nick: string;
+  readonly account: string | null;
+  readonly address: string;
+  /** Whether it is an IRC operator. */
+  readonly isOperator: boolean;
+  /** Whether it belongs to the program, above all modes. */
+  readonly isPrivileged: boolean;
+  /** Whether it says that it is a program. */
+  readonly isBot: boolean;
+  readonly isAway: boolean;
+}
+
+/** A client as the program sees it. */
+export function presentUser(client: Client): PresentUser {
+  const { nick, account, transport: { address }, isOperator, privileged, away } = client;
+  const isBot = client.hasMode(UserMode.BOT);
+  return {
+    nick,
+    account,
+    address,
+    isOperator,
+    isPrivileged: privileged,
+    isBot,
+    isAway: away !== null,
+  };
 }
 
 /** The figures of a server. */

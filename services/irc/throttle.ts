@@ -7,8 +7,7 @@ export class Throttle {
   #updatedAt = 0;
 
   /** Milliseconds until a token is available; 0 if one is available now. */
-  delay(limit: RateLimit | null, now: number): number {
-    if (limit === null) return 0;
+  delay(limit: RateLimit, now: number): number {
     if (limit === this.#limit) {
       const refill = ((now - this.#updatedAt) / 1000) * limit.perSecond;
       this.#tokens = Math.min(limit.burst, this.#tokens + Math.max(0, refill));

@@ -3,8 +3,12 @@
 import type { Client } from "./client.ts";
 import type { CommandCall } from "./command.ts";
 import { type ChannelStanding, channelStanding, givenStatus } from "./channels/access.ts";
+import { MemberStatus } from "./channels/modes.ts";
 import { joinChannel, joinRefusal, leaveChannel } from "./commands/membership.ts";
+import { channelMode } from "./commands/channel_mode.ts";
+import { kick } from "./commands/kick.ts";
 import { deliverToUser, sendToChannel, type Standing } from "./commands/messages.ts";
+import { setTopic, topic } from "./commands/topic.ts";
 import { ERR_NOSUCHCHANNEL, type Numeric } from "./protocol/numerics.ts";
 import { encodedLength, type MessageText, type Outbound } from "./outbound.ts";
 import { claimNick, isSameAccount } from "./admission/registration.ts";
@@ -20,6 +24,10 @@ export interface UserIdentity {
   readonly account: string;
   /** What WHOIS tells of a user without a connection. */
   readonly realname: string;
+  /** Whether a person is behind a user without a connection; by default, a program is. */
+  readonly isPerson?: boolean;
+  /** Whether it belongs to the embedding program: no mode, ban or kick applies to it. */
+  readonly privileged?: boolean;
 }
 
 /** The result of speaking for a user: the ids of the messages, or the reason of the refusal. */
@@ -30,16 +38,23 @@ export type Spoken =
 /** Result of a message to one user: `absent` if nobody has the nick. */
 export type Told = Spoken | { readonly kind: "absent" };
 
-/** The user name of users without a connection. */
+/** The user names of users without a connection: of programs, and of people. */
 const USER = "agent";
+const PERSON = "web";
+
+/** The standing of a user whom no mode and no ban silences. */
+const OVERRIDING: Standing = Object.freeze({ member: true, status: MemberStatus.OPERATOR });
 
 const NO_TAGS: ReadonlyMap<string, string> = new Map();
 
+/** The client tag that names the message which a message answers (IRCv3 reply). */
+const REPLY_TAG = "+draft/reply";
+
 /** Adds a user without a connection. Null if its nick is not available. */
 export function addVirtualUser(state: ServerState, identity: UserIdentity): Client | null {
-  const { nick, account, realname } = identity;
+  const { nick, account } = identity;
   if (isSameAccount(account, state.findClient(nick)?.account ?? null)) return null;
-  const client = new VirtualClient(state, { user: USER, realname });
+  const client = newClient(state, identity);
   state.setAccount(client, account);
   if (!claimNick(state, client, nick)) {
     state.setAccount(client, null);
@@ -53,15 +68,53 @@ export function addVirtualUser(state: ServerState, identity: UserIdentity): Clie
 /** The relation of a user's sessions to a channel, or of a possible session if it has none. */
 export function standingOf(
   state: ServerState,
-  { nick, account, realname }: UserIdentity,
+  identity: UserIdentity,
   channel: string,
 ): ChannelStanding {
-  const sessions = state.sessionsOf(account).filter(({ registered }) => registered);
-  if (sessions.length > 0) return channelStanding(state, sessions, channel);
-  const client = new VirtualClient(state, { user: USER, realname });
-  client.nick = nick;
-  client.account = account;
-  return channelStanding(state, [client], channel);
+  return channelStanding(state, clientsOf(state, identity), channel);
+}
+
+/** The channels that a user may know of, in no order. */
+export function visibleChannels(state: ServerState, identity: UserIdentity): SeenChannel[] {
+  const clients = clientsOf(state, identity);
+  const seen: SeenChannel[] = [];
+  for (const { name, topic, members } of state.channels.values()) {
+    const { visible, member } = channelStanding(state, clients, name);
+    if (visible) seen.push({ name, topic: topic?.text ?? "", members: members.size, member });
+  }
+  return seen;
+}
+
+/** The registered sessions of a user, or a possible one if it has none. */
+function clientsOf(state: ServerState, identity: UserIdentity): readonly Client[] {
+  const sessions = state.sessionsOf(identity.account).filter(({ registered }) => registered);
+  return sessions.length > 0 ? sessions : [possibleClient(state, identity)];
+}
+
+/** A client that a user could have, which the server does not know. */
+export function possibleClient(state: ServerState, identity: UserIdentity): Client {
+  const client = newClient(state, identity);
+  client.nick = identity.nick;
+  client.account = identity.account;
+  return client;
+}
+
+function newClient(
+  state: ServerState,
+  { realname, isPerson = false, privileged = false }: UserIdentity,
+): VirtualClient {
+  const user = isPerson ? PERSON : USER;
+  return new VirtualClient(state, { user, realname, bot: !isPerson, privileged });
+}
+
+/** A channel in a user's list. */
+export interface SeenChannel {
+  readonly name: string;
+  /** Empty if it has none. */
+  readonly topic: string;
+  readonly members: number;
+  /** Whether the user is one of them. */
+  readonly member: boolean;
 }
 
 /**
@@ -96,6 +149,19 @@ export class User {
     return call.reply.refusal;
   }
 
+  /**
+   * Joins a channel as if it were invited and knew the key, if it has no connection. Returns the
+   * reason if the channel refuses it all the same.
+   */
+  enter(channel: string): string | null {
+    if (!this.virtual) return null;
+    const found = this.#state.findChannel(channel);
+    found?.invite(this.#client);
+    const call = this.#call("JOIN");
+    joinChannel(call, channel, found?.key ?? "");
+    return call.reply.refusal;
+  }
+
   /** Leaves a channel, if it has no connection and is in it. */
   part(channel: string): void {
     const found = this.#state.findChannel(channel);
@@ -109,27 +175,93 @@ export class User {
    * join.
    *
    * @param texts one line each, of at most {@link room} bytes
+   * @param answered the id of the message that they answer, if any
+   * @param overrides whether it may speak whatever the channel's modes and bans say
    */
-  say(channel: string, texts: readonly string[]): Spoken {
-    const call = this.#call("PRIVMSG");
-    const standing = this.virtual ? this.#enter(call, channel) : this.#outside(call, channel);
-    return this.#send(call, texts, (text) => sendToChannel(call, channel, text, standing));
+  say(
+    channel: string,
+    texts: readonly string[],
+    answered?: string,
+    overrides: boolean = false,
+  ): Spoken {
+    const call = this.#call("PRIVMSG", answered);
+    if (this.virtual) joinChannel(call, channel, "");
+    const standing = overrides ? OVERRIDING : this.#outside(call, channel);
+    // All of it or nothing is refused, so the guard judges the texts as one.
+    let judged: string | null = texts.join("\n");
+    return this.#send(call, texts, (text) => {
+      const message = sendToChannel(call, channel, text, { standing, judged });
+      judged = null;
+      return message;
+    });
   }
 
   /**
    * Sends texts to one user, joined to multiline messages as far as the limits allow.
    *
    * @param texts one line each, of at most {@link room} bytes
+   * @param answered the id of the message that they answer, if any
    */
-  tell(nick: string, texts: readonly string[]): Told {
+  tell(nick: string, texts: readonly string[], answered?: string): Told {
+    return this.#tell("PRIVMSG", nick, texts, answered);
+  }
+
+  /** As {@link tell}, by NOTICE, which no program answers (RFC 2812, section 3.3.2). */
+  notify(nick: string, texts: readonly string[]): Told {
+    return this.#tell("NOTICE", nick, texts);
+  }
+
+  /** Removes a member from a channel. Returns the reason if that is refused. */
+  kick(channel: string, nick: string, reason: string): string | null {
+    const call = this.#call("KICK", undefined, [channel, nick, reason]);
+    kick(call);
+    return call.reply.refusal;
+  }
+
+  /**
+   * Changes modes of a channel. Resolves when the change of a kept channel is stored.
+   *
+   * @param changes the parameters of MODE, such as `+b` and `m:bob!*@*`
+   * @returns the reason if a change is refused, or null
+   */
+  async changeModes(channel: string, changes: readonly string[]): Promise<string | null> {
+    const call = this.#call("MODE", undefined, [channel, ...changes]);
+    await channelMode(call);
+    return call.reply.refusal;
+  }
+
+  #tell(command: string, nick: string, texts: readonly string[], answered?: string): Told {
     const receiver = this.#state.findClient(nick);
     if (receiver === undefined) return { kind: "absent" };
     if (isService(receiver)) {
       return { kind: "refused", reason: `${receiver.nick} takes commands from IRC clients alone` };
     }
-    const call = this.#call("PRIVMSG");
+    const call = this.#call(command, answered);
     const messages = joinedLines(texts, this.#state.limits);
     return this.#send(call, messages, (speech) => deliverToUser(call, receiver, speech));
+  }
+
+  /**
+   * Changes the topic of a channel; an empty text removes it. A user without a connection joins the
+   * channel first. Resolves when the change of a kept channel is stored.
+   *
+   * @param text one line
+   * @param overrides whether it may do so whatever the channel's modes say
+   * @returns the reason if it is refused, or null
+   */
+  async setTopic(
+    channel: string,
+    text: string,
+    overrides: boolean = false,
+  ): Promise<string | null> {
+    const { topicBytes } = this.#state.limits;
+    if (encodedLength(text) > topicBytes) return `A topic has at most ${topicBytes} bytes`;
+    const call = this.#call("TOPIC", undefined, [channel, text]);
+    if (this.virtual) joinChannel(call, channel, "");
+    const found = this.#state.findChannel(channel);
+    if (overrides && found !== undefined) await setTopic(call, found, text);
+    else if (call.reply.refusal === null) await topic(call);
+    return call.reply.refusal;
   }
 
   /** The most bytes of text in one line of this user to a channel or nick. */
@@ -160,12 +292,9 @@ export class User {
     return refusal === null ? { kind: "sent", ids } : { kind: "refused", reason: refusal };
   }
 
-  #enter(call: ProgramCall, channel: string): undefined {
-    joinChannel(call, channel, "");
-  }
-
-  /** The status that a user who is not in the channel would get. */
+  /** The status that a user with a connection would get in a channel that it is not in. */
   #outside({ reply }: ProgramCall, name: string): Standing | undefined {
+    if (this.virtual) return undefined;
     const channel = this.#state.findChannel(name);
     const client = this.#client;
     if (channel === undefined) {
@@ -179,9 +308,10 @@ export class User {
     return undefined;
   }
 
-  #call(command: string): ProgramCall {
+  #call(command: string, answered?: string, params: readonly string[] = []): ProgramCall {
     const reply = new ProgramReply(this.#state, this.#client);
-    return { state: this.#state, client: this.#client, command, params: [], tags: NO_TAGS, reply };
+    const tags = answered === undefined ? NO_TAGS : new Map([[REPLY_TAG, answered]]);
+    return { state: this.#state, client: this.#client, command, params, tags, reply };
   }
 }
 

@@ -20,7 +20,10 @@ export interface ChannelStanding {
   /** Whether anybody is in the channel. */
   readonly exists: boolean;
   readonly member: boolean;
-  /** Whether it may know that the channel exists; true also if it does not. */
+  /**
+   * Whether it may know that the channel exists; true also for a channel that does not exist, unless
+   * the accounts close its name.
+   */
   readonly visible: boolean;
   /** Why it could not join the channel now; null if it could, or is a member. */
   readonly refusal: string | null;
@@ -57,8 +60,8 @@ export function channelStanding(
 function knowsOf(state: ServerState, client: Client, channel: Channel): boolean {
   const { options } = state;
   return isAdmitted(state, client, channel.name) === true || channel.isVisibleTo(client) ||
-    channel.holdsInvitation(client) ||
-    (channel.isKept && isGivenOperator(options, client, channel));
+    channel.holdsInvitation(client) || channel.expects(client) ||
+    isItsOperator(options, client, channel);
 }
 
 /** The reason why a channel refuses a client with this key; null if it does not. */
@@ -73,7 +76,8 @@ export function entryRefusal(
   const admitted = isAdmitted(state, client, channel.name);
   if (admitted === false) return ERR_INVITEONLYCHAN;
   if (admitted) return channel.isBanned(client) ? ERR_BANNEDFROMCHAN : null;
-  if (channel.isKept && isGivenOperator(options, client, channel)) return null;
+  if (isItsOperator(options, client, channel)) return null;
+  if (channel.expects(client)) return channel.isBanned(client) ? ERR_BANNEDFROMCHAN : null;
   if (channel.key !== null && channel.key !== key) return ERR_BADCHANNELKEY;
   if (channel.holdsInvitation(client)) return null;
   if (channel.userLimit !== null && channel.members.size >= channel.userLimit) {
@@ -85,13 +89,23 @@ export function entryRefusal(
   return channel.isBanned(client) ? ERR_BANNEDFROMCHAN : null;
 }
 
-/** Whether the accounts make the client operator: it may then join a kept channel. */
-function isGivenOperator(
+/** Whether a channel belongs to the program. */
+export function isOwned({ accounts }: Readonly<IrcServerOptions>, { name }: Channel): boolean {
+  return accounts.ownsChannel?.(name) ?? false;
+}
+
+/**
+ * Whether the accounts make the client operator of a channel that only they give operators: a kept
+ * one, or one of the program that was restored. The client may then join whatever the modes.
+ */
+function isItsOperator(
   options: Readonly<IrcServerOptions>,
   { account }: Client,
   channel: Channel,
 ): boolean {
-  const given = account === null ? null : givenStatus(options, account, channel);
+  if (account === null) return false;
+  if (!channel.isKept && !(channel.isRestored && isOwned(options, channel))) return false;
+  const given = givenStatus(options, account, channel);
   return given !== null && (given & MemberStatus.OPERATOR) !== 0;
 }
 

@@ -39,6 +39,10 @@ export class Channel {
   founder: string | null = null;
   /** Whether it outlives its members. The accounts then decide each member's status. */
   isKept = false;
+  /** Whether it is an unregistered channel that came back with its modes. */
+  isRestored = false;
+  /** Whether nobody but the program has joined it since it came back. */
+  isAwaited = false;
   /** Whether the program decides who may be in it. */
   isClosed = false;
   /** Every member with its statuses, in the order of joining. */
@@ -50,6 +54,8 @@ export class Channel {
   readonly #lists = new Map<string, ListEntry[]>();
   /** Clients that may join once despite the modes. */
   readonly #invited = new WeakSet<Client>();
+  /** Folded accounts that were members before a restart, and may return once. */
+  readonly #returning = new Set<string>();
 
   constructor(name: string, createdAt: number) {
     this.name = name;
@@ -74,6 +80,11 @@ export class Channel {
   isVisibleTo(client: Client): boolean {
     return !this.has(ChannelFlag.SECRET) || client.isOperator || client.privileged ||
       this.members.has(client);
+  }
+
+  /** Whether the channel is closed, and the client may not learn from a refusal that it exists. */
+  isHiddenFrom(client: Client): boolean {
+    return this.isClosed && !this.isVisibleTo(client);
   }
 
   /** Whether the client could join now, without a key or an invitation. */
@@ -139,8 +150,41 @@ export class Channel {
     this.#invited.add(client);
   }
 
+  /** Forgets that a client may join once, because it has joined. */
   forgetInvitation(client: Client): void {
     this.#invited.delete(client);
+    if (client.account !== null) this.#returning.delete(foldCase(client.account));
+  }
+
+  /** Lets an account that was a member before a restart join once. */
+  expect(account: string): void {
+    this.#returning.add(foldCase(account));
+  }
+
+  /** Ends the rights of a deleted account, because its name may get another owner. */
+  forgetAccount(account: string): void {
+    this.#returning.delete(foldCase(account));
+    if (isSame(account, this.founder)) this.founder = null;
+  }
+
+  /** Whether the modes of a restored channel must not keep out a client: its founder, or a member. */
+  expects({ account }: Client): boolean {
+    if (!this.isRestored || account === null) return false;
+    return isSame(account, this.founder) || this.#returning.has(foldCase(account));
+  }
+
+  /** The accounts of the members, and those that may return, folded and in no order. */
+  accounts(): string[] {
+    const found = new Set(this.#returning);
+    for (const { account } of this.members.keys()) {
+      if (account !== null) found.add(foldCase(account));
+    }
+    return [...found];
+  }
+
+  /** Whether only some may join it. */
+  get isConfined(): boolean {
+    return this.has(ChannelFlag.INVITE_ONLY) || this.key !== null;
   }
 
   /** The flags and settings as the parameters of 324. Only members see the key. */
@@ -176,4 +220,8 @@ export class Channel {
     const masks = client.masks();
     return entries.some(({ test }) => test.mutes === mutes && test.matches(client, masks));
   }
+}
+
+function isSame(account: string, founder: string | null): boolean {
+  return founder !== null && foldCase(founder) === foldCase(account);
 }

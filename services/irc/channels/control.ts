@@ -122,6 +122,7 @@ export class ChannelControl {
     });
     const actor = { nick: serverName, account: null, address: "internal" };
     this.#apply(found, squatters, { add: false, status: "operator", by: serverName, actor });
+    noteChange(this.#state, found);
   }
 
   #apply(channel: Channel, clients: readonly Client[], { add, status, by, actor }: StatusChange) {

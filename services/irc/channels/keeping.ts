@@ -1,8 +1,17 @@
-/** Channels that outlive their members: what is stored of them, and how they are restored. */
+/** Channels that outlive their members or the server: what is stored of them, and how they return. */
 
 import { Channel, type Topic } from "./channel.ts";
-import { CHANNEL_MODES } from "./modes.ts";
+import { CLOSED_FLAGS } from "./closing.ts";
+import { isMute } from "./mask.ts";
+import { CHANNEL_MODES, NEW_CHANNEL_FLAGS } from "./modes.ts";
+import type { Client } from "../client.ts";
 import type { ServerState } from "../state.ts";
+
+/** Most members of a channel that may return to it after a restart despite its modes. */
+const RETURNING_MEMBERS = 500;
+
+/** The flags of a new channel. */
+const DEFAULT_FLAGS = flagLetters(NEW_CHANNEL_FLAGS);
 
 /** An entry of a list of masks. */
 export interface KeptEntry {
@@ -12,7 +21,7 @@ export interface KeptEntry {
   readonly setAt: number;
 }
 
-/** The stored state of a channel: everything but its members. */
+/** The stored state of a channel. */
 export interface KeptChannel {
   readonly name: string;
   /** Unix milliseconds. */
@@ -24,26 +33,63 @@ export interface KeptChannel {
   readonly userLimit: number | null;
   /** By the letter of the list. */
   readonly lists: Readonly<Record<string, readonly KeptEntry[]>>;
+  /** What only an unregistered channel has. */
+  readonly unregistered?: UnregisteredState;
 }
 
-/** A store of channels that outlive their members; the embedding program implements it. */
+/** The state of an unregistered channel, whose founder and members no registry names. */
+export interface UnregisteredState {
+  /** The account to which it belongs; null if it has none. */
+  readonly founder: string | null;
+  /**
+   * Folded accounts that return after a restart whatever the modes: the members of a channel that
+   * only some may join.
+   */
+  readonly members: readonly string[];
+}
+
+/** A store of channels; the embedding program implements it. */
 export interface ChannelKeeper {
-  /** The stored state of a channel; null if it is not kept. */
+  /** The stored state of a channel; null if there is none. */
   find(channel: string): KeptChannel | null;
   /**
-   * Stores a change of a kept channel. The next read already returns it. The promise resolves when
-   * the change is on disk, or cannot be written at present.
+   * Stores a change of a channel. The next read already returns it. The promise resolves when
+   * the change is on disk, or cannot be written at present. It does not reject.
    */
   changed(channel: KeptChannel): Promise<void>;
+  /**
+   * Decides about an unregistered channel whose last member has left. Returns whether its state
+   * stays stored, so that it comes back as it was.
+   */
+  emptied(channel: KeptChannel): boolean;
+  /** Moves the stored state of an unregistered channel to its new name. */
+  renamed(before: string, channel: KeptChannel): void;
 }
 
-/** A channel as it is kept. */
+/** Whether a channel has no topic and the modes of a new one, so that nothing must be stored. */
+export function hasDefaultState({ topic, flags, key, userLimit, lists }: KeptChannel): boolean {
+  return topic === null && key === null && userLimit === null && flags === DEFAULT_FLAGS &&
+    Object.keys(lists).length === 0;
+}
+
+/** Whether only some may join a channel. */
+export function isConfined({ flags, key }: KeptChannel): boolean {
+  return flags.includes("i") || key !== null;
+}
+
+/** Whether the messages of a channel are not for everybody: some may not join it or know of it. */
+export function isSealed(channel: KeptChannel): boolean {
+  const { flags, lists } = channel;
+  const hasBans = (lists["b"] ?? []).some(({ mask }) => !isMute(mask));
+  return isConfined(channel) || flags.includes("s") || hasBans;
+}
+
+/** A channel as it is stored. */
 export function keptForm(channel: Channel): KeptChannel {
-  const { name, createdAt, topic, key, userLimit } = channel;
-  let flags = "";
+  const { name, createdAt, topic, key, userLimit, isKept, isClosed, founder } = channel;
+  const flags = flagLetters(channel.flags & ~(isClosed ? CLOSED_FLAGS : 0));
   const lists: Record<string, readonly KeptEntry[]> = {};
-  for (const { letter, kind, bit } of CHANNEL_MODES.values()) {
-    if (kind === "flag" && channel.has(bit)) flags += letter;
+  for (const { letter, kind } of CHANNEL_MODES.values()) {
     if (kind === "list" && channel.list(letter).length > 0) {
       lists[letter] = channel.list(letter).map(({ mask, setBy, setAt }) => ({
         mask,
@@ -52,13 +98,34 @@ export function keptForm(channel: Channel): KeptChannel {
       }));
     }
   }
-  return { name, createdAt, topic: topic && { ...topic }, flags, key, userLimit, lists };
+  const members = channel.isConfined ? channel.accounts().slice(0, RETURNING_MEMBERS) : [];
+  return {
+    name,
+    createdAt,
+    topic: topic && { ...topic },
+    flags,
+    key,
+    userLimit,
+    lists,
+    ...(isKept ? {} : { unregistered: { founder, members } }),
+  };
+}
+
+/** The letters of flags, in the order of the table. */
+function flagLetters(flags: number): string {
+  return [...CHANNEL_MODES.values()]
+    .filter(({ kind, bit }) => kind === "flag" && (flags & bit) !== 0)
+    .map(({ letter }) => letter).join("");
 }
 
 /** Restores a channel from its stored state; omits modes that this server does not know. */
 function restoreChannel(kept: KeptChannel): Channel {
   const channel = new Channel(kept.name, kept.createdAt);
-  channel.isKept = true;
+  const { unregistered } = kept;
+  channel.isKept = unregistered === undefined;
+  channel.isRestored = channel.isAwaited = unregistered !== undefined;
+  channel.founder = unregistered?.founder ?? null;
+  for (const account of unregistered?.members ?? []) channel.expect(account);
   channel.topic = kept.topic && { ...kept.topic };
   channel.key = kept.key;
   channel.userLimit = kept.userLimit;
@@ -80,9 +147,27 @@ export function keptChannel({ options }: ServerState, name: string): Channel | u
 }
 
 /**
- * Reports a change of topic or modes to the keeper of the channel. The promise resolves when the
- * change is stored; the client that made it waits until then with its next command.
+ * Reports a change of topic, modes or founder to the keeper. The promise resolves when the change is
+ * stored; the client that made it waits until then with its next command.
  */
 export function noteChange({ options }: ServerState, channel: Channel): void | Promise<void> {
-  if (channel.isKept) return options.channels?.changed(keptForm(channel));
+  return options.channels?.changed(keptForm(channel));
+}
+
+/**
+ * Reports that a client has joined an unregistered channel or left it, if that changes what is
+ * stored.
+ *
+ * @param founder the founder before that
+ */
+export function noteMember(
+  state: ServerState,
+  channel: Channel,
+  { privileged }: Pick<Client, "privileged">,
+  founder: string | null,
+): void {
+  if (channel.isKept || privileged || state.isStopping) return;
+  const isBack = channel.isAwaited && channel.members.size > 0;
+  channel.isAwaited = channel.isAwaited && !isBack;
+  if (isBack || channel.isConfined || channel.founder !== founder) noteChange(state, channel);
 }

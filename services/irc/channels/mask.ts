@@ -61,9 +61,14 @@ export function withHost(canonical: string, change: (host: string) => string): s
   return canonical.slice(0, at + 1) + change(canonical.slice(at + 1));
 }
 
+/** Whether a mask in canonical form affects only speaking, not joining. */
+export function isMute(canonical: string): boolean {
+  return canonical.startsWith(`${MUTE}:`);
+}
+
 /** Compiles a mask in canonical form. `*` and `?` match as in {@linkcode compileMask}. */
 export function compileChannelMask(canonical: string): ChannelMask {
-  const mutes = canonical.startsWith(`${MUTE}:`);
+  const mutes = isMute(canonical);
   const mask = mutes ? canonical.slice(2) : canonical;
   if (mask.startsWith(`${ACCOUNT}:`)) {
     const isMeant = compileMask(mask.slice(2));

@@ -1,9 +1,9 @@
 /** The status of members in a channel: by their account, as founder, or as the first. */
 import type { Client } from "../client.ts";
-import type { IrcServerOptions } from "../options.ts";
 import { foldCase } from "../protocol/names.ts";
 import type { ServerState } from "../state.ts";
-import { givenStatus } from "./access.ts";
+import { givenStatus, isOwned } from "./access.ts";
+import { noteMember } from "./keeping.ts";
 import type { Channel } from "./channel.ts";
 import { formatModes, MemberStatus, STATUSES } from "./modes.ts";
 
@@ -11,7 +11,8 @@ import { formatModes, MemberStatus, STATUSES } from "./modes.ts";
  * The status of a client that joins a channel. The accounts decide first. If they leave it open,
  * the founder and a client that is alone become operators. The founder is the first member with an
  * account, except for clients of this process above all modes. Only the accounts name the founder
- * of a channel that is kept or belongs to the program.
+ * of a channel that is kept or belongs to the program. Nobody becomes operator of a restored channel
+ * by being alone in it.
  */
 export function initialStatus({ options }: ServerState, client: Client, channel: Channel): number {
   if (client.privileged) return MemberStatus.OPERATOR;
@@ -23,12 +24,9 @@ export function initialStatus({ options }: ServerState, client: Client, channel:
     channel.founder ??= account;
     if (foldCase(channel.founder) === foldCase(account)) return MemberStatus.OPERATOR;
   }
-  if (channel.members.size > 0 || channel.isKept || isOwned(options, channel)) return 0;
+  if (channel.members.size > 0 || channel.isKept || channel.isRestored) return 0;
+  if (isOwned(options, channel)) return 0;
   return MemberStatus.OPERATOR;
-}
-
-function isOwned({ accounts }: Readonly<IrcServerOptions>, { name }: Channel): boolean {
-  return accounts.ownsChannel?.(name) ?? false;
 }
 
 /**
@@ -39,8 +37,10 @@ export function grantStatuses(state: ServerState, client: Client): void {
   for (const channel of client.channels) {
     const before = channel.statusOf(client);
     const given = givenStatus(state.options, client.account ?? "", channel);
-    const isOpen = channel.founder === null && !channel.isOperator(client);
+    const { founder } = channel;
+    const isOpen = founder === null && !channel.isOperator(client);
     const status = given ?? (isOpen ? 0 : initialStatus(state, client, channel));
+    noteMember(state, channel, client, founder);
     // An account with a decided status loses what it got as a guest who joined first.
     const removed = given === null || channel.isKept ? 0 : before & ~given;
     const added = status & ~before;

@@ -79,10 +79,9 @@ export function channelMode(call: CommandCall): void | Promise<void> {
   for (const letter of asked) sendList(call, channel, letter);
   if (refused) reply.numeric(ERR_CHANOPRIVSNEEDED, channel.name);
   announce(call, channel, made);
-  if (made.some(({ letter }) => CHANNEL_MODES.get(letter)?.kind !== "status")) {
-    state.observe((observer) => observer.accessChanged?.({ channel: channel.name }));
-  }
-  if (made.length > 0) return noteChange(state, channel);
+  if (made.every(({ letter }) => CHANNEL_MODES.get(letter)?.kind === "status")) return;
+  state.observe((observer) => observer.accessChanged?.({ channel: channel.name }));
+  return noteChange(state, channel);
 }
 
 function sendModes({ client, reply }: CommandCall, channel: Channel): void {

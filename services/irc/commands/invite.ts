@@ -26,7 +26,7 @@ export function invite(call: CommandCall): void {
   const target = state.findClient(nick);
   if (!target) return reply.numeric(ERR_NOSUCHNICK, nick);
   const channel = state.findChannel(name);
-  if (!channel) return reply.numeric(ERR_NOSUCHCHANNEL, name);
+  if (!channel || channel.isHiddenFrom(client)) return reply.numeric(ERR_NOSUCHCHANNEL, name);
   if (!client.privileged) {
     if (!channel.members.has(client)) return reply.numeric(ERR_NOTONCHANNEL, channel.name);
     if (channel.has(ChannelFlag.INVITE_ONLY) && !channel.isOperator(client)) {

@@ -49,15 +49,44 @@ async function advance(call: CommandCall, name: string, time: number): Promise<v
   }
   if (client.quitReason !== null) return;
   reply.command(command, [name, format(marker)]);
-  const message = state.messageFromServer(command, { params: [name, format(marker)] });
-  for (const session of otherSessions(state, client)) session.send(message);
+  if (client.account !== null) tellSessions(state, client.account, name, marker, client);
 }
 
-function otherSessions(state: ServerState, client: Client): Client[] {
-  if (client.account === null) return [];
-  return state.sessionsOf(client.account).filter((session) => {
-    return session !== client && session.registered && session.hasCapability(Cap.READ_MARKER);
-  });
+/**
+ * Moves the marker of an account for the embedding program, as MARKREAD does for a client. Rejects
+ * if it cannot be stored.
+ *
+ * @param time Unix milliseconds
+ * @returns where the marker is afterwards
+ */
+export async function markReadFor(
+  state: ServerState,
+  account: string,
+  target: string,
+  time: number,
+): Promise<number> {
+  const name = state.findChannel(target)?.name ?? state.findClient(target)?.nick ?? target;
+  const wanted = Math.min(time, state.now());
+  const before = state.readMarkers.readOf(account, name);
+  if (before !== null && wanted <= before) return before;
+  const marker = await state.readMarkers.advanceOf(account, name, wanted);
+  tellSessions(state, account, name, marker, null);
+  return marker;
+}
+
+/** Tells the sessions of an account where a marker is, except the one that knows it. */
+function tellSessions(
+  state: ServerState,
+  account: string,
+  name: string,
+  marker: number,
+  knowing: Client | null,
+): void {
+  const message = state.messageFromServer("MARKREAD", { params: [name, format(marker)] });
+  for (const session of state.sessionsOf(account)) {
+    if (session === knowing || !session.registered) continue;
+    if (session.hasCapability(Cap.READ_MARKER)) session.send(message);
+  }
 }
 
 function format(time: number | null): string {

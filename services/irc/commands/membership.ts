@@ -2,7 +2,7 @@ import { Cap } from "../protocol/capabilities.ts";
 import { entryRefusal } from "../channels/access.ts";
 import { isAdmitted } from "../channels/closing.ts";
 import type { Channel } from "../channels/channel.ts";
-import { keptChannel } from "../channels/keeping.ts";
+import { keptChannel, noteMember } from "../channels/keeping.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { introduce, sendCurrent, sightOf } from "../metadata/notices.ts";
@@ -58,7 +58,7 @@ export function part(call: CommandCall): void {
   for (const name of (params[0] ?? "").split(",")) {
     if (name === "") continue;
     const channel = state.findChannel(name);
-    if (!channel) reply.numeric(ERR_NOSUCHCHANNEL, name);
+    if (!channel || channel.isHiddenFrom(client)) reply.numeric(ERR_NOSUCHCHANNEL, name);
     else if (!channel.members.has(client)) reply.numeric(ERR_NOTONCHANNEL, channel.name);
     else leaveChannel(call, channel, params[1]);
   }
@@ -78,10 +78,12 @@ export function joinChannel(call: CommandCall, name: string, key: string): void 
 
   const channel = state.channel(name, existing);
   const isNew = channel.members.size === 0;
+  const { founder } = channel;
   const status = initialStatus(state, client, channel);
   channel.members.set(client, status);
   client.channels = [...client.channels, channel];
   channel.forgetInvitation(client);
+  noteMember(state, channel, client, founder);
   announceJoin(state, client, channel, reply);
   introduce(state, client, channel.members.keys());
   if (!isNew && status !== 0) announceStatus(state, client, channel, status, reply);

@@ -4,7 +4,7 @@ import type { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { MESSAGE_TARGETS } from "../isupport.ts";
-import { ChannelFlag, STATUSES } from "../channels/modes.ts";
+import { ChannelFlag, MemberStatus, STATUSES } from "../channels/modes.ts";
 import { foldCase, looksLikeChannel } from "../protocol/names.ts";
 import {
   ERR_CANNOTSENDTOCHAN,
@@ -17,7 +17,7 @@ import {
   type Numeric,
   RPL_AWAY,
 } from "../protocol/numerics.ts";
-import type { ObservedMessage } from "../options.ts";
+import type { JudgedMessage, ObservedMessage } from "../options.ts";
 import {
   encodedLength,
   joinLines,
@@ -99,12 +99,14 @@ function sendTo(
   targets: readonly string[],
   speech: MessageText,
 ): void | Promise<void> {
-  const answers: Promise<void>[] = [];
+  let answers: Promise<void>[] | null = null;
   for (const target of targets) {
-    if (isChannelTarget(target)) sendToChannel(call, target, speech);
-    else answers.push(...sendToUser(call, target, speech));
+    const answer = isChannelTarget(target)
+      ? void sendToChannel(call, target, speech)
+      : sendToUser(call, target, speech);
+    if (answer) (answers ??= []).push(answer);
   }
-  if (answers.length > 0) return Promise.all(answers).then(() => {});
+  if (answers !== null) return Promise.all(answers).then(() => {});
 }
 
 /** The standing of a client in a channel that decides whether it may speak. */
@@ -114,37 +116,74 @@ export interface Standing {
   readonly status: number;
 }
 
+/** How a message to a channel differs from one that its sender's client sent. */
+export interface ChannelSpeech {
+  /** The sender's standing, if it is not its status in the channel. */
+  readonly standing?: Standing | undefined;
+  /** What the guard judges in place of the text; null if it has judged this text already. */
+  readonly judged?: string | null;
+}
+
 /**
  * Sends a message to a channel, if the sender's standing allows it; otherwise sends the reason to
  * the sender.
  *
- * @param standing the sender's standing, if it is not its status in the channel
  * @returns the message that was sent, or null
  */
 export function sendToChannel(
   call: CommandCall,
   target: string,
   speech: MessageText,
-  standing?: Standing,
+  { standing, judged }: ChannelSpeech = {},
 ): Outbound | null {
   const { state, client } = call;
   const prefix = STATUSES.find(({ prefix }) => target.startsWith(prefix));
   const name = prefix ? target.slice(1) : target;
   const channel = state.findChannel(name);
   if (!channel) return refuse(call, ERR_NOSUCHCHANNEL, name);
-  if (!maySpeak(channel, client, standing ?? standingOf(channel, client))) {
+  const speaking = standing ?? standingOf(channel, client);
+  if (!maySpeak(channel, client, speaking)) {
+    if (channel.isHiddenFrom(client)) return refuse(call, ERR_NOSUCHCHANNEL, name);
     return refuse(call, ERR_CANNOTSENDTOCHAN, channel.name);
   }
   const text = plainText(speech);
   if (channel.has(ChannelFlag.NO_CTCP) && isCtcpQuery(text) && !client.privileged) {
     return refuse(call, ERR_CANNOTSENDTOCHAN, channel.name);
   }
+  const reason = judged === null ? null : judge(call, channel, judged ?? text, speaking);
+  if (reason !== null) {
+    refuseMuted({ ...call, params: [target] }, reason);
+    return null;
+  }
   const message = outgoing(call, (prefix?.prefix ?? "") + channel.name, speech);
   if (message === null) return null;
   deliver(call, channel, message, prefix?.bit ?? 0);
   const about = { channel: channel.name, receiver: null, statusPrefix: prefix?.prefix ?? "" };
-  observeMessage(call, message, { ...about, text });
+  observeMessage(call, message, about);
   return message;
+}
+
+/** The reason why the program's guard refuses a message; null if it does not. */
+function judge(
+  { state, client, command }: CommandCall,
+  { name: channel }: Channel,
+  text: string,
+  { status }: Standing,
+): string | null {
+  const { guard } = state;
+  if (guard === null || guard.isIdle || client.privileged || !isMessage(command)) return null;
+  const isOperator = client.isOperator || (status & MemberStatus.OPERATOR) !== 0;
+  const judged = { sender: client.actor, isOperator, command, channel, text, time: state.now() };
+  try {
+    return guard.judge(judged);
+  } catch (error) {
+    state.log.error("The guard of messages failed", { error });
+    return null;
+  }
+}
+
+function isMessage(command: string): command is JudgedMessage["command"] {
+  return command === "PRIVMSG" || command === "NOTICE" || command === "TAGMSG";
 }
 
 /**
@@ -167,18 +206,20 @@ export function deliver(
 }
 
 /** Sends a message to a user. Returns a promise to wait for, if the user is a service. */
-function sendToUser(call: CommandCall, target: string, speech: MessageText): Promise<void>[] {
+function sendToUser(
+  call: CommandCall,
+  target: string,
+  speech: MessageText,
+): void | Promise<void> {
   const { state } = call;
   const receiver = state.findClient(target);
   if (!receiver) {
     refuse(call, ERR_NOSUCHNICK, target);
   } else if (isService(receiver)) {
-    const answer = askService(call, receiver, plainText(speech));
-    if (answer) return [answer];
+    return askService(call, receiver, plainText(speech));
   } else {
     deliverToUser(call, receiver, speech);
   }
-  return [];
 }
 
 /**
@@ -201,19 +242,29 @@ export function deliverToUser(
     reply.numericText(RPL_AWAY, [receiver.nick], receiver.away);
   }
   const about = { channel: null, receiver: receiver.actor, statusPrefix: "" };
-  observeMessage(call, message, { ...about, text: plainText(speech) });
+  observeMessage(call, message, about);
   return message;
 }
 
 function observeMessage(
   { state, client, command }: CommandCall,
-  { tags }: Outbound,
-  about: Pick<ObservedMessage, "channel" | "receiver" | "statusPrefix" | "text">,
+  message: Outbound,
+  about: Pick<ObservedMessage, "channel" | "receiver" | "statusPrefix">,
 ): void {
   if (command !== "PRIVMSG" && command !== "NOTICE") return;
+  const { tags } = message;
   const { msgid: id = "" } = tags;
+  // Not the text that came in, which may be a part of all that came with it.
+  const text = plainText(message.text ?? "");
   state.observe((observer) =>
-    observer.messageSent?.({ id, time: timeOf(tags), sender: client.actor, command, ...about })
+    observer.messageSent?.({
+      id,
+      time: timeOf(tags),
+      sender: client.actor,
+      command,
+      text,
+      ...about,
+    })
   );
 }
 
@@ -247,6 +298,7 @@ function isTooLong(frame: string, speech: MessageText, most: number): boolean {
 
 /** The client-only tags that are passed on with a message (IRCv3 message-tags). */
 export function tagsPassedOn({ state, client, tags }: CommandCall): [string, string][] {
+  if (tags.size === 0) return [];
   const passedOn = [...tags].filter(([key]) => key.startsWith("+"));
   const { reservedTags = [] } = state.options;
   if (passedOn.length === 0 || client.privileged) return passedOn;

@@ -2,6 +2,7 @@
 
 import { Cap } from "../protocol/capabilities.ts";
 import type { Channel } from "../channels/channel.ts";
+import { isClosed } from "../channels/closing.ts";
 import { keptChannel } from "../channels/keeping.ts";
 import type { CommandCall } from "../command.ts";
 import { foldCase, isChannelName } from "../protocol/names.ts";
@@ -51,6 +52,7 @@ interface Refusal {
 function refusalOf({ state }: CommandCall, channel: Channel, name: string): Refusal | null {
   if (!isChannelName(name)) return cannot("This is no name of a channel");
   if (foldCase(name) === channel.foldedName) return null;
+  if (isClosed(state, name)) return cannot("This name is reserved");
   if (state.findChannel(name) || keptChannel(state, name)) {
     return { code: "CHANNEL_NAME_IN_USE", text: "There is a channel of this name" };
   }

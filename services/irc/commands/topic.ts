@@ -1,5 +1,6 @@
 import type { Channel } from "../channels/channel.ts";
 import { noteChange } from "../channels/keeping.ts";
+import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { ChannelFlag } from "../channels/modes.ts";
 import {
@@ -25,13 +26,23 @@ export function topic(call: CommandCall): void | Promise<void> {
   }
   if (!client.privileged) {
     if (!channel.members.has(client)) return reply.numeric(ERR_NOTONCHANNEL, channel.name);
-    const silenced = channel.statusOf(client) === 0 && channel.isSilenced(client);
-    const needsOperator = channel.has(ChannelFlag.TOPIC_BY_OPERATORS);
-    if (silenced || (needsOperator && !channel.isOperator(client))) {
+    if (!mayChangeTopic(channel, client)) {
       return reply.numeric(ERR_CHANOPRIVSNEEDED, channel.name);
     }
   }
-  state.tellChannel(channel, changeTopic(state, channel, client, params[1]), client, reply);
+  return setTopic(call, channel, params[1]);
+}
+
+function mayChangeTopic(channel: Channel, client: Client): boolean {
+  if (channel.isOperator(client)) return true;
+  if (channel.has(ChannelFlag.TOPIC_BY_OPERATORS)) return false;
+  return channel.statusOf(client) !== 0 || !channel.isSilenced(client);
+}
+
+/** Changes the topic, whatever the client may do. Resolves when the change of a kept channel is stored. */
+export function setTopic(call: CommandCall, channel: Channel, text: string): void | Promise<void> {
+  const { state, client, reply } = call;
+  state.tellChannel(channel, changeTopic(state, channel, client, text), client, reply);
   const event = { actor: client.actor, channel: channel.name };
   state.observe((observer) => observer.topicChanged?.(event));
   return noteChange(state, channel);

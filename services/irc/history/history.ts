@@ -96,7 +96,7 @@ export class History {
       ...recordOf(entry),
       target: targetOfChannel(channel.name),
       title: channel.name,
-      confined: channel.has(ChannelFlag.INVITE_ONLY) || channel.key !== null,
+      confined: channel.isConfined || channel.has(ChannelFlag.SECRET),
     });
   }
 
@@ -180,6 +180,11 @@ export class History {
    */
   channelMade(name: string): void {
     this.#options.store?.forgetConfined(targetOfChannel(name));
+  }
+
+  /** Records the end of a sealed channel: the next one of its name gets nothing of what was said. */
+  confine(channel: string): void {
+    this.#options.store?.confine(targetOfChannel(channel));
   }
 
   /** Moves the log of a channel to its current name. */

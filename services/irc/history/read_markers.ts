@@ -44,6 +44,16 @@ export class ReadMarkers {
       : this.#store.read(foldCase(client.account), folded);
   }
 
+  /** How far an account has read, in Unix milliseconds; null if that is not known. */
+  readOf(account: string, target: string): number | null {
+    return this.#store.read(foldCase(account), foldCase(target));
+  }
+
+  /** Moves an account's marker, as {@link advance} does. */
+  async advanceOf(account: string, target: string, time: number): Promise<number> {
+    return await this.#store.advance(foldCase(account), foldCase(target), time);
+  }
+
   /**
    * Moves a user's marker forward, never back, and resolves to its position. Rejects if the store
    * does.

@@ -12,23 +12,30 @@ import { type MessageText, Outbound, type OutboundTags } from "../outbound.ts";
 interface StoredMessage {
   /** Source, command and parameters. */
   readonly head: string;
-  readonly text?: MessageText;
-  readonly account?: string;
-  readonly relayer?: string;
-  readonly bot?: true;
-  readonly client?: readonly (readonly [string, string])[];
+  readonly text?: MessageText | undefined;
+  readonly account?: string | undefined;
+  readonly relayer?: string | undefined;
+  readonly bot?: true | undefined;
+  readonly client?: readonly (readonly [string, string])[] | undefined;
 }
 
 interface StoredEntry extends StoredMessage {
   /** The form for clients with `extended-join`. */
-  readonly extended?: StoredMessage;
+  readonly extended?: StoredMessage | undefined;
 }
 
 /** An entry in a store. */
 export function recordOf({ id, time, kind, message, extended }: HistoryEntry): HistoryRecord {
+  const { head, text, tags: { account, relayer, bot, client } } = message;
+  // JSON leaves out what is undefined.
   const stored: StoredEntry = {
-    ...storedMessage(message),
-    ...(extended === null ? {} : { extended: { head: extended.head, ...textOf(extended) } }),
+    head,
+    text,
+    account: account || undefined,
+    relayer,
+    bot: bot || undefined,
+    client,
+    extended: extended === null ? undefined : { head: extended.head, text: extended.text },
   };
   return { id, time, kind, content: JSON.stringify(stored) };
 }
@@ -51,20 +58,9 @@ export function entryOf({ id, time, kind, content }: HistoryRecord): HistoryEntr
   };
 }
 
-function storedMessage(message: Outbound): StoredMessage {
-  const { account, relayer, bot, client } = message.tags;
-  return {
-    head: message.head,
-    ...textOf(message),
-    ...(account ? { account } : {}),
-    ...(relayer === undefined ? {} : { relayer }),
-    ...(bot ? { bot } : {}),
-    ...(client === undefined ? {} : { client }),
-  };
-}
-
-function textOf({ text }: Outbound): { text?: MessageText } {
-  return text === undefined ? {} : { text };
+/** The message in a record. Throws SyntaxError if this server did not write the content. */
+export function messageIn(record: HistoryRecord): Outbound {
+  return entryOf(record).message;
 }
 
 function outbound({ head, text }: StoredMessage, tags: OutboundTags): Outbound {

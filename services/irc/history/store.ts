@@ -38,7 +38,7 @@ export interface NewHistoryRecord extends HistoryRecord {
   readonly target: HistoryTarget;
   /** Name of the channel, or the nick, as it was written. */
   readonly title: string;
-  /** Whether the channel limits who may join: see {@linkcode HistoryStore.forgetConfined}. */
+  /** Whether the channel limits who may join or know of it: see {@linkcode HistoryStore.forgetConfined}. */
   readonly confined: boolean;
 }
 
@@ -90,9 +90,12 @@ export interface HistoryStore {
    */
   redact(id: string): void;
 
+  /** Marks everything said in a channel as confined, because the channel ended sealed. */
+  confine(target: HistoryTarget): void;
+
   /**
-   * Forgets what was said in a channel while it limited who may join, because others may open the
-   * channel next.
+   * Forgets what was said in a channel while it was confined, because others may open the channel
+   * next.
    */
   forgetConfined(target: HistoryTarget): void;
 

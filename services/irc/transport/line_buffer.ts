@@ -6,6 +6,11 @@ const CR = 0x0d;
 const SPACE = 0x20;
 const AT = 0x40;
 
+/** Most bytes of several lines that are decoded at once. */
+const DECODED_BYTES = 4096;
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 /**
  * Splits bytes into lines, without copying whole lines.
  *
@@ -17,6 +22,11 @@ export class LineBuffer {
   #bytes: Uint8Array = EMPTY;
   #position = 0;
   #overrun = false;
+  /** The text of all bytes; null if lines are decoded one by one, undefined if nobody knows yet. */
+  #text: string | null | undefined;
+  #textPosition = 0;
+  /** The text of the last line; null if it is not decoded. */
+  #lineText: string | null = null;
 
   /** `limit`: the bytes that a line, and the unread rest, must stay below. */
   constructor(limit: number) {
@@ -41,6 +51,7 @@ export class LineBuffer {
       return;
     }
     this.#position = 0;
+    this.#text = undefined;
   }
 
   /** The next whole line without its LF or CR LF, or null. Valid until the next call of settle. */
@@ -52,20 +63,62 @@ export class LineBuffer {
       this.#overrun = true;
       return null;
     }
+    if (this.#text === undefined) this.#decodeLines(start, end);
+    this.#lineText = typeof this.#text === "string" ? this.#nextText(this.#text) : null;
     this.#position = end + 1;
     return this.#bytes.subarray(start, this.#bytes[end - 1] === CR && end > start ? end - 1 : end);
+  }
+
+  /**
+   * The text of a line; null if it is not UTF-8.
+   *
+   * @param line what {@linkcode next} returned last
+   */
+  textOf(line: Uint8Array): string | null {
+    return this.#lineText ?? decode(line);
+  }
+
+  /** Decodes all bytes if there is a line after the one from `start` to `end`. */
+  #decodeLines(start: number, end: number): void {
+    const isFew = this.#bytes.length - start > DECODED_BYTES ||
+      this.#bytes.indexOf(LF, end + 1) === -1;
+    this.#text = isFew ? null : decode(this.#bytes.subarray(start));
+    this.#textPosition = 0;
+  }
+
+  #nextText(text: string): string {
+    const start = this.#textPosition;
+    const end = text.indexOf("\n", start);
+    this.#textPosition = end + 1;
+    return text.slice(start, text[end - 1] === "\r" && end > start ? end - 1 : end);
   }
 
   /** Keeps the rest for later. False if it exceeds the limit or contains an overlong line. */
   settle(): boolean {
     this.#bytes = this.#position === this.#bytes.length ? EMPTY : this.#bytes.slice(this.#position);
     this.#position = 0;
+    this.#forgetText();
     return !this.#overrun && this.#bytes.length < this.#limit;
   }
 
   clear(): void {
     this.#bytes = EMPTY;
     this.#position = 0;
+    this.#forgetText();
+  }
+
+  #forgetText(): void {
+    this.#text = undefined;
+    this.#lineText = null;
+  }
+}
+
+/** Decodes UTF-8; null if it is not. */
+function decode(bytes: Uint8Array): string | null {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return null;
   }
 }
 

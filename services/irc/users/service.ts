@@ -128,7 +128,7 @@ export class ServiceUser extends VirtualClient {
   readonly service: Service;
 
   constructor(state: ServerState, service: Service) {
-    super(state, { user: "services", realname: service.realname });
+    super(state, { user: "services", realname: service.realname, bot: true });
     this.nick = service.nick;
     this.service = service;
   }

@@ -20,6 +20,10 @@ export interface VirtualIdentity {
   /** The user name, between `!` and `@`. */
   readonly user: string;
   readonly realname: string;
+  /** Whether it is marked as a bot. */
+  readonly bot: boolean;
+  /** Whether it belongs to the embedding program, above all modes. */
+  readonly privileged?: boolean;
 }
 
 /** A user without a connection, registered from the start. No lines are serialised for it. */
@@ -28,11 +32,12 @@ export class VirtualClient extends Client {
 
   constructor(state: ServerState, identity: VirtualIdentity) {
     const { counters } = state;
-    super(NO_TRANSPORT, { privileged: false, now: state.now(), counters });
+    const { privileged = false } = identity;
+    super(NO_TRANSPORT, { privileged, now: state.now(), counters });
     this.user = identity.user;
     this.realname = identity.realname;
     this.host = this.cloak = state.serverName;
-    this.modes = UserMode.BOT;
+    if (identity.bot) this.modes = UserMode.BOT;
     this.registration = null;
   }
 

@@ -10,13 +10,17 @@ import type {
 } from "../../irc/mod.ts";
 import type { Log } from "../../log.ts";
 import type { Scheduler } from "../../scheduler.ts";
+import { type PartThread, SharedThread } from "../../threads/mod.ts";
 import {
   type Answers,
+  type FoundRecords,
   type Operation,
   packOperations,
   type Question,
+  type RecordSearch,
   type Retention,
 } from "./protocol.ts";
+import { archivePart } from "./archive_part.ts";
 import { WorkerPort, type Write } from "./worker_port.ts";
 
 /** Most bytes of records that wait to be written. */
@@ -40,7 +44,14 @@ const TRIM_STEP = 1000;
 
 export interface ArchiveOptions {
   readonly path: string;
+  /** The thread that reads and writes the file; the calling one, if absent. */
+  readonly thread?: PartThread<"history">;
   readonly retention: Retention;
+  /**
+   * The tag with the nick for whom a message was said, whose text then begins with that nick in
+   * brackets. A search takes it for the speaker. Absent if there is none.
+   */
+  readonly speakerTag?: string;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -116,7 +127,11 @@ export class HistoryArchive implements HistoryStore {
    * @throws DatabaseError if the file is not an archive or belongs to a newer version
    */
   static async open(options: ArchiveOptions): Promise<HistoryArchive> {
-    const worker = new WorkerPort(options.path);
+    const worker = new WorkerPort({
+      path: options.path,
+      speakerTag: options.speakerTag ?? "",
+      thread: options.thread ?? new SharedThread({ history: archivePart }),
+    });
     try {
       return new HistoryArchive(options, worker, await worker.open());
     } catch (error) {
@@ -139,6 +154,10 @@ export class HistoryArchive implements HistoryStore {
 
   redact(id: string): void {
     this.#change({ kind: "redact", id });
+  }
+
+  confine(target: HistoryTarget): void {
+    this.#change({ kind: "confine", target });
   }
 
   forgetConfined(target: HistoryTarget): void {
@@ -171,6 +190,16 @@ export class HistoryArchive implements HistoryStore {
   }
 
   /**
+   * Searches what was said in a log, from the newest message back. An answer takes a limited time
+   * and may have found nothing yet; search on where it stopped.
+   *
+   * @throws Unavailable if the history cannot be read at the moment
+   */
+  async search(target: HistoryTarget, wanted: RecordSearch): Promise<FoundRecords> {
+    return await this.#ask({ kind: "search", target, wanted }) as Answers["search"];
+  }
+
+  /**
    * Forgets messages of deleted accounts and of earlier holders of a name. A kill of the process, or a
    * run without an archive, may have left them.
    *
@@ -180,6 +209,11 @@ export class HistoryArchive implements HistoryStore {
     for (const account of await this.#ask({ kind: "accounts" }) as Answers["accounts"]) {
       this.#change({ kind: "forgetAccount", account, before: since(account) });
     }
+  }
+
+  /** Writes all changes requested so far, or as many as the disk accepts. */
+  async flush(): Promise<void> {
+    await this.#settle();
   }
 
   /** Changes the retention. */

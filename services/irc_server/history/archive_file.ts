@@ -4,6 +4,7 @@ import { rollBack } from "../../database/sqlite/mod.ts";
 import type { Answers, Operation, Question, Retention } from "./protocol.ts";
 import { ArchiveReader } from "./archive_reader.ts";
 import { openArchive } from "./schema.ts";
+import { SearchIndex, sizeIn } from "./search_index.ts";
 
 /** A row to remove. */
 interface Victim {
@@ -23,21 +24,29 @@ const REMOVED_PER_RECORD = 2;
 /** How many changes are written before the used bytes are counted again. */
 const COUNTED_CHANGES = 100;
 
-/** A log that a transaction adds to. */
+/** A log to which a transaction adds records. */
 interface GrownLog {
-  readonly added: number;
-  readonly records: number;
+  readonly target: number;
+  readonly title: string;
+  /** Records that its row does not count yet. */
+  uncounted: number;
+  /** The size of its messages that the search index does not count yet. */
+  size: number;
 }
 
 /** The archive's file. Its methods block on the disk, so it belongs in a worker. */
 export class ArchiveFile {
   readonly #database: DatabaseSync;
   readonly #reader: ArchiveReader;
+  readonly #index: SearchIndex;
   readonly #addTarget: StatementSync;
   readonly #addEntry: StatementSync;
   readonly #count: StatementSync;
-  /** The logs that grew in this transaction. */
-  readonly #grown = new Map<number, GrownLog>();
+  readonly #recordsOf: StatementSync;
+  /** The logs that the transaction adds to, by account and name. */
+  readonly #growing = new Map<string, GrownLog>();
+  /** The records that the transaction has added to each log, by its id. */
+  readonly #added = new Map<number, number>();
   /** The number of pages, of free pages, and of bytes per page. */
   readonly #pages: StatementSync;
   readonly #begin: StatementSync;
@@ -48,21 +57,29 @@ export class ArchiveFile {
   #uncounted = 0;
   #synced = true;
 
-  /** Opens the file. Throws what {@link openArchive} throws. */
-  constructor(path: string) {
+  /**
+   * Opens the file. Throws what {@link openArchive} throws.
+   *
+   * @param speakerTag as in `spokenIn`
+   * @param segmentSize as in `SearchIndex`
+   */
+  constructor(path: string, speakerTag = "", segmentSize?: number) {
     this.#path = path;
-    this.#database = openArchive(path);
-    this.#reader = new ArchiveReader(this.#database);
+    const database = openArchive(path);
+    this.#database = database;
+    this.#index = new SearchIndex(database, speakerTag, segmentSize);
+    this.#reader = new ArchiveReader({ database, index: this.#index, speakerTag });
     this.#addTarget = this.#database.prepare(
       `INSERT INTO targets (account, name, title, records) VALUES (?, ?, ?, ?)
        ON CONFLICT (account, name) DO UPDATE
-       SET title = excluded.title, records = records + excluded.records RETURNING id, records`,
+       SET title = excluded.title, records = records + excluded.records RETURNING id`,
     );
     this.#addEntry = this.#database.prepare(
       `INSERT INTO entries (sequence, target, time, id, kind, confined, content)
        VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (sequence) DO NOTHING`,
     );
     this.#count = this.#database.prepare("UPDATE targets SET records = records + ? WHERE id = ?");
+    this.#recordsOf = this.#database.prepare("SELECT records FROM targets WHERE id = ?");
     this.#pages = this.#database.prepare(
       `SELECT page_count AS total, freelist_count AS free, page_size AS bytes
        FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
@@ -100,8 +117,10 @@ export class ArchiveFile {
    */
   write(operations: readonly Operation[], records: number | null = null): void {
     this.#transaction(() => {
-      this.#grown.clear();
+      this.#growing.clear();
+      this.#added.clear();
       for (const operation of operations) this.#apply(operation);
+      this.#countAdded();
       if (records !== null) this.#shorten(records);
       this.#uncounted += operations.length;
       if (this.#uncounted >= COUNTED_CHANGES) this.#recount();
@@ -146,18 +165,29 @@ export class ArchiveFile {
     return removed;
   }
 
+  /** Whether {@link indexMore} may have something to do. */
+  get isIndexBehind(): boolean {
+    return this.#index.isBehind;
+  }
+
+  /** Indexes up to 2,048 messages for the search, so that it takes no longer than some writes. */
+  indexMore(): void {
+    this.#transaction(() => this.#index.build());
+    this.#synced = false;
+  }
+
   close(): void {
     this.#database.close();
   }
 
   #apply(operation: Operation): void {
+    if (operation.kind === "append") return this.#append(operation);
+    this.#countAdded();
     switch (operation.kind) {
-      case "append":
-        return this.#append(operation);
       case "redact":
-        this.#database.prepare("UPDATE entries SET kind = 3, content = '' WHERE id = ?")
-          .run(operation.id);
-        return;
+        return this.#redact(operation.id);
+      case "confine":
+        return this.#confine(operation.target);
       case "forgetConfined":
         return this.#forgetConfined(operation.target);
       case "forgetAccount":
@@ -168,23 +198,46 @@ export class ArchiveFile {
   }
 
   #append({ sequence, record }: Operation & { kind: "append" }): void {
-    const { target: { account, name }, title, time, id, kind, confined, content } = record;
-    const row = this.#addTarget.get(account ?? "", name, title, 1);
-    const target = Number(row?.["id"]);
-    const { changes } = this.#addEntry
-      .run(sequence, target, time, id, kind satisfies HistoryKind, confined ? 1 : 0, content);
-    if (Number(changes) === 0) this.#count.run(-1, target);
-    const added = (this.#grown.get(target)?.added ?? 0) + 1;
-    this.#grown.set(target, { added, records: Number(row?.["records"]) });
+    const { target, title, time, id, kind, confined, content } = record;
+    const log = this.#growingLog(target, title);
+    const { changes } = this.#addEntry.run(
+      sequence,
+      log.target,
+      time,
+      id,
+      kind satisfies HistoryKind,
+      confined ? 1 : 0,
+      content,
+    );
+    log.uncounted += Number(changes);
+    if (kind === 0 && changes > 0) log.size += sizeIn(content);
+  }
+
+  /** The log of a target. A transaction writes its row once, and counts its records at the end. */
+  #growingLog({ account, name }: HistoryTarget, title: string): GrownLog {
+    const key = `${account ?? ""} ${name}`;
+    const known = this.#growing.get(key);
+    if (known?.title === title) return known;
+    const target = Number(this.#addTarget.get(account ?? "", name, title, 0)?.["id"]);
+    const log = { target, title, uncounted: known?.uncounted ?? 0, size: known?.size ?? 0 };
+    this.#growing.set(key, log);
+    return log;
+  }
+
+  /** Counts the added records, and looks up the logs again for the next one. */
+  #countAdded(): void {
+    for (const { target, uncounted, size } of this.#growing.values()) {
+      this.#count.run(uncounted, target);
+      this.#index.grown(target, size);
+      this.#added.set(target, (this.#added.get(target) ?? 0) + uncounted);
+    }
+    this.#growing.clear();
   }
 
   /** Removes the oldest records of logs that are well beyond the limit. */
   #shorten(records: number): void {
-    const most = records * (1 + RECORDS_OVER);
-    for (const [target, { added, records: counted }] of this.#grown) {
-      if (counted <= most) continue;
-      // A later change of the transaction may have removed some.
-      const row = this.#database.prepare("SELECT records FROM targets WHERE id = ?").get(target);
+    for (const [target, added] of this.#added) {
+      const row = this.#recordsOf.get(target);
       const excess = Number(row?.["records"] ?? 0) - records;
       if (excess <= records * RECORDS_OVER) continue;
       this.#remove(this.#oldest(target, Math.min(excess, added * REMOVED_PER_RECORD)));
@@ -197,12 +250,27 @@ export class ArchiveFile {
     ).all(target, count).map(victim);
   }
 
+  #redact(id: string): void {
+    const rows = this.#database.prepare(
+      "UPDATE entries SET kind = 3, content = '' WHERE id = ? RETURNING target, sequence",
+    ).all(id).map(victim);
+    for (const { target, sequence } of rows) this.#index.drop(target, sequence, sequence);
+  }
+
+  #confine(target: HistoryTarget): void {
+    const id = this.#reader.idOf(target);
+    if (id === null) return;
+    this.#database.prepare("UPDATE entries SET confined = 1 WHERE target = ? AND confined = 0")
+      .run(id);
+  }
+
   #forgetConfined(target: HistoryTarget): void {
     const id = this.#reader.idOf(target);
     if (id === null) return;
     const { changes } = this.#database
       .prepare("DELETE FROM entries WHERE target = ? AND confined = 1").run(id);
     this.#count.run(-Number(changes), id);
+    if (changes > 0) this.#index.dropAll(id);
   }
 
   #forgetAccount(account: string, before: number | null): void {
@@ -212,6 +280,7 @@ export class ArchiveFile {
       const id = Number(row["id"]);
       const { changes } = remove.run(id, before ?? Number.MAX_SAFE_INTEGER);
       this.#count.run(-Number(changes), id);
+      if (changes > 0) this.#index.dropAll(id);
     }
     this.#database.exec("DELETE FROM targets WHERE records = 0");
   }
@@ -226,6 +295,8 @@ export class ArchiveFile {
       .prepare("UPDATE entries SET target = ? WHERE target = ?").run(target, source);
     this.#count.run(Number(changes), target);
     this.#count.run(-Number(changes), source);
+    for (const log of [source, target]) this.#index.dropAll(log);
+    this.#index.recheck(target);
   }
 
   #olderThan(time: number, most: number): Victim[] {
@@ -262,12 +333,17 @@ export class ArchiveFile {
 
   #remove(victims: readonly Victim[]): number {
     const remove = this.#database.prepare("DELETE FROM entries WHERE sequence = ?");
-    const perTarget = new Map<number, number>();
+    const perTarget = new Map<number, { count: number; last: number }>();
     for (const { sequence, target } of victims) {
       remove.run(sequence);
-      perTarget.set(target, (perTarget.get(target) ?? 0) + 1);
+      const { count, last } = perTarget.get(target) ?? { count: 0, last: sequence };
+      perTarget.set(target, { count: count + 1, last: Math.max(last, sequence) });
     }
-    for (const [target, count] of perTarget) this.#count.run(-count, target);
+    for (const [target, { count, last }] of perTarget) {
+      this.#count.run(-count, target);
+      // They are the oldest ones of their log.
+      this.#index.drop(target, 0, last);
+    }
     return victims.length;
   }
 

@@ -8,7 +8,9 @@ import type {
   HistoryTarget,
   LastMessage,
 } from "../../irc/mod.ts";
-import type { Answers, Question } from "./protocol.ts";
+import { ArchiveSearch } from "./archive_search.ts";
+import type { Answers, FoundRecords, Question } from "./protocol.ts";
+import type { Place, SearchIndex } from "./search_index.ts";
 
 /** A place after every record of the same time. */
 const LAST = Number.MAX_SAFE_INTEGER;
@@ -29,13 +31,22 @@ interface Position {
 const BEGINNING: Boundary = { time: FIRST, sequence: FIRST };
 const END: Boundary = { time: LAST, sequence: LAST };
 
+export interface ArchiveReaderOptions {
+  readonly database: DatabaseSync;
+  readonly index: SearchIndex;
+  /** As in `spokenIn`. */
+  readonly speakerTag: string;
+}
+
 /** Answers questions from the archive's file. */
 export class ArchiveReader {
+  readonly #options: ArchiveReaderOptions;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
-  constructor(database: DatabaseSync) {
-    this.#database = database;
+  constructor(options: ArchiveReaderOptions) {
+    this.#options = options;
+    this.#database = options.database;
   }
 
   answer(question: Question): Answers[keyof Answers] {
@@ -46,6 +57,8 @@ export class ArchiveReader {
         return this.#fetch(question.places);
       case "lastMessages":
         return this.#lastMessages(question);
+      case "search":
+        return this.#search(question);
       case "accounts":
         return this.#prepare("SELECT DISTINCT account FROM targets WHERE account <> ''").all()
           .map((row) => String(row["account"]));
@@ -179,6 +192,27 @@ export class ArchiveReader {
       const time = Number(last.get(Number(row["id"]))?.["time"] ?? 0);
       return time > from && time < to ? [{ title: String(row["title"]), time }] : [];
     });
+  }
+
+  #search({ target, wanted }: Question & { kind: "search" }): FoundRecords {
+    const log = this.idOf(target);
+    if (log === null) return { moments: [], reached: null };
+    const { index, speakerTag } = this.#options;
+    const saidAt = this.#saidAt.bind(this);
+    return new ArchiveSearch({ index, speakerTag, log, wanted, saidAt }).run();
+  }
+
+  #saidAt(log: number, time: number): (HistoryRecord & Place)[] {
+    return this.#prepare(
+      `SELECT sequence, id, content FROM entries
+       WHERE target = ? AND kind = 0 AND time = ? ORDER BY sequence`,
+    ).all(log, time).map((row) => ({
+      sequence: Number(row["sequence"]),
+      id: String(row["id"]),
+      time,
+      kind: 0,
+      content: String(row["content"]),
+    }));
   }
 
   #prepare(sql: string): StatementSync {

@@ -2,6 +2,9 @@
  * The history of IRC on disk: a SQLite file of its own, which a worker reads and writes. Implements
  * the IRC server's interface `HistoryStore`.
  */
+export { archivePart } from "./archive_part.ts";
 export { HistoryArchive } from "./archive.ts";
 export type { ArchiveOptions, ArchiveStats } from "./archive.ts";
-export type { Retention } from "./protocol.ts";
+export type { FoundMoment, FoundRecords, RecordSearch, Retention } from "./protocol.ts";
+export type { Place } from "./search_index.ts";
+export type { SoughtWords } from "./spoken.ts";

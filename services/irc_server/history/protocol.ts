@@ -8,13 +8,15 @@ import type {
   LastMessage,
   NewHistoryRecord,
 } from "../../irc/mod.ts";
+import type { Place } from "./search_index.ts";
+import type { SoughtWords } from "./spoken.ts";
 
 /** A change of the archive. Changes are executed in order. */
 export type Operation =
   /** `sequence` is the record's place; a second one for the same place changes nothing. */
   | { readonly kind: "append"; readonly sequence: number; readonly record: NewHistoryRecord }
   | { readonly kind: "redact"; readonly id: string }
-  | { readonly kind: "forgetConfined"; readonly target: HistoryTarget }
+  | { readonly kind: "confine" | "forgetConfined"; readonly target: HistoryTarget }
   /** Forgets records older than `before`, in Unix milliseconds; null for all. */
   | { readonly kind: "forgetAccount"; readonly account: string; readonly before: number | null }
   | {
@@ -109,14 +111,46 @@ export type Question =
     readonly account: string | null;
     readonly between: readonly [number, number];
   }
+  | { readonly kind: "search"; readonly target: HistoryTarget; readonly wanted: RecordSearch }
   /** The accounts that have a log, folded. */
   | { readonly kind: "accounts" };
+
+/** What a search of a log looks for, and where it begins. */
+export interface RecordSearch {
+  readonly sought: SoughtWords;
+  /**
+   * Unix milliseconds. What was said later is not searched, and what was said then is found beyond
+   * the limit. Null to search everything.
+   */
+  readonly upTo: number | null;
+  /** Where the last answer stopped; null at the beginning. */
+  readonly from: Place | null;
+  /** Messages to find, at least 1. */
+  readonly limit: number;
+}
+
+/** What was said in one millisecond, up to the newest message that was found. */
+export interface FoundMoment {
+  /** Oldest first. */
+  readonly records: readonly HistoryRecord[];
+  /** Which of them were found, as positions. They may be too many: see {@linkcode SoughtWords}. */
+  readonly hits: readonly number[];
+}
+
+/** What a search has found. */
+export interface FoundRecords {
+  /** Newest first. */
+  readonly moments: readonly FoundMoment[];
+  /** Where to search on; null if everything was searched. */
+  readonly reached: Place | null;
+}
 
 /** The answer to each question. */
 export interface Answers {
   readonly select: readonly number[];
   readonly fetch: readonly HistoryRecord[];
   readonly lastMessages: readonly LastMessage[];
+  readonly search: FoundRecords;
   readonly accounts: readonly string[];
 }
 
@@ -126,6 +160,8 @@ export type Request =
     readonly id: number;
     readonly kind: "open";
     readonly path: string;
+    /** As in `spokenIn`. */
+    readonly speakerTag: string;
     /** The memory of {@linkcode Progress}. */
     readonly progress: SharedArrayBuffer;
   }

@@ -30,6 +30,53 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX entries_by_id ON entries (id);
   CREATE INDEX confined_entries ON entries (target) WHERE confined = 1;
   `,
+  // Earlier versions did not count secret channels (+s) as confined. What they said since their last
+  // change of that mode is now: it is forgotten when somebody creates the channel again.
+  `
+  CREATE TEMPORARY TABLE secrecy AS
+  WITH heads AS (
+    SELECT entries.target, entries.sequence, json_extract(content, '$.head') AS head
+    FROM entries JOIN targets ON targets.id = entries.target
+    WHERE targets.account = '' AND kind = 1 AND json_valid(content) AND content LIKE '% MODE %'
+  ), changes AS (
+    SELECT target, sequence, substr(head, instr(head, ' MODE ') + length(' MODE ')) AS change
+    FROM heads WHERE instr(head, ' MODE ') = instr(head, ' ')
+  ), parameters AS (
+    SELECT target, sequence, substr(change, instr(change, ' ') + 1) || ' ' AS parameters FROM changes
+  ), letters AS (
+    SELECT target, sequence, substr(parameters, 1, instr(parameters, ' ')) AS letters FROM parameters
+  )
+  SELECT target, max(sequence) AS sequence,
+    rtrim(substr(letters, 1, instr(letters, 's')), 'abcdefghijklmnopqrstuvwxyzCI') LIKE '%+' AS isSet
+  FROM letters WHERE instr(letters, 's') > 0 GROUP BY target;
+
+  UPDATE entries SET confined = 1 WHERE confined = 0 AND EXISTS (
+    SELECT 1 FROM secrecy
+    WHERE secrecy.target = entries.target AND secrecy.sequence <= entries.sequence AND isSet
+  );
+  DROP TABLE secrecy;
+  `,
+  // An index of the texts: see SearchIndex. A posting is at the segment's id times the number of
+  // keys, plus its first key.
+  `
+  CREATE TABLE search_segments (
+    id INTEGER PRIMARY KEY,
+    target INTEGER NOT NULL REFERENCES targets (id),
+    first INTEGER NOT NULL,
+    first_time INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    last_time INTEGER NOT NULL,
+    previous INTEGER NOT NULL,
+    places BLOB NOT NULL
+  ) STRICT;
+
+  CREATE INDEX search_segments_in_order ON search_segments (target, first);
+
+  CREATE TABLE search_postings (
+    place INTEGER PRIMARY KEY,
+    postings BLOB NOT NULL
+  ) STRICT;
+  `,
 ];
 
 /**

@@ -1,4 +1,5 @@
 import { Unavailable } from "../../errors.ts";
+import type { PartPort, PartThread } from "../../threads/mod.ts";
 import { Progress } from "./progress.ts";
 import type { Request, Response } from "./protocol.ts";
 
@@ -25,19 +26,59 @@ export interface Write {
   finished(): Promise<number>;
 }
 
+interface GivenWriteOptions {
+  /** The number of the request. */
+  readonly id: number;
+  readonly progress: Progress;
+  /** Settles when the worker reports a failure, or success if somebody waits for it. */
+  readonly answer: Promise<unknown>;
+  readonly forget: (id: number) => void;
+}
+
+/**
+ * Changes that a worker has. A literal with a getter would do, but V8 gives each one a hidden class
+ * of its own, which keeps the changes alive until the next full collection.
+ */
+class GivenWrite implements Write {
+  readonly #options: GivenWriteOptions;
+
+  constructor(options: GivenWriteOptions) {
+    this.#options = options;
+  }
+
+  get done(): boolean {
+    const { id, progress } = this.#options;
+    return progress.isWritten(id);
+  }
+
+  async finished(): Promise<number> {
+    const { id, progress, answer, forget } = this.#options;
+    if (!this.done && progress.await(id)) await answer;
+    forget(id);
+    return progress.bytes;
+  }
+}
+
+export interface WorkerPortOptions {
+  readonly path: string;
+  /** As in `spokenIn`. */
+  readonly speakerTag: string;
+  readonly thread: PartThread<"history">;
+}
+
 /** The worker that has the file: each request is answered in its turn. A broken one is replaced. */
 export class WorkerPort {
-  readonly #path: string;
+  readonly #options: WorkerPortOptions;
   readonly #pending = new Map<number, Pending>();
-  #worker: Worker | null = null;
+  #worker: PartPort<Request | null> | null = null;
   /** That of the present worker. */
   #progress = new Progress();
   #lastId = 0;
   #closed: (() => void) | null = null;
 
   /** The file is opened with the first request. */
-  constructor(path: string) {
-    this.#path = path;
+  constructor(options: WorkerPortOptions) {
+    this.#options = options;
   }
 
   /**
@@ -47,7 +88,9 @@ export class WorkerPort {
    */
   async open(): Promise<Response & { kind: "opened" }> {
     this.#progress = new Progress();
-    const request = { kind: "open", path: this.#path, progress: this.#progress.memory } as const;
+    const { path, speakerTag } = this.#options;
+    const progress = this.#progress.memory;
+    const request = { kind: "open", path, speakerTag, progress } as const;
     return await this.#post(request) as Response & { kind: "opened" };
   }
 
@@ -65,17 +108,12 @@ export class WorkerPort {
     this.#prepare();
     const answer = this.#post({ kind: "write", ...changes });
     answer.catch(onRefused);
-    const [id, progress, pending] = [this.#lastId, this.#progress, this.#pending];
-    return {
-      get done() {
-        return progress.isWritten(id);
-      },
-      async finished() {
-        if (!progress.isWritten(id) && progress.await(id)) await answer;
-        pending.delete(id);
-        return progress.bytes;
-      },
-    };
+    return new GivenWrite({
+      id: this.#lastId,
+      progress: this.#progress,
+      answer,
+      forget: (id) => this.#pending.delete(id),
+    });
   }
 
   /**
@@ -95,9 +133,9 @@ export class WorkerPort {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#closed = resolve;
     if (worker === null) return;
-    worker.postMessage(null);
+    worker.post(null);
     await promise;
-    worker.terminate();
+    worker.end();
   }
 
   /** Opens the file again after the worker broke. Throws Unavailable if too many requests wait. */
@@ -113,24 +151,18 @@ export class WorkerPort {
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
     this.#pending.set(id, { resolve, reject });
-    this.#worker.postMessage({ ...request, id });
+    this.#worker.post({ ...request, id } as Request);
     return promise;
   }
 
-  #start(): Worker {
-    const worker = new Worker(new URL("./archive_worker.ts", import.meta.url), {
-      type: "module",
-      name: "history",
+  #start(): PartPort<Request | null> {
+    return this.#options.thread.open<Request | null, Response | null>("history", {
+      onMessage: (response) => {
+        if (response === null) this.#closed?.();
+        else this.#settle(response);
+      },
+      onError: (reason) => this.#fail(reason),
     });
-    worker.onmessage = ({ data }: MessageEvent<Response | null>) => {
-      if (data === null) this.#closed?.();
-      else this.#settle(data);
-    };
-    worker.onerror = (event) => {
-      event.preventDefault();
-      this.#fail(event.message);
-    };
-    return worker;
   }
 
   #settle(response: Response): void {
@@ -141,7 +173,6 @@ export class WorkerPort {
   }
 
   #fail(message: string): void {
-    this.#worker?.terminate();
     this.#worker = null;
     for (const { reject } of this.#pending.values()) reject(new Unavailable(message));
     this.#pending.clear();

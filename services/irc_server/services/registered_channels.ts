@@ -9,7 +9,6 @@ import { Conflict, Forbidden, NotFound } from "../../errors.ts";
 import { newEvent, type Origin } from "../../events/mod.ts";
 import type { Account, AccountDirectory } from "../../identity/mod.ts";
 import {
-  type ChannelKeeper,
   type ChannelStatus,
   foldCase,
   type GrantableStatus,
@@ -57,7 +56,7 @@ export interface AccessEntry {
  * The registered channels: their founders, the statuses of accounts, and the topics and modes that
  * the IRC server reports. An account's rights end with the account.
  */
-export class RegisteredChannels implements ChannelKeeper {
+export class RegisteredChannels {
   readonly #options: RegisteredChannelsOptions;
   readonly #kept: KeptChannels;
   readonly #directory: ChannelDirectory;
@@ -75,10 +74,12 @@ export class RegisteredChannels implements ChannelKeeper {
     return new RegisteredChannels(options, await ChannelDirectory.open(options));
   }
 
+  /** The stored state of a channel; null if it is not registered. */
   find(channel: string): KeptChannel | null {
     return this.isRegistered(channel) ? this.#kept.find(foldCase(channel)) : null;
   }
 
+  /** Stores a change of a registered channel. Resolves when it is on disk, or must be tried again. */
   async changed(channel: KeptChannel): Promise<void> {
     if (this.isRegistered(channel.name)) await this.#kept.put(channel);
   }

@@ -1,7 +1,7 @@
 import { PRESENCE, type Roster, type RosterEntry, type SendLimits } from "../../agents/mod.ts";
 import type { Speaker, Speakers } from "../../bridge/mod.ts";
 import { Conflict } from "../../errors.ts";
-import type { Ended, Identity, Principal } from "../../identity/mod.ts";
+import type { Account, AccountDirectory, Ended, Identity, Principal } from "../../identity/mod.ts";
 import {
   type ChannelStanding,
   foldCase,
@@ -13,16 +13,26 @@ import type { Log } from "../../log.ts";
 import type { Scheduler } from "../../scheduler.ts";
 import type { Home, HomeStore } from "./stored_homes.ts";
 
-/** Most channels that an agent rejoins, beside those of its registration. */
+/** Most channels that an account rejoins, beside those of an agent's registration. */
 const MAX_HOMES = 100;
 
-/** For an agent that no longer exists. */
+/** For an account that no longer exists. */
 const NO_STANDING: ChannelStanding = {
   exists: true,
   member: false,
   visible: false,
-  refusal: "You are no longer an agent",
+  refusal: "Your account has ended",
 };
+
+/** An account that speaks as a user of the IRC server. */
+interface Speaking {
+  /** The internal id of the account. */
+  readonly id: string;
+  readonly kind: Account["kind"];
+  readonly identity: UserIdentity;
+  /** The channels of an agent's registration. */
+  readonly channels: readonly string[];
+}
 
 /** The part of the IRC server that this module uses. */
 export interface UserDirectory {
@@ -41,9 +51,13 @@ export interface UserDirectory {
 export interface VirtualUsersOptions {
   readonly identity: Pick<Identity, "onAuthenticated" | "onEnded">;
   readonly roster: Pick<Roster, "get" | "find" | "assigns">;
-  readonly sendLimits: Pick<SendLimits, "admit" | "requireVoice">;
+  readonly accounts: Pick<AccountDirectory, "get" | "find">;
+  readonly sendLimits: Pick<
+    SendLimits,
+    "admit" | "admitPerson" | "requireVoice" | "requireGoing" | "forget"
+  >;
   readonly users: UserDirectory;
-  /** The store of the channels that agents rejoin; absent for none. */
+  /** The store of the channels that accounts rejoin; absent for none. */
   readonly store?: HomeStore;
   /** The content of the store at the start, in order. */
   readonly homes?: readonly Home[];
@@ -53,17 +67,18 @@ export interface VirtualUsersOptions {
 
 /**
  * Makes agents users of the IRC server from their first call over HTTP or MCP until two minutes
- * after the last one. An agent with an IRC session of its own speaks through that session. When it
- * logs in, the session takes over the nick; when the session ends, the virtual user returns.
+ * after the last one; and people and admins while they have a web page open. An account with an IRC
+ * session of its own speaks through that session. When it logs in, the session takes over the nick;
+ * when the session ends, the virtual user returns.
  *
  * Such a user is in the channels of the agent's registration and in those that it joined or spoke
  * in, unless they refuse it.
  */
 export class VirtualUsers implements Speakers {
   readonly #options: VirtualUsersOptions;
-  /** The time of each present agent's last call, by internal id, oldest first. */
+  /** The time of each present account's last call, by internal id, oldest first. */
   readonly #lastCalls = new Map<string, number>();
-  /** Channels that agents joined or spoke in, by internal id: folded name to name. */
+  /** Channels that accounts joined or spoke in, by internal id: folded name to name. */
   readonly #homes = new Map<string, Map<string, string>>();
   /** Running writes about them, by internal id. */
   readonly #noting = new Map<string, Promise<void>>();
@@ -78,8 +93,9 @@ export class VirtualUsers implements Speakers {
       this.#homesOf(agent).set(foldCase(channel), channel);
     }
     this.#stopListening = [
-      identity.onAuthenticated(({ kind, id }) => {
-        if (kind === "agent" && id !== null) this.#attend(id);
+      identity.onAuthenticated((principal) => {
+        const speaking = this.#speakingOf(principal);
+        if (speaking !== null) this.#attend(speaking);
       }),
       identity.onEnded((ended) => this.#forget(ended)),
     ];
@@ -91,29 +107,39 @@ export class VirtualUsers implements Speakers {
   }
 
   speaker(principal: Principal): Speaker | null {
-    const agent = this.#agentOf(principal);
-    const user = agent === null ? null : this.#userOf(agent);
-    if (agent === null || user === null) return null;
+    const speaking = this.#speakingOf(principal);
+    const user = speaking === null ? null : this.#userOf(speaking);
+    if (speaking === null || user === null) return null;
+    const isAdmin = speaking.kind === "admin";
+    // A person who also has an IRC client finds the channel again on the web pages.
     const settle = (channel: string) => {
-      if (user.isIn(channel) && user.virtual) this.#addHome(agent, channel);
+      const isThere = user.virtual ? user.isIn(channel) : speaking.kind !== "agent";
+      if (isThere) this.#addHome(speaking, channel);
     };
     return {
       join(channel) {
-        const refusal = user.join(channel);
-        settle(channel);
+        const refusal = isAdmin ? user.enter(channel) : user.join(channel);
+        if (refusal === null) settle(channel);
         return refusal;
       },
       part: (channel) => {
         user.part(channel);
-        this.#removeHome(agent.id, channel);
+        this.#removeHome(speaking.id, channel);
       },
-      settled: () => this.#noting.get(agent.id) ?? Promise.resolve(),
+      settled: () => this.#noting.get(speaking.id) ?? Promise.resolve(),
       room: (target) => user.room(target),
-      say(channel, texts) {
-        const spoken = user.say(channel, texts);
-        settle(channel);
+      say(channel, texts, answered) {
+        if (isAdmin) user.enter(channel);
+        const spoken = user.say(channel, texts, answered, isAdmin);
+        if (spoken.kind === "sent" || user.virtual) settle(channel);
         if (spoken.kind === "sent") return spoken.ids;
         throw new Conflict(`IRC refused the message: ${spoken.reason}`);
+      },
+      async setTopic(channel, text) {
+        if (isAdmin) user.enter(channel);
+        const refusal = await user.setTopic(channel, text, isAdmin);
+        if (refusal !== null) throw new Conflict(`${channel} refuses the topic: ${refusal}`);
+        settle(channel);
       },
     };
   }
@@ -122,45 +148,76 @@ export class VirtualUsers implements Speakers {
     if (kind === "agent" && id !== null) this.#options.sendLimits.requireVoice(id);
   }
 
+  requireGoing(nick: string): void {
+    this.#options.sendLimits.requireGoing(nick);
+  }
+
   /**
-   * Sends a private message as an agent that calls with its own credential.
+   * Sends a private message as an account that acts as itself.
    *
    * @param linesFor cuts the text into lines of at most the given number of bytes
-   * @returns null if the agent is not a user of the server, so that the bridge has to speak for it
+   * @param answered the id of the message that it answers, if any
+   * @returns null if it is not a user of the server, so that the bridge has to speak for it
    * @throws what `linesFor` throws, and what {@link admit} throws
    */
   tell(
     principal: Principal,
     nick: string,
     linesFor: (room: number) => readonly string[],
+    answered?: string,
   ): Told | null {
-    const agent = this.#agentOf(principal);
-    const user = agent === null ? null : this.#userOf(agent);
+    const speaking = this.#speakingOf(principal);
+    const user = speaking === null ? null : this.#userOf(speaking);
     if (user === null) return null;
     const lines = linesFor(user.room(nick));
     this.admit(principal, lines.length);
-    return user.tell(nick, lines);
+    return user.tell(nick, lines, answered);
   }
 
   /** Whether an agent has its nick on the IRC server, with or without a session of its own. */
   attends(agent: RosterEntry): boolean {
-    return this.#options.users.findUser(identityOf(agent)) !== null;
+    return this.#options.users.findUser(agentIdentity(agent)) !== null;
   }
 
   admit({ kind, id }: Principal, messages: number): void {
-    if (kind === "agent" && id !== null) this.#options.sendLimits.admit(id, messages);
+    if (id === null) return;
+    const { sendLimits } = this.#options;
+    if (kind === "agent") sendLimits.admit(id, messages);
+    else if (kind !== "project") sendLimits.admitPerson(id, messages);
   }
 
   standing({ kind, id }: Principal, channel: string): ChannelStanding | null {
-    if (kind !== "agent") return null;
-    const agent = id === null ? null : this.#options.roster.get(id);
-    return agent === null ? NO_STANDING : this.#options.users.standing(identityOf(agent), channel);
+    if (kind !== "agent" && kind !== "person") return null;
+    const speaking = id === null ? null : this.#find(id);
+    if (speaking === null) return NO_STANDING;
+    return this.#options.users.standing(speaking.identity, channel);
   }
 
-  keepsAlone(agentId: string, channel: string): boolean {
+  keepsAlone(accountId: string, channel: string): boolean {
     const { roster, users } = this.#options;
-    const agent = roster.get(agentId);
-    return agent !== null && !roster.assigns(channel) && users.isAlone(agent.nick, channel);
+    const speaking = this.#find(accountId);
+    if (speaking === null || roster.assigns(channel)) return false;
+    return users.isAlone(speaking.identity.account, channel);
+  }
+
+  /** The identity of an account on the IRC server; null if the account has ended. */
+  identityOf(accountId: string): UserIdentity | null {
+    return this.#find(accountId)?.identity ?? null;
+  }
+
+  /**
+   * The channels of an account that it may read now: those that it is in, was in when last present,
+   * or was registered with. With their `#`, in no order.
+   */
+  channelsOf(accountId: string): string[] {
+    const speaking = this.#find(accountId);
+    if (speaking === null) return [];
+    const { users } = this.#options;
+    const homes = this.#homes.get(accountId)?.values() ?? [];
+    return [...new Set([...speaking.channels, ...homes])].filter((channel) => {
+      const { visible, refusal } = users.standing(speaking.identity, channel);
+      return speaking.kind === "admin" || (visible && refusal === null);
+    });
   }
 
   isAgent(nick: string): boolean {
@@ -188,17 +245,18 @@ export class VirtualUsers implements Speakers {
     const isItsOwn = agent.channels.some((name) => foldCase(name) === folded) ||
       (this.#homes.get(agent.id)?.has(folded) ?? false);
     if (!isItsOwn) return false;
-    const { visible, refusal } = users.standing(identityOf(agent), channel);
+    const { visible, refusal } = users.standing(agentIdentity(agent), channel);
     return visible && refusal === null;
   }
 
-  /** Restores the virtual user of an agent whose IRC session has ended. */
+  /** Restores the virtual user of an account whose IRC session has ended. */
   sessionEnded(account: string): void {
-    const agent = this.#options.roster.find(account);
-    if (agent === null || !this.#lastCalls.has(agent.id)) return;
+    const id = this.#options.accounts.find(account)?.id;
+    if (id === undefined || !this.#lastCalls.has(id)) return;
     // Another session of the same account may be about to take the nick.
     queueMicrotask(() => {
-      if (this.#lastCalls.has(agent.id)) this.#userOf(agent);
+      const speaking = this.#find(id);
+      if (speaking !== null && this.#lastCalls.has(id)) this.#userOf(speaking);
     });
   }
 
@@ -209,37 +267,47 @@ export class VirtualUsers implements Speakers {
     this.#lastCalls.clear();
   }
 
-  #attend(id: string): void {
-    const agent = this.#options.roster.get(id);
-    if (agent === null) return;
-    this.#lastCalls.delete(id);
-    this.#lastCalls.set(id, this.#options.scheduler.now());
-    this.#userOf(agent);
+  #attend(speaking: Speaking): void {
+    this.#lastCalls.delete(speaking.id);
+    this.#lastCalls.set(speaking.id, this.#options.scheduler.now());
+    this.#userOf(speaking);
     this.#scheduleSweep();
   }
 
-  /** The agent's user, created if needed. Null if another user has its nick. */
-  #userOf(agent: RosterEntry): User | null {
+  /** The account's user, created if needed. Null if another user has its nick. */
+  #userOf({ id, identity, channels }: Speaking): User | null {
     const { users, log } = this.#options;
-    const identity = identityOf(agent);
     const found = users.findUser(identity);
     if (found !== null) return found;
     const user = users.addUser(identity);
     if (user === null) return null;
-    for (const channel of [...agent.channels, ...this.#homes.get(agent.id)?.values() ?? []]) {
+    for (const channel of [...channels, ...this.#homes.get(id)?.values() ?? []]) {
       const refusal = user.join(channel);
       if (refusal !== null) {
-        log.debug("A channel refuses an agent", { agent: agent.nick, channel, refusal });
+        log.debug("A channel refuses a user", { nick: identity.nick, channel, refusal });
       }
     }
     return user;
   }
 
-  #agentOf({ kind, id }: Principal): RosterEntry | null {
-    return kind === "agent" && id !== null ? this.#options.roster.get(id) : null;
+  /** The account that acts as itself: an agent, or a person or an admin on the web pages. */
+  #speakingOf({ kind, id, sessionId }: Principal): Speaking | null {
+    if (id === null || (kind !== "agent" && sessionId === null)) return null;
+    return this.#find(id);
   }
 
-  #addHome({ id, channels }: RosterEntry, channel: string): void {
+  #find(id: string): Speaking | null {
+    const { roster, accounts } = this.#options;
+    const agent = roster.get(id);
+    if (agent !== null) {
+      return { id, kind: "agent", identity: agentIdentity(agent), channels: agent.channels };
+    }
+    const account = accounts.get(id);
+    if (account === null || account.kind === "agent" || account.revokedAt !== null) return null;
+    return { id, kind: account.kind, identity: personIdentity(account), channels: [] };
+  }
+
+  #addHome({ id, channels }: Speaking, channel: string): void {
     const folded = foldCase(channel);
     if (channels.some((name) => foldCase(name) === folded)) return;
     const homes = this.#homesOf(id);
@@ -260,12 +328,12 @@ export class VirtualUsers implements Speakers {
     this.#note(id, (store) => store.remove({ agent: id, channel }));
   }
 
-  /** Records a change of an agent's channels. If that fails, the agent rejoins the old ones. */
+  /** Records a change of an account's channels. If that fails, it rejoins the old ones. */
   #note(id: string, write: (store: HomeStore) => Promise<void>): void {
     const { store, log } = this.#options;
     if (store === undefined) return;
     const noting = write(store).catch((error: unknown) => {
-      log.warn("The channels that an agent returns to could not be stored", { error });
+      log.warn("The channels that a user returns to could not be stored", { error });
     }).then(() => {
       if (this.#noting.get(id) === noting) this.#noting.delete(id);
     });
@@ -294,9 +362,8 @@ export class VirtualUsers implements Speakers {
   }
 
   #leave(id: string, reason: string): void {
-    const agent = this.#options.roster.get(id);
-    if (agent === null) return;
-    const user = this.#options.users.findUser(identityOf(agent));
+    const identity = this.#find(id)?.identity ?? null;
+    const user = identity === null ? null : this.#options.users.findUser(identity);
     if (user === null || !user.virtual) return;
     // It does not rejoin a channel that it was removed from.
     const homes = this.#homes.get(id);
@@ -309,11 +376,17 @@ export class VirtualUsers implements Speakers {
   /** Ends at once what an ended credential has opened. */
   #forget({ accountId, tokenId }: Ended): void {
     if (accountId === null || tokenId !== null) return;
-    if (this.#lastCalls.delete(accountId)) this.#leave(accountId, "Its passphrase was changed");
-    if (this.#options.roster.get(accountId) === null) this.#homes.delete(accountId);
+    if (this.#lastCalls.delete(accountId)) this.#leave(accountId, "Its login has ended");
+    if (this.#find(accountId) !== null) return;
+    this.#homes.delete(accountId);
+    this.#options.sendLimits.forget(accountId);
   }
 }
 
-function identityOf({ nick, type }: RosterEntry): UserIdentity {
+function agentIdentity({ nick, type }: RosterEntry): UserIdentity {
   return { nick, account: nick, realname: `An agent without a socket (${type})` };
+}
+
+function personIdentity({ name }: Account): UserIdentity {
+  return { nick: name, account: name, realname: "On the web pages", isPerson: true };
 }

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import type { ChannelKeeper, KeptChannel } from "../../../services/irc/mod.ts";
 import { startServer, TestAccounts, type TestServer } from "./support/server.ts";
 
-/** Keeps channels in memory. */
+/** Keeps registered channels in memory. */
 class TestKeeper implements ChannelKeeper {
   readonly kept = new Map<string, KeptChannel>();
+  /** Changes of registered channels. */
   changes = 0;
   /** When what is changed from now on is on disk. */
   written = Promise.resolve();
@@ -14,10 +15,17 @@ class TestKeeper implements ChannelKeeper {
   }
 
   changed(channel: KeptChannel): Promise<void> {
+    if (channel.unregistered !== undefined) return this.written;
     this.changes++;
     this.kept.set(channel.name.toLowerCase(), channel);
     return this.written;
   }
+
+  emptied(): boolean {
+    return false;
+  }
+
+  renamed(): void {}
 }
 
 const ACTOR = { nick: "ann", account: "ann", address: "127.0.0.1" };

@@ -11,6 +11,7 @@ import { formatMessage, parseMessage } from "../../../services/irc/protocol/mess
 const LIMIT = 1024;
 
 const encoder = new TextEncoder();
+const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lossyDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 const SEEDS = [
@@ -30,9 +31,21 @@ export function fuzzMessages(inputs: number, seed: number): void {
   let buffer = new LineBuffer(LIMIT);
   for (let count = 0; count < inputs; count++) {
     buffer.append(randomInput(random));
-    for (let line = buffer.next(); line !== null; line = buffer.next()) checkLine(line);
+    for (let line = buffer.next(); line !== null; line = buffer.next()) {
+      checkLine(line);
+      // A text depends on its line alone, not on what came with it.
+      assert.equal(buffer.textOf(line), decode(line));
+    }
     if (!buffer.settle()) buffer = new LineBuffer(LIMIT);
     assert.ok(buffer.length <= LIMIT);
+  }
+}
+
+function decode(line: Uint8Array): string | null {
+  try {
+    return strictDecoder.decode(line);
+  } catch {
+    return null;
   }
 }
 

@@ -2,13 +2,18 @@
  * What the channels of an IRC server ought to do, said a second time and without a server: who is
  * in them, which modes they have, and what each client is told of a command.
  */
+import {
+  type AskedChange,
+  changeKey,
+  changeLimit,
+  FLAGS,
+  type ModelChannel,
+  type ModelClient,
+  modesOf,
+  modeString,
+} from "./channel_model_modes.ts";
 
-/** One change of a mode, as a client asks for it. */
-export interface AskedChange {
-  readonly add: boolean;
-  readonly letter: string;
-  readonly param?: string;
-}
+export type { AskedChange, ModelClient };
 
 /** What a client does. */
 export type Action =
@@ -32,27 +37,6 @@ export type Action =
 /** The text of every message; what differs is who gets it. */
 export const TEXT = "said";
 
-/** A client in the model. `tell` gets what it ought to hear: source, command, parameters. */
-export interface ModelClient {
-  nick: string;
-  readonly user: string;
-  readonly account: string | null;
-  tell(line: string): void;
-}
-
-interface ModelChannel {
-  readonly name: string;
-  readonly members: Map<ModelClient, Set<string>>;
-  readonly flags: Set<string>;
-  readonly lists: Record<"b" | "e" | "I", string[]>;
-  readonly invited: Set<ModelClient>;
-  founder: string | null;
-  key: string | null;
-  limit: number | null;
-  topic: string;
-}
-
-const FLAGS = "Cimnst";
 const LISTS: Readonly<Record<string, readonly [entry: string, end: string]>> = {
   b: ["367", "368"],
   e: ["348", "349"],
@@ -412,44 +396,6 @@ function newChannel(name: string): ModelChannel {
   };
 }
 
-function changeKey(
-  client: ModelClient,
-  channel: ModelChannel,
-  { add, param }: AskedChange,
-): AskedChange | null {
-  if (!add) {
-    if (channel.key === null) return null;
-    channel.key = null;
-    return { add, letter: "k", param: "*" };
-  }
-  if (param === undefined || param.includes(",")) {
-    client.tell(`696 ${channel.name} k *`);
-    return null;
-  }
-  if (channel.key === param) return null;
-  channel.key = param;
-  return { add, letter: "k", param };
-}
-
-function changeLimit(
-  client: ModelClient,
-  channel: ModelChannel,
-  { add, param }: AskedChange,
-): AskedChange | null {
-  if (!add) {
-    if (channel.limit === null) return null;
-    channel.limit = null;
-    return { add, letter: "l" };
-  }
-  if (param === undefined || !/^[1-9]\d*$/.test(param)) {
-    client.tell(`696 ${channel.name} l ${param ?? "*"}`);
-    return null;
-  }
-  if (channel.limit === Number(param)) return null;
-  channel.limit = Number(param);
-  return { add, letter: "l", param };
-}
-
 /** Adds to a set or takes from it. Whether that changed it. */
 function toggle(set: Set<string>, letter: string, add: boolean): boolean {
   if (set.has(letter) === add) return false;
@@ -468,28 +414,6 @@ function spoken(command: string, target: string): string {
 
 function prefixes(status: ReadonlySet<string>): string {
   return (status.has("o") ? "@" : "") + (status.has("v") ? "+" : "");
-}
-
-function modesOf({ flags, key, limit }: ModelChannel, withKey: boolean): string {
-  const letters = [...flags].sort(byTable).join("") + (key === null ? "" : "k") +
-    (limit === null ? "" : "l");
-  const params = [key === null ? [] : withKey ? key : "*", limit ?? []].flat();
-  return [`+${letters}`, ...params].join(" ");
-}
-
-function byTable(one: string, other: string): number {
-  return FLAGS.indexOf(one) - FLAGS.indexOf(other);
-}
-
-function modeString(changes: readonly AskedChange[]): string {
-  let letters = "";
-  let sign = "";
-  for (const { add, letter } of changes) {
-    const own = add ? "+" : "-";
-    letters += (own === sign ? "" : own) + letter;
-    sign = own;
-  }
-  return [letters, ...changes.flatMap(({ param }) => param ?? [])].join(" ");
 }
 
 function canonical(mask: string): string {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { HistoryKind } from "../../../../services/irc/mod.ts";
@@ -41,5 +42,83 @@ Deno.test("Messages are in the file at once, and synced on request or after a re
     assert.ok(file.usedBytes > 4096);
     file.close();
     assert.equal(entriesIn(path), 4);
+    return Promise.resolve();
+  }));
+
+const names = fc.constantFrom("#a", "#b", "#c");
+const accounts = fc.constantFrom("ann", "bob");
+const titles = fc.constantFrom("A", "B");
+type Change =
+  | { readonly name: string; readonly title: string; readonly sequence: number }
+  | { readonly account: string; readonly sequence: number }
+  | { readonly from: string; readonly to: string }
+  | { readonly forgotten: string };
+
+const changes: fc.Arbitrary<Change> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ name: names, title: titles, sequence: fc.nat(40) }) },
+  { weight: 2, arbitrary: fc.record({ account: accounts, sequence: fc.nat(40) }) },
+  fc.record({ from: names, to: names }),
+  fc.record({ forgotten: accounts }),
+);
+
+/** A change of the log of a channel or of an account's private messages. */
+function operationOf(change: Change): Operation {
+  if ("from" in change) {
+    const [from, to] = [change.from, change.to].map((name) => ({ account: null, name }));
+    return { kind: "rename", from: from ?? fail(), to: to ?? fail(), title: change.to };
+  }
+  if ("forgotten" in change) {
+    return { kind: "forgetAccount", account: change.forgotten, before: null };
+  }
+  const appended = append(change.sequence);
+  if (appended.kind !== "append") return fail();
+  const log = "account" in change
+    ? { target: { account: change.account, name: "carol" }, title: "Carol" }
+    : { target: { account: null, name: change.name }, title: change.title };
+  return { ...appended, record: { ...appended.record, ...log } };
+}
+
+function fail(): never {
+  throw new Error("Not a change that a test makes");
+}
+
+/** The rows of the file, with the number of records that each log counts and really has. */
+function logsIn(path: string) {
+  using database = new DatabaseSync(path, { readOnly: true });
+  return {
+    logs: database.prepare(
+      `SELECT account, name, title, records,
+         (SELECT count(*) FROM entries WHERE target = targets.id) AS found
+       FROM targets WHERE records > 0 ORDER BY account, name`,
+    ).all(),
+    entries: database.prepare(
+      `SELECT sequence, name, account FROM entries JOIN targets ON targets.id = target
+       ORDER BY sequence`,
+    ).all(),
+  };
+}
+
+Deno.test("Changes of one transaction do the same as one transaction for each", () =>
+  withFolder((folder) => {
+    let run = 0;
+    fc.assert(
+      fc.property(fc.array(changes, { maxLength: 12 }), (list) => {
+        const [together, alone] = ["together", "alone"].map((name) =>
+          join(folder, `${name}-${run}.db`)
+        );
+        run++;
+        const operations = list.map(operationOf);
+        const one = new ArchiveFile(together ?? fail());
+        one.write(operations);
+        one.close();
+        const other = new ArchiveFile(alone ?? fail());
+        for (const operation of operations) other.write([operation]);
+        other.close();
+        const { logs, entries } = logsIn(together ?? fail());
+        assert.deepEqual({ logs, entries }, logsIn(alone ?? fail()));
+        for (const { records, found } of logs) assert.equal(records, found);
+      }),
+      { numRuns: 60 },
+    );
     return Promise.resolve();
   }));

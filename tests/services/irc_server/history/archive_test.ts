@@ -172,7 +172,12 @@ Deno.test("a kept channel keeps its history while it is closed", () =>
   withFolder(async (folder) => {
     const created = { name: "#c", createdAt: 1, topic: null, userLimit: null };
     const kept = { ...created, flags: "i", key: "word", lists: {} };
-    const channels = { find: () => kept, changed: () => Promise.resolve() };
+    const channels = {
+      find: () => kept,
+      changed: () => Promise.resolve(),
+      emptied: () => true,
+      renamed() {},
+    };
     const accounts = new TestAccounts({ alice: "secret" });
     accounts.setStatus("alice", "operator");
     for (let round = 0; round < 2; round++) {
