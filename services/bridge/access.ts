@@ -44,9 +44,9 @@ export class ChannelAccess {
    */
   assertReadable(channel: string, caller: Caller | undefined): void {
     const standing = this.#standing(channel, caller);
-    if (standing === null || !standing.exists) return;
+    if (standing === null) return;
     if (!standing.visible) throw new NotFound(`There is no channel ${channel}`);
-    if (standing.refusal === null) return;
+    if (!standing.exists || standing.refusal === null) return;
     throw new Forbidden(`${channel} refuses you: ${standing.refusal}`);
   }
 

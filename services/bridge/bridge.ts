@@ -9,17 +9,22 @@ import { Channels } from "./channels.ts";
 import type { Composition } from "./composition.ts";
 import type { FollowingStart } from "./following.ts";
 import { Hearing } from "./hearing.ts";
-import { Intake } from "./intake.ts";
+import { Intake, type IntakeOptions } from "./intake.ts";
 import { Link } from "./link.ts";
 import type { LinkEvent } from "./link_events.ts";
 import { readChannelName } from "./names.ts";
 import type {
+  BridgeEars,
   BridgeOptions,
   BridgeStats,
+  ChangeListener,
   ChannelFollower,
   ChannelMessage,
+  ChannelOverview,
+  ChannelSearch,
   ChannelSummary,
   Following,
+  FoundMessages,
   NewPost,
   Speaker,
 } from "./options.ts";
@@ -27,6 +32,7 @@ import { Outbox } from "./outbox.ts";
 import { Playback } from "./playback.ts";
 import { Posting } from "./posting.ts";
 import { Readiness } from "./readiness.ts";
+import { Searching } from "./searching.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 
 /**
@@ -51,6 +57,7 @@ export class Bridge {
   readonly #intake: Intake;
   readonly #reading: ChannelReading;
   readonly #posting: Posting;
+  readonly #ears = new Set<BridgeEars>();
   #stopping: Promise<void> | null = null;
   #disconnects = 0;
 
@@ -88,6 +95,9 @@ export class Bridge {
       restored: options.restored ?? [],
       link: this.#link,
       recall: (channel) => this.#intake.recall(channel),
+      onActivity: (activity) => {
+        for (const ears of this.#ears) ears.activity(activity);
+      },
     });
     const parts = {
       scheduler,
@@ -102,8 +112,13 @@ export class Bridge {
     };
     const { onHeard, onPosted, onRedacted, webUserTtlMilliseconds } = options;
     this.#entry = new ChannelEntry({ ...parts, hasChannel });
-    this.#intake = new Intake({ ...parts, onHeard, onPosted, onRedacted });
-    this.#reading = new ChannelReading({ ...parts, entry: this.#entry, webUserTtlMilliseconds });
+    const onLogged: IntakeOptions["onLogged"] = (channel, message, as) => {
+      for (const ears of this.#ears) ears.message(channel, message, as);
+    };
+    this.#intake = new Intake({ ...parts, onHeard, onPosted, onRedacted, onLogged });
+    const searching = new Searching({ ...parts, archive: options.archive ?? null });
+    const reading = { ...parts, entry: this.#entry, searching, webUserTtlMilliseconds };
+    this.#reading = new ChannelReading(reading);
     this.#posting = new Posting({ ...parts, nick, entry: this.#entry, speakers });
   }
 
@@ -154,6 +169,51 @@ export class Bridge {
   /** The channels that the bridge is in, as far as the caller may know, sorted by name. */
   summaries(caller?: Caller): ChannelSummary[] {
     return this.#reading.summaries(caller);
+  }
+
+  /**
+   * The channels that the bridge is in and the caller may read, sorted by name.
+   *
+   * @param readUpTo how far the caller has read a channel, in Unix milliseconds; null if unknown
+   */
+  overviews(caller: Caller, readUpTo: (channel: string) => number | null): ChannelOverview[] {
+    return this.#reading.overviews(caller, readUpTo);
+  }
+
+  /**
+   * The messages in memory after a time in Unix milliseconds; none for null. It checks no access.
+   */
+  unread(channel: string, readUpTo: number | null): readonly ChannelMessage[] {
+    return this.#reading.unread(channel, readUpTo);
+  }
+
+  /** The topic of a channel; empty if it has none or the bridge is not in it. It checks no access. */
+  topic(channel: string): string {
+    return this.#channels.get(readChannelName(channel))?.topic ?? "";
+  }
+
+  /** Whether the caller may read a channel, or could if it existed. */
+  mayRead(channel: string, caller: Caller): boolean {
+    return this.#access.mayRead(readChannelName(channel), caller);
+  }
+
+  /**
+   * Calls a listener with each change of members and topics of channels that somebody follows.
+   *
+   * @returns a function that ends the subscription
+   */
+  onChanged(listener: ChangeListener): () => void {
+    return this.#channels.onChanged(listener);
+  }
+
+  /**
+   * Hears everything in the bridge's channels from now on.
+   *
+   * @returns a function that ends it
+   */
+  listen(ears: BridgeEars): () => void {
+    this.#ears.add(ears);
+    return () => this.#ears.delete(ears);
   }
 
   /**
@@ -211,6 +271,18 @@ export class Bridge {
   }
 
   /**
+   * Searches what was said in a channel, from the newest message back. With the history on disk it
+   * takes milliseconds, however many messages there are. It ends after a while and tells how far it
+   * came; search on from there. An empty channel has no messages.
+   *
+   * @throws Invalid, Forbidden or NotFound if the caller may not read it, Unavailable if the history
+   * cannot be read at the moment, and what {@link join} throws
+   */
+  async search(channel: string, wanted: ChannelSearch, caller?: Caller): Promise<FoundMessages> {
+    return await this.#reading.search(readChannelName(channel), wanted, caller);
+  }
+
+  /**
    * Passes a channel's messages to a follower: the wanted ones in the buffer before this resolves,
    * then each new one, in order, without gaps or duplicates. Messages from before the buffer come
    * page by page, when the follower asks for more. Ends when the caller may no longer read the
@@ -245,6 +317,15 @@ export class Bridge {
   }
 
   /**
+   * Changes the topic of a channel; an empty text removes it. Resolves when that is stored.
+   *
+   * @throws Invalid, Conflict if the channel refuses it, and what {@link join} throws
+   */
+  async setTopic(channel: string, text: string, caller: Caller): Promise<void> {
+    await this.#posting.setTopic(readChannelName(channel), text, caller);
+  }
+
+  /**
    * Sends a private message, line by line, with the speaker's name in front unless the bridge is
    * the speaker. Resolves when IRC has it. It counts against nobody's rate.
    *
@@ -261,10 +342,12 @@ export class Bridge {
    * Says one line in a channel as the bridge itself, and joins it first. No agent gets it in its
    * inbox, whomever it names. It counts against nobody's rate; what does not fit is cut off.
    *
+   * @param speaker the nick and account of a bot of the program that says it; then the line begins
+   * with that nick
    * @throws Conflict if IRC refuses it, TimedOut if IRC does not confirm it, TooMany, Unavailable
    */
-  async announce(channel: string, text: string): Promise<void> {
-    await this.#posting.announce(readChannelName(channel), text);
+  async announce(channel: string, text: string, speaker?: string): Promise<void> {
+    await this.#posting.announce(readChannelName(channel), text, speaker);
   }
 
   /**
@@ -306,15 +389,13 @@ export class Bridge {
     this.#readiness.end(reason);
     this.#access.close();
     this.#channels.close(reason);
-    this.#outbox.clear(new Unavailable(reason));
-    this.#playback.clear(new Unavailable(reason));
+    for (const waiting of [this.#outbox, this.#playback]) waiting.clear(new Unavailable(reason));
     await this.#link.stop(reason);
   }
 
   /** The caller as a user of the IRC server; null if the bridge has to speak for it. */
   #userOf(caller: Caller | undefined): Speaker | null {
-    if (caller === undefined) return null;
-    return this.#options.speakers?.speaker(caller.principal) ?? null;
+    return caller === undefined ? null : this.#options.speakers?.speaker(caller.principal) ?? null;
   }
 
   #handle(event: LinkEvent): void {
@@ -351,7 +432,6 @@ export class Bridge {
     this.#disconnects++;
     this.#channels.linkLost();
     const error = new Unavailable("The IRC connection was lost");
-    this.#outbox.clear(error);
-    this.#playback.clear(error);
+    for (const waiting of [this.#outbox, this.#playback]) waiting.clear(error);
   }
 }

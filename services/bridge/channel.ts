@@ -94,12 +94,16 @@ export class Channel {
     this.#members.set(foldCase(nick), nick);
   }
 
-  removeMember(nick: string): void {
-    this.#members.delete(foldCase(nick));
+  /** Returns whether it was a member. */
+  removeMember(nick: string): boolean {
+    return this.#members.delete(foldCase(nick));
   }
 
-  renameMember(from: string, to: string): void {
-    if (this.#members.delete(foldCase(from))) this.addMember(to);
+  /** Returns whether it was a member. */
+  renameMember(from: string, to: string): boolean {
+    if (!this.#members.delete(foldCase(from))) return false;
+    this.addMember(to);
+    return true;
   }
 
   setMembers(nicks: readonly string[]): void {

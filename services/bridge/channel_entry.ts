@@ -72,8 +72,11 @@ export class ChannelEntry {
   }
 }
 
-/** The internal id of the calling agent; null for all others, who count as the operator. */
+/**
+ * The internal id of a caller that acts as itself: an agent, or a person or an admin on the web
+ * pages. Null for all others, who count as the operator.
+ */
 export function agentOf(caller: Caller | undefined): ChannelUse["agent"] {
-  const { kind, id = null } = caller?.principal ?? {};
-  return kind === "agent" ? id : null;
+  const { kind, id = null, sessionId = null } = caller?.principal ?? {};
+  return kind === "agent" || sessionId !== null ? id : null;
 }

@@ -7,9 +7,18 @@ import type { Channel } from "./channel.ts";
 import type { ChannelEntry } from "./channel_entry.ts";
 import type { Channels } from "./channels.ts";
 import { ChannelFollowing, type FollowingStart } from "./following.ts";
-import type { ChannelFollower, ChannelMessage, ChannelSummary, Following } from "./options.ts";
+import type {
+  ChannelFollower,
+  ChannelMessage,
+  ChannelOverview,
+  ChannelSearch,
+  ChannelSummary,
+  Following,
+  FoundMessages,
+} from "./options.ts";
 import type { Playback } from "./playback.ts";
 import type { Readiness } from "./readiness.ts";
+import type { Searching } from "./searching.ts";
 
 /** Most readers that wait at the same time. */
 const MAX_WAITING = 5000;
@@ -20,6 +29,7 @@ export interface ChannelReadingOptions {
   readonly access: ChannelAccess;
   readonly channels: Channels;
   readonly playback: Playback;
+  readonly searching: Searching;
   /** Messages kept in a channel's log, which is also the limit of one query. */
   readonly bufferSize: number;
   /** How long presence over HTTP currently lasts. */
@@ -63,6 +73,29 @@ export class ChannelReading {
     });
   }
 
+  /** As {@link list}, with what a person's list shows. */
+  overviews(
+    caller: Caller | undefined,
+    readUpTo: (channel: string) => number | null,
+  ): ChannelOverview[] {
+    const { access } = this.#options;
+    const after = this.#presentAfter();
+    return this.list(caller).filter(({ name }) => access.mayRead(name, caller)).map((channel) => {
+      const { name, topic, log } = channel;
+      const members = channel.users(after).length;
+      const unread = unreadIn(channel, readUpTo(name));
+      return { name, topic, members, last: log.last, unread };
+    });
+  }
+
+  /** As `Bridge.unread`, in the channel with this name. */
+  unread(name: string, readUpTo: number | null): readonly ChannelMessage[] {
+    const log = this.#options.channels.get(name)?.log;
+    if (log === undefined || readUpTo === null) return [];
+    const after = afterRead(readUpTo);
+    return log.countAfter(after) === 0 ? [] : log.readAfter(after);
+  }
+
   /** As `Bridge.messages`, of the channel with this name. */
   async messages(
     name: string,
@@ -76,6 +109,18 @@ export class ChannelReading {
     const messages = await read;
     if (query.waitSeconds) access.assertReadable(name, caller);
     return messages;
+  }
+
+  /** As `Bridge.search`, of the channel with this name. */
+  async search(
+    name: string,
+    wanted: ChannelSearch,
+    caller: Caller | undefined,
+  ): Promise<FoundMessages> {
+    const { entry, searching } = this.#options;
+    const entered = await entry.visit(name, caller);
+    if (entered === null) return { messages: [], searchedTo: null };
+    return await searching.search(entered, wanted);
   }
 
   /** As `Bridge.follow`, of the channel with this name. */
@@ -148,4 +193,14 @@ export class ChannelReading {
     const { scheduler, webUserTtlMilliseconds } = this.#options;
     return scheduler.now() - webUserTtlMilliseconds();
   }
+}
+
+/** How many kept messages came after a time, in Unix milliseconds; 0 if that is not known. */
+function unreadIn({ log }: Channel, readUpTo: number | null): number {
+  return readUpTo === null ? 0 : log.countAfter(afterRead(readUpTo));
+}
+
+/** The last microsecond of what was read: a read marker names the millisecond of a message. */
+function afterRead(readUpTo: number): number {
+  return (readUpTo + 1) * 1000 - 1;
 }

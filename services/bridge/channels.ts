@@ -6,7 +6,7 @@ import { Channel } from "./channel.ts";
 import { Confirmation } from "./confirmation.ts";
 import { LastingChannels, type LastingChannelsOptions } from "./lasting_channels.ts";
 import type { LinkEvent } from "./link_events.ts";
-import type { ChannelText } from "./options.ts";
+import type { ChangeListener, ChannelActivity, ChannelChange, ChannelText } from "./options.ts";
 import type { Scheduler } from "../scheduler.ts";
 
 /** How long the server may take to confirm a JOIN or PART. */
@@ -37,7 +37,7 @@ export interface ChannelLink {
 
 /** For whom the bridge enters a channel, and for how long. */
 export interface ChannelUse {
-  /** The internal id of an agent; null for the operator. */
+  /** The internal id of an account that acts as itself; null for the operator. */
   readonly agent: string | null;
   /** Whether the bridge rejoins it after a restart; not for readers. */
   readonly lasting: boolean;
@@ -54,6 +54,8 @@ export interface ChannelsOptions extends LastingChannelsOptions {
   readonly link: ChannelLink;
   /** Reads back earlier messages of a channel that the bridge has entered. Must not reject. */
   readonly recall: (channel: Channel) => Promise<void>;
+  /** Called with what happens in a channel, and when the bridge has entered or left it. */
+  readonly onActivity: (activity: ChannelActivity) => void;
   readonly scheduler: Scheduler;
 }
 
@@ -63,6 +65,7 @@ export class Channels {
   readonly #channels = new Map<string, Channel>();
   readonly #lasting: LastingChannels;
   readonly #logs: AwaitedLogs;
+  readonly #listeners = new Set<ChangeListener>();
   #cancelSweep: () => void = () => {};
 
   constructor(options: ChannelsOptions) {
@@ -186,25 +189,43 @@ export class Channels {
     for (const channel of [...this.#channels.values()]) this.#drop(channel, reason);
   }
 
+  /**
+   * Calls a listener with the changes of channels that somebody follows.
+   *
+   * @returns a function that ends the subscription
+   */
+  onChanged(listener: ChangeListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
   /** Updates the members of channels. */
   handle(event: LinkEvent): void {
     switch (event.kind) {
       case "join":
-        return this.#joined(event.channel, event.nick);
+        return this.#joined(event.channel, event.nick, event.account);
       case "part":
-        return this.#parted(event.channel, event.nick);
+        return this.#parted(event.channel, event.nick, event.by ?? null);
       case "quit":
-        for (const channel of this.#channels.values()) channel.removeMember(event.nick);
+        for (const channel of this.#channels.values()) {
+          if (this.#removeMember(channel, event.nick)) this.#note(channel, "quit", event.nick);
+        }
         return;
       case "nick":
-        for (const channel of this.#channels.values()) channel.renameMember(event.from, event.to);
+        for (const channel of this.#channels.values()) {
+          if (!channel.renameMember(event.from, event.to)) continue;
+          this.#tell(channel, { kind: "left", nick: event.from });
+          this.#tell(channel, { kind: "joined", nick: event.to });
+          this.#note(channel, "nick", event.from, { to: event.to });
+        }
         return;
       case "names":
         return this.#named(event.channel, event.nicks);
       case "topic": {
         const channel = this.#channels.get(foldCase(event.channel));
-        if (channel !== undefined) channel.topic = event.topic;
-        return;
+        if (channel === undefined) return;
+        channel.topic = event.topic;
+        return this.#tell(channel, { kind: "topic", topic: event.topic });
       }
       case "invite":
         return this.#invited(event.channel);
@@ -213,11 +234,14 @@ export class Channels {
     }
   }
 
-  #joined(name: string, nick: string): void {
+  #joined(name: string, nick: string, account: string | null): void {
     const channel = this.#channels.get(foldCase(name));
     if (channel !== undefined) {
       if (this.#isUs(nick)) channel.name = name;
-      return channel.addMember(nick);
+      channel.addMember(nick);
+      this.#tell(channel, { kind: "joined", nick });
+      if (!this.#isUs(nick)) this.#note(channel, "join", nick, { account });
+      return;
     }
     if (!this.#isUs(nick) || !isChannelName(name)) return;
     // A late confirmation, or an operator of the network made us join.
@@ -227,20 +251,48 @@ export class Channels {
     this.#create(name).addMember(nick);
   }
 
-  #parted(name: string, nick: string): void {
+  #parted(name: string, nick: string, by: string | null): void {
     const channel = this.#channels.get(foldCase(name));
     if (channel === undefined) return;
-    channel.removeMember(nick);
+    if (this.#removeMember(channel, nick) && !this.#isUs(nick)) {
+      this.#note(channel, by === null ? "part" : "kick", nick, { by });
+    }
     if (!this.#isUs(nick)) return;
     this.#drop(channel, "The bridge left the channel");
     if (channel.leaving === null) this.#lasting.removedFrom(channel);
+  }
+
+  /** @returns whether it was a member */
+  #removeMember(channel: Channel, nick: string): boolean {
+    if (!channel.removeMember(nick)) return false;
+    this.#tell(channel, { kind: "left", nick });
+    return true;
+  }
+
+  #note(
+    { name }: Channel,
+    kind: ChannelActivity["kind"],
+    nick: string,
+    { account = null, by = null, to = null }: Partial<
+      Pick<ChannelActivity, "account" | "by" | "to">
+    > = {},
+  ): void {
+    const isBridge = this.#isUs(nick);
+    this.#options.onActivity({ kind, channel: name, nick, account, by, to, isBridge });
+  }
+
+  #tell({ log }: Channel, change: ChannelChange): void {
+    if (log.followers === 0) return;
+    for (const listener of this.#listeners) listener(log, change);
   }
 
   #named(name: string, nicks: readonly string[]): void {
     const channel = this.#channels.get(foldCase(name));
     if (channel === undefined) return;
     channel.setMembers(nicks);
+    const isNew = !channel.entered;
     channel.entered = true;
+    if (isNew) this.#note(channel, "join", this.#options.link.nick);
     if (channel.entering === null) return;
     channel.recalled = this.#options.recall(channel);
     channel.entering.confirm();
@@ -334,6 +386,7 @@ export class Channels {
   #drop(channel: Channel, reason: string): void {
     const key = foldCase(channel.name);
     if (this.#channels.get(key) === channel) this.#channels.delete(key);
+    if (channel.entered) this.#note(channel, "part", this.#options.link.nick);
     channel.log.end(reason);
     channel.leaving?.confirm();
   }

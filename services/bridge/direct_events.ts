@@ -1,18 +1,14 @@
 import { type MessageText, type Outbound, type ReplyTags, timeOf } from "../irc/mod.ts";
+import { accountOf, linesIn, nickOf, STATUS_PREFIX } from "./direct_lines.ts";
 import {
-  ACTION,
-  CTCP,
   EVENT_TELLER,
   isSameAccount,
   LABELLED_ANSWER,
   type LinkEvent,
   type LinkMessage,
-  type LinkSpeaker,
   PLAYBACK,
   type PlaybackMark,
   REFUSAL,
-  SPEAKER_ACCOUNT_TAG,
-  SPEAKER_TAG,
 } from "./link_events.ts";
 
 /** An incomplete answer of several messages. */
@@ -38,9 +34,6 @@ export interface DirectSelf {
   /** The bridge's account; null if it is not logged in. */
   account: string | null;
 }
-
-/** The prefixes of members with a status, and of STATUSMSG targets. */
-const STATUS_PREFIX = /^[@+]/;
 
 /** Converts messages of the server in this process into events for the bridge. */
 export class DirectEvents {
@@ -79,11 +72,11 @@ export class DirectEvents {
     switch (command) {
       case "JOIN":
         if (nick === this.#self.nick) this.#noteSelf(message.source, two);
-        return this.#onEvent({ kind: "join", channel: one, nick });
+        return this.#onEvent({ kind: "join", channel: one, nick, account: accountIn(two) });
       case "PART":
         return this.#onEvent({ kind: "part", channel: one, nick });
       case "KICK":
-        return this.#onEvent({ kind: "part", channel: one, nick: two });
+        return this.#onEvent({ kind: "part", channel: one, nick: two, by: nick });
       case "QUIT":
         return this.#onEvent({ kind: "quit", nick });
       case "NICK":
@@ -107,7 +100,7 @@ export class DirectEvents {
 
   #noteSelf(source: string | null, account: string): void {
     this.#self.userHost = source?.slice(source.indexOf("!") + 1) ?? "";
-    this.#self.account = account === "*" ? null : account;
+    this.#self.account = accountIn(account);
   }
 
   #noteNames(channel: string, text: string): void {
@@ -136,53 +129,17 @@ export class DirectEvents {
     if (batch?.past) this.#onEvent({ kind: "playback", label: batch.label, ...batch.past });
   }
 
-  /** Reports a message line by line; only its first line has an id. */
   #hear(message: Outbound, label: string | null, past: Past | null): void {
     if (past !== null) count(past, message);
-    const { text } = message;
-    if (typeof text === "string" || text === undefined) {
-      return this.#hearLine(message, text ?? "", { label, past, id: message.tags.msgid ?? null });
-    }
-    let id = message.tags.msgid ?? null;
-    for (const line of text) {
-      if (line.text === "") continue;
-      this.#hearLine(message, line.text, { label, past, id });
-      id = null;
-      label = null;
-    }
-  }
-
-  #hearLine(
-    { source, command, params: [channel = ""], tags }: Outbound,
-    text: string,
-    { label, past, id }: {
-      readonly label: string | null;
-      readonly past: Past | null;
-      readonly id: string | null;
-    },
-  ): void {
-    if (STATUS_PREFIX.test(channel)) return;
-    const nick = nickOf(source);
-    const shown = text.startsWith(CTCP) ? actionIn(text, command, nick) : text;
-    if (shown === null) return;
-    const account = tags.relayer === undefined ? tags.account ?? null : null;
     // Nobody else can have our nick now. In the past, only the account identifies the speaker.
     const isOurs = past === null
-      ? nick === this.#self.nick
-      : isSameAccount(account, this.#self.account);
-    const heard: LinkMessage = {
-      kind: "message",
-      channel,
-      nick,
-      account,
-      speaker: isOurs ? spokenFor(tags.client) : null,
-      text: shown,
-      id,
-      time: timeOf(tags),
-      label: isOurs && past === null ? label : null,
-    };
-    if (past === null) this.#onEvent(heard);
-    else if (nick !== EVENT_TELLER) past.messages.push(heard);
+      ? nickOf(message.source) === this.#self.nick
+      : isSameAccount(accountOf(message), this.#self.account);
+    const labelOfOurs = isOurs && past === null ? label : null;
+    for (const heard of linesIn(message, isOurs, labelOfOurs)) {
+      if (past === null) this.#onEvent(heard);
+      else if (heard.nick !== EVENT_TELLER) past.messages.push(heard);
+    }
   }
 }
 
@@ -195,32 +152,9 @@ function count(past: Past, { tags }: Outbound): void {
   past.first ??= past.last;
 }
 
-/** The shown form of an ACTION, even without its end; null for any other CTCP. */
-function actionIn(text: string, command: string, nick: string): string | null {
-  if (command === "NOTICE") return null;
-  if (!text.endsWith(CTCP)) {
-    return text.startsWith(ACTION) ? `* ${nick} ${text.slice(ACTION.length)}` : null;
-  }
-  const [kind = "", ...words] = text.slice(1, -1).split(" ");
-  return kind.toUpperCase() === "ACTION" ? `* ${nick} ${words.join(" ")}` : null;
-}
-
-/** For whom the bridge speaks, according to the tags that it set. */
-function spokenFor(tags: Outbound["tags"]["client"]): LinkSpeaker | null {
-  let nick: string | null = null;
-  let account: string | null = null;
-  for (const [key, value] of tags ?? []) {
-    if (key === SPEAKER_TAG) nick = value;
-    else if (key === SPEAKER_ACCOUNT_TAG) account = value;
-  }
-  return nick === null ? null : { nick, account };
-}
-
-/** The nick in `nick!user@host`, or the name of a server. */
-function nickOf(source: string | null): string {
-  if (source === null) return "";
-  const end = source.indexOf("!");
-  return end === -1 ? source : source.slice(0, end);
+/** The account in the parameters of JOIN (IRCv3 extended-join). */
+function accountIn(text: string): string | null {
+  return text === "*" || text === "" ? null : text;
 }
 
 function textOf({ text, params }: { text: MessageText | undefined; params: readonly string[] }) {

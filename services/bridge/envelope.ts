@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { newUlid } from "../ulid.ts";
+import { isShallow } from "../validation/mod.ts";
 
 /**
  * The messages that agents exchange in a channel: one JSON object on one line. A text with these
@@ -18,9 +19,9 @@ const NOT_IN_A_LINE = /[\x7f-\x9f\u2028\u2029]/g;
 /** A typed message between agents. */
 export type Envelope = z.infer<typeof envelopeSchema>;
 
-/** Parses a text as an envelope; null if it is none. */
+/** Parses a text as an envelope; null if it is none. One that is nested too deeply is none. */
 export function parseEnvelope(text: string): Envelope | null {
-  if (!text.trimStart().startsWith("{")) return null;
+  if (!text.trimStart().startsWith("{") || !isShallow(text)) return null;
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -3,7 +3,7 @@ import type { Channel, HeldMessage } from "./channel.ts";
 import type { Channels } from "./channels.ts";
 import type { LinkMessage } from "./link_events.ts";
 import { isLineOf, MessageIds } from "./message_ids.ts";
-import type { ChannelMessage, HeardMessage } from "./options.ts";
+import type { ChannelMessage, HeardAs, HeardMessage } from "./options.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Playback } from "./playback.ts";
 import { textOf, textOfSent } from "./shown.ts";
@@ -20,6 +20,8 @@ export interface IntakeOptions {
   readonly onPosted?: ((channel: string, message: ChannelMessage) => void) | undefined;
   /** Called with the server's id of each redacted message. Must not throw. */
   readonly onRedacted?: ((id: string) => void) | undefined;
+  /** Called with each new message of a channel, after it is in the log. Must not throw. */
+  readonly onLogged: (channel: string, message: ChannelMessage, as: HeardAs) => void;
   readonly log: Log;
 }
 
@@ -92,8 +94,10 @@ export class Intake {
 
   /** Adds a message to its channel's log. */
   #keep(channel: Channel, { message, heard, isOurs, isQuiet }: HeldMessage): void {
-    const { onPosted, onHeard } = this.#options;
+    const { onPosted, onHeard, onLogged } = this.#options;
     const logged = channel.log.append(message, heard.time);
+    const { isNotice = false, isBot = false } = heard;
+    onLogged(channel.name, logged, { isOurs, isQuiet, isNotice, isBot });
     if (isQuiet) return;
     if (isOurs) onPosted?.(channel.name, logged);
     else onHeard?.({ ...heard, id: message.id, channel: channel.name });

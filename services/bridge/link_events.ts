@@ -10,8 +10,20 @@ export type LinkEvent =
   | { readonly kind: "up" }
   /** The connection is lost; the bridge tries to reconnect. */
   | { readonly kind: "down" }
-  | { readonly kind: "join"; readonly channel: string; readonly nick: string }
-  | { readonly kind: "part"; readonly channel: string; readonly nick: string }
+  | {
+    readonly kind: "join";
+    readonly channel: string;
+    readonly nick: string;
+    /** Null if there is none or the server does not say. */
+    readonly account: string | null;
+  }
+  | {
+    readonly kind: "part";
+    readonly channel: string;
+    readonly nick: string;
+    /** Who removed it from the channel; absent if it left. */
+    readonly by?: string;
+  }
   | { readonly kind: "quit"; readonly nick: string }
   | { readonly kind: "nick"; readonly from: string; readonly to: string }
   /** All members of a channel, the server's last message about a JOIN. */
@@ -52,6 +64,12 @@ export interface LinkMessage {
   readonly time: number;
   /** The label of the bridge's message that this echoes. */
   readonly label: string | null;
+  /** The id of the message that it answers; absent if it answers none. */
+  readonly reply?: string;
+  /** Whether it came as NOTICE, which programs do not answer; absent if not. */
+  readonly isNotice?: true;
+  /** Whether its speaker is marked as a bot (IRCv3 bot mode); absent if not. */
+  readonly isBot?: true;
 }
 
 /** A caller in whose name the bridge speaks. */
@@ -59,6 +77,8 @@ export interface LinkSpeaker {
   readonly nick: string;
   /** The caller's proven account; null if there is none. */
   readonly account: string | null;
+  /** The id of the message that the caller answers. */
+  readonly answered?: string | undefined;
 }
 
 /** Requested messages of a channel. */
@@ -81,9 +101,30 @@ export interface PlaybackMark {
   readonly time: number;
 }
 
+/** The tag of messages whose speaker is a bot (IRCv3 bot mode). */
+const BOT_TAG = "bot";
+
+/** The marks of a message, as fields of it. */
+export const NOTICE = Object.freeze({ isNotice: true as const });
+export const BOT = Object.freeze({ isBot: true as const });
+
 /** The tags of messages that the bridge sends for a caller: its nick and account. */
 export const SPEAKER_TAG = "+muster/nick";
 export const SPEAKER_ACCOUNT_TAG = "+muster/account";
+
+/** The tags that name the message which a message answers (IRCv3 reply); the first one is sent. */
+const REPLY_TAG = "+draft/reply";
+const REPLY_TAGS = [REPLY_TAG, "+reply"] as const;
+
+/** The answered message, as a field of the answer. */
+export function replyField(id: string | undefined): { readonly reply?: string } {
+  return id !== undefined && isMessageId(id) ? { reply: id } : {};
+}
+
+/** Whether a tag names the message which a message answers. */
+export function isReplyTag(key: string): boolean {
+  return REPLY_TAGS.some((tag) => tag === key);
+}
 
 /** These tags without their `+`: nobody but the bridge may send them. */
 export const BRIDGE_TAGS: readonly string[] = [SPEAKER_TAG, SPEAKER_ACCOUNT_TAG].map((tag) =>
@@ -91,9 +132,10 @@ export const BRIDGE_TAGS: readonly string[] = [SPEAKER_TAG, SPEAKER_ACCOUNT_TAG]
 );
 
 /** The tags that identify the speaker when a message of ours comes back. */
-export function speakerTags({ nick, account }: LinkSpeaker): [string, string][] {
+export function speakerTags({ nick, account, answered }: LinkSpeaker): [string, string][] {
   const tags: [string, string][] = [[SPEAKER_TAG, nick]];
   if (account !== null) tags.push([SPEAKER_ACCOUNT_TAG, account]);
+  if (answered !== undefined) tags.push([REPLY_TAG, answered]);
   return tags;
 }
 
@@ -180,15 +222,17 @@ function reportSelf(client: Client, self: Self, sink: EventSink): void {
 }
 
 function reportMembers(client: Client, sink: EventSink): void {
-  client.on("join", ({ channel, nick }) => {
-    if (channel !== undefined) sink.event({ kind: "join", channel, nick });
+  client.on("join", ({ channel, nick, account = null }) => {
+    if (channel !== undefined) {
+      sink.event({ kind: "join", channel, nick, account: account || null });
+    }
   });
   client.on("part", ({ channel, nick }) => {
     if (channel !== undefined) sink.event({ kind: "part", channel, nick });
   });
-  client.on("kick", ({ channel, kicked }) => {
+  client.on("kick", ({ channel, kicked, nick: by }) => {
     if (channel === undefined || kicked === undefined) return;
-    sink.event({ kind: "part", channel, nick: kicked });
+    sink.event({ kind: "part", channel, nick: kicked, by });
   });
   client.on("quit", ({ nick }) => sink.event({ kind: "quit", nick }));
   client.on("nick", ({ nick, new_nick: to }) => {
@@ -214,7 +258,7 @@ function reportMessages(
     readonly sink: EventSink;
   },
 ): void {
-  function report(event: ClientEvents["privmsg"], text: string): void {
+  function report(event: ClientEvents["privmsg"], text: string, isNotice = false): void {
     const { target, group, tags, time, batch } = event;
     if (group !== undefined || batch?.type === UNASKED_PLAYBACK) return;
     const nick = speakerOf(event);
@@ -232,19 +276,22 @@ function reportMessages(
       id: idOf(tags),
       time: time ?? scheduler.now(),
       label: isOurs && !isPast ? tags["label"] ?? labels.of(batch?.id) : null,
+      ...replyField(tags[REPLY_TAGS[0]] ?? tags[REPLY_TAGS[1]]),
+      ...(isNotice ? NOTICE : {}),
+      ...(tags[BOT_TAG] === undefined ? {} : BOT),
     };
     if (isPast) playback.hear(message);
     else sink.event(message);
   }
-  function reportPlain(event: ClientEvents["privmsg"]): void {
-    if (!event.message.startsWith(CTCP)) report(event, event.message);
+  function reportPlain(event: ClientEvents["privmsg"], isNotice = false): void {
+    if (!event.message.startsWith(CTCP)) report(event, event.message, isNotice);
   }
   client.on("privmsg", (event) => {
     // Some clients omit the end of an ACTION.
     if (!event.message.startsWith(ACTION)) return reportPlain(event);
     report(event, `* ${speakerOf(event)} ${event.message.slice(ACTION.length)}`);
   });
-  client.on("notice", reportPlain);
+  client.on("notice", (event) => reportPlain(event, true));
   client.on("action", (event) => report(event, `* ${speakerOf(event)} ${event.message}`));
   client.on("batch end chathistory", (batch) => playback.end(batch));
 }

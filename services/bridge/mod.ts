@@ -17,23 +17,32 @@
  */
 export { Bridge } from "./bridge.ts";
 export type {
+  BridgeEars,
   BridgeLogin,
   BridgeOptions,
   BridgeStats,
+  ChangeListener,
+  ChannelActivity,
+  ChannelChange,
   ChannelFollower,
   ChannelMessage,
+  ChannelOverview,
+  ChannelSearch,
   ChannelSummary,
   Following,
+  FoundMessages,
+  HeardAs,
   HeardMessage,
   NewPost,
   Pace,
   Speaker,
   Speakers,
 } from "./options.ts";
-export { compose, type Composition, cut } from "./composition.ts";
+export { compose, type Composition, cut, shownLines } from "./composition.ts";
 export { type Envelope, formatEnvelope, parseEnvelope } from "./envelope.ts";
-export { BRIDGE_TAGS } from "./link_events.ts";
+export { BRIDGE_TAGS, SPEAKER_TAG } from "./link_events.ts";
 export { readChannelName } from "./names.ts";
+export type { MessageArchive } from "./searching.ts";
 export { StoredChannels } from "./stored_channels.ts";
 export type { DirectConnect } from "./session.ts";
 export type { Connect, LineConnection } from "./transport.ts";

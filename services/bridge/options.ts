@@ -3,8 +3,9 @@
 import type { Principal } from "../identity/mod.ts";
 import type { ChannelStanding } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
-import type { Follower, Logged } from "../messages/mod.ts";
+import type { Follower, Logged, MessageSearch } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import type { MessageArchive } from "./searching.ts";
 import type { ChannelStore, StoredChannel } from "./stored_channels.ts";
 import type { DirectConnect } from "./session.ts";
 import type { Connect } from "./transport.ts";
@@ -19,10 +20,28 @@ export interface ChannelText {
   readonly text: string;
   /** `bridge` if the operator sent it under another name; otherwise absent. */
   readonly via?: "bridge";
+  /** The id of the message that it answers (IRCv3 reply); absent if it answers none. */
+  readonly reply?: string;
 }
 
 /** A stored message of a channel. */
 export type ChannelMessage = Logged<ChannelText>;
+
+/** Selects messages of a channel by what is said. */
+export interface ChannelSearch {
+  readonly sought: MessageSearch;
+  /** Only messages before this timestamp, or before the message with this id. */
+  readonly before?: string | undefined;
+  /** Messages to find, at least 1. */
+  readonly limit: number;
+}
+
+/** What a search has found, newest first. */
+export interface FoundMessages {
+  readonly messages: readonly ChannelMessage[];
+  /** The time before which to search on; null if everything was searched. */
+  readonly searchedTo: string | null;
+}
 
 /** Another user's message in a channel that the bridge is in. */
 export interface HeardMessage {
@@ -59,10 +78,17 @@ export interface Speaker {
   /**
    * Sends texts to a channel, line by line.
    *
+   * @param answered the id of the message that they answer, if any
    * @returns the ids of the messages
    * @throws Conflict if the channel refuses it
    */
-  say(channel: string, texts: readonly string[]): readonly string[];
+  say(channel: string, texts: readonly string[], answered?: string): readonly string[];
+  /**
+   * Changes the topic of a channel; an empty text removes it. Resolves when the change is stored.
+   *
+   * @throws Conflict if the channel refuses it
+   */
+  setTopic(channel: string, text: string): Promise<void>;
 }
 
 /** Decides who may speak, and how much. */
@@ -71,6 +97,8 @@ export interface Speakers {
   speaker(principal: Principal): Speaker | null;
   /** @throws Forbidden if the principal is muted, and so may not create a channel */
   requireVoice(principal: Principal): void;
+  /** @throws Halted if the nick is a halted agent's: nobody speaks in its name either */
+  requireGoing(nick: string): void;
   /**
    * Counts messages against the principal's rate.
    *
@@ -79,8 +107,8 @@ export interface Speakers {
   admit(principal: Principal, messages: number): void;
   /** The principal's relation to a channel; null if all channels are open to it. */
   standing(principal: Principal, channel: string): ChannelStanding | null;
-  /** Whether only an agent keeps a channel alive: nobody else is in it, and it is not muster's. */
-  keepsAlone(agentId: string, channel: string): boolean;
+  /** Whether only an account keeps a channel alive: nobody else is in it, and it is not muster's. */
+  keepsAlone(accountId: string, channel: string): boolean;
   /** Whether this is the nick of an agent. */
   isAgent(nick: string): boolean;
   /**
@@ -116,6 +144,8 @@ export interface BridgeOptions {
   readonly hasChannel?: (channel: string) => boolean;
   /** How long presence over HTTP currently lasts. */
   readonly webUserTtlMilliseconds: () => number;
+  /** The history of the IRC server on disk, to search it; absent if there is none. */
+  readonly archive?: MessageArchive | null;
   /** Opens a connection to an IRC server: by lines, or direct to the one in this process. */
   readonly connect: Connect | DirectConnect;
   /** For PASS, if the server requires one. */
@@ -148,6 +178,10 @@ export interface NewPost {
   /** The speaker's name; if absent and the caller is the operator, the bridge's. */
   readonly nick?: string | undefined;
   readonly text: string;
+  /** The id of the message that it answers. */
+  readonly reply?: string | undefined;
+  /** Whether the text says what the speaker does, as `/me` does on IRC. */
+  readonly isAction?: boolean | undefined;
 }
 
 /** A channel in a list. */
@@ -157,6 +191,59 @@ export interface ChannelSummary {
   readonly members: number;
   /** Empty if it has none. */
   readonly topic: string;
+}
+
+/** A channel in a person's list. */
+export interface ChannelOverview extends ChannelSummary {
+  /** The newest message that is kept in memory; null if there is none. */
+  readonly last: ChannelMessage | null;
+  /** How many of those in memory came after what the person has read. */
+  readonly unread: number;
+}
+
+/** A change of who is in a channel, or of its topic. */
+export type ChannelChange =
+  | { readonly kind: "joined" | "left"; readonly nick: string }
+  | { readonly kind: "topic"; readonly topic: string };
+
+/**
+ * Gets the changes of channels that somebody follows. Must not throw.
+ *
+ * @param source what `Follower.join` got for the channel
+ */
+export type ChangeListener = (source: object, change: ChannelChange) => void;
+
+/** Something that happened in a channel that the bridge is in, beside messages. */
+export interface ChannelActivity {
+  /** `quit` comes once for each channel. */
+  readonly kind: "join" | "part" | "quit" | "kick" | "nick";
+  readonly channel: string;
+  readonly nick: string;
+  /** The account of a user who joins; null if there is none, or the network does not say. */
+  readonly account: string | null;
+  /** Who removed the user from the channel; null if nobody did. */
+  readonly by: string | null;
+  /** The new nick; null if it did not change. */
+  readonly to: string | null;
+  /** Whether it is the bridge itself: it has entered or left the channel. */
+  readonly isBridge: boolean;
+}
+
+/** How a message came to a channel's log. */
+export interface HeardAs {
+  /** Whether the bridge sent it, for itself or for a caller. */
+  readonly isOurs: boolean;
+  /** Whether it is an announcement of the program, which addresses nobody. */
+  readonly isQuiet: boolean;
+  readonly isNotice: boolean;
+  /** Whether its speaker is marked as a bot. */
+  readonly isBot: boolean;
+}
+
+/** Hears everything in the bridge's channels, in the order of their logs. Must not throw. */
+export interface BridgeEars {
+  message(channel: string, message: ChannelMessage, as: HeardAs): void;
+  activity(activity: ChannelActivity): void;
 }
 
 /** Counters since the start, and the current state. */

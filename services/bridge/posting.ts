@@ -1,14 +1,14 @@
-import { Conflict, NotFound, Unavailable } from "../errors.ts";
+import { Conflict, Invalid, NotFound, Unavailable } from "../errors.ts";
 import type { Caller, Principal } from "../identity/mod.ts";
 import { foldCase, isNick } from "../irc/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { ChannelEntry } from "./channel_entry.ts";
-import { compose, type Composition, cut } from "./composition.ts";
+import { compose, type Composition, cut, pieces as piecesOf } from "./composition.ts";
 import type { Link } from "./link.ts";
 import type { LinkRefusal } from "./link_events.ts";
 import type { NewPost, Speaker, Speakers } from "./options.ts";
 import type { Outbox } from "./outbox.ts";
-import { byteLength, splitLine } from "./text.ts";
+import { byteLength, linesOf, splitLine } from "./text.ts";
 
 /** ERR_NOSUCHNICK: nobody has the nick. */
 const NO_SUCH_NICK = "401";
@@ -37,6 +37,7 @@ export class Posting {
     const { nick, link, entry, speakers, scheduler } = this.#options;
     const composed = compose(post, caller.principal);
     speakers?.requireVoice(caller.principal);
+    if (composed.speaker !== null) speakers?.requireGoing(composed.speaker);
     this.#assertChannel(name);
     const entered = await entry.enter(name, caller);
     if (!link.up) throw new Unavailable("The IRC connection was lost");
@@ -47,7 +48,20 @@ export class Posting {
     }
     const pieces = cut(composed, user.room(entered.name));
     speakers?.admit(caller.principal, pieces.length);
-    await this.#sayAs(user, entered.name, pieces);
+    await this.#sayAs(user, entered.name, pieces, composed.answered);
+    await user.settled();
+  }
+
+  /** As `Bridge.setTopic`, in the channel with this name. */
+  async setTopic(name: string, text: string, caller: Caller): Promise<void> {
+    const { entry, speakers } = this.#options;
+    const [topic = "", ...more] = text.trim() === "" ? [] : linesOf(text);
+    if (more.length > 0) throw new Invalid("A topic is one line");
+    speakers?.requireVoice(caller.principal);
+    await entry.enter(name, caller);
+    const user = speakers?.speaker(caller.principal) ?? null;
+    if (user === null) throw new Conflict("Change the topic with an IRC client of the network");
+    await user.setTopic(name, topic);
     await user.settled();
   }
 
@@ -62,9 +76,12 @@ export class Posting {
     const { nick, link, outbox, speakers } = this.#options;
     const speaker = post.speaker ?? nick;
     const isOwn = foldCase(speaker) === foldCase(nick);
-    const saidFor = isOwn ? null : { nick: speaker, account: post.account };
-    const prefix = post.isEnvelope || isOwn ? "" : `[${speaker}] `;
-    const pieces = cut(post, link.room(target) - byteLength(prefix));
+    const { account, answered } = post;
+    const saidFor = isOwn ? null : { nick: speaker, account, answered };
+    const beginning = post.isAction ? `* ${speaker} ` : "";
+    const prefix = post.isEnvelope || post.isAction || isOwn ? "" : `[${speaker}] `;
+    const room = link.room(target) - byteLength(prefix) - byteLength(beginning);
+    const pieces = piecesOf(post, room).map((piece) => beginning + piece);
     const delay = link.admit(pieces.length);
     if (payer !== null) speakers?.admit(payer, pieces.length);
     const { labels, confirmed } = outbox.add(
@@ -76,17 +93,20 @@ export class Posting {
   }
 
   /**
-   * Says one line as the bridge itself, which is in no agent's inbox. Resolves when IRC has it.
+   * Says one line as the bridge itself or a bot of the program, which is in no agent's inbox.
+   * Resolves when IRC has it.
    *
    * @throws Conflict if IRC refuses it, TimedOut if IRC does not confirm it
    */
-  async announce(channel: string, text: string): Promise<void> {
+  async announce(channel: string, text: string, bot?: string): Promise<void> {
     const { nick, link, outbox, entry } = this.#options;
     const { name } = await entry.enter(channel, undefined);
-    const [piece = ""] = splitLine(text, Math.max(link.room(name), 1));
-    const sent = { nick, text: piece, speaker: null, isQuiet: true };
+    const speaker = bot === undefined ? null : { nick: bot, account: bot };
+    const prefix = speaker === null ? "" : `[${speaker.nick}] `;
+    const [piece = ""] = splitLine(text, Math.max(link.room(name) - byteLength(prefix), 1));
+    const sent = { nick: bot ?? nick, text: piece, speaker, isQuiet: true };
     const { labels, confirmed } = outbox.add([sent], link.admit(1));
-    link.say(name, [piece], labels, null);
+    link.say(name, [prefix + piece], labels, speaker);
     await confirmed;
   }
 
@@ -96,8 +116,13 @@ export class Posting {
   }
 
   /** Sends a post as a user; resolves when the bridge has received it. */
-  async #sayAs(user: Speaker, channel: string, texts: readonly string[]): Promise<void> {
-    const last = user.say(channel, texts).at(-1);
+  async #sayAs(
+    user: Speaker,
+    channel: string,
+    texts: readonly string[],
+    answered: string | undefined,
+  ): Promise<void> {
+    const last = user.say(channel, texts, answered).at(-1);
     if (last !== undefined) await this.#options.outbox.arrival(last);
   }
 

@@ -18,15 +18,22 @@ export interface Sent {
 }
 
 /** The text and speaker of a message. The speaker is the caller for whom the bridge speaks. */
-export function textOf({ nick, account, speaker, text }: LinkMessage): Shown {
-  if (speaker === null) return { nick, account, text };
+export function textOf(heard: LinkMessage): Shown {
+  const { nick, account, speaker, text } = heard;
+  if (speaker === null) return answering(heard, { nick, account, text });
   const prefix = `[${speaker.nick}] `;
-  return spokenBy(speaker, text.startsWith(prefix) ? text.slice(prefix.length) : text);
+  const plain = text.startsWith(prefix) ? text.slice(prefix.length) : text;
+  return answering(heard, spokenBy(speaker, plain));
 }
 
 /** The same for an echoed message of the bridge. */
-export function textOfSent({ nick, text, speaker }: Sent, { account }: LinkMessage): Shown {
-  return speaker === null ? { nick, account, text } : spokenBy(speaker, text);
+export function textOfSent({ nick, text, speaker }: Sent, heard: LinkMessage): Shown {
+  const { account } = heard;
+  return answering(heard, speaker === null ? { nick, account, text } : spokenBy(speaker, text));
+}
+
+function answering({ reply }: LinkMessage, shown: Shown): Shown {
+  return reply === undefined ? shown : { ...shown, reply };
 }
 
 /** A speaker with the account of its nick speaks for itself; otherwise the operator does. */

@@ -37,6 +37,7 @@ export function linesOf(text: string): string[] {
   if (!fitsInto(MAX_TEXT_BYTES, text)) {
     throw new TooLarge(`"text" must have at most ${MAX_TEXT_BYTES} bytes`);
   }
+  if (PRINTABLE.test(text) && !BLANK.test(text)) return [text];
   const lines = text.replace(/\r?\n$/, "").split(/\r?\n/);
   if (lines.length > MAX_LINES) {
     throw new TooLarge(`"text" must have at most ${MAX_LINES} lines`);

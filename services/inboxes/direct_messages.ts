@@ -1,20 +1,73 @@
 import type { RosterEntry, SendLimits } from "../agents/mod.ts";
-import { type Bridge, compose, type Composition, cut, type NewPost } from "../bridge/mod.ts";
+import {
+  type Bridge,
+  compose,
+  type Composition,
+  cut,
+  type NewPost,
+  shownLines,
+} from "../bridge/mod.ts";
 import { Conflict, Invalid, NotFound, ServiceError, Unavailable } from "../errors.ts";
-import { type AccountDirectory, type Caller, isServiceName } from "../identity/mod.ts";
-import { foldCase, isNick } from "../irc/mod.ts";
+import {
+  type AccountDirectory,
+  type Caller,
+  isServiceName,
+  type Principal,
+} from "../identity/mod.ts";
+import { foldCase, isNick, type UserIdentity } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import type { VirtualUsers } from "../irc_server/virtual_users/mod.ts";
-import type { Inboxes } from "./inboxes.ts";
+import { formatMicroseconds } from "../messages/mod.ts";
+import { type EntryState, OPERATOR_SENDER, stateSchema } from "./entry.ts";
+import type { Delivery, Inboxes, Sending } from "./inboxes.ts";
+import { Repeats, usedForAnother } from "./repeats.ts";
+
+/** A message to send. */
+export interface DirectPost extends NewPost {
+  /** The sender's own id of the message: the same message is sent once. */
+  readonly clientId?: string | undefined;
+}
+
+/** What became of a message. */
+export interface MessageFate {
+  readonly id: string;
+  /** ISO 8601, UTC, microseconds. */
+  readonly timestamp: string;
+  /** The id that the sender gave it; null without one, and for its receivers. */
+  readonly clientId: string | null;
+  /** The agents that it went to. */
+  readonly receivers: readonly {
+    /** Null if the agent no longer exists. */
+    readonly nick: string | null;
+    readonly state: EntryState;
+    /** When it got this state, in Unix milliseconds; null if that is unknown. */
+    readonly stateAt: number | null;
+    /** When it comes back unless the agent has it, in Unix milliseconds; null for never. */
+    readonly expiresAt: number | null;
+  }[];
+}
+
+/** The result of a message to a user of the IRC server. */
+type Told = { readonly kind: "absent" } | { readonly kind: "sent"; readonly id: string | null };
 
 export interface DirectMessagesOptions {
   readonly roster: { find(nick: string): RosterEntry | null };
-  readonly accounts: Pick<AccountDirectory, "find">;
-  readonly virtualUsers: Pick<VirtualUsers, "tell" | "attends" | "requireVoice" | "admit">;
-  readonly inboxes: Pick<Inboxes, "deliver">;
+  readonly accounts: Pick<AccountDirectory, "find" | "get">;
+  readonly virtualUsers: Pick<
+    VirtualUsers,
+    "tell" | "attends" | "requireVoice" | "requireGoing" | "admit" | "identityOf"
+  >;
+  readonly inboxes: Pick<
+    Inboxes,
+    "deliver" | "delivered" | "sendAs" | "requireRoom" | "flush" | "sent" | "copies"
+  >;
   readonly sendLimits: Pick<SendLimits, "sent">;
   /** Whether the account has a connection to IRC. */
   readonly isOnline: (account: string) => boolean;
+  /** The history of the IRC server of this program; null on an external network. */
+  readonly history: {
+    record(from: UserIdentity, to: UserIdentity, texts: readonly string[]): void;
+  } | null;
   /** Null if the configuration turns the bridge off. */
   readonly bridge: Pick<Bridge, "tell"> | null;
   readonly bridgeNick: string;
@@ -26,31 +79,69 @@ export interface DirectMessagesOptions {
  *
  * If muster runs the IRC server, an agent sends under its own nick. For others, and on an external
  * network, the bridge sends, with the speaker's name in front. A message to an agent is in its
- * inbox, whether or not the agent is present.
+ * inbox, whether or not the agent is present. A message to a person or an admin who is not present is
+ * in the history of the IRC server, where clients and the web pages find it.
  */
 export class DirectMessages {
   readonly #options: DirectMessagesOptions;
+  readonly #repeats = new Repeats();
 
   constructor(options: DirectMessagesOptions) {
     this.#options = options;
   }
 
   /**
-   * Sends a message to the user of a nick. Resolves when it is in the agent's inbox, or IRC has it.
+   * Sends a message to the user of a nick. Resolves when it is on disk in the agent's inbox, or IRC
+   * has it. A message with a `clientId` is sent once, however often the same caller sends it.
    *
+   * @returns the message's id if it went to an agent; null otherwise
    * @throws Invalid and TooLarge for the text, and if the receiver is the speaker; Forbidden if the
    * caller may not use the nick or is paused; NotFound if nobody has the name; Conflict if the
-   * receiver cannot receive messages, such as a person who is not on IRC; TooMany; Unavailable
-   * while IRC is away; TimedOut if it does not confirm the message
+   * receiver cannot receive messages, such as a service, or if the `clientId` belongs to a message
+   * for somebody else; TooMany for the rate, and if the agent's inbox is full; Unavailable
+   * while IRC or the disk is away; TimedOut if IRC does not confirm the message
    */
-  async send(to: string, post: NewPost, caller: Caller): Promise<void> {
-    const composed = compose(post, caller.principal);
+  async send(to: string, post: DirectPost, caller: Caller): Promise<string | null> {
+    const { clientId = null, ...rest } = post;
+    const composed = compose(rest, caller.principal);
     this.#options.virtualUsers.requireVoice(caller.principal);
+    if (composed.speaker !== null) this.#options.virtualUsers.requireGoing(composed.speaker);
     const receiver = this.#receiver(to);
     const speaker = composed.speaker ?? this.#options.bridgeNick;
     if (foldCase(speaker) === foldCase(to)) throw new Invalid("You cannot send yourself a message");
-    if (receiver !== null) return await this.#sendToAgent(receiver, composed, caller);
-    await this.#sendToUser(to, composed, caller);
+    const sending = { senderId: senderIdOf(caller.principal), clientId };
+    return await this.#repeats.once(sending, receiver?.id ?? foldCase(to), async () => {
+      if (receiver === null) return await this.#sendToUser(to, composed, caller);
+      const earlier = await this.#options.inboxes.sent(sending);
+      if (earlier === null) return await this.#sendToAgent(receiver, { composed, sending }, caller);
+      if (earlier.accountId === receiver.id) return earlier.id;
+      throw usedForAnother(clientId ?? "");
+    });
+  }
+
+  /**
+   * What became of a message in the inboxes of agents.
+   *
+   * @throws NotFound if there is no such message, or the caller neither sent nor received it
+   */
+  async fate(id: string, { principal }: Caller): Promise<MessageFate> {
+    const copies = await this.#options.inboxes.copies(id);
+    const mayKnowAll = principal.kind !== "agent" ||
+      copies.some(({ senderId }) => senderId !== null && senderId === principal.id);
+    const known = copies.filter(({ accountId }) => mayKnowAll || accountId === principal.id);
+    const [first] = known;
+    if (first === undefined) throw new NotFound(`There is no message "${id}", or it is not yours`);
+    return {
+      id,
+      timestamp: formatMicroseconds(first.time),
+      clientId: mayKnowAll ? first.clientId : null,
+      receivers: known.map(({ accountId, state, stateAt, expiresAt }) => ({
+        nick: this.#options.accounts.get(accountId)?.name ?? null,
+        state: stateSchema.parse(state),
+        stateAt: stateAt === 0 ? null : stateAt,
+        expiresAt: state === "queued" ? expiresAt : null,
+      })),
+    };
   }
 
   /** The agent of this name; null if there is none. */
@@ -73,56 +164,105 @@ export class DirectMessages {
     return roster.find(to);
   }
 
-  async #sendToAgent(agent: RosterEntry, post: Composition, caller: Caller): Promise<void> {
-    const { virtualUsers, isOnline } = this.#options;
+  async #sendToAgent(
+    agent: RosterEntry,
+    { composed, sending }: { readonly composed: Composition; readonly sending: Sending },
+    caller: Caller,
+  ): Promise<string | null> {
+    const { virtualUsers, isOnline, inboxes } = this.#options;
+    const units = composed.lines.reduce((sum, line) => sum + line.length + 1, 0);
+    await inboxes.requireRoom(agent, units);
     if (virtualUsers.attends(agent)) {
-      const told = this.#tell(agent.nick, post, caller);
-      if (told === "told") return;
+      const told = inboxes.sendAs(sending, () => this.#tell(agent.nick, composed, caller));
+      if (told?.kind === "sent") {
+        await inboxes.flush();
+        return told.id;
+      }
     }
-    virtualUsers.admit(caller.principal, post.lines.length);
-    this.#keep(agent, post);
-    if (isOnline(agent.nick)) await this.#showOnIrc(agent, post);
+    virtualUsers.admit(caller.principal, composed.lines.length);
+    const id = this.#keep(agent, composed, sending);
+    this.#record(agent.id, composed, caller);
+    await inboxes.flush();
+    if (isOnline(agent.nick) && await this.#showOnIrc(agent, composed)) {
+      inboxes.delivered(agent, id);
+    }
+    return id;
   }
 
-  async #sendToUser(to: string, post: Composition, caller: Caller): Promise<void> {
+  async #sendToUser(to: string, post: Composition, caller: Caller): Promise<null> {
     const { virtualUsers, sendLimits } = this.#options;
     const told = this.#tell(to, post, caller);
-    if (told === "told") return;
-    if (told === "absent") throw this.#absence(to);
+    if (told?.kind === "absent") this.#leave(to, post, caller);
+    if (told !== null) return null;
     virtualUsers.admit(caller.principal, post.lines.length);
     await this.#tellByBridge(to, post);
     if (post.account !== null) sendLimits.sent(post.account);
+    return null;
   }
 
   /** Sends the message as the caller's user of the IRC server; null if the caller is not one. */
-  #tell(nick: string, post: Composition, { principal }: Caller): "told" | "absent" | null {
-    const told = this.#options.virtualUsers.tell(principal, nick, (room) => cut(post, room));
-    if (told === null || told.kind === "absent") return told?.kind ?? null;
+  #tell(nick: string, post: Composition, { principal }: Caller): Told | null {
+    const linesFor = (room: number) => cut(post, room);
+    const { answered } = post;
+    const told = this.#options.virtualUsers.tell(principal, nick, linesFor, answered);
+    if (told === null || told.kind === "absent") return told;
     if (told.kind === "refused") throw new Conflict(`IRC refused the message: ${told.reason}`);
-    return "told";
+    return { kind: "sent", id: told.ids[0] ?? null };
   }
 
-  #keep(agent: RosterEntry, { speaker, account, lines }: Composition): void {
+  /**
+   * Leaves a message for a person or an admin who is not present.
+   *
+   * @throws NotFound, Conflict if there is nobody to leave it for
+   */
+  #leave(to: string, post: Composition, caller: Caller): void {
+    const account = this.#options.accounts.find(to);
+    const isPersons = account !== null && account.kind !== "agent" && account.revokedAt === null;
+    if (!isPersons || !this.#record(account.id, post, caller)) throw this.#absence(to);
+  }
+
+  /**
+   * Adds a message to the history of a caller that acts as itself and of the receiver.
+   *
+   * @returns whether there is such a history
+   */
+  #record(receiverId: string, post: Composition, { principal }: Caller): boolean {
+    const { history, virtualUsers } = this.#options;
+    const from = principal.id === null ? null : virtualUsers.identityOf(principal.id);
+    const to = virtualUsers.identityOf(receiverId);
+    const { speaker } = post;
+    if (history === null || from === null || to === null) return false;
+    if (speaker === null || foldCase(speaker) !== foldCase(from.nick)) return false;
+    history.record(from, to, cut(post, Infinity));
+    return true;
+  }
+
+  #keep(agent: RosterEntry, post: Composition, sending: Sending): string {
+    const { speaker, account } = post;
     const { bridgeNick, inboxes, sendLimits } = this.#options;
     const from = speaker ?? bridgeNick;
     const isOwn = speaker === null || (account !== null && foldCase(from) === foldCase(account));
-    inboxes.deliver(agent, {
+    const delivery: Delivery = {
       from,
       account: speaker === null ? bridgeNick : account,
-      text: lines.join("\n"),
+      text: shownLines(post, from).join("\n"),
       ...(isOwn ? {} : { via: "bridge" }),
-    });
+    };
     if (account !== null) sendLimits.sent(account);
+    return inboxes.deliver(agent, delivery, sending);
   }
 
-  /** Also sends an agent on IRC what is already in its inbox, if the bridge can. */
-  async #showOnIrc(agent: RosterEntry, post: Composition): Promise<void> {
+  /** Also sends an agent on IRC what is already in its inbox. Returns whether the bridge could. */
+  async #showOnIrc(agent: RosterEntry, post: Composition): Promise<boolean> {
+    const { bridge } = this.#options;
     try {
-      await this.#options.bridge?.tell(agent.nick, post);
+      await bridge?.tell(agent.nick, post);
+      return bridge !== null;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       const reason = error.message;
       this.#options.log.debug("A message is in an inbox alone", { agent: agent.nick, reason });
+      return false;
     }
   }
 
@@ -142,6 +282,11 @@ export class DirectMessages {
     const account = this.#options.accounts.find(to);
     return account === null ? nobody(to) : new Conflict(`"${account.name}" is not on IRC now`);
   }
+}
+
+/** The account of a caller as the sender of messages. */
+function senderIdOf({ id }: Principal): string {
+  return id ?? OPERATOR_SENDER;
 }
 
 function nobody(name: string): NotFound {

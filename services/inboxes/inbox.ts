@@ -1,70 +1,21 @@
-import { z } from "zod";
+import { TooMany } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { type Logged, MessageLog, type PastMessage } from "../messages/mod.ts";
-import type { InboxStore, Restored } from "./inbox_store.ts";
+import { type Logged, MessageLog, parseMicroseconds } from "../messages/mod.ts";
+import {
+  type Addressed,
+  type AddressedText,
+  type EntryState,
+  type PastEntry,
+  pastEntry,
+  type Tracking,
+} from "./entry.ts";
+import type { InboxStore, Sent } from "./inbox_store.ts";
 
-/** Messages kept for each agent. */
+/** Entries kept for each agent. */
 export const INBOX_CAPACITY = 200;
 
 /** UTF-16 units of text kept for each agent. */
-const MAX_UNITS = 64 * 1024;
-
-/**
- * Why an entry is in an inbox: a message to the agent alone, a mention in a channel or in a text of
- * a project, or something that happened to the agent's work in a project.
- */
-export const ADDRESSED_KINDS = [
-  "message",
-  "mention",
-  "claim",
-  "review",
-  "check",
-  "landing",
-  "overlap",
-  "answer",
-] as const;
-const kindSchema = z.enum(ADDRESSED_KINDS);
-export type AddressedKind = z.infer<typeof kindSchema>;
-
-/** What of a project an entry is about. */
-const aboutSchema = z.object({
-  /** The project's slug. */
-  project: z.string().optional(),
-  /** The whole id of a ticket. */
-  ticket: z.string().optional(),
-  /** The number of a review. */
-  review: z.number().optional(),
-  /** The whole id of a check-in. */
-  checkin: z.string().optional(),
-  /** The name of a workspace. */
-  workspace: z.string().optional(),
-});
-export type About = z.infer<typeof aboutSchema>;
-
-/** The stored fields of a message besides its text and speaker. */
-const storedSchema = aboutSchema.extend({
-  account: z.string().nullable().optional(),
-  via: z.literal("bridge").optional(),
-  channel: z.string().nullable().optional(),
-});
-
-/** An entry of an inbox. */
-export interface AddressedText extends About {
-  readonly id: string;
-  readonly kind: AddressedKind;
-  /** The speaker's nick. */
-  readonly from: string;
-  /** The speaker's proven account; null if there is none. */
-  readonly account: string | null;
-  /** `bridge` if the operator sent it under another name. */
-  readonly via?: "bridge";
-  /** Null if it was sent to the agent alone. */
-  readonly channel: string | null;
-  readonly text: string;
-}
-
-/** A stored message to an agent. */
-export type Addressed = Logged<AddressedText>;
+const MAX_UNITS = 256 * 1024;
 
 export interface InboxOptions {
   /** The agent's account. */
@@ -73,25 +24,63 @@ export interface InboxOptions {
   /** Null if messages are kept only in memory. */
   readonly store: InboxStore | null;
   readonly log: Log;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  /** Called for a message that no longer fits before the agent had it. */
+  readonly onBounced: (message: AddressedText, tracking: Tracking) => void;
 }
 
-/** A message that waits until the stored ones are loaded. */
-interface Waiting {
+/** A new entry. */
+export interface Arrival {
   readonly message: AddressedText;
   /** Unix milliseconds. */
   readonly time: number;
+  readonly state: "queued" | "delivered";
+  readonly tracking: Tracking;
+}
+
+/** How far an entry got. */
+interface Status extends Tracking {
+  state: EntryState;
+  /** Unix milliseconds; 0 if that is unknown. */
+  since: number;
+}
+
+/** The number of entries in an inbox, by state and kind. */
+export interface InboxCounts {
+  readonly total: number;
+  readonly queued: number;
+  readonly delivered: number;
+  readonly read: number;
+  readonly kinds: Readonly<Record<string, number>>;
+  /** When the oldest entry came, in ISO 8601; null without one. */
+  readonly oldest: string | null;
+}
+
+/** Entries that their agent is done with. */
+export interface Acknowledged {
+  readonly count: number;
+  /** Ids that are not and were not lately in the inbox. */
+  readonly unknown: readonly string[];
 }
 
 /**
  * One agent's inbox. The first message or reader loads the stored messages. Messages that arrive
  * meanwhile wait, and follow the stored ones in the order in which they came.
+ *
+ * In a full inbox, the oldest entry that may leave makes room: an entry that the agent has had, unless
+ * the agent acknowledges entries, and one that is not a message to the agent alone. If none may
+ * leave, the oldest message goes back to its sender.
  */
 export class Inbox {
   readonly #options: InboxOptions;
   /** Null until the stored messages are loaded. */
   #messages: MessageLog<AddressedText> | null = null;
   #loading: Promise<MessageLog<AddressedText>> | null = null;
-  #waiting: Waiting[] = [];
+  /** How far each entry got, by its id. */
+  readonly #statuses = new Map<string, Status>();
+  #acknowledges = false;
+  #waiting: Arrival[] = [];
   #waitingUnits = 0;
   /** Ids of messages that were redacted while they waited, or during the load. */
   #redacted: string[] = [];
@@ -125,18 +114,108 @@ export class Inbox {
     return this.#loading;
   }
 
-  /** @param time when the message was said, in Unix milliseconds */
-  append(message: AddressedText, time: number): void {
-    if (this.#messages !== null) return this.#append(this.#messages, message, time);
-    this.#wait({ message, time });
+  append(arrival: Arrival): void {
+    if (this.#messages !== null) return this.#append(this.#messages, arrival);
+    this.#wait(arrival);
     // A load that fails logs it. The message then waits for the next load.
     this.load().catch(() => {});
   }
 
-  /** Adds an entry, unless the inbox has one with its id. */
-  async addOnce(message: AddressedText, time: number): Promise<void> {
+  /** Adds an entry, unless the inbox has or had one with its id. */
+  async addOnce(arrival: Arrival): Promise<void> {
     const messages = await this.load();
-    if (messages.microsecondsOf(message.id) === null) this.#append(messages, message, time);
+    if (messages.microsecondsOf(arrival.message.id) === null) this.#append(messages, arrival);
+  }
+
+  /**
+   * Makes sure that a message fits which can be refused.
+   *
+   * @param units its length in UTF-16 units
+   * @throws TooMany if there is no room, and what {@link load} throws
+   */
+  async requireRoom(units: number): Promise<void> {
+    const messages = await this.load();
+    if (messages.hasRoom(units)) return;
+    // One that can leave is enough: what does not fit then makes more room itself.
+    if (messages.read(undefined, INBOX_CAPACITY).some((message) => this.#mayLeave(message))) return;
+    throw new TooMany(
+      `The inbox of "${this.#options.nick}" is full: ${messages.size} messages wait for it`,
+    );
+  }
+
+  /** Adds to entries the state that they have now. */
+  withStates(messages: readonly Logged<AddressedText>[]): Addressed[] {
+    return messages.map((message) => ({ ...message, state: this.#stateOf(message.id) }));
+  }
+
+  /** Notes that entries reached their agent, unless it had them already. */
+  reached(ids: readonly string[], state: "delivered" | "read"): void {
+    const before = state === "read" ? ["queued", "delivered"] : ["queued"];
+    const times = ids.flatMap((id) => {
+      const status = this.#statuses.get(id);
+      if (status === undefined || !before.includes(status.state)) return [];
+      status.state = state;
+      status.since = this.#options.clock();
+      return this.#messages?.microsecondsOf(id) ?? [];
+    });
+    if (times.length > 0) this.#options.store?.mark(this.#options.accountId, times, state);
+  }
+
+  /** Removes entries that their agent is done with. */
+  acknowledge(messages: MessageLog<AddressedText>, ids: readonly string[]): Acknowledged {
+    const meant = new Set(ids.filter((id) => this.#statuses.has(id)));
+    const unknown = ids.filter((id) => !meant.has(id) && messages.microsecondsOf(id) === null);
+    if (meant.size === 0) return { count: 0, unknown };
+    this.#acknowledges = true;
+    this.#leave(messages, meant, "acknowledged");
+    return { count: meant.size, unknown };
+  }
+
+  has(id: string): boolean {
+    return this.#statuses.has(id);
+  }
+
+  /** The message of an id that still waits for the agent; null if there is none. */
+  find(messages: MessageLog<AddressedText>, id: string): AddressedText | null {
+    if (this.#statuses.get(id)?.state !== "queued") return null;
+    return messages.read(undefined, INBOX_CAPACITY).find((message) => message.id === id) ?? null;
+  }
+
+  /** Removes a message that expired, unless the agent had it meanwhile. */
+  expire(messages: MessageLog<AddressedText>, id: string): void {
+    if (this.find(messages, id) !== null) this.#leave(messages, new Set([id]), "bounced");
+  }
+
+  /** Drops entries from before a time, in Unix microseconds. */
+  removeBefore(microseconds: number): void {
+    const messages = this.#messages;
+    if (messages === null || (messages.oldest ?? Infinity) >= microseconds) return;
+    messages.removeBefore(microseconds);
+    const kept = new Set(messages.read(undefined, INBOX_CAPACITY).map(({ id }) => id));
+    for (const id of [...this.#statuses.keys()]) if (!kept.has(id)) this.#statuses.delete(id);
+  }
+
+  counts(messages: MessageLog<AddressedText>): InboxCounts {
+    const states: Record<string, number> = { queued: 0, delivered: 0, read: 0 };
+    const kinds: Record<string, number> = {};
+    const all = messages.read(undefined, INBOX_CAPACITY);
+    for (const { id, kind } of all) {
+      const state = this.#stateOf(id);
+      states[state] = (states[state] ?? 0) + 1;
+      kinds[kind] = (kinds[kind] ?? 0) + 1;
+    }
+    const { queued = 0, delivered = 0, read = 0 } = states;
+    return { total: all.length, queued, delivered, read, kinds, oldest: all[0]?.timestamp ?? null };
+  }
+
+  /** The messages that wait for the agent and expire; without a store. */
+  expiring(): Sent[] {
+    return this.#sent().filter(({ state, expiresAt }) => state === "queued" && expiresAt !== null);
+  }
+
+  /** The entry of an id for its sender; without a store. */
+  copy(id: string): Sent | null {
+    return this.#sent().find((sent) => sent.id === id) ?? null;
   }
 
   /**
@@ -144,7 +223,8 @@ export class Inbox {
    * message that the store does not have yet.
    */
   redact(id: string): void {
-    if (this.#messages !== null) this.#remove(this.#messages, id);
+    this.#statuses.delete(id);
+    if (this.#messages !== null) this.#messages.remove((message) => message.id === id);
     else if (this.#loading !== null || this.#isWaiting(id)) this.#redacted.push(id);
   }
 
@@ -157,10 +237,11 @@ export class Inbox {
   async #load(): Promise<MessageLog<AddressedText>> {
     const { accountId, nick, store, log } = this.#options;
     try {
-      const messages = this.#newLog(await store?.load(accountId) ?? []);
-      for (const { message, time } of this.#waiting) this.#append(messages, message, time);
+      const messages = this.#restore((await store?.load(accountId) ?? []).map(pastEntry));
+      for (const arrival of this.#waiting) this.#append(messages, arrival);
       for (const id of this.#redacted) {
-        this.#remove(messages, id);
+        this.#statuses.delete(id);
+        messages.remove((message) => message.id === id);
         store?.redact(id);
       }
       if (this.#endReason !== null) messages.end(this.#endReason);
@@ -176,27 +257,76 @@ export class Inbox {
     }
   }
 
-  #newLog(restored: readonly Restored[]): MessageLog<AddressedText> {
+  #restore(entries: readonly PastEntry[]): MessageLog<AddressedText> {
+    const messages = this.#newLog(entries);
+    for (const { state, tracking, past } of entries) {
+      if (state === "acknowledged") this.#acknowledges = true;
+      if ("removed" in past || messages.microsecondsOf(past.message.id) === null) continue;
+      this.#statuses.set(past.message.id, { ...tracking, state, since: 0 });
+    }
+    return messages;
+  }
+
+  #newLog(entries: readonly PastEntry[]): MessageLog<AddressedText> {
     const { nick: agent, log } = this.#options;
     const onFailure = (error: unknown) =>
       log.error("A reader of an inbox failed", { agent, error });
     const options = { capacity: INBOX_CAPACITY, maxUnits: MAX_UNITS, onFailure };
-    return new MessageLog(options, restored.map(pastMessage));
+    return new MessageLog(options, entries.map(({ past }) => past));
   }
 
-  #append(messages: MessageLog<AddressedText>, message: AddressedText, time: number): void {
-    const { oldest } = messages;
+  #append(messages: MessageLog<AddressedText>, arrival: Arrival): void {
+    const { message, time, state, tracking } = arrival;
+    while (!messages.hasRoom(message.text.length)) this.#makeRoom(messages);
+    this.#statuses.set(message.id, { ...tracking, state, since: this.#options.clock() });
     messages.append(message, time);
-    const evicts = oldest !== null && messages.oldest !== oldest;
     const { id, kind, from: sender, text: body, ...about } = message;
     const stored = { time: messages.newest ?? 0, id, kind, sender, body, about };
     const { accountId, store } = this.#options;
-    store?.append(accountId, stored, evicts ? messages.oldest : null);
+    store?.append(accountId, Object.assign(stored, tracking, { state }));
   }
 
-  #remove(messages: MessageLog<AddressedText>, id: string): void {
-    const { accountId, store } = this.#options;
-    store?.remove(accountId, messages.remove((message) => message.id === id));
+  #makeRoom(messages: MessageLog<AddressedText>): void {
+    const left = messages.dropOldest((message) => this.#mayLeave(message)) ??
+      messages.dropOldest(() => true);
+    const status = left === null ? undefined : this.#statuses.get(left.id);
+    if (left === null || status === undefined) return;
+    this.#statuses.delete(left.id);
+    const bounces = left.kind === "message" && status.state === "queued";
+    const state = bounces ? "bounced" : "dropped";
+    const { accountId, store, onBounced } = this.#options;
+    store?.release(accountId, [parseMicroseconds(left.timestamp) ?? 0], state);
+    if (bounces) onBounced(left, status);
+  }
+
+  /** Whether an entry makes room for another. */
+  #mayLeave({ id, kind }: AddressedText): boolean {
+    const hadIt = this.#stateOf(id) !== "queued";
+    return hadIt && !this.#acknowledges || kind !== "message";
+  }
+
+  /** Takes entries out, from whose ids readers can still continue. */
+  #leave(
+    messages: MessageLog<AddressedText>,
+    ids: ReadonlySet<string>,
+    state: "acknowledged" | "bounced",
+  ): void {
+    const times = Array.from(ids, (id) => messages.microsecondsOf(id) ?? 0);
+    messages.remove(({ id }) => ids.has(id));
+    for (const id of ids) this.#statuses.delete(id);
+    this.#options.store?.release(this.#options.accountId, times, state);
+  }
+
+  #stateOf(id: string): EntryState {
+    return this.#statuses.get(id)?.state ?? "delivered";
+  }
+
+  #sent(): Sent[] {
+    const { accountId } = this.#options;
+    return Array.from(this.#statuses, ([id, { since: stateAt, ...status }]) => {
+      const time = this.#messages?.microsecondsOf(id) ?? 0;
+      return { ...status, accountId, id, time, stateAt };
+    });
   }
 
   #isWaiting(id: string): boolean {
@@ -204,22 +334,12 @@ export class Inbox {
   }
 
   /** Keeps no more messages waiting than the inbox would hold. */
-  #wait(waiting: Waiting): void {
-    this.#waiting.push(waiting);
-    this.#waitingUnits += waiting.message.text.length;
+  #wait(arrival: Arrival): void {
+    this.#waiting.push(arrival);
+    this.#waitingUnits += arrival.message.text.length;
     while (
       this.#waiting.length > INBOX_CAPACITY ||
       (this.#waitingUnits > MAX_UNITS && this.#waiting.length > 1)
     ) this.#waitingUnits -= this.#waiting.shift()?.message.text.length ?? 0;
   }
-}
-
-/** A message as it was before a restart. */
-function pastMessage(restored: Restored): PastMessage<AddressedText> {
-  if (restored.kind === "redacted") return { microseconds: restored.time, removed: restored.id };
-  const { time, id, kind, sender: from, body: text, about } = restored.message;
-  const { account = null, via, channel = null, ...rest } = storedSchema.parse(about);
-  const origin = via === undefined ? { from, account } : { from, account, via };
-  const message = { id, kind: kindSchema.parse(kind), ...origin, channel, text, ...rest };
-  return { microseconds: time, message };
 }

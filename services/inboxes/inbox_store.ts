@@ -18,6 +18,15 @@ const TRIM_MILLISECONDS = 60 * 60 * 1000;
 /** The kind of a message reduced to its id. */
 const REDACTED = "redacted";
 
+/** Rows of messages that left an inbox, kept for senders that ask. */
+const MAX_GONE = 1000;
+
+/** The store counts this many messages that left an inbox, then deletes the oldest rows. */
+const GONE_STEP = 250;
+
+/** Messages that one search for expired ones returns. */
+const DUE_PAGE = 500;
+
 /** A stored message of an inbox. */
 export interface StoredMessage {
   /** Unix microseconds. */
@@ -30,10 +39,42 @@ export interface StoredMessage {
   readonly about: Readonly<Record<string, unknown>>;
 }
 
-/** A stored entry of an inbox; of a redacted message, only the id and time. */
+/** How far a message got, and who may ask about it. */
+interface StoredState {
+  readonly state: string;
+  readonly senderId: string | null;
+  readonly clientId: string | null;
+  /** Unix milliseconds, or null. */
+  readonly expiresAt: number | null;
+}
+
+/** A message with its state. */
+export type StoredEntry = StoredMessage & StoredState;
+
+/** A stored entry of an inbox; of one that left it, only the id and time. */
 export type Restored =
-  | { readonly kind: "message"; readonly message: StoredMessage }
-  | { readonly kind: "redacted"; readonly id: string; readonly time: number };
+  & StoredState
+  & { readonly time: number }
+  & (
+    | { readonly kind: "message"; readonly message: StoredMessage }
+    | { readonly kind: "gone"; readonly id: string }
+  );
+
+/** A message in one inbox, for its sender. */
+export interface Sent {
+  /** The receiver's account. */
+  readonly accountId: string;
+  readonly id: string;
+  /** Unix microseconds. */
+  readonly time: number;
+  readonly state: string;
+  /** Unix milliseconds; 0 if that is unknown. */
+  readonly stateAt: number;
+  readonly senderId: string | null;
+  readonly clientId: string | null;
+  /** Unix milliseconds, or null. */
+  readonly expiresAt: number | null;
+}
 
 export interface InboxStoreOptions {
   readonly database: Database;
@@ -59,10 +100,10 @@ interface Waiting {
 export class InboxStore {
   readonly #options: InboxStoreOptions;
   readonly #writes: BatchedWrites;
-  readonly #insertion: Statement;
+  readonly #statements: Statements;
   readonly #queue: Waiting[] = [];
-  /** The time before which an agent's inbox no longer has messages, by account. */
-  readonly #evicted = new Map<string, number>();
+  /** How many messages left each inbox since its oldest rows were deleted, by account. */
+  readonly #gone = new Map<string, number>();
   /** Ids of messages whose redaction waits to be written. */
   readonly #redacting = new Set<string>();
   #age: number | null;
@@ -79,7 +120,7 @@ export class InboxStore {
       writeBatch: () => this.#writeBatch(),
     });
     this.#age = age;
-    this.#insertion = insertionOf(database);
+    this.#statements = statementsOf(database);
     this.#trim();
   }
 
@@ -92,24 +133,25 @@ export class InboxStore {
   async load(accountId: string): Promise<Restored[]> {
     const rows = await this.#options.database.tables.selectFrom("inbox_messages")
       .select(["time", "id", "kind", "sender", "about", "body"])
+      .select(["state", "held", "sender_id", "client_id", "expires_at"])
       .where("account_id", "=", accountId).where("time", ">=", this.keptSince)
       .orderBy("time").execute();
-    return rows.map(({ about, ...row }) => {
-      const { time, id } = row;
-      if (row.kind === REDACTED || this.#redacting.has(id)) return { kind: "redacted", id, time };
-      return { kind: "message", message: { ...row, about: JSON.parse(about) } };
+    return rows.map((row) => {
+      const { time, id, kind, sender, body, state } = row;
+      const { sender_id: senderId, client_id: clientId, expires_at: expiresAt } = row;
+      const stored = { time, state, senderId, clientId, expiresAt };
+      if (row.held === 0 || kind === REDACTED || this.#redacting.has(id)) {
+        return { kind: "gone", id, ...stored };
+      }
+      const about = JSON.parse(row.about);
+      return { kind: "message", message: { time, id, kind, sender, body, about }, ...stored };
     });
   }
 
-  /**
-   * Keeps a message.
-   *
-   * @param oldest the time of the oldest message that the inbox still holds, in Unix microseconds;
-   * null if no message was dropped for this one
-   */
-  append(accountId: string, message: StoredMessage, oldest: number | null): void {
-    const { time, id, kind, sender, body } = message;
-    const about = JSON.stringify(message.about);
+  /** Keeps a message. */
+  append(accountId: string, entry: StoredEntry): void {
+    const { time, id, kind, sender, body, state, senderId, clientId, expiresAt } = entry;
+    const about = JSON.stringify(entry.about);
     const units = body.length + about.length;
     if (this.#units + units > MAX_WAITING_UNITS || this.#queue.length >= MAX_WAITING) {
       if (this.#lost++ === 0) {
@@ -117,9 +159,55 @@ export class InboxStore {
       }
       return;
     }
-    const parameters = [time, id, kind, sender, about, body, accountId];
-    if (oldest !== null) this.#evicted.set(accountId, oldest);
-    this.#change({ statement: { ...this.#insertion, parameters }, units });
+    const now = this.#options.scheduler.now();
+    const fixed = [time, id, kind, sender, about, body, state, now];
+    const parameters = [...fixed, senderId, clientId, expiresAt, accountId];
+    this.#change({ statement: { ...this.#statements.insertion, parameters }, units });
+  }
+
+  /** Notes the state of messages that stay in the inbox, by their times. */
+  mark(accountId: string, times: readonly number[], state: string): void {
+    const now = this.#options.scheduler.now();
+    this.#changeEach(times, this.#statements.mark, (time) => [state, now, accountId, time]);
+  }
+
+  /** Notes the final state of messages that leave the inbox, by their times, and clears them. */
+  release(accountId: string, times: readonly number[], state: string): void {
+    const now = this.#options.scheduler.now();
+    const { release } = this.#statements;
+    this.#changeEach(times, release, (time) => [state, now, "", 0, accountId, time]);
+    const gone = (this.#gone.get(accountId) ?? 0) + times.length;
+    this.#gone.set(accountId, gone < GONE_STEP ? gone : 0);
+    if (gone >= GONE_STEP) this.#deleteGone(accountId);
+  }
+
+  /** The copies of a message, one for each receiver. Writes what waits first. */
+  async copies(id: string): Promise<Sent[]> {
+    await this.flush();
+    const rows = await this.#sent().where("id", "=", id).limit(MAX_GONE).execute();
+    return rows.map(sentOf);
+  }
+
+  /** The message to which its sender gave an id; null if there is none. */
+  async sent(senderId: string, clientId: string): Promise<Sent | null> {
+    const row = await this.#sent().where("sender_id", "=", senderId)
+      .where("client_id", "=", clientId).executeTakeFirst();
+    return row === undefined ? null : sentOf(row);
+  }
+
+  /**
+   * Messages that wait for an agent, and go back to their sender next.
+   *
+   * @returns the first ones in the order in which they expire
+   */
+  async expiring(): Promise<Sent[]> {
+    const rows = await this.#sent().where("state", "=", "queued").where(
+      "expires_at",
+      "is not",
+      null,
+    )
+      .orderBy("expires_at").limit(DUE_PAGE).execute();
+    return rows.map(sentOf);
   }
 
   /**
@@ -137,17 +225,9 @@ export class InboxStore {
   /** Reduces a message to its id, in every inbox. */
   redact(id: string): void {
     const update = this.#options.database.tables.updateTable("inbox_messages")
-      .set({ kind: REDACTED, sender: "", about: "{}", body: "" }).where("id", "=", id);
+      .set({ kind: REDACTED, sender: "", about: "{}", body: "", held: 0 }).where("id", "=", id);
     this.#redacting.add(id);
     this.#change({ statement: statement(update), units: 0, redacts: id });
-  }
-
-  /** Removes the rows of these times. */
-  remove(accountId: string, times: readonly number[]): void {
-    if (times.length === 0) return;
-    const removal = this.#options.database.tables.deleteFrom("inbox_messages")
-      .where("account_id", "=", accountId).where("time", "in", times);
-    this.#change({ statement: statement(removal), units: 0 });
   }
 
   /**
@@ -173,6 +253,40 @@ export class InboxStore {
     this.#writes.stop();
   }
 
+  #sent() {
+    return this.#options.database.tables.selectFrom("inbox_messages").select([
+      "account_id",
+      "id",
+      "time",
+      "state",
+      "state_at",
+      "sender_id",
+      "client_id",
+      "expires_at",
+    ]);
+  }
+
+  #changeEach(
+    times: readonly number[],
+    compiled: Statement,
+    parametersOf: (time: number) => Statement["parameters"],
+  ): void {
+    for (const time of times) {
+      this.#change({ statement: { ...compiled, parameters: parametersOf(time) }, units: 0 });
+    }
+  }
+
+  /** Deletes the oldest rows of messages that left an inbox. */
+  #deleteGone(accountId: string): void {
+    const { tables } = this.#options.database;
+    const oldest = tables.selectFrom("inbox_messages as kept").select("kept.time")
+      .where("kept.account_id", "=", accountId).where("kept.held", "=", 0)
+      .orderBy("kept.time", "desc").offset(MAX_GONE - 1).limit(1);
+    const removal = tables.deleteFrom("inbox_messages").where("account_id", "=", accountId)
+      .where("held", "=", 0).where("time", "<", oldest);
+    this.#change({ statement: statement(removal), units: 0 });
+  }
+
   #change(waiting: Waiting): void {
     this.#queue.push(waiting);
     this.#units += waiting.units;
@@ -182,19 +296,13 @@ export class InboxStore {
   async #writeBatch(): Promise<boolean> {
     const { database, log } = this.#options;
     const batch = this.#queue.slice(0, BATCH);
-    const evicted = [...this.#evicted];
-    this.#evicted.clear();
-    const statements = [
-      ...batch.map(({ statement }) => statement),
-      ...evicted.map(([accountId, oldest]) => this.#eviction(accountId, oldest)),
-    ];
+    // Somebody flushed before the appointed time.
+    if (batch.length === 0) return true;
+    const statements = batch.map(({ statement }) => statement);
     try {
       await database.commit({ statements });
     } catch (error) {
       if (error instanceof Unavailable) {
-        for (const [id, oldest] of evicted) {
-          if (!this.#evicted.has(id)) this.#evicted.set(id, oldest);
-        }
         if (!this.#writes.failing) log.error("Messages to agents cannot be stored", { error });
         return false;
       }
@@ -215,12 +323,6 @@ export class InboxStore {
     this.#lost = 0;
   }
 
-  #eviction(accountId: string, oldest: number): Statement {
-    const removal = this.#options.database.tables.deleteFrom("inbox_messages")
-      .where("account_id", "=", accountId).where("time", "<", oldest);
-    return statement(removal);
-  }
-
   #trim(): void {
     const { database, scheduler } = this.#options;
     this.#cancelTrim();
@@ -237,22 +339,65 @@ export async function forgetStoredInboxes(database: Database): Promise<void> {
   await database.commit({ statements: [statement(database.tables.deleteFrom("inbox_messages"))] });
 }
 
-/**
- * The statement that adds a message, if its account exists and is not revoked. It is compiled once;
- * its parameters are the time, id, kind, sender, other properties, body and account.
- */
-function insertionOf({ tables }: Database): Statement {
-  const query = tables.insertInto("inbox_messages")
-    .columns(["account_id", "time", "id", "kind", "sender", "about", "body"])
-    .expression((builder) =>
-      builder.selectFrom("accounts").select([
+/** Statements that are compiled once; a use gives its own parameters. */
+interface Statements {
+  /**
+   * Adds a message, if its account exists and is not revoked. Parameters: the time, id, kind,
+   * sender, other properties, body, state, the state's time, sender's account, sender's id of the
+   * message, expiry, and account.
+   */
+  readonly insertion: Statement;
+  /** Changes a state. Parameters: the state, its time, the account, the message's time. */
+  readonly mark: Statement;
+  /**
+   * The same for a message that leaves the inbox. Parameters: the state, its time, the empty body,
+   * 0, the account, the message's time.
+   */
+  readonly release: Statement;
+}
+
+function statementsOf({ tables }: Database): Statements {
+  const texts = ["id", "kind", "sender", "about", "body", "state"] as const;
+  const insertion = tables.insertInto("inbox_messages")
+    .columns(["account_id", "time", ...texts, "state_at", "sender_id", "client_id", "expires_at"])
+    .expression((builder) => {
+      const number = (name: string) => builder.cast<number>(builder.val(0), "bigint").as(name);
+      const text = (name: string) => builder.cast<string>(builder.val(""), "text").as(name);
+      return builder.selectFrom("accounts").select([
         "accounts.id as account_id",
-        builder.cast<number>(builder.val(0), "bigint").as("time"),
-        ...(["id", "kind", "sender", "about", "body"] as const).map((column) =>
-          builder.cast<string>(builder.val(""), "text").as(column)
-        ),
-      ]).where("accounts.id", "=", "").where("accounts.revoked_at", "is", null)
-    )
+        number("time"),
+        ...texts.map(text),
+        number("state_at"),
+        text("sender_id"),
+        text("client_id"),
+        number("expires_at"),
+      ]).where("accounts.id", "=", "").where("accounts.revoked_at", "is", null);
+    })
     .onConflict((conflict) => conflict.columns(["account_id", "time"]).doNothing());
-  return statement(query);
+  const mark = tables.updateTable("inbox_messages").set({ state: "", state_at: 0 })
+    .where("account_id", "=", "").where("time", "=", 0);
+  const release = tables.updateTable("inbox_messages")
+    .set({ state: "", state_at: 0, body: "", held: 0 })
+    .where("account_id", "=", "").where("time", "=", 0);
+  return {
+    insertion: statement(insertion),
+    mark: statement(mark),
+    release: statement(release),
+  };
+}
+
+/** A row as a sender sees it. */
+function sentOf(row: {
+  readonly account_id: string;
+  readonly id: string;
+  readonly time: number;
+  readonly state: string;
+  readonly state_at: number;
+  readonly sender_id: string | null;
+  readonly client_id: string | null;
+  readonly expires_at: number | null;
+}): Sent {
+  const { account_id: accountId, id, time, state, state_at: stateAt } = row;
+  const { sender_id: senderId, client_id: clientId, expires_at: expiresAt } = row;
+  return { accountId, id, time, state, stateAt, senderId, clientId, expiresAt };
 }

@@ -25,6 +25,8 @@ const TYPE = /^(worker|observer|orchestrator|operator)s?$/;
 const recipientsSchema = z.array(z.string());
 
 const NOTHING: ReadonlySet<string> = new Set();
+const NO_PREFIXES: readonly string[] = [];
+const NO_NAMES: readonly AtName[] = [];
 
 /** The addressees of a message. Names are folded. */
 export interface Addressees {
@@ -66,7 +68,7 @@ interface AtName {
 }
 
 function atNames(text: string): readonly AtName[] {
-  if (!text.includes("@")) return [];
+  if (!text.includes("@")) return NO_NAMES;
   return Array.from(text.matchAll(AT_NAME), ([, name = "", star]) => ({
     name: foldCase(name),
     prefix: star === "*",
@@ -86,7 +88,8 @@ function withoutOuterDots(word: string): string {
 
 function collect(atNames: readonly AtName[], nicks: readonly string[]): Addressees {
   if (atNames.length === 0) {
-    return { everybody: false, types: NOTHING, prefixes: [], nicks: new Set(nicks.map(foldCase)) };
+    const folded = nicks.length === 0 ? NOTHING : new Set(nicks.map(foldCase));
+    return { everybody: false, types: NOTHING, prefixes: NO_PREFIXES, nicks: folded };
   }
   const names = atNames.filter(({ prefix }) => !prefix).map(({ name }) => name);
   const types = names.flatMap((name) => TYPE.exec(name)?.[1] ?? []);

@@ -2,14 +2,30 @@
  * The inboxes of agents, with private messages and mentions (`Inboxes`), and sending private
  * messages (`DirectMessages`).
  */
-export { DirectMessages, type DirectMessagesOptions } from "./direct_messages.ts";
-export { forgetStoredInboxes, InboxStore, type InboxStoreOptions } from "./inbox_store.ts";
+export {
+  DirectMessages,
+  type DirectMessagesOptions,
+  type DirectPost,
+  type MessageFate,
+} from "./direct_messages.ts";
 export {
   type About,
   type Addressed,
   ADDRESSED_KINDS,
   type AddressedKind,
   type AddressedText,
-  INBOX_CAPACITY,
-} from "./inbox.ts";
-export { type Delivery, Inboxes, type InboxesOptions, type Notification } from "./inboxes.ts";
+  clientIdSchema,
+  ENTRY_STATES,
+  type EntryState,
+} from "./entry.ts";
+export { forgetStoredInboxes, InboxStore, type InboxStoreOptions } from "./inbox_store.ts";
+export { INBOX_CAPACITY, type InboxCounts } from "./inbox.ts";
+export {
+  type AcknowledgedEntries,
+  type Acknowledgement,
+  acknowledgementOf,
+  type Delivery,
+  Inboxes,
+  type InboxesOptions,
+  type Notification,
+} from "./inboxes.ts";

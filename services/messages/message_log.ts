@@ -19,6 +19,16 @@ export interface Follower<Message> {
   message(message: Logged<Message>): void;
   /** Called at the end, except for a follower that closed itself. */
   end(reason: string): void;
+  /**
+   * Called when the follower has the earlier messages. The log passes the later ones to the returned
+   * group, once for all its followers.
+   */
+  join?(log: object): FollowerGroup<Message>;
+}
+
+/** Gets the new messages of a log for several followers. */
+export interface FollowerGroup<Message> {
+  message(message: Logged<Message>): void;
 }
 
 interface Entry<Message> {
@@ -28,6 +38,8 @@ interface Entry<Message> {
 
 interface Subscription<Message> {
   readonly follower: Follower<Message>;
+  /** Gets its new messages; null for none. */
+  group: FollowerGroup<Message> | null;
   open: boolean;
 }
 
@@ -61,6 +73,10 @@ export class MessageLog<Message extends LoggedMessage> {
   #endReason: string | null = null;
   /** Replaced, never mutated, so that a round of deliveries sees one list. */
   #subscriptions: readonly Subscription<Message>[] = [];
+  /** Those of them without a group. */
+  #single: readonly Subscription<Message>[] = [];
+  /** The groups of the others, with the number of their followers. */
+  readonly #groups = new Map<FollowerGroup<Message>, number>();
 
   /** @param past the messages of an earlier log, oldest first, which this one continues */
   constructor(options: MessageLogOptions, past: Iterable<PastMessage<Message>> = []) {
@@ -98,7 +114,8 @@ export class MessageLog<Message extends LoggedMessage> {
     const microseconds = this.#stamps.next(time);
     const logged = { ...message, timestamp: this.#timestamps.of(microseconds) };
     this.#keep({ microseconds, message: logged });
-    for (const subscription of this.#subscriptions) this.#deliver(subscription, logged);
+    for (const group of this.#groups.keys()) this.#deliverToGroup(group, logged);
+    for (const subscription of this.#single) this.#deliver(subscription, logged);
     return logged;
   }
 
@@ -118,6 +135,32 @@ export class MessageLog<Message extends LoggedMessage> {
   readBefore(microseconds: number, limit: number): Logged<Message>[] {
     const to = this.#positionAfterTime(microseconds - 1);
     return this.#entries.slice(Math.max(0, to - limit), to).map(({ message }) => message);
+  }
+
+  /** The newest kept message; null without one. */
+  get last(): Logged<Message> | null {
+    return this.#entries.at(-1)?.message ?? null;
+  }
+
+  /** The kept messages after a time, in microseconds since 1970. */
+  readAfter(microseconds: number): Logged<Message>[] {
+    const from = this.#positionAfterTime(microseconds);
+    return this.#entries.slice(from).map(({ message }) => message);
+  }
+
+  /**
+   * The kept messages up to one, and that one.
+   *
+   * @param reference a timestamp or the id of a message
+   * @throws Invalid like {@link read}
+   */
+  readUpTo(reference: string): Logged<Message>[] {
+    return this.#entries.slice(0, this.#positionAfter(reference)).map(({ message }) => message);
+  }
+
+  /** The number of kept messages after a time, in microseconds since 1970. */
+  countAfter(microseconds: number): number {
+    return this.size - this.#positionAfterTime(microseconds);
   }
 
   /** The time of the oldest kept message, in microseconds since 1970; null without one. */
@@ -147,10 +190,11 @@ export class MessageLog<Message extends LoggedMessage> {
    * @throws Invalid like {@link read}
    */
   follow(since: string | undefined, follower: Follower<Message>): () => void {
-    const subscription = { follower, open: true };
+    const subscription: Subscription<Message> = { follower, group: null, open: true };
     const missed = since === undefined ? [] : this.read(since, this.size);
     this.#subscriptions = [...this.#subscriptions, subscription];
     for (const message of missed) this.#deliver(subscription, message);
+    if (subscription.open) this.#enlist(subscription);
     if (this.#endReason !== null) this.end(this.#endReason);
     return () => this.#remove(subscription);
   }
@@ -172,6 +216,21 @@ export class MessageLog<Message extends LoggedMessage> {
     return this.#forgetRemoved();
   }
 
+  /** Drops the oldest message that is meant, and returns it; null if none is. */
+  dropOldest(isMeant: (message: Message) => boolean): Logged<Message> | null {
+    const index = this.#entries.findIndex(({ message }) => isMeant(message));
+    const [entry] = index === -1 ? [] : this.#entries.splice(index, 1);
+    if (entry === undefined) return null;
+    this.#units -= entry.message.text.length;
+    return entry.message;
+  }
+
+  /** Whether a text of so many UTF-16 units fits beside the kept messages. */
+  hasRoom(units: number): boolean {
+    const { capacity, maxUnits = Infinity } = this.#options;
+    return this.size === 0 || (this.size < capacity && this.#units + units <= maxUnits);
+  }
+
   /** Drops messages from before a time, in microseconds. */
   removeBefore(microseconds: number): void {
     const count = this.#positionAfterTime(microseconds - 1);
@@ -183,6 +242,8 @@ export class MessageLog<Message extends LoggedMessage> {
     this.#endReason = reason;
     const subscriptions = this.#subscriptions;
     this.#subscriptions = [];
+    this.#single = [];
+    this.#groups.clear();
     for (const subscription of subscriptions) {
       if (!subscription.open) continue;
       subscription.open = false;
@@ -239,10 +300,36 @@ export class MessageLog<Message extends LoggedMessage> {
     }
   }
 
+  /** A failing group loses its followers. */
+  #deliverToGroup(group: FollowerGroup<Message>, message: Logged<Message>): void {
+    try {
+      group.message(message);
+    } catch (error) {
+      this.#options.onFailure(error);
+      for (const subscription of this.#subscriptions) {
+        if (subscription.group === group) this.#remove(subscription);
+      }
+    }
+  }
+
+  /** Makes the log pass new messages to a follower or its group. */
+  #enlist(subscription: Subscription<Message>): void {
+    const group = subscription.follower.join?.(this) ?? null;
+    subscription.group = group;
+    if (group === null) this.#single = [...this.#single, subscription];
+    else this.#groups.set(group, (this.#groups.get(group) ?? 0) + 1);
+  }
+
   #remove(subscription: Subscription<Message>): void {
     if (!subscription.open) return;
     subscription.open = false;
-    this.#subscriptions = this.#subscriptions.filter((other) => other !== subscription);
+    const isOther = (other: Subscription<Message>) => other !== subscription;
+    this.#subscriptions = this.#subscriptions.filter(isOther);
+    const { group } = subscription;
+    const left = group === null ? 0 : (this.#groups.get(group) ?? 0) - 1;
+    if (group === null) this.#single = this.#single.filter(isOther);
+    else if (left > 0) this.#groups.set(group, left);
+    else this.#groups.delete(group);
   }
 }
 

@@ -4,11 +4,13 @@
  */
 export {
   type Follower,
+  type FollowerGroup,
   type Logged,
   type LoggedMessage,
   MessageLog,
   type PastMessage,
   unknownSince,
 } from "./message_log.ts";
+export { isSought, type MessageSearch, parseSearch } from "./message_search.ts";
 export { formatMicroseconds, parseMicroseconds, Stamps } from "./timestamp.ts";
 export { checkQuery, type MessageQuery, MessageReaders } from "./readers.ts";

@@ -81,6 +81,30 @@ testBridge(
   },
 );
 
+testBridge(
+  "a person on the web pages speaks through the bridge where the bridge is its only user",
+  async ({ bridge, server }) => {
+    const bob = new IrcUser(server, "bob");
+    await bob.join("#general");
+    const { principal, ...from } = agentCaller("ann");
+    const kinds = { ann: "person", root: "admin" } as const;
+    for (const [name, kind] of Object.entries(kinds)) {
+      const session = { kind, name, tokenId: null, sessionId: `session of ${name}` };
+      const caller = { ...from, principal: { ...principal, ...session } };
+      await bridge.post("#general", { text: "hello" }, caller);
+      assert.match(
+        await bob.expect(/PRIVMSG/),
+        new RegExp(`^:bridge!\\S+ PRIVMSG #general :\\[${name}\\] hello$`),
+      );
+    }
+    const messages = await bridge.messages("#general", {});
+    assert.deepEqual(messages.map(({ nick, account, via }) => [nick, account, via]), [
+      ["ann", "ann", undefined],
+      ["root", "root", undefined],
+    ]);
+  },
+);
+
 testBridge("Bridge takes ids and times from the IRC server", async ({ bridge, server }) => {
   await bridge.whenReady();
   const bob = new IrcUser(server, "bob", { capabilities: "message-tags server-time" });

@@ -98,10 +98,12 @@ Deno.test("the sender learns why a receiver can get no message", () =>
       await assert.rejects(send("gone"), NotFound);
       await assert.rejects(send("#general"), NotFound);
       await assert.rejects(send("a b"), NotFound);
-      await assert.rejects(send("ann"), Conflict);
       await assert.rejects(send("bridge"), Conflict);
       await assert.rejects(send("nickserv"), Conflict);
     }
+    // An agent's message waits for ann; the operator has no name under which it could.
+    await directMessages.send("ann", { text }, scout);
+    await assert.rejects(directMessages.send("ann", { text }, BY_OPERATOR), Conflict);
     await assert.rejects(directMessages.send("Scout", { text }, scout), Invalid);
     await assert.rejects(directMessages.send("ann", { nick: "eve", text }, scout), Forbidden);
     await assert.rejects(directMessages.send("ann", { text: " " }, scout), Invalid);

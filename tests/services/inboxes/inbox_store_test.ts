@@ -27,7 +27,8 @@ function withStore(
   store: InboxStore,
 ) {
   const hears = () => true;
-  return new Inboxes({ identity, roster, scheduler, log, bridgeNick: "bridge", hears, store });
+  const shared = { identity, roster, scheduler, log, bridgeNick: "bridge", hears, store };
+  return new Inboxes({ ...shared, isOnline: () => false, queueTime: 3 * DAY });
 }
 
 /** Says something to the agent alone, over IRC. */
@@ -127,8 +128,12 @@ Deno.test("a stored inbox is bounded in messages and in characters", () =>
     const agent = services.agents.roster.find("scout");
     assert.ok(agent);
     later.deliver(agent, { from: "ann", account: null, text: "x".repeat(64 * 1024) });
+    assert.equal((await texts(later)).length, 200);
+    later.deliver(agent, { from: "ann", account: null, text: "x".repeat(256 * 1024) });
+    assert.equal((await texts(later)).length, 1);
     await later.stop();
-    const rows = await services.database.tables.selectFrom("inbox_messages").select("id").execute();
+    const rows = await services.database.tables.selectFrom("inbox_messages").select("id")
+      .where("held", "=", 1).execute();
     assert.equal(rows.length, 1);
   }, STORED));
 
@@ -190,6 +195,24 @@ Deno.test("messages are written together, 20 ms after the first of them", () =>
     assert.deepEqual(commits, []);
     services.clock.advance(1);
     assert.deepEqual(commits, [100]);
+  }, STORED));
+
+Deno.test("what was flushed is not written again at the appointed time", () =>
+  withServices(async (services) => {
+    const { clock, database, inboxes } = services;
+    await anAgent(services, "scout");
+    say(services, "one");
+    assert.deepEqual(await texts(inboxes), ["one"]);
+    await inboxes.flush();
+    const commit = database.commit.bind(database);
+    let commits = 0;
+    database.commit = (write) => {
+      commits++;
+      return commit(write);
+    };
+    clock.advance(20);
+    await inboxes.flush();
+    assert.equal(commits, 0);
   }, STORED));
 
 Deno.test("messages that the disk refuses wait and are stored later", () =>

@@ -1,0 +1,53 @@
+import type { ChannelMessage } from "../bridge/mod.ts";
+import { foldCase } from "../irc/mod.ts";
+
+/** Whether a text names a nick. */
+export type NameTest = (text: string, nick: string) => boolean;
+
+/** Pairs of accounts and channels whose counts are remembered. */
+const MAX_COUNTS = 10_000;
+
+/** A count, and up to where it goes. */
+interface Count {
+  readonly readUpTo: number | null;
+  /** The timestamp of the last message that was counted; empty for none. */
+  readonly last: string;
+  readonly mentions: number;
+}
+
+/** Counts the unread messages that name their reader. It looks at each message once. */
+export class MentionCounts {
+  readonly #counts = new Map<string, Count>();
+
+  /**
+   * @param unread the messages that the account has not read, oldest first
+   * @param readUpTo how far it has read
+   */
+  of(
+    { account, channel, readUpTo }: {
+      readonly account: string;
+      readonly channel: string;
+      readonly readUpTo: number | null;
+    },
+    unread: readonly ChannelMessage[],
+    names: NameTest,
+  ): number {
+    const key = `${foldCase(account)} ${foldCase(channel)}`;
+    const known = this.#counts.get(key);
+    const counted = known?.readUpTo === readUpTo ? known : { last: "", mentions: 0 };
+    const newest = unread.at(-1)?.timestamp ?? "";
+    if (newest <= counted.last) return newest === "" ? 0 : counted.mentions;
+    const own = foldCase(account);
+    let { mentions } = counted;
+    for (let index = unread.length - 1; index >= 0; index--) {
+      const message = unread[index];
+      if (message === undefined || message.timestamp <= counted.last) break;
+      if (foldCase(message.nick) !== own && names(message.text, account)) mentions++;
+    }
+    this.#counts.delete(key);
+    this.#counts.set(key, { readUpTo, last: newest, mentions });
+    const [oldest = ""] = this.#counts.keys();
+    if (this.#counts.size > MAX_COUNTS) this.#counts.delete(oldest);
+    return mentions;
+  }
+}

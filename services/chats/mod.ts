@@ -1,0 +1,20 @@
+/** Channels and private conversations, as people and admins see them on the web pages. */
+export {
+  type ChannelPart,
+  Chats,
+  type ChatsOptions,
+  type ListedChannel,
+  type Present,
+  type ReadPositions,
+  type SidebarChannel,
+} from "./chats.ts";
+export type { Correspondent } from "../irc/mod.ts";
+export type { NameTest } from "./mention_counts.ts";
+export { readWritten, SLASH_COMMANDS, type SlashCommand, type Written } from "./slash_commands.ts";
+export { PrivateFeed } from "./private_feed.ts";
+export {
+  type Conversation,
+  Conversations,
+  type ConversationsOptions,
+  type ListedConversation,
+} from "./conversations.ts";
