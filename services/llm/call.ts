@@ -1,3 +1,4 @@
+import { Halted, type ServiceError } from "../errors.ts";
 import type { Caller } from "../identity/mod.ts";
 import type { Backend } from "./backends.ts";
 import { cutShort, type TokenUsage, UNKNOWN_USAGE, usageOf } from "./chat/chat.ts";
@@ -83,6 +84,11 @@ export class Call {
     return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
   }
 
+  /** Ends the call for a reason of muster's own, which the caller gets. */
+  abort(reason: ServiceError): void {
+    this.#exchange.abort(reason);
+  }
+
   /** Resolves when the call has ended and is in the event log. */
   get over(): Promise<void> {
     return this.#over.promise;
@@ -99,7 +105,9 @@ export class Call {
   }
 
   get #brokenOutcome(): Outcome {
-    return this.#exchange.failure === null && this.#exchange.ended.aborted ? "cancelled" : "failed";
+    const { failure, ended } = this.#exchange;
+    const isCancelled = failure === null ? ended.aborted : failure instanceof Halted;
+    return isCancelled ? "cancelled" : "failed";
   }
 
   #count(chunk: JsonObject): void {

@@ -107,6 +107,11 @@ export class Exchange {
     this.#abort.abort();
   }
 
+  /** Ends the exchange for a reason of muster's own, unless it has ended. */
+  abort(reason: ServiceError): void {
+    this.#fail(reason);
+  }
+
   /** Ends the exchange, unless it has ended. Returns the first reason. */
   #fail(error: ServiceError): ServiceError {
     if (!this.ended.aborted) this.#failure = error;

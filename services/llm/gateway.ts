@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Database } from "../database/mod.ts";
-import { Invalid, NotFound, TooMany, UpstreamFailed, UpstreamRefused } from "../errors.ts";
+import { Halted, Invalid, NotFound, TooMany, UpstreamFailed, UpstreamRefused } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
-import { type Caller, originOf } from "../identity/mod.ts";
+import { type Caller, originOf, type Principal, roomFor } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Backend, Backends } from "./backends.ts";
@@ -63,6 +63,17 @@ export interface GatewayOptions {
   readonly limits: GatewayLimits;
   readonly log: Log;
   readonly scheduler: Scheduler;
+  /** Which agents are halted: they get no answer of a model. */
+  readonly halts: GatewayHalts;
+}
+
+/** Which agents are halted. */
+export interface GatewayHalts {
+  /** @throws Halted if the principal is a halted agent */
+  requireGoing(principal: Principal): void;
+  /** Why the account with this internal id is halted; null if it is not. */
+  reasonById(id: string | null): string | null;
+  onChanged(listener: () => void): () => void;
 }
 
 /** The target of a request. */
@@ -78,9 +89,11 @@ export class Gateway {
   readonly #stats = new CallStats();
   readonly #open = new Set<Call>();
   readonly #closed = new AbortController();
+  readonly #unlisten: () => void;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+    this.#unlisten = options.halts.onChanged(() => this.#abortHalted());
   }
 
   /**
@@ -102,6 +115,7 @@ export class Gateway {
    *
    * @param signal aborts when the caller no longer waits
    * @throws NotFound, Invalid, UpstreamRefused, UpstreamFailed, TimedOut, Unavailable, TooMany
+   * @throws Halted if the caller is a halted agent, or becomes one meanwhile
    */
   async complete(
     request: CompletionRequest,
@@ -109,6 +123,7 @@ export class Gateway {
     signal: AbortSignal,
   ): Promise<Completion> {
     const { backend, model } = await this.#route(request);
+    this.#options.halts.requireGoing(caller.principal);
     const endpoint = endpointOf(backend, this.#options.environment);
     this.#assertRoom(caller);
     const exchange = this.#exchange(backend, endpoint, signal, this.#options.limits);
@@ -162,8 +177,17 @@ export class Gateway {
   /** Ends the calls that are running. */
   async close(): Promise<void> {
     const running = [...this.#open];
+    this.#unlisten();
     this.#closed.abort();
     await Promise.all(running.map((call) => call.end("cancelled")));
+  }
+
+  /** Ends the running calls of halted agents. */
+  #abortHalted(): void {
+    for (const call of [...this.#open]) {
+      const reason = this.#options.halts.reasonById(call.about.caller.principal.id);
+      if (reason !== null) call.abort(new Halted(reason));
+    }
   }
 
   /**
@@ -172,15 +196,15 @@ export class Gateway {
    */
   #assertRoom({ principal }: Caller): void {
     const { calls, callsPerCaller } = this.#options.limits;
-    if (this.#open.size >= calls) {
-      throw new TooMany(`The maximum number of model calls is already running (${calls})`);
-    }
-    if (principal.kind === "operator") return;
     const own = [...this.#open].filter(({ about }) => about.caller.principal.id === principal.id);
-    if (own.length >= callsPerCaller) {
+    if (principal.kind !== "operator" && own.length >= callsPerCaller) {
       throw new TooMany(
         `You already have the maximum number of model calls running (${callsPerCaller})`,
       );
+    }
+    const room = roomFor(principal, calls);
+    if (this.#open.size >= room) {
+      throw new TooMany(`The maximum number of model calls is already running (${room})`);
     }
   }
 

@@ -3,7 +3,7 @@ import type { Log } from "../log.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { Backends, type BackendsOptions } from "./backends.ts";
 import type { Environment } from "./credentials.ts";
-import { Gateway } from "./gateway.ts";
+import { Gateway, type GatewayHalts } from "./gateway.ts";
 
 /** How long a backend may take to list its models. */
 const MODELS_MILLISECONDS = 10_000;
@@ -33,12 +33,13 @@ export interface LlmOptions {
   /** The source of the providers' keys. */
   readonly environment: Environment;
   readonly log: Log;
+  readonly halts: GatewayHalts;
   readonly scheduler?: Scheduler;
 }
 
 /** Opens the LLM services. Close the gateway when it is no longer needed. */
 export function openLlm(
-  { database, config, environment, log, scheduler = systemScheduler }: LlmOptions,
+  { database, config, environment, log, halts, scheduler = systemScheduler }: LlmOptions,
 ): Llm {
   const { limits } = config;
   const clock = () => scheduler.now();
@@ -58,6 +59,7 @@ export function openLlm(
     },
     scheduler,
     log,
+    halts,
   });
   return { backends, gateway };
 }

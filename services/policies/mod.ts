@@ -2,7 +2,8 @@
  * The policy store: the operator's settings of each bot, which can change while the program runs.
  */
 export { type BotSettings, type KnownBot } from "./bots.ts";
-export { type Json, type JsonObject } from "./merge.ts";
+export { type FieldKind, type PolicyField, policyFields } from "./fields.ts";
+export { diffPatch, isObject, type Json, type JsonObject } from "./merge.ts";
 export {
   Policies,
   type PoliciesOptions,

@@ -76,7 +76,8 @@ export class Policies {
 
   /** The settings of a known bot. */
   of<Bot extends KnownBot>(bot: Bot): BotSettings<Bot> {
-    return readBot(bot, mergePatch(this.#defaults[bot], this.#document[bot] ?? {}));
+    const settings = mergePatch(this.#defaults[bot], this.#document[bot] ?? {});
+    return readBot(bot, isObject(settings) ? settings : {});
   }
 
   /**

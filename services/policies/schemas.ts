@@ -30,9 +30,19 @@ export function defaultPolicies() {
   return mapBots((bot) => bot.parse({}));
 }
 
-/** The settings of a known bot, with defaults for missing fields. */
-export function readBot<Bot extends KnownBot>(bot: Bot, settings: unknown): BotSettings<Bot> {
-  return BOTS[bot].parse(settings) as BotSettings<Bot>;
+/**
+ * The settings of a known bot, with defaults for missing fields, and for those that an earlier
+ * version stored with values that are no longer allowed.
+ */
+export function readBot<Bot extends KnownBot>(
+  bot: Bot,
+  settings: Readonly<Record<string, unknown>>,
+): BotSettings<Bot> {
+  const read = BOTS[bot].safeParse(settings);
+  if (read.success) return read.data as BotSettings<Bot>;
+  const refused = new Set(read.error.issues.map(({ path }) => path[0]));
+  const kept = Object.entries(settings).filter(([name]) => !refused.has(name));
+  return BOTS[bot].parse(Object.fromEntries(kept)) as BotSettings<Bot>;
 }
 
 function mapBots<Result>(make: (bot: z.ZodObject) => Result): Record<string, Result> {

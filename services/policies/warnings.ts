@@ -3,7 +3,20 @@ import { BOTS } from "./bots.ts";
 import { isObject, type JsonObject } from "./merge.ts";
 
 /** The bots that this version of muster runs. */
-const RUNNING: ReadonlySet<string> = new Set(["bridge"]);
+const RUNNING: ReadonlySet<string> = new Set([
+  "auditbot",
+  "bridge",
+  "herald",
+  "oracle",
+  "scribe",
+  "scroll",
+  "sentinel",
+  "shepherd",
+  "snitch",
+  "steward",
+  "systembot",
+  "warden",
+]);
 
 /** The most warnings about one change, and the most characters of a name that one quotes. */
 const MAX_WARNINGS = 20;

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { answer, chunks, complete, KEY, withBackend } from "./support/gateway.ts";
 import { eventStream, FakeProvider, jsonLines, type SeenRequest } from "./support/provider.ts";
-import type { TestServices } from "../../support/services.ts";
+import { GUEST, type Principal } from "../../../services/identity/mod.ts";
+import { BY_OPERATOR, type TestServices } from "../../support/services.ts";
 
 const APIS = ["openai", "anthropic", "gemini", "bedrock", "ollama"] as const;
 
@@ -45,56 +46,54 @@ Deno.test("every API passes on a provider's refusal with its status and without 
     [503, `<html>${KEY}</html>`, /answered 503$/],
   ];
   for (const provider of APIS) {
-    for (const [status, body, message] of table) {
-      await using fake = new FakeProvider(() =>
-        typeof body === "string"
+    let answered = new Response();
+    await using fake = new FakeProvider(() => answered.clone());
+    await withBackend({ provider, base_url: fake.url }, async (services) => {
+      for (const [status, body, message] of table) {
+        answered = typeof body === "string"
           ? new Response(body, { status, headers: { "content-type": "text/html" } })
-          : Response.json(body, { status })
-      );
-      const name = status === 400 || status === 429 ? "UpstreamRefused" : "UpstreamFailed";
-      await withBackend({ provider, base_url: fake.url }, async (services) => {
+          : Response.json(body, { status });
+        const name = status === 400 || status === 429 ? "UpstreamRefused" : "UpstreamFailed";
         for (const stream of [false, true]) {
           const refused = complete(services, { stream });
-          await assert.rejects(
-            refused,
-            { name, message },
-            `${provider} ${status}`,
-          );
+          await assert.rejects(refused, { name, message }, `${provider} ${status}`);
         }
         const { signal } = new AbortController();
         const refused = services.llm.gateway.models("main", signal);
         await assert.rejects(refused, { name: "UpstreamFailed", message });
-        assert.deepEqual(await outcomes(services), ["failed", "failed"]);
-        assert.ok(!services.log.lines.join("\n").includes(KEY));
-      });
-    }
+      }
+      assert.deepEqual(await outcomes(services), Array(2 * table.length).fill("failed"));
+      assert.ok(!services.log.lines.join("\n").includes(KEY));
+    });
   }
 });
 
 Deno.test("no API follows redirects", async () => {
   await using elsewhere = new FakeProvider(() => Response.json(COMPLETION));
   for (const provider of APIS) {
-    for (const status of [301, 302, 303, 307, 308]) {
-      await using fake = new FakeProvider(({ path }: SeenRequest) =>
-        new Response(null, { status, headers: { location: elsewhere.url + path } })
-      );
-      await withBackend({ provider, base_url: fake.url }, async (services) => {
+    let status = 0;
+    await using fake = new FakeProvider(({ path }: SeenRequest) =>
+      new Response(null, { status, headers: { location: elsewhere.url + path } })
+    );
+    await withBackend({ provider, base_url: fake.url }, async (services) => {
+      for (status of [301, 302, 303, 307, 308]) {
         const { signal } = new AbortController();
         const expected = { name: "UpstreamFailed", message: new RegExp(`${status}, a redirect`) };
         await assert.rejects(complete(services, {}), expected);
         await assert.rejects(complete(services, { stream: true }), expected);
         await assert.rejects(services.llm.gateway.models("main", signal), expected);
-      });
-    }
+      }
+    });
   }
   assert.deepEqual(elsewhere.seen, []);
 });
 
 Deno.test("every API treats a malformed answer as the provider's failure", async () => {
   for (const provider of APIS) {
-    for (const body of ["", "not JSON", "[7]", "null", '{"cut": ']) {
-      await using fake = new FakeProvider(() => new Response(body));
-      await withBackend({ provider, base_url: fake.url }, async (services) => {
+    let body = "";
+    await using fake = new FakeProvider(() => new Response(body));
+    await withBackend({ provider, base_url: fake.url }, async (services) => {
+      for (body of ["", "not JSON", "[7]", "null", '{"cut": ']) {
         const { signal } = new AbortController();
         const expected = {
           name: "UpstreamFailed",
@@ -104,8 +103,8 @@ Deno.test("every API treats a malformed answer as the provider's failure", async
         await assert.rejects(chunks(services, {}), expected, label);
         await assert.rejects(services.llm.gateway.models("main", signal), expected, label);
         await assert.rejects(answer(services, {}), expected, label);
-      });
-    }
+      }
+    });
   }
 });
 
@@ -239,6 +238,26 @@ Deno.test("the number of concurrent calls is bounded", async () => {
     if (completion.kind === "stream") await completion.chunks.cancel();
     await stream.cancelled;
   }, { limits: { calls: 1 } });
+});
+
+Deno.test("agents leave the operator room for a call", async () => {
+  const begin = `data: ${JSON.stringify(CHUNK)}\n\n`;
+  await using fake = new FakeProvider(() => unending(begin).response);
+  await withBackend({ provider: "mine", base_url: fake.url }, async (services) => {
+    const callAs = (id: string) => {
+      const principal: Principal = { ...GUEST, kind: "agent", id, name: id };
+      const request = { messages: [{ role: "user", content: "hello" }], stream: true };
+      const { signal } = new AbortController();
+      return services.llm.gateway.complete(request, { ...BY_OPERATOR, principal }, signal);
+    };
+    const first = await callAs("scout");
+    await assert.rejects(callAs("builder"), { name: "TooMany" });
+    const own = await complete(services, { stream: true });
+    for (const call of [first, own]) {
+      assert.equal(call.kind, "stream");
+      if (call.kind === "stream") await call.chunks.cancel();
+    }
+  }, { limits: { calls: 2 } });
 });
 
 Deno.test("an error in the middle of a stream ends it, without the key", async () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { statement } from "../../../services/database/mod.ts";
 import { Invalid, TooLarge } from "../../../services/errors.ts";
 import { type JsonObject, Policies, policyPatchSchema } from "../../../services/policies/mod.ts";
 import {
@@ -55,6 +56,17 @@ Deno.test("a changed default applies where nobody has set a value", async () => 
     await services.policies.change({ bridge: null }, BY_OPERATOR);
     assert.ok(!("bridge" in services.policies.read()));
     assert.equal((await reopened(services, 7)).of("bridge").web_user_ttl_minutes, 7);
+  });
+});
+
+Deno.test("a bot runs with a default where an earlier version stored what is not allowed now", async () => {
+  await withServices(async (services) => {
+    const value = JSON.stringify({ sentinel: { min_severity: "critical", window_size: 7 } });
+    const { database } = services;
+    const row = database.tables.insertInto("settings").values({ key: "policies", value });
+    await database.commit({ statements: [statement(row)], events: [] });
+    const { min_severity, window_size } = (await reopened(services)).of("sentinel");
+    assert.deepEqual([min_severity, window_size], ["medium", 7]);
   });
 });
 

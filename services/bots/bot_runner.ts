@@ -1,0 +1,315 @@
+import { type EventLog, type Following, newEvent, type Origin } from "../events/mod.ts";
+import type { Database } from "../database/mod.ts";
+import { GUEST } from "../identity/mod.ts";
+import type { Gateway } from "../llm/mod.ts";
+import type { Log } from "../log.ts";
+import type { Scheduler } from "../scheduler.ts";
+import type { BotContext, BotDefinition, BotInstance, BotName, Speaker } from "./bot.ts";
+import { BotState } from "./bot_state.ts";
+import { type CommandPlace, Commands } from "./commands.ts";
+import { InputQueue } from "./input_queue.ts";
+import { askModel } from "./model_calls.ts";
+import { Speech } from "./speech.ts";
+import type { BotVoice, BotVoices } from "./voices.ts";
+
+/** The pause before the first restart, and the longest one, in milliseconds. */
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 300_000;
+
+/** After so long without a failure, in milliseconds, the next pause is the first again. */
+const HEALTHY_MS = 600_000;
+
+/** How fast a bot speaks by default. */
+const PACE = { perSecond: 5, burst: 20 };
+
+/** The surroundings that all bots share. */
+export interface BotSurroundings {
+  readonly database: Database;
+  readonly eventLog: Pick<EventLog, "follow" | "newest">;
+  readonly voices: BotVoices;
+  readonly gateway: Pick<Gateway, "complete">;
+  /** The channels of the bridge, sorted. */
+  readonly channels: () => readonly string[];
+  /** Has the bridge enter a channel. */
+  readonly enter: (channel: string) => Promise<void>;
+  readonly isIn: (nick: string, channel: string) => boolean;
+  /** Whether a nick is that of a bot of muster, or of the bridge. */
+  readonly isBot: (nick: string) => boolean;
+  readonly mayRead: (speaker: Speaker, channel: string) => boolean;
+  readonly speakerOf: (nick: string, account: string | null) => Speaker;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+export interface BotRunnerOptions extends BotSurroundings {
+  readonly bot: BotDefinition;
+  /** The present settings, validated. */
+  readonly settings: () => unknown;
+}
+
+/** What a bot is doing: `failed` means that it waits to be started again. */
+export type BotCondition = "stopped" | "starting" | "running" | "failed";
+
+/**
+ * Runs one bot: starts it, passes it what happens in order, executes its commands, and starts it
+ * again with growing pauses when it throws. Nothing that a bot does reaches the caller.
+ */
+export class BotRunner {
+  readonly #options: BotRunnerOptions;
+  readonly #queue: InputQueue;
+  readonly #speech: Speech;
+  readonly #commands: Commands;
+  readonly #state: BotState;
+  readonly #timers = new Set<() => void>();
+  #voice: BotVoice | null = null;
+  #instance: BotInstance | null = null;
+  #following: Following | null = null;
+  #condition: BotCondition = "stopped";
+  #calls = new AbortController();
+  #failures = 0;
+  #failedAt = 0;
+  #cancelRestart: () => void = () => {};
+  /** Resolves when the events so far are logged. */
+  #recorded: Promise<unknown> = Promise.resolve();
+  /** The present run; tasks of an earlier one are ignored. */
+  #run = 0;
+
+  constructor(options: BotRunnerOptions) {
+    const { bot, scheduler, database } = options;
+    this.#options = options;
+    this.#state = new BotState(database, bot.name);
+    this.#queue = new InputQueue((error) => this.#fail(error), (count) => this.#lost(count));
+    this.#speech = new Speech({
+      voice: () => this.#voice,
+      pace: () => bot.pace?.(options.settings()) ?? PACE,
+      scheduler,
+      onDropped: (count) => this.#record("bot.lines_dropped", { bot: bot.name, count }),
+    });
+    this.#commands = new Commands(bot, options);
+  }
+
+  get name(): BotName {
+    return this.#options.bot.name;
+  }
+
+  get condition(): BotCondition {
+    return this.#condition;
+  }
+
+  /** Starts it, unless it runs. */
+  start(): void {
+    if (this.#condition !== "stopped") return;
+    this.#record("bot.started", { bot: this.name });
+    this.#begin();
+  }
+
+  /** Stops it, and leaves IRC. Resolves when the bot has ended. */
+  async stop(reason: string): Promise<void> {
+    if (this.#condition === "stopped") return;
+    this.#cancelRestart();
+    this.#failures = 0;
+    this.#condition = "stopped";
+    await this.#end();
+    this.#speech.close();
+    this.#voice?.close(reason);
+    this.#voice = null;
+    this.#record("bot.stopped", { bot: this.name });
+    await this.#recorded;
+  }
+
+  /** Passes something to the bot, after everything earlier. */
+  pass(input: (bot: BotInstance) => void | Promise<void> | undefined): void {
+    const instance = this.#instance;
+    if (instance !== null) this.#queue.add(() => input(instance));
+  }
+
+  /** Executes a command that addresses the bot. */
+  command(text: string, place: CommandPlace): void {
+    if (this.#condition === "stopped") return;
+    const answer = (lines: readonly string[], isPrivate: boolean) => {
+      const { channel, speaker } = place;
+      if (channel === null || isPrivate) this.#speech.tell(speaker.nick, lines);
+      else this.#speech.say(channel, lines, false);
+    };
+    const command = this.#commands.find(text, place, answer);
+    if (command === null) return;
+    if (this.#instance === null) return answer([`I am starting. Try again soon.`], false);
+    this.pass((instance) => this.#commands.run(command, instance, answer));
+  }
+
+  /** Enters or leaves a channel with the bridge. */
+  follow(channel: string, isThere: boolean): void {
+    if (isThere) this.#voice?.enter(channel);
+    else this.#voice?.leave(channel);
+  }
+
+  /** Resolves when everything so far is handled; for tests. */
+  async idle(): Promise<void> {
+    await this.#queue.idle();
+    await this.#recorded;
+  }
+
+  async #begin(): Promise<void> {
+    const { bot, voices, channels, log } = this.#options;
+    this.#condition = "starting";
+    const run = ++this.#run;
+    this.#calls = new AbortController();
+    try {
+      this.#voice ??= voices.open(bot.name, bot.purpose);
+      for (const channel of channels()) this.#voice.enter(channel);
+      const instance = await bot.start(this.#context(run));
+      if (run !== this.#run) return void await instance.stop?.();
+      this.#instance = instance;
+      this.#condition = "running";
+      this.#followEvents(instance);
+      log.debug("A bot runs", { bot: bot.name });
+    } catch (error) {
+      if (run === this.#run) this.#fail(error);
+    }
+  }
+
+  /** Ends the present run. */
+  async #end(): Promise<void> {
+    this.#run++;
+    const instance = this.#instance;
+    this.#instance = null;
+    this.#following?.close();
+    this.#following = null;
+    for (const cancel of this.#timers) cancel();
+    this.#timers.clear();
+    this.#calls.abort();
+    await this.#queue.close();
+    try {
+      await instance?.stop?.();
+    } catch (error) {
+      this.#options.log.warn("A bot failed while it stopped", { bot: this.name, error });
+    }
+  }
+
+  /** Stops a bot that threw, and starts it again after a pause. */
+  #fail(error: unknown): void {
+    if (this.#condition === "stopped" || this.#condition === "failed") return;
+    const { scheduler, log } = this.#options;
+    const now = scheduler.now();
+    if (now - this.#failedAt > HEALTHY_MS) this.#failures = 0;
+    this.#failedAt = now;
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures++, LONGEST_PAUSE_MS);
+    this.#condition = "failed";
+    log.error("A bot failed and is started again", { bot: this.name, pause, error });
+    this.#record("bot.failed", {
+      bot: this.name,
+      error: error instanceof Error ? error.name : typeof error,
+      restart_seconds: pause / 1000,
+    });
+    const ended = this.#end();
+    this.#cancelRestart = scheduler.after(pause, () => {
+      void ended.then(() => this.#condition === "failed" ? this.#begin() : undefined);
+    });
+  }
+
+  #followEvents(instance: BotInstance): void {
+    const { bot, eventLog } = this.#options;
+    const { follows: types = [] } = bot;
+    if (types.length === 0 || instance.event === undefined) return;
+    const following = eventLog.follow({ after: eventLog.newest, types }, {
+      message: (event) => {
+        this.pass((running) => running.event?.(event));
+        this.pass(() => following.more());
+      },
+      end() {},
+    });
+    this.#following = following;
+    following.more();
+  }
+
+  #context(run: number): BotContext<BotName> {
+    const options = this.#options;
+    const { bot, channels, enter, mayRead, isIn, isBot, speakerOf, voices, scheduler, log } =
+      options;
+    const isPresent = () => run === this.#run;
+    return {
+      name: bot.name,
+      // The frame gives each bot the settings of its own name.
+      settings: () => options.settings() as never,
+      channels,
+      enter: async (channel) => {
+        await enter(channel);
+        if (isPresent()) this.#voice?.enter(channel);
+      },
+      say: (channel, lines, { mentions = false } = {}) => {
+        if (isPresent()) this.#speech.say(channel, linesOf(lines), mentions);
+      },
+      tell: (nick, lines) => {
+        if (isPresent()) this.#speech.tell(nick, linesOf(lines));
+      },
+      kick: (channel, nick, reason) =>
+        this.#voice?.kick(channel, nick, reason) ?? (this.#voice === null ? "it is away" : null),
+      changeModes: (channel, changes) =>
+        this.#voice?.changeModes(channel, changes) ?? Promise.resolve("it is away"),
+      record: (type, data, speaker) => this.#record(type, data, speaker),
+      state: this.#state,
+      now: () => scheduler.now(),
+      after: (milliseconds, task) => this.#after(milliseconds, task),
+      mayRead,
+      isChannelOperator: (nick, channel) => voices.isChannelOperator(nick, channel),
+      isIn,
+      isBot,
+      speakerOf,
+      originOf: (speaker) => originOf(bot.name, speaker),
+      ask: (question) => askModel(options.gateway, question, this.#caller(), this.#calls.signal),
+      log,
+    };
+  }
+
+  #after(milliseconds: number, task: () => void | Promise<void>): () => void {
+    if (milliseconds === 0) {
+      this.#queue.add(task);
+      return () => {};
+    }
+    const cancel = this.#options.scheduler.after(milliseconds, () => {
+      this.#timers.delete(cancel);
+      this.#queue.add(task);
+    });
+    this.#timers.add(cancel);
+    return () => {
+      this.#timers.delete(cancel);
+      cancel();
+    };
+  }
+
+  /** The bot, as the one who calls a model. */
+  #caller() {
+    const principal = { ...GUEST, kind: "bot" as const, id: `bot:${this.name}`, name: this.name };
+    return { principal, address: null, requestId: null };
+  }
+
+  #lost(count: number): void {
+    this.#record("bot.input_dropped", { bot: this.name, count });
+  }
+
+  #record(...[type, data, speaker]: Parameters<BotContext<BotName>["record"]>): void {
+    const { database, scheduler, log } = this.#options;
+    const origin = originOf(this.name, speaker);
+    const event = newEvent(type, data, origin, scheduler.now());
+    const recorded = database.commit({ events: [event] }).then(() => {}, (error: unknown) => {
+      log.warn("An event of a bot is not logged", { bot: this.name, error });
+    });
+    this.#recorded = Promise.all([this.#recorded, recorded]);
+  }
+}
+
+function originOf(bot: string, speaker: Speaker | undefined): Origin {
+  if (speaker === undefined || speaker.id === null) {
+    return { actor: `bot:${bot}`, actorId: null, address: null, cause: null };
+  }
+  const actor = `${speaker.kind}:${speaker.account}`;
+  return { actor, actorId: speaker.id, address: null, cause: null };
+}
+
+const BREAKS = /[\0\r\n]+/g;
+
+/** Lines as IRC can carry them. */
+export function linesOf(lines: string | readonly string[]): string[] {
+  const all = typeof lines === "string" ? [lines] : lines;
+  return all.map((line) => line.replaceAll(BREAKS, " ").trim()).filter((line) => line !== "");
+}

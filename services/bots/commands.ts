@@ -1,0 +1,146 @@
+import { ServiceError } from "../errors.ts";
+import { isChannelName } from "../irc/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
+import {
+  ANSWER_LINES,
+  type BotCommand,
+  type BotCommandCall,
+  type BotDefinition,
+  type BotInstance,
+  type Speaker,
+} from "./bot.ts";
+import type { BotVoices } from "./voices.ts";
+
+/** Who gives a command, and where. */
+export interface CommandPlace {
+  readonly speaker: Speaker;
+  /** Null for a private message. */
+  readonly channel: string | null;
+}
+
+/** Sends lines to where a command was given, or to its speaker alone. */
+export type AnswerTo = (lines: readonly string[], isPrivate: boolean) => void;
+
+/** A command that may be executed. */
+export interface FoundCommand {
+  readonly command: BotCommand<BotInstance>;
+  readonly call: BotCommandCall;
+}
+
+/** Most commands that one speaker gives at once, and in a second after that. */
+const BURST = 10;
+const PER_SECOND = 1;
+
+/** Most speakers whose rate is remembered. */
+const MAX_SPEAKERS = 1000;
+
+export interface CommandsOptions {
+  readonly voices: Pick<BotVoices, "isChannelOperator">;
+  readonly scheduler: Scheduler;
+}
+
+/** The commands of one bot: finds them, checks who gives them, and executes them. */
+export class Commands {
+  readonly #bot: BotDefinition;
+  readonly #options: CommandsOptions;
+  readonly #rates = new Map<string, { tokens: number; at: number }>();
+
+  constructor(bot: BotDefinition, options: CommandsOptions) {
+    this.#bot = bot;
+    this.#options = options;
+  }
+
+  /**
+   * Reads a text that addresses the bot. What is no command, or one that the speaker may not give,
+   * is answered here.
+   *
+   * @returns the command; null if there is nothing to execute
+   */
+  find(text: string, place: CommandPlace, answer: AnswerTo): FoundCommand | null {
+    if (!this.#admit(place.speaker, answer)) return null;
+    const [first = "", ...words] = text.split(/\s+/).filter((word) => word !== "");
+    const name = first.toUpperCase();
+    if (name === "HELP" || name === "") {
+      answer(this.#help(words[0]), false);
+      return null;
+    }
+    const command = this.#bot.commands.find((one) => one.name === name);
+    if (command === undefined) {
+      answer([`There is no such command. "HELP" lists mine.`], false);
+      return null;
+    }
+    const rest = text.trimStart().slice(first.length).trim();
+    const subject = words.find(isChannelName) ?? place.channel;
+    const call = { speaker: place.speaker, channel: place.channel, words, text: rest, subject };
+    const refusal = words.length < (command.words ?? 0)
+      ? `Say ${usageOf(command)}`
+      : this.#refusal(command, call);
+    if (refusal === null) return { command, call };
+    answer([refusal], command.isPrivate === true);
+    return null;
+  }
+
+  /** Executes a command. Rejects if the bot throws something else than a ServiceError. */
+  async run({ command, call }: FoundCommand, bot: BotInstance, answer: AnswerTo): Promise<void> {
+    const isPrivate = command.isPrivate === true;
+    try {
+      const given = await command.run(bot, call) ?? [];
+      const lines = typeof given === "string" ? [given] : given;
+      const most = command.lines ?? ANSWER_LINES;
+      const left = lines.length - most;
+      answer(left <= 0 ? lines : [...lines.slice(0, most), `… and ${left} more lines`], isPrivate);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      answer([error.message], isPrivate);
+    }
+  }
+
+  #help(subject: string | undefined): string[] {
+    const { name: bot, purpose, commands } = this.#bot;
+    if (subject === undefined) {
+      const names = commands.map(({ name }) => name).join(", ");
+      return [`${purpose} Commands: ${names}. "HELP command" explains one.`];
+    }
+    const command = commands.find(({ name }) => name === subject.toUpperCase());
+    if (command === undefined) return [`There is no such command. "HELP" lists mine.`];
+    return [`${bot}: ${usageOf(command)} – ${command.purpose}${RIGHTS[command.may]}`];
+  }
+
+  /** Why the speaker may not give the command; null if the speaker may. */
+  #refusal({ may }: BotCommand<BotInstance>, { speaker, subject }: BotCommandCall): string | null {
+    if (speaker.kind === "admin" || may === "anyone") return null;
+    if (may === "admin") return "Only admins may do that";
+    if (speaker.kind === null) return "Log in to your account first";
+    if (may === "account") return null;
+    if (subject === null) return "Name a channel";
+    const isOperator = this.#options.voices.isChannelOperator(speaker.nick, subject);
+    return isOperator ? null : `Only operators of ${subject} may do that`;
+  }
+
+  /** Whether the speaker's rate allows another command. */
+  #admit({ nick, account }: Speaker, answer: AnswerTo): boolean {
+    const key = account ?? `${nick} `;
+    const now = this.#options.scheduler.now();
+    const { tokens, at } = this.#rates.get(key) ?? { tokens: BURST, at: now };
+    const left = Math.min(BURST, tokens + (now - at) / 1000 * PER_SECOND) - 1;
+    this.#rates.delete(key);
+    this.#rates.set(key, { tokens: Math.max(left, -1), at: now });
+    const [oldest] = this.#rates.keys();
+    if (this.#rates.size > MAX_SPEAKERS && oldest !== undefined) this.#rates.delete(oldest);
+    if (left >= 0) return true;
+    if (tokens >= 0) answer(["You give commands faster than I answer. Wait a few seconds."], true);
+    return false;
+  }
+}
+
+/** What HELP adds about who may give a command. */
+const RIGHTS = {
+  anyone: "",
+  account: " (for users with an account)",
+  channelOperator: " (for operators of the channel)",
+  admin: " (for admins)",
+} as const;
+
+function usageOf({ name, usage }: BotCommand<BotInstance>): string {
+  return `${name} ${usage}`.trimEnd();
+}

@@ -1,0 +1,130 @@
+import { Invalid, ServiceError } from "../errors.ts";
+import { channelName } from "../irc/mod.ts";
+import { type BotCommandCall, type BotContext, type BotInstance, defineBot } from "./bot.ts";
+import type { HeraldDesk } from "./herald_desk.ts";
+
+/** In place of no limit; the bot keeps its own pace, by notices instead of lines. */
+const UNLIMITED = 1_000_000;
+
+/** Announces events from outside in channels, at the pace of its settings. */
+class Herald implements BotInstance {
+  readonly #context: BotContext<"herald">;
+  readonly #desk: HeraldDesk;
+  readonly #detach: () => void;
+  /** Notices that may be announced now, and when that was counted. */
+  #tokens = Infinity;
+  #countedAt: number;
+  #isBusy = false;
+  #cancelPause: () => void = () => {};
+
+  constructor(context: BotContext<"herald">, desk: HeraldDesk) {
+    this.#context = context;
+    this.#desk = desk;
+    this.#countedAt = context.now();
+    this.#detach = desk.attach(() => this.#wake(0));
+  }
+
+  stop(): void {
+    this.#detach();
+  }
+
+  settingsChanged(): void {
+    // The pause may be another one now.
+    this.#cancelPause();
+    this.#isBusy = false;
+    this.#wake(0);
+  }
+
+  status(): string {
+    const { rate_limit: rate, burst } = this.#context.settings();
+    const pace = rate === 0 ? "without a limit" : `at ${rate} per second, ${burst} at once`;
+    return `${this.#desk.waiting} notices wait; ${this.#desk.sources().length} sources; ${pace}`;
+  }
+
+  routes(): string[] {
+    const { routes, channel } = this.#context.settings();
+    const shown = Object.entries(routes).map(([prefix, target]) => `${prefix}… to ${target}`);
+    return [...shown, `everything else to ${channel}`];
+  }
+
+  /** @throws Invalid, and what the desk throws */
+  async test({ words: [wanted], speaker }: BotCommandCall): Promise<string> {
+    if (wanted !== undefined && channelName(wanted) === null) throw new Invalid("Name a channel");
+    const notice = { type: "test", text: `A test by ${speaker.nick}` };
+    const { channel } = await this.#desk.announce(notice, wanted);
+    return `A test goes to ${channel}`;
+  }
+
+  #wake(milliseconds: number): void {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    this.#cancelPause = this.#context.after(milliseconds, async () => {
+      this.#isBusy = false;
+      await this.#announceNext();
+    });
+  }
+
+  async #announceNext(): Promise<void> {
+    while (this.#desk.waiting > 0) {
+      const pause = this.#pause();
+      if (pause > 0) return this.#wake(pause);
+      const notice = await this.#desk.take();
+      if (notice === null) return;
+      const [first = "", ...more] = notice.text.split("\n");
+      try {
+        await this.#context.enter(notice.channel);
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        this.#context.record("bot.lines_dropped", { bot: "herald", count: 1 });
+        continue;
+      }
+      this.#context.say(notice.channel, [`[${notice.type}] ${first}`, ...more]);
+    }
+  }
+
+  /** Takes the turn of one notice; returns the milliseconds until there is one, or 0. */
+  #pause(): number {
+    const { rate_limit: rate, burst } = this.#context.settings();
+    if (rate === 0) return 0;
+    const now = this.#context.now();
+    const refilled = this.#tokens + (now - this.#countedAt) / 1000 * rate;
+    this.#tokens = Math.min(Math.max(burst, 1), refilled);
+    this.#countedAt = now;
+    if (this.#tokens < 1) return Math.ceil((1 - this.#tokens) / rate * 1000);
+    this.#tokens--;
+    return 0;
+  }
+}
+
+/** The bot that announces events from outside. */
+export function herald(desk: HeraldDesk) {
+  return defineBot<"herald", Herald>({
+    name: "herald",
+    purpose: "Announces events from other programs in channels.",
+    commands: [
+      {
+        name: "STATUS",
+        usage: "",
+        purpose: "how much waits to be announced, and at which pace",
+        may: "anyone",
+        run: (bot) => bot.status(),
+      },
+      {
+        name: "ROUTES",
+        usage: "",
+        purpose: "which events go to which channel",
+        may: "account",
+        run: (bot) => bot.routes(),
+      },
+      {
+        name: "TEST",
+        usage: "[#channel]",
+        purpose: "announces a test",
+        may: "admin",
+        run: (bot, call) => bot.test(call),
+      },
+    ],
+    pace: () => ({ perSecond: UNLIMITED, burst: UNLIMITED }),
+    start: (context) => new Herald(context, desk),
+  });
+}

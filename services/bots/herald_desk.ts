@@ -1,0 +1,254 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import type { Database } from "../database/mod.ts";
+import { Conflict, Invalid, NotFound, TooMany, Unauthorized } from "../errors.ts";
+import { newEvent } from "../events/mod.ts";
+import { type Caller, originOf } from "../identity/mod.ts";
+import { channelName, foldCase } from "../irc/mod.ts";
+import type { BotSettings } from "../policies/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { isShallow } from "../validation/mod.ts";
+import { type SecretKey, secretOf } from "../webhooks/mod.ts";
+import { BotState } from "./bot_state.ts";
+import { type Delivery, proven, SOURCE_KINDS } from "./herald_signatures.ts";
+import { type HeraldNotice, noticeOf } from "./herald_texts.ts";
+
+/** Most notices that wait to be announced. */
+const MAX_WAITING = 256;
+
+/** Longest text of a notice, and its most lines. */
+const TEXT_LENGTH = 600;
+const MOST_LINES = 5;
+
+const MAX_SOURCES = 50;
+
+/** Deliveries that are remembered, so that none is announced twice. */
+const MAX_REMEMBERED = 2000;
+
+/** Least time between two events about notices that found the queue full, in milliseconds. */
+const TELL_DROPPED_MS = 60_000;
+
+const sourceSchema = z.object({
+  name: z.string(),
+  kind: z.enum(SOURCE_KINDS),
+  version: z.number(),
+});
+const waitingSchema = z.object({ type: z.string(), text: z.string(), channel: z.string() });
+
+/** A program outside that may send webhooks. */
+export type HeraldSource = Pick<z.infer<typeof sourceSchema>, "name" | "kind">;
+
+/** A notice and its channel. */
+export type WaitingNotice = z.infer<typeof waitingSchema>;
+
+/** What became of a notice. */
+export interface Accepted {
+  readonly channel: string;
+  /** How many notices wait now, this one among them. */
+  readonly waiting: number;
+}
+
+export interface HeraldDeskOptions {
+  readonly database: Database;
+  readonly settings: () => BotSettings<"herald">;
+  /** The secrets of sources are derived from it: the database has none. */
+  readonly key: SecretKey;
+  readonly scheduler: Scheduler;
+}
+
+/** Takes events from outside, for herald to announce. What it accepted is on disk. */
+export class HeraldDesk {
+  readonly #options: HeraldDeskOptions;
+  readonly #state: BotState;
+  #sources: z.infer<typeof sourceSchema>[] = [];
+  #seen: string[] = [];
+  #waiting: WaitingNotice[] = [];
+  #dropped = 0;
+  #toldDroppedAt = -Infinity;
+  /** Called when there is something to announce; null while the bot does not run. */
+  #onWaiting: (() => void) | null = null;
+
+  private constructor(options: HeraldDeskOptions) {
+    this.#options = options;
+    this.#state = new BotState(options.database, "herald");
+  }
+
+  static async open(options: HeraldDeskOptions): Promise<HeraldDesk> {
+    const desk = new HeraldDesk(options);
+    desk.#sources = await desk.#state.read("sources", z.array(sourceSchema)) ?? [];
+    desk.#seen = await desk.#state.read("seen", z.array(z.string())) ?? [];
+    desk.#waiting = await desk.#state.read("waiting", z.array(waitingSchema)) ?? [];
+    return desk;
+  }
+
+  /** The number of waiting notices. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** The sources of webhooks, by name. */
+  sources(): HeraldSource[] {
+    return this.#sources.map(({ name, kind }) => ({ name, kind }));
+  }
+
+  /**
+   * Adds a source.
+   *
+   * @returns its secret, which is shown once
+   * @throws Conflict if there is one of this name or the limit is reached, Unavailable
+   */
+  async addSource({ name, kind }: HeraldSource, caller: Caller): Promise<string> {
+    if (this.#sources.some((source) => source.name === name)) {
+      throw new Conflict(`There is a source "${name}" already`);
+    }
+    if (this.#sources.length >= MAX_SOURCES) {
+      throw new Conflict(`There are ${MAX_SOURCES} sources, which is the limit`);
+    }
+    // A later source of the same name has another secret.
+    const version = this.#options.scheduler.now();
+    await this.#keepSources([...this.#sources, { name, kind, version }]);
+    await this.#note("herald.source_added", name, caller);
+    return await this.#secretOf(name, version);
+  }
+
+  /** @throws NotFound, Unavailable */
+  async removeSource(name: string, caller: Caller): Promise<void> {
+    const kept = this.#sources.filter((source) => source.name !== name);
+    if (kept.length === this.#sources.length) throw new NotFound(`There is no source "${name}"`);
+    await this.#keepSources(kept);
+    await this.#note("herald.source_removed", name, caller);
+  }
+
+  /**
+   * Accepts a notice. Resolves when it is on disk.
+   *
+   * @param channel if absent, the settings decide by the type
+   * @throws Conflict if the bot does not run, TooMany if too many wait, Invalid, Unavailable
+   */
+  async announce(notice: HeraldNotice, channel?: string): Promise<Accepted> {
+    if (this.#onWaiting === null) throw new Conflict("The bot herald is not enabled");
+    const target = channelName(channel ?? this.#routeOf(notice.type));
+    if (target === null) throw new Invalid('"channel" must be the name of a channel');
+    if (this.#waiting.length >= MAX_WAITING) {
+      await this.#drop();
+      throw new TooMany(`${MAX_WAITING} notices wait already`, 60);
+    }
+    const text = shownText(notice.text);
+    if (text === "") throw new Invalid('"text" must not be empty');
+    const type = notice.type.replaceAll(/[\p{Cc}\s]+/gu, "_").slice(0, 100);
+    this.#waiting.push({ type, text, channel: target });
+    await this.#keepWaiting();
+    const accepted = { channel: target, waiting: this.#waiting.length };
+    this.#onWaiting?.();
+    return accepted;
+  }
+
+  /**
+   * Accepts a webhook.
+   *
+   * @returns null if this delivery was accepted before
+   * @throws Unauthorized if there is no such source or the signature is wrong, Invalid if the body is
+   * not JSON, and what {@link announce} throws
+   */
+  async receive(name: string, delivery: Delivery): Promise<Accepted | null> {
+    const source = this.#sources.find((one) => one.name === name);
+    const secret = await this.#secretOf(name, source?.version ?? 0);
+    const now = this.#options.scheduler.now();
+    const proof = proven(source?.kind ?? "standard", delivery, secret, now);
+    if (source === undefined || proof === null) {
+      throw new Unauthorized("There is no such source, or the signature or its time is wrong");
+    }
+    const mark = createHash("sha256").update(`${name} ${proof.id}`).digest("base64url").slice(
+      0,
+      22,
+    );
+    if (this.#seen.includes(mark)) return null;
+    const notice = noticeOf(name, source.kind, proof.event, payloadOf(delivery.body));
+    const accepted = await this.announce(notice);
+    this.#seen = [...this.#seen, mark].slice(-MAX_REMEMBERED);
+    await this.#state.write("seen", this.#seen);
+    return accepted;
+  }
+
+  /**
+   * Passes the waiting notices to the bot from now on.
+   *
+   * @returns a function that ends it
+   */
+  attach(onWaiting: () => void): () => void {
+    this.#onWaiting = onWaiting;
+    if (this.#waiting.length > 0) onWaiting();
+    return () => this.#onWaiting = null;
+  }
+
+  /** The next notice, which no longer waits; null if none does. */
+  async take(): Promise<WaitingNotice | null> {
+    const next = this.#waiting.shift() ?? null;
+    if (next !== null) await this.#keepWaiting();
+    return next;
+  }
+
+  /** The channel of the longest prefix of a type, or else the default one. */
+  #routeOf(type: string): string {
+    const { routes, channel } = this.#options.settings();
+    let [longest, found] = [-1, channel];
+    for (const [prefix, target] of Object.entries(routes)) {
+      if (prefix.length <= longest || !foldCase(type).startsWith(foldCase(prefix))) continue;
+      [longest, found] = [prefix.length, target];
+    }
+    return found;
+  }
+
+  #secretOf(name: string, version: number): Promise<string> {
+    return secretOf(this.#options.key, `herald ${name}`, version);
+  }
+
+  async #keepSources(sources: z.infer<typeof sourceSchema>[]): Promise<void> {
+    await this.#state.write("sources", sources);
+    this.#sources = sources;
+  }
+
+  #keepWaiting(): Promise<void> {
+    return this.#state.write("waiting", this.#waiting);
+  }
+
+  /** Counts a notice that found the queue full; tells of them once a minute. */
+  async #drop(): Promise<void> {
+    this.#dropped++;
+    const { database, scheduler } = this.#options;
+    const now = scheduler.now();
+    if (now - this.#toldDroppedAt < TELL_DROPPED_MS) return;
+    this.#toldDroppedAt = now;
+    const origin = { actor: "bot:herald", actorId: null, address: null, cause: null };
+    const event = newEvent("herald.dropped", { count: this.#dropped }, origin, now);
+    this.#dropped = 0;
+    await database.commit({ events: [event] });
+  }
+
+  async #note(
+    type: "herald.source_added" | "herald.source_removed",
+    name: string,
+    caller: Caller,
+  ): Promise<void> {
+    const { database, scheduler } = this.#options;
+    const event = newEvent(type, { name }, originOf(caller), scheduler.now());
+    await database.commit({ events: [event] });
+  }
+}
+
+/** @throws Invalid */
+function payloadOf(body: string): unknown {
+  if (!isShallow(body)) throw new Invalid("The body is nested too deeply");
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw new Invalid("The body must be JSON");
+  }
+}
+
+/** A text as IRC shows it: a few lines without control characters. */
+function shownText(text: string): string {
+  const lines = text.slice(0, TEXT_LENGTH).split(/[\r\n]+/)
+    .map((line) => line.replaceAll(/[\p{Cc}\s]+/gu, " ").trim()).filter((line) => line !== "");
+  return lines.slice(0, MOST_LINES).join("\n");
+}

@@ -1,0 +1,3 @@
+/** The snitch: see snitch.ts. */
+export { snitch, type SnitchParts } from "./snitch.ts";
+export type { Presence } from "./watched.ts";

@@ -1,0 +1,118 @@
+import { ServiceError } from "../errors.ts";
+import type { Scheduler } from "../scheduler.ts";
+import type { BotVoice } from "./voices.ts";
+
+/** Most lines that wait for their turn. */
+const MAX_WAITING = 1000;
+
+/** How fast a bot speaks. */
+export interface BotPace {
+  readonly perSecond: number;
+  /** Lines at once after a silence, at least 1. */
+  readonly burst: number;
+}
+
+interface WaitingLine {
+  readonly send: (voice: BotVoice) => Promise<void>;
+}
+
+export interface SpeechOptions {
+  readonly voice: () => BotVoice | null;
+  readonly pace: () => BotPace;
+  readonly scheduler: Scheduler;
+  /** Called with the number of lines that were not said since the last call. */
+  readonly onDropped: (count: number) => void;
+}
+
+/** How long a bot waits before it tells how many lines it did not say, in milliseconds. */
+const TELL_DROPPED_MS = 60_000;
+
+/** The lines that a bot says: one after the other, at its pace, and at most so many waiting. */
+export class Speech {
+  readonly #options: SpeechOptions;
+  #waiting: WaitingLine[] = [];
+  /** Lines that may be said now. */
+  #tokens = Infinity;
+  #refilledAt: number;
+  #isSending = false;
+  #cancel: () => void = () => {};
+  #dropped = 0;
+  #cancelTelling: (() => void) | null = null;
+
+  constructor(options: SpeechOptions) {
+    this.#options = options;
+    this.#refilledAt = options.scheduler.now();
+  }
+
+  say(channel: string, lines: readonly string[], mentions: boolean): void {
+    for (const line of lines) this.#add((voice) => voice.say(channel, line, mentions));
+  }
+
+  tell(nick: string, lines: readonly string[]): void {
+    for (const line of lines) this.#add((voice) => voice.tell(nick, line));
+  }
+
+  /** Forgets what waits. */
+  close(): void {
+    this.#cancel();
+    this.#cancelTelling?.();
+    this.#cancelTelling = null;
+    this.#waiting = [];
+  }
+
+  #add(send: WaitingLine["send"]): void {
+    if (this.#waiting.length >= MAX_WAITING) return this.#drop();
+    this.#waiting.push({ send });
+    if (!this.#isSending) this.#sendNext();
+  }
+
+  #sendNext(): void {
+    const voice = this.#options.voice();
+    const [next] = this.#waiting;
+    this.#isSending = next !== undefined;
+    if (next === undefined) return;
+    const delay = this.#take();
+    if (delay > 0) {
+      this.#cancel = this.#options.scheduler.after(delay, () => this.#sendNext());
+      return;
+    }
+    this.#waiting.shift();
+    if (voice === null) {
+      this.#drop();
+      return this.#sendNext();
+    }
+    next.send(voice).catch((error: unknown) => {
+      if (error instanceof ServiceError) this.#drop();
+      else throw error;
+    }).finally(() => this.#sendNext());
+  }
+
+  /** Takes the turn of one line; returns the milliseconds until there is one, or 0. */
+  #take(): number {
+    const { scheduler, pace } = this.#options;
+    const { perSecond, burst } = pace();
+    const now = scheduler.now();
+    const most = Math.max(burst, 1);
+    const refilled = this.#tokens + (now - this.#refilledAt) / 1000 * perSecond;
+    this.#tokens = Math.min(most, refilled);
+    this.#refilledAt = now;
+    if (this.#tokens >= 1) {
+      this.#tokens--;
+      return 0;
+    }
+    // A pace of 0 is a pause: a later change of the settings ends it.
+    if (perSecond === 0) return 1000;
+    return Math.ceil((1 - this.#tokens) / perSecond * 1000);
+  }
+
+  #drop(): void {
+    this.#dropped++;
+    const { scheduler, onDropped } = this.#options;
+    this.#cancelTelling ??= scheduler.after(TELL_DROPPED_MS, () => {
+      this.#cancelTelling = null;
+      const dropped = this.#dropped;
+      this.#dropped = 0;
+      onDropped(dropped);
+    });
+  }
+}

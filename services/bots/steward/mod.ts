@@ -1,0 +1,2 @@
+/** The steward: see steward.ts. */
+export { steward, type StewardParts } from "./steward.ts";

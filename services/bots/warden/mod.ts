@@ -1,0 +1,2 @@
+/** The warden: see warden.ts. */
+export { warden, type WardenParts } from "./warden.ts";
