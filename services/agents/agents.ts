@@ -30,8 +30,9 @@ import {
   findAgent,
   findAgentRow,
 } from "./records.ts";
-import { rateColumns, type Roster } from "./roster.ts";
+import { rateColumns, type Roster, type RosterEntry } from "./roster.ts";
 import type { AdoptionRequest, RegistrationRequest, Rotation } from "./schemas.ts";
+import type { Halts } from "./halts.ts";
 import type { SendLimits } from "./send_limits.ts";
 
 /** An agent's credentials, shown once. */
@@ -42,12 +43,24 @@ export interface Registration {
   readonly server: string;
 }
 
+/** Whether an agent is there. */
+export interface AgentPresence {
+  /** The internal id of its account. */
+  readonly id: string;
+  readonly nick: string;
+  readonly isPaused: boolean;
+  /** Unix milliseconds. */
+  readonly lastSeen: number | null;
+  readonly online: boolean;
+}
+
 export interface AgentsOptions {
   readonly database: Database;
   readonly accounts: AccountDirectory;
   readonly identity: Identity;
   readonly roster: Roster;
   readonly sendLimits: SendLimits;
+  readonly halts: Halts;
   readonly scram: ScramVerifiers;
   readonly tokens: Pick<Tokens, "endingAllOf">;
   readonly revocations: Revocations;
@@ -66,6 +79,7 @@ export class Agents {
   readonly roster: Roster;
   /** Limits and counts what agents say. */
   readonly sendLimits: SendLimits;
+  readonly halts: Halts;
   /** Pauses agents, and sets their rates. */
   readonly speechControls: SpeechControls;
   readonly #database: Database;
@@ -94,6 +108,7 @@ export class Agents {
     this.#presence = new Presence(options);
     this.roster = options.roster;
     this.sendLimits = options.sendLimits;
+    this.halts = options.halts;
     this.speechControls = new SpeechControls(options);
     this.#stopListening = options.identity.onAuthenticated(({ kind, id }) => {
       if (kind === "agent" && id !== null) this.touch(id);
@@ -111,6 +126,22 @@ export class Agents {
    */
   listAsJson(page: AgentPage = {}): Promise<string> {
     return writeArray(this.roster.rows(page), (row) => this.#texts.of(row, this.#state(row)));
+  }
+
+  /** Every active agent and whether it is there; cheaper than {@link list}. */
+  presences(): AgentPresence[] {
+    const present: AgentPresence[] = [];
+    for (const entry of this.roster.all()) {
+      const presence = this.#presenceOf(entry);
+      if (presence !== null) present.push(presence);
+    }
+    return present;
+  }
+
+  /** Whether an agent is there; null if it is not active. */
+  presence(accountId: string): AgentPresence | null {
+    const entry = this.roster.get(accountId);
+    return entry === null ? null : this.#presenceOf(entry);
   }
 
   /** @throws NotFound */
@@ -308,6 +339,19 @@ export class Agents {
 
   #registration(nick: string, passphrase: string): Registration {
     return { nick, credentials: { nick, passphrase }, server: this.#serverAddress() };
+  }
+
+  #presenceOf({ id, nick, muteReason }: RosterEntry): AgentPresence | null {
+    const row = this.roster.row(id);
+    if (row === null) return null;
+    const isConnected = this.#sessions.isOnline(nick);
+    return {
+      id,
+      nick,
+      isPaused: muteReason !== null,
+      lastSeen: isConnected ? this.#clock() : this.#presence.lastSeen(id, row.last_seen),
+      online: isConnected || this.#presence.isPresent(id),
+    };
   }
 
   /** The parts of an agent that are not in the database. */

@@ -1,16 +1,18 @@
 /**
  * The registry of agents and the IRC accounts of people. `SpeechControls` sets what agents may say, and
- * `SendLimits` enforces it.
+ * `SendLimits` enforces it. `Halts` is the stop button.
  */
 export type { AgentPage } from "./agent_rows.ts";
 export { channelStatusOf } from "./channels.ts";
-export { Agents, type AgentsOptions, type Registration } from "./agents.ts";
+export { type AgentPresence, Agents, type AgentsOptions, type Registration } from "./agents.ts";
+export { type HaltChange, Halts, type HaltsOptions, type HaltState } from "./halts.ts";
 export {
   type IrcAccount,
   IrcAccounts,
   type IrcAccountsOptions,
   type NewIrcAccount,
 } from "./irc_accounts.ts";
+export { IRC_CLIENTS, type Login, loginLines } from "./login_lines.ts";
 export type { SpeechControls } from "./speech_controls.ts";
 export { PRESENCE } from "./presence.ts";
 export {
@@ -27,13 +29,18 @@ export {
   adoptionSchema,
   AGENT_TYPES,
   agentChangeSchema,
+  type AgentRate,
   type AgentType,
+  type HaltRequest,
+  haltSchema,
   pauseSchema,
   type PersonRequest,
   personSchema,
   rateLimitSchema,
   type RegistrationRequest,
   registrationSchema,
+  type ResumeRequest,
+  resumeSchema,
   type Rotation,
   rotationSchema,
 } from "./schemas.ts";

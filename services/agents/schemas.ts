@@ -54,6 +54,27 @@ export const pauseSchema = z.object({
   reason: textSchema(1, 200).nullable().default(null).describe("The reason that the agent gets"),
 });
 
+/** Most agents that one request names. */
+const MAX_NAMED = 200;
+
+const namedAgentsSchema = z.array(accountNameSchema).max(MAX_NAMED, {
+  error: `must be at most ${MAX_NAMED} agents; name their types, or nobody for everybody`,
+}).default([]).describe("The agents it is about");
+
+const namedTypesSchema = z.array(z.enum(AGENT_TYPES, {
+  error: 'must be "worker", "orchestrator", "observer" or "operator"',
+})).max(AGENT_TYPES.length).default([]).describe("The types of agents it is about");
+
+/** The request to halt agents; with neither agents nor types, it is about all of them. */
+export const haltSchema = z.object({
+  reason: textSchema(1, 200).nullable().default(null).describe("The reason that everybody gets"),
+  agents: namedAgentsSchema,
+  types: namedTypesSchema,
+});
+
+/** The request to let agents go on; with neither agents nor types, it is about all of them. */
+export const resumeSchema = z.object({ agents: namedAgentsSchema, types: namedTypesSchema });
+
 /** What rotating an agent's passphrase leaves unchanged. */
 export const rotationSchema = z.object({
   keep_tokens: z.boolean().default(false)
@@ -70,5 +91,7 @@ export type AdoptionRequest = z.infer<typeof adoptionSchema>;
 export type RegistrationRequest = z.infer<typeof registrationSchema>;
 export type Rotation = z.infer<typeof rotationSchema>;
 export type Pause = z.infer<typeof pauseSchema>;
+export type HaltRequest = z.infer<typeof haltSchema>;
+export type ResumeRequest = z.infer<typeof resumeSchema>;
 export type AgentRate = z.infer<typeof rateLimitSchema>;
 export type PersonRequest = z.infer<typeof personSchema>;

@@ -1,4 +1,5 @@
-import { Forbidden, TooMany } from "../errors.ts";
+import { Forbidden, Halted, TooMany } from "../errors.ts";
+import type { Halts } from "./halts.ts";
 import type { Roster, RosterEntry } from "./roster.ts";
 import type { AgentRate } from "./schemas.ts";
 
@@ -22,26 +23,44 @@ interface Count {
   span: number;
 }
 
+export interface SendLimitsOptions {
+  readonly roster: Roster;
+  readonly halts: Pick<Halts, "reasonOf">;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  /** The rate of each person and each admin; null for no limit. */
+  readonly accountRate: AgentRate | null;
+}
+
 /**
- * Counts and limits what agents say, on every protocol: refuses paused agents with the reason, and
- * enforces an agent's own rate.
+ * Counts and limits what agents say, on every protocol: refuses halted and paused agents with the reason, and
+ * enforces an agent's own rate. Limits what people and admins say without an IRC client.
  */
 export class SendLimits {
   readonly #roster: Roster;
+  readonly #halts: SendLimitsOptions["halts"];
   readonly #clock: () => number;
-  /** By the internal id of the agent. */
+  #accountRate: AgentRate | null;
+  /** By the internal id of the account. */
   readonly #buckets = new Map<string, Bucket>();
   readonly #counts = new Map<string, Count>();
 
-  /** @param clock returns Unix milliseconds */
-  constructor(roster: Roster, clock: () => number) {
-    this.#roster = roster;
-    this.#clock = clock;
+  constructor(options: SendLimitsOptions) {
+    this.#roster = options.roster;
+    this.#halts = options.halts;
+    this.#clock = options.clock;
+    this.#accountRate = options.accountRate;
+  }
+
+  /** Replaces the rate of people and admins. */
+  reconfigure(accountRate: AgentRate | null): void {
+    this.#accountRate = accountRate;
   }
 
   /** Why the account may send no messages at present; null if it may. */
   muteReason(account: string): string | null {
-    return this.#roster.find(account)?.muteReason ?? null;
+    const agent = this.#roster.find(account);
+    return agent === null ? null : this.#halts.reasonOf(agent) ?? agent.muteReason;
   }
 
   /**
@@ -56,27 +75,46 @@ export class SendLimits {
     return bucket.tokens >= 0 ? 0 : millisecondsFor(bucket.rate, -bucket.tokens);
   }
 
-  /** @throws Forbidden if the agent is paused */
+  /** @throws Halted if the agent is halted, Forbidden if it is paused */
   requireVoice(id: string): void {
-    const reason = this.#roster.get(id)?.muteReason ?? null;
-    if (reason !== null) throw new Forbidden(reason);
+    const agent = this.#roster.get(id);
+    if (agent === null) return;
+    const reason = this.#halts.reasonOf(agent);
+    if (reason !== null) throw new Halted(reason);
+    if (agent.muteReason !== null) throw new Forbidden(agent.muteReason);
+  }
+
+  /** @throws Halted if the nick is a halted agent's: nobody speaks in its name either */
+  requireGoing(nick: string): void {
+    const agent = this.#roster.find(nick);
+    const reason = agent === null ? null : this.#halts.reasonOf(agent);
+    if (reason !== null) throw new Halted(reason);
   }
 
   /**
    * Counts a batch of messages against the agent's own rate.
    *
    * @param id the agent's internal id
-   * @throws Forbidden if it is paused, TooMany if earlier ones are not paid for yet
+   * @throws Halted, Forbidden if it is paused, TooMany if earlier ones are not paid for yet
    */
   admit(id: string, messages: number): void {
     this.requireVoice(id);
     const bucket = this.#bucketOf(this.#roster.get(id));
-    if (bucket === null) return;
-    if (bucket.tokens < 1) {
-      const seconds = millisecondsFor(bucket.rate, 1 - bucket.tokens) / 1000;
-      throw new TooMany("This agent sends more messages than its rate allows", seconds);
+    if (bucket !== null) {
+      pay(bucket, messages, "This agent sends more messages than its rate allows");
     }
-    take(bucket, messages);
+  }
+
+  /**
+   * Counts lines of a person or an admin against the rate of such accounts.
+   *
+   * @param id the account's internal id
+   * @throws TooMany if earlier ones are not paid for yet
+   */
+  admitPerson(id: string, lines: number): void {
+    if (this.#accountRate === null) return;
+    const bucket = this.#filled(id, this.#accountRate);
+    pay(bucket, lines, "You write faster than an account may: wait a moment, then send it again");
   }
 
   /** Counts a message of an account, if it is an agent's. */
@@ -108,7 +146,7 @@ export class SendLimits {
     }
   }
 
-  /** Forgets an agent that can no longer speak. */
+  /** Forgets an account that can no longer speak. */
   forget(id: string): void {
     this.#buckets.delete(id);
     this.#counts.delete(id);
@@ -116,8 +154,11 @@ export class SendLimits {
 
   /** The agent's bucket, refilled; null if it has no rate of its own. */
   #bucketOf(agent: RosterEntry | null): Bucket | null {
-    if (agent === null || agent.rate === null) return null;
-    const { id, rate } = agent;
+    return agent === null || agent.rate === null ? null : this.#filled(agent.id, agent.rate);
+  }
+
+  /** The account's bucket, refilled. */
+  #filled(id: string, rate: AgentRate): Bucket {
     const now = this.#clock();
     let bucket = this.#buckets.get(id);
     if (bucket === undefined || !isSameRate(bucket.rate, rate)) {
@@ -137,6 +178,14 @@ export class SendLimits {
 
 function isSameRate(one: AgentRate, other: AgentRate): boolean {
   return one.messages_per_second === other.messages_per_second && one.burst === other.burst;
+}
+
+/** @throws TooMany with the message if earlier ones are not paid for yet */
+function pay(bucket: Bucket, amount: number, message: string): void {
+  if (bucket.tokens < 1) {
+    throw new TooMany(message, millisecondsFor(bucket.rate, 1 - bucket.tokens) / 1000);
+  }
+  take(bucket, amount);
 }
 
 /** Takes tokens, down to at most one whole burst below zero. */

@@ -60,6 +60,27 @@ export class Identity {
     return principal;
   }
 
+  /**
+   * Returns the owner of the token that fits a proof; see `Tokens.prove`. A wrong proof counts as a
+   * wrong password.
+   *
+   * @throws Unauthorized if no token fits; TooMany after too many wrong ones
+   */
+  async authenticateProof(
+    { name, projectId, fits }: {
+      readonly name: string;
+      readonly projectId: string | null;
+      fits(token: string): boolean;
+    },
+    address: string,
+  ): Promise<Principal> {
+    const proven = await this.#tokens.prove(name, projectId, fits);
+    const outcome = await this.#logins.noteProof({ name, address, door: "sync" }, proven);
+    const principal = acceptedAccount(outcome, "login failed");
+    this.notePresence(principal);
+    return principal;
+  }
+
   /** Tells listeners that a principal is present: it called, or has an open stream. */
   notePresence(principal: Principal): void {
     for (const listener of this.#listeners) listener(principal);

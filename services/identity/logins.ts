@@ -11,6 +11,7 @@ import {
   type ScramVerifier,
   type ScramVerifiers,
 } from "./scram.ts";
+import { waitInWords } from "../waiting_words.ts";
 import { sameDigest, sha256 } from "./secrets.ts";
 
 /** Most addresses, and pairs of an address and a name, remembered for wrong passwords. */
@@ -65,8 +66,8 @@ export type LoginOutcome<Accepted> =
 interface Lock<Accepted> {
   /** Whether a secret made by muster is right; answers at once. */
   fitsAtOnce(): boolean;
-  /** Whether a password chosen by a person is right. */
-  fits(): Promise<boolean>;
+  /** Whether a password chosen by a person is right; it came from this place. */
+  fits(place: string): Promise<boolean>;
   /** What the login opens, read after the password check; null if it is gone by then. */
   open(): Accepted | null;
 }
@@ -111,7 +112,7 @@ export class Logins {
     const hash = scheme === "argon2id" ? value : null;
     const outcome = await this.#attempt(attempt, {
       fitsAtOnce: () => scheme === "sha256" && sameDigest(sha256(password), value),
-      fits: () => this.#passwords.verify(password, hash),
+      fits: (place) => this.#passwords.verify(password, hash, place),
       open: () => this.#findAgain(account, kinds),
     });
     if (outcome.kind === "accepted") this.#scram.learn(outcome.account, password);
@@ -150,6 +151,22 @@ export class Logins {
   }
 
   /**
+   * Counts an attempt to prove a secret that muster made, such as a token.
+   *
+   * @param proven what the proof opens; null if it is wrong
+   */
+  noteProof<Accepted>(
+    attempt: Omit<LoginAttempt, "password">,
+    proven: Accepted | null,
+  ): Promise<LoginOutcome<Accepted>> {
+    return this.#attempt(attempt, {
+      fitsAtOnce: () => proven !== null,
+      fits: () => Promise.resolve(proven !== null),
+      open: () => proven,
+    });
+  }
+
+  /**
    * Checks a password against a hash from the configuration.
    *
    * @param attempt its name is the one that the hash belongs to, returned if the password is right
@@ -157,7 +174,7 @@ export class Logins {
   check(attempt: LoginAttempt, hash: string): Promise<LoginOutcome<string>> {
     return this.#attempt(attempt, {
       fitsAtOnce: () => false,
-      fits: () => this.#passwords.verify(attempt.password, hash),
+      fits: (place) => this.#passwords.verify(attempt.password, hash, place),
       open: () => attempt.name,
     });
   }
@@ -208,7 +225,7 @@ export class Logins {
     this.#perPlace.begin(place);
     let outcome: LoginOutcome<Accepted> = { kind: "unavailable" };
     try {
-      const right = await lock.fits();
+      const right = await lock.fits(place);
       outcome = right ? accepted(lock.open()) : { kind: "refused" };
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
@@ -227,7 +244,10 @@ export class Logins {
  * @param refusal the error text for a wrong name or password
  * @throws Unauthorized, TooMany, Unavailable if it opened none
  */
-export function acceptedAccount(outcome: LoginOutcome<Account>, refusal: string): Account {
+export function acceptedAccount<Accepted = Account>(
+  outcome: LoginOutcome<Accepted>,
+  refusal: string,
+): Accepted {
   switch (outcome.kind) {
     case "accepted":
       return outcome.account;
@@ -235,7 +255,7 @@ export function acceptedAccount(outcome: LoginOutcome<Account>, refusal: string)
       throw new Unauthorized(refusal);
     case "throttled":
       throw new TooMany(
-        `Too many wrong passwords, try again in ${outcome.retryAfterSeconds} seconds`,
+        `Too many wrong passwords, try again in ${waitInWords(outcome.retryAfterSeconds)}`,
         outcome.retryAfterSeconds,
       );
     case "unavailable":

@@ -24,6 +24,7 @@ export { acceptedAccount, type LoginAttempt, type LoginOutcome, Logins } from ".
 export { ScramVerifiers } from "./scram.ts";
 export { isServiceName } from "./names.ts";
 export { OperatorToken } from "./operator_token.ts";
+export { PASSWORD_COSTS, type PasswordCosts } from "./password_costs.ts";
 export { isPasswordHash, MAX_PASSWORD_LENGTH, Passwords } from "./passwords.ts";
 export {
   type Action,
@@ -42,7 +43,9 @@ export {
   originOf,
   type Principal,
   type Scope,
+  SCOPES,
 } from "./principal.ts";
+export { isOverseer, roomFor } from "./reserve.ts";
 export { type LoginMethod, type Refusal, type RefusalReason, Refusals } from "./refusals.ts";
 export { type IdentityServices, type IdentityServicesOptions, openIdentity } from "./open.ts";
 export { accountNameSchema, type TokenRequest, tokenRequestSchema } from "./schemas.ts";

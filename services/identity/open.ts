@@ -9,6 +9,7 @@ import { Identity } from "./identity.ts";
 import { Logins } from "./logins.ts";
 import { reservedNames } from "./names.ts";
 import { OperatorToken } from "./operator_token.ts";
+import { PASSWORD_COSTS, type PasswordCosts } from "./password_costs.ts";
 import { Passwords } from "./passwords.ts";
 import { Refusals } from "./refusals.ts";
 import { ScramVerifiers } from "./scram.ts";
@@ -30,6 +31,8 @@ export interface IdentityServicesOptions {
   readonly attempts: number;
   /** ... within this time, in milliseconds. */
   readonly window: number;
+  /** What a guess at a password costs; default: {@link PASSWORD_COSTS}. */
+  readonly passwordCosts?: PasswordCosts;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -75,8 +78,9 @@ export async function openIdentity(options: IdentityServicesOptions): Promise<Id
   const key = await TokenKey.open(join(folder, "token_key"));
   const tokens = await Tokens.open({ ...shared, key });
   const webSessions = await WebSessions.open(shared);
-  const passwords = new Passwords();
-  const scram = new ScramVerifiers({ database, key, log });
+  const { passwordCosts = PASSWORD_COSTS } = options;
+  const passwords = new Passwords(passwordCosts.argon2);
+  const scram = new ScramVerifiers({ database, key, log, rounds: passwordCosts.scramRounds });
   const { attempts, window } = options;
   const logins = new Logins({ ...shared, passwords, scram, attempts, window });
   const identity = new Identity({ ...shared, operatorToken, tokens, logins });

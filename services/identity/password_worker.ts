@@ -2,7 +2,7 @@
 /// <reference lib="deno.worker" />
 import { argon2id, argon2Verify } from "hash-wasm";
 import { giveWay } from "./thread_priority.ts";
-import { ARGON2_COST, type PasswordRequest, type PasswordResponse } from "./password_protocol.ts";
+import type { PasswordRequest, PasswordResponse } from "./password_protocol.ts";
 
 /**
  * The number of passwords after which memory is freed: each takes 19 MiB, which the runtime frees
@@ -19,7 +19,7 @@ async function answer(request: PasswordRequest): Promise<PasswordResponse> {
     return { kind: "verify", matches: await argon2Verify({ password, hash: request.hash }) };
   }
   const hash = await argon2id({
-    ...ARGON2_COST,
+    ...request.cost,
     password,
     salt: crypto.getRandomValues(new Uint8Array(16)),
     hashLength: 32,

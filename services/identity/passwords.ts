@@ -1,10 +1,11 @@
 import { Unavailable } from "../errors.ts";
+import { PASSWORD_COSTS, type PasswordCosts } from "./password_costs.ts";
 import type { PasswordRequest, PasswordResponse } from "./password_protocol.ts";
 
 /** Passwords hashed at a time; each takes a core and 19 MiB for about 0.1 s. */
 const WORKERS = 2;
 
-/** Passwords that may wait for a worker; one more is refused. */
+/** Passwords that may wait for a worker; one more is refused, or replaces one. */
 const MAX_WAITING = 64;
 
 /** Longest password, in UTF-16 units: a longer one only costs time to hash. */
@@ -14,6 +15,8 @@ export const MAX_PASSWORD_LENGTH = 1024;
 const HASH = /^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]{11,}\$[A-Za-z0-9+/]{22,}$/;
 
 interface Job {
+  /** Who sent the password; see {@linkcode Passwords.verify}. */
+  readonly from: string;
   readonly request: PasswordRequest;
   resolve(response: PasswordResponse): void;
   reject(error: Error): void;
@@ -29,18 +32,27 @@ export function isPasswordHash(text: string): boolean {
  * only in their Unicode composition are the same (RFC 8265, section 4.2.1).
  */
 export class Passwords {
+  readonly #cost: PasswordCosts["argon2"];
   readonly #idle: Worker[] = [];
   readonly #running = new Map<Worker, Job>();
   readonly #waiting: Job[] = [];
   #closed = false;
 
+  /** @param cost what a new hash costs. */
+  constructor(cost: PasswordCosts["argon2"] = PASSWORD_COSTS.argon2) {
+    this.#cost = cost;
+  }
+
   /**
    * Hashes a password; returns the PHC string format.
    *
+   * @param from as for {@linkcode verify}
    * @throws Unavailable if too many passwords wait
    */
-  async hash(password: string): Promise<string> {
-    const response = await this.#submit({ kind: "hash", password: password.normalize("NFC") });
+  async hash(password: string, from = ""): Promise<string> {
+    const normalized = password.normalize("NFC");
+    const request = { kind: "hash", password: normalized, cost: this.#cost } as const;
+    const response = await this.#submit(request, from);
     if (response.kind !== "hash") throw unexpected(response);
     return response.hash;
   }
@@ -50,16 +62,17 @@ export class Passwords {
    *
    * @param hash the expected hash, or null for an unknown name: the answer is then no, and takes
    * the same time
+   * @param from who sent it, such as a network: a sender of many passwords makes room for others
    * @throws Unavailable if too many passwords wait
    */
-  async verify(password: string, hash: string | null): Promise<boolean> {
+  async verify(password: string, hash: string | null, from = ""): Promise<boolean> {
     if (password === "" || password.length > MAX_PASSWORD_LENGTH) return false;
     if (hash === null || !isPasswordHash(hash)) {
-      await this.hash(password);
+      await this.hash(password, from);
       return false;
     }
     const normalized = password.normalize("NFC");
-    const response = await this.#submit({ kind: "verify", password: normalized, hash });
+    const response = await this.#submit({ kind: "verify", password: normalized, hash }, from);
     if (response.kind !== "verify") throw unexpected(response);
     return response.matches;
   }
@@ -75,14 +88,25 @@ export class Passwords {
     this.#idle.length = 0;
   }
 
-  #submit(request: PasswordRequest): Promise<PasswordResponse> {
-    if (this.#closed || this.#waiting.length >= MAX_WAITING) {
-      return Promise.reject(new Unavailable("Too many passwords are being checked at the moment"));
-    }
+  #submit(request: PasswordRequest, from: string): Promise<PasswordResponse> {
+    if (this.#closed || !this.#makeRoom(from)) return Promise.reject(tooMany());
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ request, resolve, reject });
+      this.#waiting.push({ from, request, resolve, reject });
       this.#advance();
     });
+  }
+
+  /** Refuses a waiting password of the sender that has most of them, if the queue is full. */
+  #makeRoom(from: string): boolean {
+    if (this.#waiting.length < MAX_WAITING) return true;
+    const groups = Map.groupBy(this.#waiting, (job) => job.from);
+    let most: readonly Job[] = [];
+    for (const jobs of groups.values()) if (jobs.length > most.length) most = jobs;
+    const last = most.at(-1);
+    if (last === undefined || most.length <= (groups.get(from)?.length ?? 0) + 1) return false;
+    this.#waiting.splice(this.#waiting.indexOf(last), 1);
+    last.reject(tooMany());
+    return true;
   }
 
   #advance(): void {
@@ -121,4 +145,8 @@ export class Passwords {
 function unexpected(response: PasswordResponse): Error {
   const reason = response.kind === "failed" ? response.message : "an answer to another question";
   return new Error(`Cannot hash the password: ${reason}`);
+}
+
+function tooMany(): Unavailable {
+  return new Unavailable("Too many passwords are being checked at the moment");
 }

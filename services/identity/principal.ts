@@ -7,8 +7,11 @@ export type Scope = (typeof SCOPES)[number];
 
 /** The owner of a credential. */
 export interface Principal {
-  /** `operator` is the holder of the API token, `guest` shows no credential. */
-  readonly kind: "operator" | "agent" | "person" | "admin" | "project" | "guest";
+  /**
+   * `operator` is the holder of the API token, `guest` shows no credential; a `bot` is a part of the
+   * program and has none.
+   */
+  readonly kind: "operator" | "agent" | "person" | "admin" | "project" | "bot" | "guest";
   /** Internal id of the account; null for the operator. */
   readonly id: string | null;
   /** Name of the account; `operator` for the API token. */

@@ -11,7 +11,7 @@ const INTERVAL = 60_000;
 const MAX_COUNTS = 100;
 
 /** Where a credential was presented. */
-export type LoginMethod = "login" | "sasl" | "nickserv" | "oper" | "basic" | "bearer";
+export type LoginMethod = "login" | "sasl" | "nickserv" | "oper" | "basic" | "bearer" | "sync";
 
 /** Why it was refused. */
 export type RefusalReason = "wrong password" | "invalid token" | "too many attempts";

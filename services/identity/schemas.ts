@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { NICK_PATTERN } from "../irc/mod.ts";
+import { lineSchema } from "../validation/mod.ts";
 import { SCOPES } from "./principal.ts";
 
 /** The name of an account, which is also a nick on IRC. */
@@ -12,9 +13,7 @@ export const tokenRequestSchema = z.object({
   /** The account that it belongs to; none for a project's token. */
   owner: z.string().nullable().default(null).describe("The account; none for a project's token"),
   /** A label for people. */
-  name: z.string().min(1, { error: "must not be empty" }).max(100, {
-    error: "must have at most 100 characters",
-  }),
+  name: lineSchema(1, 100),
   scopes: z.array(z.enum(SCOPES, {
     error: 'must be "read", "write", "admin" or, for a project, "status:write"',
   })).min(1, { error: "must name at least one scope" }).max(10, {

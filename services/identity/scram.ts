@@ -7,11 +7,8 @@ import type { Log } from "../log.ts";
 import type { Account, Secret } from "./accounts.ts";
 import type { TokenKey } from "./token_key.ts";
 
-/**
- * Rounds of PBKDF2. For 256 random bits, the minimum of RFC 7677 is enough. A password that a
- * person chose gets enough rounds that guessing it costs as much as with its argon2id hash (OWASP).
- */
-const ROUNDS: Readonly<Record<Secret["scheme"], number>> = { sha256: 4096, argon2id: 600_000 };
+/** Rounds of PBKDF2 for 256 random bits: the minimum of RFC 7677 is enough. */
+const ROUNDS_FOR_RANDOM = 4096;
 
 const SALT_BYTES = 16;
 const KEY_BITS = 256;
@@ -42,6 +39,8 @@ export interface ScramVerifiersOptions {
   readonly database: Database;
   /** The key for invented data of unknown names, so that these stay the same. */
   readonly key: TokenKey;
+  /** Rounds of PBKDF2 for a password that a person chose. */
+  readonly rounds: number;
   readonly log: Log;
 }
 
@@ -52,6 +51,7 @@ export interface ScramVerifiersOptions {
 export class ScramVerifiers {
   readonly #database: Database;
   readonly #key: TokenKey;
+  readonly #rounds: Readonly<Record<Secret["scheme"], number>>;
   readonly #log: Log;
   /** Accounts with a stored verifier. A change of an account creates a new object. */
   readonly #kept = new WeakSet<Account>();
@@ -63,6 +63,7 @@ export class ScramVerifiers {
   constructor(options: ScramVerifiersOptions) {
     this.#database = options.database;
     this.#key = options.key;
+    this.#rounds = { sha256: ROUNDS_FOR_RANDOM, argon2id: options.rounds };
     this.#log = options.log;
   }
 
@@ -109,7 +110,7 @@ export class ScramVerifiers {
     const key = createHash("sha256").update(invented).digest();
     return kept ?? {
       salt: invented.subarray(0, SALT_BYTES),
-      iterations: ROUNDS[scheme],
+      iterations: this.#rounds[scheme],
       storedKey: key,
       serverKey: key,
     };
@@ -124,12 +125,12 @@ export class ScramVerifiers {
    * Passwords that people chose take a core for a quarter of a second each, so they run in turn.
    */
   async #derive(password: string, scheme: Secret["scheme"]): Promise<ScramVerifier> {
-    if (scheme === "sha256") return await derive(password, ROUNDS[scheme]);
+    if (scheme === "sha256") return await derive(password, this.#rounds[scheme]);
     if (this.#waiting >= MAX_WAITING) {
       throw new Unavailable("Too many passwords are being set at the moment");
     }
     this.#waiting++;
-    const turn = this.#turn.then(() => derive(password, ROUNDS[scheme]));
+    const turn = this.#turn.then(() => derive(password, this.#rounds[scheme]));
     this.#turn = turn.catch(() => {}).finally(() => this.#waiting--);
     return await turn;
   }

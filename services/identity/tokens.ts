@@ -51,6 +51,12 @@ export interface TokensOptions {
 
 const FORM = /^[0-9a-f]{40}$/;
 
+/** Most tokens that a proof is compared with. */
+const MOST_TRIED = 100;
+
+/** The id of no token: a proof for an unknown name is compared with it. */
+const NO_TOKEN = "none";
+
 /** A token in memory. */
 interface HeldToken {
   readonly id: string;
@@ -231,6 +237,35 @@ export class Tokens implements Directory {
       this.#expiries.set(tokenId, expiresAt, { kind: "token", accountId, tokenId });
     }
     return { ...holder, id: accountId, scopes, project, tokenId, sessionId: null };
+  }
+
+  /**
+   * The owner of the token that fits a proof, for protocols that show a hash in place of the token.
+   * Tries the newest tokens of the named account and of a project, and takes no shorter where the
+   * name is unknown.
+   *
+   * @param name the account's name; a project's tokens fit whatever it is
+   * @param projectId the project's internal id; null for none
+   * @param fits whether a token makes the proof
+   * @returns null if none of them does
+   */
+  async prove(
+    name: string,
+    projectId: string | null,
+    fits: (token: string) => boolean,
+  ): Promise<Principal | null> {
+    const ownerId = this.#accounts.find(name)?.id ?? null;
+    const ids = Array.from(this.#byHash.values())
+      .filter((token) =>
+        token.ownerId === null ? token.projectId === projectId : token.ownerId === ownerId
+      )
+      .map(({ id }) => id).sort().slice(-MOST_TRIED);
+    const tried = await Promise.all(
+      [...ids, NO_TOKEN].map((id) => this.#key.derive(id)),
+    );
+    const fitting = tried.slice(0, -1).filter(fits);
+    const [token] = fitting;
+    return token === undefined ? null : this.authenticate(token, sha256(token));
   }
 
   /** The statement that ends every token of a project. */

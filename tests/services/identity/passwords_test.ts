@@ -15,6 +15,7 @@ Deno.test("a password matches its hash in any Unicode composition", async () => 
   await withPasswords(async (passwords) => {
     const hash = await passwords.hash("cafe\u0301 au lait");
     assert.ok(isPasswordHash(hash));
+    assert.match(hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     assert.equal(await passwords.verify("caf\u00e9 au lait", hash), true);
     assert.equal(await passwords.verify("cafe au lait", hash), false);
     assert.equal(await passwords.verify("", hash), false);
@@ -55,6 +56,26 @@ Deno.test("two passwords are hashed at a time, 64 wait, and one more is refused"
     assert.equal(await Promise.race(outcomes), "refused");
     passwords.close();
     assert.deepEqual(new Set(await Promise.all(outcomes)), new Set(["refused"]));
+  });
+});
+
+Deno.test("in a flood of passwords from one place, those from elsewhere get their turn", async () => {
+  await withPasswords(async (passwords) => {
+    const hash = await passwords.hash("right");
+    const settled: string[] = [];
+    const check = (from: string) =>
+      passwords.verify("right", hash, from).then(() => "checked", () => "refused")
+        .then((outcome) => settled.push(`${from} ${outcome}`));
+    const flood = Array.from({ length: 66 }, () => check("crowd"));
+    const others = ["one", "two"].map(check);
+    await Promise.race([...flood, ...others]);
+    await Promise.resolve();
+    assert.deepEqual(settled, ["crowd refused", "crowd refused"]);
+    await Promise.all(others);
+    const told = settled.filter((outcome) => !outcome.startsWith("crowd"));
+    assert.deepEqual(told.sort(), ["one checked", "two checked"]);
+    passwords.close();
+    await Promise.all(flood);
   });
 });
 

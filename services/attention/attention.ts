@@ -1,0 +1,348 @@
+import type { Agents } from "../agents/mod.ts";
+import type { Checks } from "../checks/mod.ts";
+import type { EventLog, LoggedEvent } from "../events/mod.ts";
+import { noticeOf } from "../feeds/mod.ts";
+import type { Principal } from "../identity/mod.ts";
+import {
+  accessOf,
+  type ProjectAccess,
+  type ProjectRepositories,
+  type Projects,
+} from "../projects/mod.ts";
+import type { Landing, ReviewServices } from "../reviews/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
+import type { Claim, Claims } from "../tickets/mod.ts";
+import type { Workspaces } from "../workspaces/mod.ts";
+import { type AgentAtWork, type AgentBoard, atWork, makeBoard } from "./agent_board.ts";
+import { BranchTips } from "./branch_tips.ts";
+import { RecentEvents } from "./recent_events.ts";
+import type {
+  AgentWorkload,
+  FailedCheck,
+  HeldTicket,
+  PendingReview,
+  StruckTicket,
+  Waiting,
+} from "./shapes.ts";
+import { TicketTitles } from "./ticket_titles.ts";
+
+/** Most entries of each list of what waits. */
+const MAX_WAITING = 25;
+
+/** Rows read for a list from which the visitor's are picked. */
+const MAX_READ = 200;
+
+/** An agent that holds a claim is silent when it was not seen for so long, in milliseconds. */
+const SILENCE = 15 * 60_000;
+
+/** Conflicts and failed checks of this time are shown, in milliseconds. */
+const RECENTLY = 7 * 86_400_000;
+
+export interface AttentionOptions extends Pick<ReviewServices, "reviews" | "landing"> {
+  readonly agents: Agents;
+  readonly claims: Claims;
+  readonly checks: Pick<Checks, "failed">;
+  readonly workspaces: Pick<Workspaces, "activeOf">;
+  readonly projects: Projects;
+  readonly repositories: Pick<ProjectRepositories, "read">;
+  readonly eventLog: EventLog;
+  readonly scheduler: Pick<Scheduler, "now">;
+}
+
+/** The rights of one visitor in projects, each computed once. */
+type Rights = (projectId: string) => ProjectAccess | null;
+
+/** Finds what waits for a person, what agents do, and what happened. */
+export class Attention {
+  readonly #options: AttentionOptions;
+  readonly #titles: TicketTitles;
+  readonly #tips: BranchTips;
+  readonly #recent: RecentEvents;
+
+  constructor(options: AttentionOptions) {
+    this.#options = options;
+    this.#titles = new TicketTitles(options.repositories);
+    this.#tips = new BranchTips(options.repositories);
+    const held = [this.#titles, this.#tips];
+    this.#recent = new RecentEvents(options.eventLog, {
+      event: (event) => held.forEach((one) => one.take(event)),
+      gap: () => held.forEach((one) => one.clear()),
+    });
+  }
+
+  /** What waits for a visitor; for an admin, everything that waits for a person. */
+  async waiting(principal: Principal): Promise<Waiting> {
+    await this.#recent.ready();
+    const rights = this.#rightsOf(principal);
+    const [reviews, conflicts, struck, silent] = await Promise.all([
+      this.#reviews(principal, rights),
+      this.#conflicts(principal, rights),
+      this.#struck(principal, rights),
+      this.#silent(principal, rights),
+    ]);
+    return { reviews, conflicts, struck, silent };
+  }
+
+  /** All active agents by state. */
+  async agents(): Promise<AgentBoard> {
+    const { agents, claims, reviews } = this.#options;
+    const waiting = await reviews.store.pendingAuthors();
+    const held = Map.groupBy(claims.all(), ({ holder }) => holder.key);
+    return makeBoard(agents.presences(), { claims: held, waiting });
+  }
+
+  /** What an active agent does; null if there is none of this account. */
+  async agent(accountId: string): Promise<AgentAtWork | null> {
+    const { agents, claims, reviews } = this.#options;
+    const presence = agents.presence(accountId);
+    if (presence === null) return null;
+    const waiting = await reviews.store.pendingAuthors();
+    return atWork(presence, {
+      claims: new Map([[accountId, claims.heldBy(accountId)]]),
+      waiting,
+    });
+  }
+
+  /** The tickets of claims in projects that the visitor may read, by the claim's id. */
+  async ticketsOf(
+    claims: readonly Claim[],
+    principal: Principal,
+  ): Promise<ReadonlyMap<string, HeldTicket>> {
+    await this.#recent.ready();
+    const held = await this.#held(claims, this.#rightsOf(principal));
+    return new Map(held.map(({ claim, ticket }) => [claim.id, ticket]));
+  }
+
+  /** The last events that a visitor may know of, newest first. */
+  async happened(principal: Principal, limit: number): Promise<readonly LoggedEvent[]> {
+    await this.#recent.ready();
+    const rights = this.#rightsOf(principal);
+    return this.#recent.newest(limit, (event) => mayKnow(principal, rights, event));
+  }
+
+  /** The titles of the tickets of events that name only the ticket's id, by that id. */
+  async titlesOf(events: readonly LoggedEvent[]): Promise<ReadonlyMap<string, string>> {
+    const keys = events.flatMap(({ data }) => {
+      const { project_id, ticket, title } = data;
+      if (typeof ticket !== "string" || title !== undefined) return [];
+      const held = this.#options.projects.get(String(project_id));
+      return held === null ? [] : [{ project: held.project, ticket }];
+    });
+    const titles = await this.#titles.of(keys);
+    return new Map(keys.map(({ ticket }, index) => [ticket, titles[index] ?? ticket]));
+  }
+
+  /** The last event that an account caused and a visitor may know of, or null. */
+  lastOf(accountId: string, principal: Principal): LoggedEvent | null {
+    const event = this.#recent.lastOf(accountId);
+    const rights = this.#rightsOf(principal);
+    if (event === null || mayKnow(principal, rights, event)) return event;
+    const [known = null] = this.#recent.newest(
+      1,
+      (other) => other.actor_id === accountId && mayKnow(principal, rights, other),
+    );
+    return known;
+  }
+
+  /** What an account caused lately, as far as a visitor may know of it, newest first. */
+  async happenedBy(
+    accountId: string,
+    principal: Principal,
+    limit: number,
+  ): Promise<readonly LoggedEvent[]> {
+    await this.#recent.ready();
+    const rights = this.#rightsOf(principal);
+    return this.#recent.newest(
+      limit,
+      (event) => event.actor_id === accountId && mayKnow(principal, rights, event),
+    );
+  }
+
+  /** The work of an agent, as far as a visitor may know of it. */
+  async workOf(accountId: string, principal: Principal): Promise<AgentWorkload> {
+    const { claims, workspaces, reviews } = this.#options;
+    const rights = this.#rightsOf(principal);
+    const readable = <Item extends { readonly projectId: string }>(items: readonly Item[]) =>
+      items.flatMap((item) => {
+        const access = rights(item.projectId);
+        return access === null ? [] : [{ slug: access.project.slug, item }];
+      });
+    const [held, opened, asked] = await Promise.all([
+      this.#held(claims.heldBy(accountId).slice(0, MAX_READ), rights),
+      workspaces.activeOf(accountId, MAX_READ),
+      reviews.store.openBy(accountId, MAX_READ),
+    ]);
+    return {
+      claims: held.map(({ ticket }) => ticket),
+      workspaces: readable(opened).map(({ slug, item: { name, ticket, updatedAt } }) => (
+        { slug, name, ticket, updatedAt }
+      )),
+      reviews: readable(asked).map(({ slug, item: review }) => ({ slug, review })),
+    };
+  }
+
+  /** The open landings of the projects that a visitor may read, oldest first. */
+  async landings(
+    principal: Principal,
+  ): Promise<readonly { readonly slug: string; readonly landing: Landing }[]> {
+    const rights = this.#rightsOf(principal);
+    const landings = await this.#options.landing.store.openOfAll(MAX_READ);
+    return landings.flatMap((landing) => {
+      const access = rights(landing.projectId);
+      return access === null ? [] : [{ slug: access.project.slug, landing }];
+    });
+  }
+
+  /**
+   * Checks that failed lately in projects that a visitor may read, newest first: those of the newest
+   * check-in of an open branch, because a newer check-in has checks of its own.
+   */
+  async failedChecks(principal: Principal): Promise<readonly FailedCheck[]> {
+    await this.#recent.ready();
+    const rights = this.#rightsOf(principal);
+    const { checks, scheduler } = this.#options;
+    const failed = await checks.failed(scheduler.now() - RECENTLY, MAX_READ);
+    const readable = failed.flatMap((check) => {
+      const access = rights(check.projectId);
+      return access === null ? [] : [{ check, project: access.project }];
+    });
+    const projects = new Map(readable.map(({ project }) => [project.id, project]));
+    const tips = new Map(
+      await Promise.all(
+        Array.from(projects, async ([id, project]) => [id, await this.#tips.of(project)] as const),
+      ),
+    );
+    return readable.filter(({ check, project }) => tips.get(project.id)?.has(check.checkin) ?? true)
+      .slice(0, MAX_WAITING).map(({ check, project: { slug } }) => {
+        const { checkin, context, description, reporter, updatedAt } = check;
+        return { slug, checkin, context, description, reporter, updatedAt };
+      });
+  }
+
+  close(): void {
+    this.#recent.close();
+  }
+
+  async #reviews(principal: Principal, rights: Rights): Promise<readonly PendingReview[]> {
+    const { store } = this.#options.reviews;
+    const { id } = principal;
+    const [asked, unasked] = await Promise.all([
+      id === null ? [] : store.waitingFor(id, MAX_READ),
+      store.waitingForAnybody(MAX_READ),
+    ]);
+    const found: PendingReview[] = [];
+    for (const review of asked) {
+      const access = rights(review.projectId);
+      if (access !== null) found.push({ slug: access.project.slug, review, isAsked: true });
+    }
+    for (const review of unasked) {
+      const access = rights(review.projectId);
+      if (access === null || review.author.key === id || !isConcerned(principal, access)) continue;
+      found.push({ slug: access.project.slug, review, isAsked: false });
+    }
+    return found.slice(0, MAX_WAITING);
+  }
+
+  async #conflicts(principal: Principal, rights: Rights): Promise<Waiting["conflicts"]> {
+    const { landing: { store }, scheduler } = this.#options;
+    const landings = await store.conflicts(scheduler.now() - RECENTLY, MAX_READ);
+    return landings.flatMap((landing) => {
+      const access = rights(landing.projectId);
+      if (access === null || !isConcerned(principal, access)) return [];
+      return [{ slug: access.project.slug, landing }];
+    }).slice(0, MAX_WAITING);
+  }
+
+  async #struck(principal: Principal, rights: Rights): Promise<readonly StruckTicket[]> {
+    const { claims, projects } = this.#options;
+    const found: Omit<StruckTicket, "title">[] = [];
+    const keys = [];
+    for (const { project } of projects.all()) {
+      if (found.length >= MAX_WAITING) break;
+      const tickets = project.archivedAt === null ? claims.struck(project) : [];
+      const access = tickets.length === 0 ? null : rights(project.id);
+      if (access === null || !isConcerned(principal, access)) continue;
+      for (const ticket of tickets) {
+        const strikes = claims.strikes(project, ticket);
+        found.push({ slug: project.slug, ticket, strikes, mayChange: access.may("write") });
+        keys.push({ project, ticket });
+      }
+    }
+    const titles = await this.#titles.of(keys.slice(0, MAX_WAITING));
+    return found.slice(0, MAX_WAITING).map((ticket, index) =>
+      Object.assign(ticket, { title: titles[index] ?? ticket.ticket })
+    );
+  }
+
+  async #silent(principal: Principal, rights: Rights): Promise<readonly HeldTicket[]> {
+    const { claims, agents, scheduler } = this.#options;
+    const before = scheduler.now() - SILENCE;
+    const isSilent = (accountId: string) => {
+      const presence = agents.presence(accountId);
+      return presence !== null && !presence.online && (presence.lastSeen ?? 0) < before;
+    };
+    const found: Claim[] = [];
+    for (const claim of claims.all()) {
+      if (claim.claimedAt >= before || !isSilent(claim.holder.key)) continue;
+      const access = rights(claim.projectId);
+      if (access !== null && isConcerned(principal, access)) found.push(claim);
+      if (found.length === MAX_WAITING) break;
+    }
+    return (await this.#held(found, rights)).map(({ ticket }) => ticket);
+  }
+
+  /** Claims with their tickets, as far as the visitor may read them. */
+  async #held(
+    claims: readonly Claim[],
+    rights: Rights,
+  ): Promise<readonly { readonly claim: Claim; readonly ticket: HeldTicket }[]> {
+    const { agents } = this.#options;
+    const readable = claims.flatMap((claim) => {
+      const access = rights(claim.projectId);
+      return access === null ? [] : [{ claim, access }];
+    });
+    const titles = await this.#titles.of(
+      readable.map(({ claim: { ticket }, access: { project } }) => ({ project, ticket })),
+    );
+    return readable.map(({ claim, access }, index) => ({
+      claim,
+      ticket: {
+        slug: access.project.slug,
+        ticket: claim.ticket,
+        title: titles[index] ?? claim.ticket,
+        agent: claim.holder.name,
+        claimedAt: claim.claimedAt,
+        expiresAt: claim.expiresAt,
+        lastSeen: agents.presence(claim.holder.key)?.lastSeen ?? null,
+        mayRelease: access.isAdmin,
+      },
+    }));
+  }
+
+  /** What the visitor may do in the projects that it may read; null for the others. */
+  #rightsOf(principal: Principal): Rights {
+    const known = new Map<string, ProjectAccess | null>();
+    return (projectId) => {
+      const found = known.get(projectId);
+      if (found !== undefined) return found;
+      const held = this.#options.projects.get(projectId);
+      const access = held === null ? null : accessOf(held, principal);
+      const readable = access?.may("read") ? access : null;
+      known.set(projectId, readable);
+      return readable;
+    };
+  }
+}
+
+/** Whether the work of a project concerns a visitor: an admin, or a member who may write. */
+function isConcerned({ kind }: Principal, access: ProjectAccess): boolean {
+  return kind === "admin" || access.may("write");
+}
+
+/** Whether a visitor may know of an event. */
+function mayKnow({ kind }: Principal, rights: Rights, event: LoggedEvent): boolean {
+  const notice = noticeOf(event);
+  if (notice === null) return kind === "admin" || event.type.startsWith("agent.");
+  const access = rights(notice.projectId);
+  return access !== null && access.may(notice.isHidden ? "admin" : "read");
+}

@@ -1,0 +1,20 @@
+/**
+ * What the home page shows: what waits for a person, what agents do, and what happened. Everything
+ * comes from memory or from a fixed number of queries, however many agents and projects there are.
+ */
+export {
+  type AgentAtWork,
+  type AgentBoard,
+  type AgentWork,
+  seenLast,
+  WORK_STATES,
+} from "./agent_board.ts";
+export { Attention, type AttentionOptions } from "./attention.ts";
+export type {
+  AgentWorkload,
+  FailedCheck,
+  HeldTicket,
+  PendingReview,
+  StruckTicket,
+  Waiting,
+} from "./shapes.ts";

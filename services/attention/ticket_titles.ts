@@ -1,0 +1,82 @@
+import type { LoggedEvent } from "../events/mod.ts";
+import type { Project, ProjectRepositories } from "../projects/mod.ts";
+
+/** Most titles in memory. */
+const MAX_TITLES = 10_000;
+
+/** A ticket of a project. */
+export interface TicketKey {
+  readonly project: Project;
+  /** Its whole id. */
+  readonly ticket: string;
+}
+
+/** Tickets of one project. */
+interface Group {
+  readonly project: Project;
+  readonly ids: string[];
+}
+
+/** The titles of tickets, in memory: each is read once, and events renew it. */
+export class TicketTitles {
+  readonly #repositories: Pick<ProjectRepositories, "read">;
+  readonly #titles = new Map<string, string>();
+
+  constructor(repositories: Pick<ProjectRepositories, "read">) {
+    this.#repositories = repositories;
+  }
+
+  /**
+   * The titles of tickets, in the same order; the id of a ticket that cannot be read. Costs one
+   * read of each project with tickets that are not in memory.
+   */
+  async of(tickets: readonly TicketKey[]): Promise<readonly string[]> {
+    const missing = new Map<string, Group>();
+    for (const { project, ticket } of tickets) {
+      if (this.#titles.has(keyOf(project.id, ticket))) continue;
+      const group = missing.get(project.id) ?? { project, ids: [] };
+      group.ids.push(ticket);
+      missing.set(project.id, group);
+    }
+    await Promise.all([...missing.values()].map((group) => this.#read(group)));
+    return tickets.map(({ project, ticket }) =>
+      this.#titles.get(keyOf(project.id, ticket)) ?? ticket.slice(0, 10)
+    );
+  }
+
+  /** Renews the title of a ticket that changed. */
+  take({ type, data }: LoggedEvent): void {
+    if (type !== "project.ticket") return;
+    const key = keyOf(String(data["project_id"]), String(data["ticket"]));
+    if (this.#titles.has(key)) this.#titles.set(key, String(data["title"]));
+  }
+
+  /** Forgets everything, because events may be missing. */
+  clear(): void {
+    this.#titles.clear();
+  }
+
+  async #read({ project, ids }: Group): Promise<void> {
+    try {
+      const { tickets } = await this.#repositories.read(
+        project,
+        (repository) => repository.tickets({ only: ids, limit: ids.length, offset: 0 }),
+      );
+      for (const { uuid, title } of tickets) this.#hold(keyOf(project.id, uuid), title);
+    } catch {
+      // The home page shows the id of a ticket whose repository cannot be read now.
+    }
+  }
+
+  #hold(key: string, title: string): void {
+    if (this.#titles.size >= MAX_TITLES) {
+      const [oldest = ""] = this.#titles.keys();
+      this.#titles.delete(oldest);
+    }
+    this.#titles.set(key, title);
+  }
+}
+
+function keyOf(projectId: string, ticket: string): string {
+  return `${projectId} ${ticket}`;
+}
