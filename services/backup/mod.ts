@@ -1,0 +1,10 @@
+/** Backups of a data folder, and their restore; README.md describes both. */
+export { ArchiveTarget, type ByteSink, fileSink, gzipSink } from "./archive_target.ts";
+export { type BackupOptions, type BackupReport, type HeldChanges, makeBackup } from "./backup.ts";
+export type { Folders } from "./contents.ts";
+export { BackupError } from "./errors.ts";
+export type { FilePart } from "./file_parts.ts";
+export { FolderTarget } from "./folder_target.ts";
+export { restoreBackup, type RestoreOptions, type RestoreReport } from "./restore.ts";
+export { SqliteSnapshot } from "./sqlite_snapshot.ts";
+export type { BackupTarget } from "./target.ts";

@@ -1,0 +1,124 @@
+/** The repositories of projects. */
+import { join } from "node:path";
+import { type Folders, SqliteSnapshot } from "../backup/mod.ts";
+import { describeError, type Examination, examineRepository, Repository } from "../fossil/mod.ts";
+import { fingerprintTables } from "./derived_tables.ts";
+import { type Finding, findingsOf, quoted, reasonOf } from "./finding.ts";
+
+const ENDING = ".fossil";
+
+export interface RepositoryCheckOptions {
+  readonly folders: Folders;
+  /** The slugs of all projects. */
+  readonly slugs: readonly string[];
+  /** Leaves out what reads every artifact. */
+  readonly quick: boolean;
+  /** Called with the number of repositories done. */
+  readonly onProgress: (done: number) => void;
+}
+
+/** Checks that each project has its repository, and that all of it is whole. */
+export async function checkRepositories(options: RepositoryCheckOptions): Promise<Finding[]> {
+  const { folders: { projects }, slugs, quick, onProgress } = options;
+  const found = findingsOf("repositories");
+  const findings: Finding[] = [];
+  const files = filesIn(projects);
+  for (const [done, slug] of slugs.entries()) {
+    const path = join(projects, slug + ENDING);
+    if (!files.includes(slug + ENDING)) {
+      findings.push(found.error(
+        `The repository "${path}" of the project "${slug}" is missing`,
+        `stop muster and restore the file from a backup, or remove the project: muster project remove ${slug}`,
+      ));
+    } else if (!quick) findings.push(...await checkRepository(path, slug));
+    onProgress(done + 1);
+  }
+  const owned = new Set(slugs.map((slug) => slug + ENDING));
+  for (const name of files.filter((file) => !owned.has(file))) {
+    const path = join(projects, name);
+    findings.push(found.warning(
+      `"${path}" belongs to no project`,
+      `make it one with muster project import, or move it elsewhere: mv ${quoted(path)} ${
+        quoted(join(projects, "removed"))
+      }`,
+    ));
+  }
+  return findings;
+}
+
+/** Examines a copy, which a server does not write meanwhile. */
+async function checkRepository(path: string, slug: string): Promise<Finding[]> {
+  const found = findingsOf("repositories");
+  const restore = `stop muster and restore "${path}" from a backup`;
+  const folder = await Deno.makeTempDir({ prefix: "muster-doctor-" });
+  try {
+    const copy = join(folder, `copy${ENDING}`);
+    copyRepository(path, copy);
+    const examination = await examine(copy);
+    const damages = damagesOf(examination);
+    if (damages.length > 0) {
+      return damages.map((damage) => found.error(`The repository of "${slug}" ${damage}`, restore));
+    }
+    const { missing_count: missing } = examination;
+    const lacking = missing === 0 ? [] : [found.warning(
+      `The repository of "${slug}" names ${missing} contents that it lacks`,
+      "pull or push them with fossil from a complete clone",
+    )];
+    const tables = staleTables(copy);
+    if (tables.length === 0) return lacking;
+    return [
+      ...lacking,
+      found.error(
+        `The repository of "${slug}" has derived tables that differ from a rebuild: ${
+          tables.join(", ")
+        }`,
+        `stop muster and run: muster fossil rebuild ${quoted(path)}`,
+      ),
+    ];
+  } catch (error) {
+    const reason = describeError(error, slug) ?? reasonOf(error);
+    return [found.error(`The repository of "${slug}" cannot be read: ${reason}`, restore)];
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+function copyRepository(path: string, target: string): void {
+  using snapshot = SqliteSnapshot.open(path);
+  snapshot.take();
+  snapshot.copyTo(target);
+}
+
+async function examine(path: string): Promise<Examination> {
+  using repository = Repository.open(path, { readOnly: true });
+  return await examineRepository(repository);
+}
+
+function damagesOf({ file, damages, artifacts }: Examination): string[] {
+  return [
+    ...file.length === 0 ? [] : [`is damaged: ${file[0]}`],
+    ...damages.length === 0 ? [] : [`has ${damages.length} damaged artifacts of ${artifacts}`],
+  ];
+}
+
+/** The derived tables that a rebuild changes. */
+function staleTables(path: string): string[] {
+  const before = fingerprintTables(path);
+  {
+    using repository = Repository.open(path, { writeAheadLog: false });
+    repository.rebuild();
+  }
+  const after = fingerprintTables(path);
+  const tables = new Set([...before.keys(), ...after.keys()]);
+  return [...tables].filter((table) => before.get(table) !== after.get(table)).toSorted();
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return Array.from(Deno.readDirSync(folder), ({ name }) => name)
+      .filter((name) => name.endsWith(ENDING)).toSorted();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}

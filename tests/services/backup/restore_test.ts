@@ -1,0 +1,211 @@
+/** What a restore refuses, before it touches the data folder. */
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import {
+  ArchiveTarget,
+  fileSink,
+  FolderTarget,
+  makeBackup,
+  restoreBackup,
+} from "../../../services/backup/mod.ts";
+import { withFolder } from "../../support/temporary.ts";
+
+const NOW = Date.UTC(2026, 10, 22, 18);
+
+/** A data folder with a database and a key. */
+function makeData(folder: string): void {
+  Deno.mkdirSync(join(folder, "projects"), { recursive: true });
+  for (const path of ["muster.db", "projects/demo.fossil"]) {
+    using database = new DatabaseSync(join(folder, path));
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA user_version = 3");
+    database.exec("CREATE TABLE facts (fact); INSERT INTO facts VALUES ('kept')");
+  }
+  Deno.writeTextFileSync(join(folder, "event_key"), "secret");
+}
+
+const foldersOf = (data: string) => ({ data, projects: join(data, "projects") });
+
+async function backUp(data: string, archive: string): Promise<void> {
+  await makeBackup({
+    folders: foldersOf(data),
+    target: new ArchiveTarget(await fileSink(archive), NOW),
+    hold: () => Promise.resolve({ busy: [], release: () => Promise.resolve(true) }),
+    version: "1.0.0",
+    now: NOW,
+  });
+}
+
+function restore(source: string, data: string, schema = 3) {
+  return restoreBackup({
+    source,
+    name: null,
+    folders: foldersOf(data),
+    replace: false,
+    requireFree: () => {},
+    schema,
+  });
+}
+
+/** Restores must fail with this message, and leave nothing behind. */
+async function refuses(source: string, folder: string, message: RegExp, schema = 3): Promise<void> {
+  const target = join(folder, "target");
+  await Deno.mkdir(target);
+  await assert.rejects(restore(source, join(target, "data"), schema), {
+    name: "BackupError",
+    message,
+  });
+  assert.deepEqual([...Deno.readDirSync(target)], []);
+  await Deno.remove(target);
+}
+
+/** A header of a file in a tar archive. */
+function tarFile(name: string, content: Uint8Array, type = "0"): Uint8Array<ArrayBuffer> {
+  const header = new Uint8Array(512);
+  const put = (place: number, text: string) => header.set(new TextEncoder().encode(text), place);
+  put(0, name);
+  put(124, content.length.toString(8).padStart(11, "0"));
+  put(156, type);
+  put(257, "ustar\x0000");
+  put(148, "        ");
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  put(148, `${sum.toString(8).padStart(6, "0")}\0 `);
+  const blocks = new Uint8Array(512 + Math.ceil(content.length / 512) * 512);
+  blocks.set(header);
+  blocks.set(content, 512);
+  return blocks;
+}
+
+/** An archive with a file of any name, and a list that names it. */
+async function craft(path: string, name: string, options: { type?: string; format?: number } = {}) {
+  const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+  const content = encode("harm");
+  const sha256 = createHash("sha256").update(content).digest("hex");
+  const header = { format: options.format ?? 1, muster: "9.0.0" };
+  const files = [{ name, bytes: content.length, sha256, state: null }];
+  const manifest = { ...header, created_at: new Date(NOW).toISOString(), schema: 1, files };
+  await Deno.writeFile(
+    path,
+    await new Blob([
+      tarFile("muster-backup.json", encode(header)),
+      tarFile(name, content, options.type),
+      tarFile("manifest.json", encode(manifest)),
+      new Uint8Array(1024),
+    ]).bytes(),
+  );
+}
+
+Deno.test("a restored folder has every file, and only its owner may read it", async () => {
+  await withFolder(async (folder) => {
+    const [data, archive, copy] = ["data", "b.tar", "copy"].map((name) => join(folder, name));
+    assert.ok(data !== undefined && archive !== undefined && copy !== undefined);
+    makeData(data);
+    await backUp(data, archive);
+    const report = await restore(archive, copy);
+    assert.equal(report.files, 3);
+    assert.equal(Deno.readTextFileSync(join(copy, "event_key")), "secret");
+    for (const path of ["muster.db", "projects/demo.fossil"]) {
+      using database: DatabaseSync = new DatabaseSync(join(copy, path));
+      assert.equal(database.prepare("SELECT fact FROM facts").get()?.["fact"], "kept");
+    }
+    assert.equal(Deno.statSync(copy).mode! & 0o777, 0o700);
+    assert.equal(Deno.statSync(join(copy, "event_key")).mode! & 0o777, 0o600);
+  });
+});
+
+Deno.test("a restore refuses names that lead out of the folder, and what is no file", async () => {
+  await withFolder(async (folder) => {
+    const archive = join(folder, "b.tar");
+    for (
+      const name of ["../evil", "/etc/evil", "projects/../../evil", "a\\..\\b", "C:evil", ".."]
+    ) {
+      await craft(archive, name);
+      await refuses(archive, folder, /which muster never writes/);
+    }
+    for (const type of ["1", "2", "3", "5", "L"]) {
+      await craft(archive, "link", { type });
+      await refuses(archive, folder, /which is no regular file/);
+    }
+  });
+});
+
+Deno.test("a restore refuses a backup from a newer muster", async () => {
+  await withFolder(async (folder) => {
+    const [data, archive] = [join(folder, "data"), join(folder, "b.tar")];
+    await craft(archive, "muster.db", { format: 2 });
+    await refuses(archive, folder, /comes from a newer muster, 9\.0\.0/);
+    makeData(data);
+    await backUp(data, archive);
+    await refuses(
+      archive,
+      folder,
+      /has version 3 and comes from a newer muster, 1\.0\.0; this one knows versions up to 2/,
+      2,
+    );
+  });
+});
+
+Deno.test("a restore refuses a truncated, a damaged and a foreign archive", async () => {
+  await withFolder(async (folder) => {
+    const [data, archive, bad] = ["data", "b.tar", "bad.tar"].map((name) => join(folder, name));
+    assert.ok(data !== undefined && archive !== undefined && bad !== undefined);
+    makeData(data);
+    await backUp(data, archive);
+    const bytes = await Deno.readFile(archive);
+    for (const length of [100, 5000, bytes.length >> 1, bytes.length - 2048]) {
+      await Deno.writeFile(bad, bytes.subarray(0, length));
+      await refuses(bad, folder, /ends early/);
+    }
+    const flipped = bytes.slice();
+    const place = new TextDecoder("latin1").decode(bytes).indexOf("secret");
+    flipped[place] = 0;
+    await Deno.writeFile(bad, flipped);
+    await refuses(bad, folder, /"event_key" does not have its checksum/);
+    await Deno.writeTextFile(bad, "x".repeat(4000));
+    await refuses(bad, folder, /is no archive of muster/);
+    await refuses(join(folder, "nothing"), folder, /There is no backup at/);
+  });
+});
+
+Deno.test("a restore refuses a folder of backups that lacks a content", async () => {
+  await withFolder(async (folder) => {
+    const [data, backups] = [join(folder, "data"), join(folder, "backups")];
+    makeData(data);
+    await makeBackup({
+      folders: foldersOf(data),
+      target: await FolderTarget.open(backups, { keep: 1 }),
+      hold: () => Promise.resolve({ busy: [], release: () => Promise.resolve(true) }),
+      version: "1.0.0",
+      now: NOW,
+    });
+    const sha256 = createHash("sha256").update("secret").digest("hex");
+    await Deno.remove(join(backups, "objects", sha256));
+    await refuses(backups, folder, /the content of "event_key" is missing/);
+  });
+});
+
+Deno.test("a backup whose pause ended too early is begun again", async () => {
+  await withFolder(async (folder) => {
+    const [data, archive] = [join(folder, "data"), join(folder, "b.tar")];
+    makeData(data);
+    const held = [false, true];
+    const begin = async (answers: boolean[]) =>
+      await makeBackup({
+        folders: foldersOf(data),
+        target: new ArchiveTarget(await fileSink(archive), NOW),
+        hold: () =>
+          Promise.resolve({ busy: [], release: () => Promise.resolve(answers.shift() ?? false) }),
+        version: "1.0.0",
+        now: NOW,
+      });
+    await begin(held);
+    await restore(archive, join(folder, "copy"));
+    await Deno.remove(archive);
+    await assert.rejects(begin([]), /The server went on before all databases were opened/);
+    assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name).toSorted(), [
+      "copy",
+      "data",
+    ]);
+  });
+});
