@@ -1,0 +1,4 @@
+/** A run of a mirror failed; the message is a sentence for the project's admins. */
+export class MirrorError extends Error {
+  override readonly name = "MirrorError";
+}

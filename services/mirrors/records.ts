@@ -1,0 +1,54 @@
+import type { Selectable } from "kysely";
+import type { Tables } from "../database/mod.ts";
+
+export type MirrorRow = Selectable<Tables["project_mirrors"]>;
+
+/** A remote as the API shows it: never with its password. */
+export interface RemoteView {
+  readonly url: string;
+  readonly username: string | null;
+  readonly has_password: boolean;
+}
+
+/** A mirror as the API shows it. */
+export interface MirrorView {
+  /** The remote that the project is pushed to; null for none. */
+  readonly git: RemoteView | null;
+  /** The upstream that the project pulls from; null for none. */
+  readonly fossil: RemoteView | null;
+  readonly every_minutes: number;
+  readonly running: boolean;
+  readonly next_run_at: string;
+  readonly last_run_at: string | null;
+  readonly last_success_at: string | null;
+  /** Why the last run failed; null after one that succeeded. */
+  readonly last_error: string | null;
+  /** Failed runs since the last success. */
+  readonly failures: number;
+}
+
+export function viewOfMirror(row: MirrorRow, running: boolean): MirrorView {
+  return {
+    git: remoteView(row.git_url, row.git_username, row.git_secret),
+    fossil: remoteView(row.fossil_url, row.fossil_username, row.fossil_secret),
+    every_minutes: row.every_minutes,
+    running,
+    next_run_at: new Date(row.next_run_at).toISOString(),
+    last_run_at: isoTime(row.last_run_at),
+    last_success_at: isoTime(row.last_success_at),
+    last_error: row.last_error,
+    failures: row.failures,
+  };
+}
+
+function isoTime(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}
+
+function remoteView(
+  url: string | null,
+  username: string | null,
+  secret: string | null,
+): RemoteView | null {
+  return url === null ? null : { url, username, has_password: secret !== null };
+}

@@ -1,0 +1,92 @@
+/** The two halves of a run: pulling from upstream, and pushing to a Git remote. */
+import { dirname, join } from "node:path";
+import type { Project, ProjectRepositories } from "../projects/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
+import type { Workspaces } from "../workspaces/mod.ts";
+import { pullFromFossil } from "./fossil.ts";
+import { pushToGit } from "./git.ts";
+import { MirrorError } from "./mirror_error.ts";
+import { type SealingKey, unseal } from "./sealing.ts";
+import { addressesOf, type Resolve } from "./targets.ts";
+import { Upstream } from "./upstream.ts";
+
+/** The name of a user where only a token counts. */
+const ANY_USER = "git";
+
+/** What a run works with. */
+export interface RunOptions {
+  readonly repositories: ProjectRepositories;
+  readonly workspaces: Pick<Workspaces, "activeBranches">;
+  readonly key: SealingKey;
+  readonly scheduler: Scheduler;
+  /** The folder of what stays between two runs. */
+  readonly folder: string;
+  /** Whether remotes may have local and private addresses. */
+  readonly allowPrivate: boolean;
+  /** The most bytes of an answer of upstream, and of its cards. */
+  readonly maxBytes: number;
+  readonly resolve?: Resolve;
+  readonly signal: AbortSignal;
+}
+
+/** A remote with its sealed password. */
+export interface StoredRemote {
+  readonly url: string;
+  readonly username: string | null;
+  readonly secret: string | null;
+}
+
+/** @throws MirrorError; ServiceError in place of the engine's errors */
+export async function pullUpstream(
+  project: Project,
+  stored: StoredRemote,
+  options: RunOptions,
+): Promise<void> {
+  const { repositories, workspaces, scheduler, folder, maxBytes, signal } = options;
+  if (project.archivedAt !== null) throw new MirrorError("The project is archived");
+  const remote = await remoteOf(project, stored, options);
+  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+  const answers = await Deno.makeTempDir({ dir: repositories.files.folder, prefix: ".download-" });
+  try {
+    const upstream = new Upstream({ remote, folder: answers, maxBytes, signal });
+    const clone = join(folder, `${project.id}.clone`);
+    const now = scheduler.now();
+    await pullFromFossil(project, { repositories, workspaces, upstream, clone, now, signal });
+  } finally {
+    await Deno.remove(answers, { recursive: true });
+  }
+}
+
+/** @throws MirrorError */
+export async function pushRemote(
+  project: Project,
+  stored: StoredRemote,
+  options: RunOptions,
+): Promise<void> {
+  const { repositories, signal } = options;
+  const remote = await remoteOf(project, stored, options);
+  const stream = await repositories.export(project, "git", signal);
+  try {
+    const folder = join(options.folder, `${project.id}.git`);
+    await pushToGit({ stream, folder, remote, signal });
+  } finally {
+    await Deno.remove(dirname(stream), { recursive: true });
+  }
+}
+
+async function remoteOf(
+  project: Project,
+  stored: StoredRemote,
+  { key, allowPrivate, resolve }: RunOptions,
+) {
+  const url = new URL(stored.url);
+  const addresses = await addressesOf(url, { allowPrivate, ...resolve && { resolve } });
+  const password = stored.secret === null ? null : await unseal(key, project.id, stored.secret);
+  if (stored.secret !== null && password === null) {
+    throw new MirrorError("The stored password cannot be read with this token_key: set it again");
+  }
+  const credentials = password === null
+    ? null
+    : { username: stored.username ?? ANY_USER, password };
+  return { url, addresses, credentials };
+}

@@ -1,0 +1,48 @@
+import { z } from "zod";
+
+const url = z.string().max(2000, { error: "must have at most 2000 characters" })
+  .refine((text) => isRemote(text), {
+    error: "must be an http or https URL without user, password, query and fragment",
+  });
+
+/** A text that a header can carry. */
+const printable = (max: number) =>
+  z.string().min(1, { error: "must not be empty" }).max(max, {
+    error: `must have at most ${max} characters`,
+  }).regex(/^[\x21-\x7e]*$/, { error: "must have printable ASCII characters and no spaces" });
+
+const remoteSchema = z.object({
+  url,
+  username: printable(200).refine((text) => !text.includes(":"), {
+    error: "must not contain a colon",
+  }).optional(),
+  password: printable(1000).optional().describe(
+    "A password or token; if it is absent, the one for the same URL and user stays",
+  ),
+});
+
+const upstreamSchema = remoteSchema.refine(
+  ({ username, password }) => password === undefined || username !== undefined,
+  { error: "needs a username with the password", path: ["username"] },
+);
+
+/** The body of a request that sets a project's mirror. */
+export const mirrorRequestSchema = z.object({
+  git: remoteSchema.optional().describe("The Git remote to which branches and tags are pushed"),
+  fossil: upstreamSchema.optional().describe(
+    "The Fossil repository from which the project pulls, before it is pushed to Git",
+  ),
+  every_minutes: z.int({ error: "must be a whole number" }).min(5).max(10_080).default(60),
+}).refine(({ git, fossil }) => git !== undefined || fossil !== undefined, {
+  error: 'needs "git", "fossil" or both',
+});
+
+export type RemoteRequest = z.infer<typeof remoteSchema>;
+export type MirrorRequest = z.infer<typeof mirrorRequestSchema>;
+
+function isRemote(text: string): boolean {
+  const parsed = URL.canParse(text) ? new URL(text) : null;
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) return false;
+  const { username, password, search, hash } = parsed;
+  return [username, password, search, hash].every((part) => part === "");
+}

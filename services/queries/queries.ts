@@ -1,0 +1,205 @@
+import { Forbidden, Invalid, TimedOut, TooMany, Unavailable } from "../errors.ts";
+import type { QueryAnswer, QueryLimits, QueryResult } from "../fossil/sql/mod.ts";
+import { type Caller, isOverseer, roomFor } from "../identity/mod.ts";
+import type { Log } from "../log.ts";
+import type { Project, ProjectRepositories } from "../projects/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { type StartQuery, startQuery } from "./process.ts";
+
+/** What one statement may cost. */
+export const QUERY_LIMITS: QueryLimits = {
+  rows: 1000,
+  bytes: 2 ** 20,
+  memory: 64 * 2 ** 20,
+  milliseconds: 5000,
+};
+
+/** Longest statement, in characters. */
+export const MAX_SQL = 100_000;
+
+/** Most statements that run at once. */
+const MAX_RUNNING = 2;
+/** Most statements that wait, and most of one caller that run or wait. */
+const MAX_WAITING = 16;
+const MAX_PER_CALLER = 4;
+/** After how many seconds to try again. */
+const RETRY_SECONDS = 5;
+
+/** How much longer the process may take than its statement: it has to start. */
+const START_ALLOWANCE = 5000;
+
+export interface SqlQueriesOptions {
+  readonly repositories: Pick<ProjectRepositories, "files">;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+  /** Default: this program, started again. */
+  readonly start?: StartQuery;
+  /** What one statement may cost; default: {@link QUERY_LIMITS}. */
+  readonly limits?: QueryLimits;
+}
+
+/** A statement of a caller. */
+export interface SqlQuery {
+  readonly project: Pick<Project, "id" | "slug">;
+  readonly sql: string;
+  readonly caller: Caller;
+  /** Ends the statement. */
+  readonly signal: AbortSignal;
+}
+
+/** A statement that runs or waits. */
+interface Turn {
+  readonly owner: string;
+  /** Whether it goes before those of others. */
+  readonly isFirst: boolean;
+  begin(): void;
+}
+
+/**
+ * Runs statements of SQL that callers wrote, read-only, each in a process of its own that is killed
+ * at its limit. Few run at once, and one of each caller; the others wait in a short queue. The
+ * operator and admins have places of their own in it, and go first.
+ */
+export class SqlQueries {
+  readonly #options: SqlQueriesOptions;
+  readonly #running = new Set<Turn>();
+  readonly #waiting: Turn[] = [];
+  readonly #closing = new AbortController();
+
+  constructor(options: SqlQueriesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs a statement on a project's repository. The caller must be allowed to read the project.
+   *
+   * @throws {Invalid} SQLite refuses the statement, or it needs too much memory.
+   * @throws {Forbidden} It touches what nobody may read here, or it changes something.
+   * @throws {TimedOut} It ran too long.
+   * @throws {TooMany} Too many statements wait.
+   * @throws {Unavailable} The repository or the process cannot be used now.
+   */
+  async run(query: SqlQuery): Promise<QueryResult> {
+    const signal = AbortSignal.any([query.signal, this.#closing.signal]);
+    if (query.sql.length > MAX_SQL) {
+      throw new Invalid(`The statement is longer than ${MAX_SQL} characters`);
+    }
+    const turn = await this.#turnOf(query.caller, signal);
+    try {
+      const answer = await this.#options.repositories.files.use(
+        query.project,
+        () => this.#execute(query, signal),
+      );
+      return rowsOf(answer);
+    } finally {
+      this.#running.delete(turn);
+      this.#next();
+    }
+  }
+
+  /** Ends every statement, running or waiting. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  /**
+   * Waits until a statement of a caller may run.
+   *
+   * @throws TooMany, Unavailable
+   */
+  async #turnOf(caller: Caller, signal: AbortSignal): Promise<Turn> {
+    const owner = ownerOf(caller);
+    const room = roomFor(caller.principal, MAX_WAITING);
+    const own = [...this.#running, ...this.#waiting].filter((turn) => turn.owner === owner);
+    if (own.length >= MAX_PER_CALLER || this.#waiting.length >= room) {
+      throw new TooMany("Too many SQL statements run or wait already", RETRY_SECONDS);
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const turn: Turn = { owner, isFirst: isOverseer(caller.principal), begin: resolve };
+    const leave = () => {
+      const index = this.#waiting.indexOf(turn);
+      if (index >= 0) this.#waiting.splice(index, 1);
+      reject(ended());
+    };
+    if (signal.aborted) throw ended();
+    signal.addEventListener("abort", leave, { once: true });
+    const others = turn.isFirst ? this.#waiting.findIndex(({ isFirst }) => !isFirst) : -1;
+    this.#waiting.splice(others === -1 ? this.#waiting.length : others, 0, turn);
+    this.#next();
+    try {
+      await promise;
+      return turn;
+    } finally {
+      signal.removeEventListener("abort", leave);
+    }
+  }
+
+  /** Lets statements begin, in order; one of each caller runs at a time. */
+  #next(): void {
+    const busy = new Set([...this.#running].map(({ owner }) => owner));
+    for (const turn of [...this.#waiting]) {
+      if (this.#running.size >= MAX_RUNNING) return;
+      if (busy.has(turn.owner)) continue;
+      this.#waiting.splice(this.#waiting.indexOf(turn), 1);
+      this.#running.add(turn);
+      busy.add(turn.owner);
+      turn.begin();
+    }
+  }
+
+  /** Runs the process, and kills it at its limit. */
+  async #execute({ project, sql }: SqlQuery, signal: AbortSignal): Promise<QueryAnswer> {
+    const { repositories, scheduler, log, start = startQuery } = this.#options;
+    const { limits = QUERY_LIMITS } = this.#options;
+    const path = repositories.files.pathOf(project);
+    if (signal.aborted) throw ended();
+    const request = { path, sql, limits };
+    const process = startOrExplain(() => start(request), log);
+    const kill = () => process.kill();
+    signal.addEventListener("abort", kill, { once: true });
+    const cancel = scheduler.after(limits.milliseconds + START_ALLOWANCE, kill);
+    try {
+      const answer = await process.answer;
+      if (answer !== null) return answer;
+      if (signal.aborted) throw ended();
+      throw new TimedOut(
+        `The statement took longer than ${limits.milliseconds / 1000} seconds and was ended`,
+      );
+    } finally {
+      cancel();
+      signal.removeEventListener("abort", kill);
+    }
+  }
+}
+
+function startOrExplain<Process>(start: () => Process, log: Log): Process {
+  try {
+    return start();
+  } catch (error) {
+    log.error("The process of a SQL statement cannot be started", { error });
+    throw new Unavailable("This server cannot run SQL statements: it may not start processes");
+  }
+}
+
+/** Whose statements are counted together: an account's, else a credential's. */
+function ownerOf({ principal: { kind, id, name } }: Caller): string {
+  return `${kind} ${id ?? name}`;
+}
+
+function ended(): Unavailable {
+  return new Unavailable("The statement was ended: the client is gone, or the server stops");
+}
+
+/** @throws {ServiceError} in place of a refusal */
+function rowsOf(answer: QueryAnswer): QueryResult {
+  switch (answer.kind) {
+    case "rows":
+      return answer;
+    case "forbidden":
+      throw new Forbidden(answer.message);
+    case "unavailable":
+      throw new Unavailable(answer.message);
+    default:
+      throw new Invalid(answer.message);
+  }
+}
