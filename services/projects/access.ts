@@ -10,6 +10,16 @@ import {
 import { noSuchProject, type Projects } from "./projects.ts";
 import type { HeldProject, Project } from "./records.ts";
 
+/** Which agents are halted: they may read alone. */
+export interface HaltCheck {
+  /** @throws Halted if the principal is a halted agent */
+  requireGoing(principal: Principal): void;
+  /** @throws Halted if the account with this internal id is a halted agent's */
+  requireGoingById(id: string | null): void;
+  /** Why the account with this internal id may change nothing; null if it may. */
+  reasonById(id: string | null): string | null;
+}
+
 /** A project with what the caller may do in it. */
 export interface ProjectAccess {
   readonly held: HeldProject;
@@ -17,9 +27,11 @@ export interface ProjectAccess {
   readonly principal: Principal;
   /** Whether the caller may administer the project, and so act for others in it. */
   readonly isAdmin: boolean;
+  /** Which agents are halted; absent where nothing is changed. */
+  readonly halts?: HaltCheck | undefined;
   /**
    * @param isChange whether the request changes the project; by default, every action but reading
-   * @throws Forbidden; Unauthorized without a credential; Conflict if it changes an archived project
+   * @throws Forbidden; Halted; Unauthorized without a credential; Conflict if it changes an archived project
    */
   require(action: Action, isChange?: boolean): void;
   may(action: Action): boolean;
@@ -31,20 +43,28 @@ export interface ProjectAccess {
  * @throws NotFound if there is none or the caller may not read it; both give the same answer
  */
 export function accessProject(
-  projects: Pick<Projects, "find">,
+  projects: Pick<Projects, "find" | "halts">,
   slug: string,
   principal: Principal,
 ): ProjectAccess {
   const held = projects.find(slug);
   if (held === null) throw noSuchProject(slug);
-  const access = accessOf(held, principal);
+  const access = accessOf(held, principal, projects.halts);
   // A token that may only report the status of checks cannot read, but must find its project.
   if (!access.may("read") && !access.may("status")) throw noSuchProject(slug);
   return access;
 }
 
-/** What a caller may do in a project. */
-export function accessOf(held: HeldProject, principal: Principal): ProjectAccess {
+/**
+ * What a caller may do in a project.
+ *
+ * @param halts which agents are halted; without it, none is
+ */
+export function accessOf(
+  held: HeldProject,
+  principal: Principal,
+  halts?: HaltCheck,
+): ProjectAccess {
   const { project } = held;
   const role = principal.id === null ? null : held.members.get(principal.id) ?? null;
   const { id, visibility } = project;
@@ -54,15 +74,17 @@ export function accessOf(held: HeldProject, principal: Principal): ProjectAccess
     held,
     project,
     principal,
+    halts,
     may,
-    get isAdmin() {
-      return may("admin");
-    },
+    // Not a getter: V8 would give each of these objects a hidden class of its own, which keeps the
+    // object alive until the next full collection.
+    isAdmin: may("admin"),
     require(action, isChange = action !== "read") {
       if (principal.kind === "guest" && !may(action)) {
         throw new Unauthorized("An Authorization header or a session is required");
       }
       authorize(principal, action, resource);
+      if (isChange) halts?.requireGoing(principal);
       if (isChange && project.archivedAt !== null) {
         throw new Conflict(`The project "${project.slug}" is archived and cannot be changed`);
       }

@@ -1,6 +1,7 @@
 import { Forbidden, Unauthorized } from "../errors.ts";
 import type { AccountDirectory, Principal } from "../identity/mod.ts";
 import { foldCase } from "../irc/mod.ts";
+import type { HaltCheck } from "./access.ts";
 
 /** The account in whose name a request acts in a project. */
 export interface Actor {
@@ -19,21 +20,23 @@ export interface ActingCaller {
   readonly principal: Principal;
   /** Whether the caller may administer the project. */
   readonly isAdmin: boolean;
+  readonly halts?: HaltCheck | undefined;
 }
 
 /**
  * The actor of a request.
  *
  * @param named the request's `agent_id`, if any
+ * @throws Halted if it names a halted agent
  * @throws Forbidden if it names somebody else and the caller may not act for others
  */
 export function actorOf(
-  { principal, isAdmin }: ActingCaller,
+  { principal, isAdmin, halts }: ActingCaller,
   named: string | null | undefined,
   accounts: Pick<AccountDirectory, "find">,
 ): Actor {
   const { kind, id } = principal;
-  if (kind === "guest") throw new Unauthorized("This needs a credential");
+  if (kind === "guest" || kind === "bot") throw new Unauthorized("This needs a credential");
   const name = named?.trim() || principal.name;
   if (foldCase(name) === foldCase(principal.name)) {
     const key = id ?? (kind === "project" ? `token:${principal.tokenId}` : kind);
@@ -44,5 +47,6 @@ export function actorOf(
   }
   const account = accounts.find(name);
   if (account === null) return { key: `name:${foldCase(name)}`, name, kind: "name" };
+  halts?.requireGoingById(account.id);
   return { key: account.id, name: account.name, kind: account.kind };
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { PooledRepository } from "../fossil/mod.ts";
 import { stateOfFileNow } from "./file_states.ts";
 import type { Project } from "./records.ts";
@@ -5,6 +6,12 @@ import type { RepositoryFiles } from "./repository_files.ts";
 
 /** Bytes of all kept answers together. */
 const MAX_BYTES = 32 * 1024 * 1024;
+/**
+ * Bytes that are hashed without a pause, which takes a millisecond, as much as a pause does at
+ * least. `crypto.subtle` would copy the whole answer first, and such copies make V8 collect garbage
+ * on the main thread.
+ */
+const HASH_STEP = 1024 * 1024;
 /** A longer answer is not kept. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 /** Memory that an answer takes beside its bytes, in bytes. */
@@ -107,7 +114,10 @@ export class RepositoryAnswers {
 
 async function tagged({ bytes, etag, headers = {} }: NewAnswer): Promise<Answer> {
   if (etag !== undefined) return { bytes, etag, headers };
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  const digits = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return { bytes, etag: `"${digits.slice(0, TAG_DIGITS)}"`, headers };
+  const hash = createHash("sha256");
+  for (let start = 0; start < bytes.length; start += HASH_STEP) {
+    if (start > 0) await new Promise((resolve) => setTimeout(resolve));
+    hash.update(bytes.subarray(start, start + HASH_STEP));
+  }
+  return { bytes, etag: `"${hash.digest("hex").slice(0, TAG_DIGITS)}"`, headers };
 }

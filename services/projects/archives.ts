@@ -1,13 +1,13 @@
 import { join } from "node:path";
-import { TooMany } from "../errors.ts";
 import type { ArchiveFormat } from "../fossil/mod.ts";
+import { type PlaceCaller, Places } from "../places.ts";
 import type { Project } from "./records.ts";
 import type { RepositoryFiles } from "./repository_files.ts";
 
 /** Archives that may be made or read at the same time. */
 const MAX_ARCHIVES = 16;
-/** When to try again after that limit is hit, in seconds. */
-const RETRY_SECONDS = 10;
+/** What callers who hit that limit are told. */
+const WORDS = { things: "archives", state: "being read", retrySeconds: 10 } as const;
 
 /** The files of a check-in in one file. */
 export interface Archive {
@@ -21,7 +21,7 @@ export interface Archive {
 /** Packs check-ins into archive files. A file is removed when its reader is done. */
 export class RepositoryArchives {
   readonly #files: RepositoryFiles;
-  #count = 0;
+  readonly #places = new Places(MAX_ARCHIVES, WORDS);
 
   constructor(files: RepositoryFiles) {
     this.#files = files;
@@ -30,22 +30,19 @@ export class RepositoryArchives {
   /**
    * Packs a check-in.
    *
-   * @throws TooMany if too many archives are being made or read already
+   * @throws TooMany if the caller, or all callers, have too many archives underway already
    * @throws ServiceError in place of the engine's errors
    */
   async make(
     project: Project,
-    { checkin, format, signal }: {
+    { checkin, format, signal, caller }: {
       readonly checkin: string;
       readonly format: ArchiveFormat;
       readonly signal: AbortSignal;
+      readonly caller: PlaceCaller;
     },
   ): Promise<Archive> {
-    if (this.#count >= MAX_ARCHIVES) {
-      throw new TooMany("Too many archives are being read", RETRY_SECONDS);
-    }
-    this.#count++;
-    const ended = once(() => void this.#count--);
+    const ended = this.#places.take(caller);
     try {
       return await this.#make(project, async (target) => {
         const { left_out: leftOut } = await this.#files.use(
@@ -74,15 +71,6 @@ export class RepositoryArchives {
       await Deno.remove(folder, { recursive: true });
     }
   }
-}
-
-/** Makes a function that does its work on the first call only. */
-function once(work: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (!isDone) work();
-    isDone = true;
-  };
 }
 
 /** The same bytes; calls a function when all of them are read, or the reader gives up. */

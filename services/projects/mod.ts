@@ -18,12 +18,8 @@ export {
   type ProjectView,
   viewOf,
 } from "./records.ts";
-export {
-  ProjectRepositories,
-  type Reception,
-  type ReceptionObserver,
-  type RepositoryWrite,
-} from "./repositories.ts";
+export type { Reception, ReceptionObserver } from "./reception.ts";
+export { ProjectRepositories, type RepositoryWrite } from "./repositories.ts";
 export {
   memberRequestSchema,
   newProjectSchema,

@@ -10,6 +10,7 @@ import {
 } from "../identity/mod.ts";
 import { newUlid } from "../ulid.ts";
 import { projectEvent, type ProjectEventData, type ProjectEventType } from "./events.ts";
+import type { HaltCheck } from "./access.ts";
 import { ProjectDirectory } from "./project_directory.ts";
 import { ProjectStatements } from "./project_statements.ts";
 import type { HeldProject, Member, Project } from "./records.ts";
@@ -31,6 +32,7 @@ export interface ProjectsOptions {
   readonly tokens: Pick<Tokens, "endingAllOfProject">;
   /** What holds in a project that has no setting of its own. */
   readonly defaults: WorkSettings;
+  readonly halts: HaltCheck;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -40,6 +42,8 @@ export interface ProjectsOptions {
  * project has its own repository as long as it exists.
  */
 export class Projects {
+  /** Which agents are halted. */
+  readonly halts: HaltCheck;
   readonly #database: Database;
   readonly #accounts: AccountDirectory;
   readonly #repositories: ProjectRepositories;
@@ -50,6 +54,7 @@ export class Projects {
   readonly #statements: ProjectStatements;
 
   private constructor(options: ProjectsOptions) {
+    this.halts = options.halts;
     this.#database = options.database;
     this.#accounts = options.accounts;
     this.#repositories = options.repositories;
@@ -114,7 +119,7 @@ export class Projects {
    * @throws Unavailable if the disk refuses the write
    */
   async create(request: NewProject, caller: Caller): Promise<HeldProject> {
-    const { slug, name = slug, description, visibility } = request;
+    const { slug, name = slug, description, visibility, agents_md: hasGuide = false } = request;
     if (this.find(slug) !== null) throw slugTaken(slug);
     if (this.#directory.size >= MAX_PROJECTS) {
       throw new Conflict(`The server has ${MAX_PROJECTS} projects, which is the limit`);
@@ -133,6 +138,7 @@ export class Projects {
       archivedAt: null,
     };
     await this.#repositories.create(project, {
+      guideBy: hasGuide ? caller.principal.name : null,
       isTaken: () => this.find(slug) !== null,
       commit: async () => {
         await this.#database.commit({

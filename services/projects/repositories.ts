@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type Change, type Database, type NewEvent, statement } from "../database/mod.ts";
+import { type Change, type Database, statement } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
 import type { Origin } from "../events/mod.ts";
 import {
@@ -12,12 +12,17 @@ import {
 import { type Caller, originOf } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
+import type { HaltCheck } from "./access.ts";
+import { addGuide } from "./agents_guide.ts";
 import { RepositoryAnswers } from "./answers.ts";
 import { RepositoryArchives } from "./archives.ts";
 import { RepositoryDownloads } from "./downloads.ts";
-import { artifactEvent, foreignOrigin, projectEvent } from "./events.ts";
-import { Intentions, type Pending, type RegisteredKind, type Stamp } from "./intentions.ts";
+import { artifactEvent, projectEvent } from "./events.ts";
+import { Intentions, type RegisteredKind, type Stamp } from "./intentions.ts";
 import { Locks } from "./locks.ts";
+import { MainBranches } from "./main_branches.ts";
+import { markOf } from "./push_marks.ts";
+import { causesOf, isBy, type OwnWrite, type ReceptionObserver } from "./reception.ts";
 import type { Project } from "./records.ts";
 import { type ImportSource, RepositoryFiles } from "./repository_files.ts";
 import { SearchIndexes } from "./search_indexes.ts";
@@ -26,6 +31,7 @@ export interface ProjectRepositoriesOptions {
   /** The folder of the repository files. */
   readonly folder: string;
   readonly database: Database;
+  readonly halts: HaltCheck;
   readonly pool?: RepositoryPool;
   readonly scheduler: Scheduler;
   readonly log: Log;
@@ -45,27 +51,6 @@ export interface RepositoryWrite<Body, Result> {
   write(repository: PooledRepository, stamp: Stamp): Promise<Result>;
 }
 
-/** New artifacts in a repository, before their events are appended. */
-export interface Reception {
-  readonly project: Project;
-  /** Oldest first. */
-  readonly artifacts: readonly ReceivedArtifact[];
-  /** The origin of an artifact: who caused it. */
-  originOf(artifact: ReceivedArtifact): Origin;
-  /** Whether a write of this service left an artifact, and not another program. */
-  isOwn(artifact: ReceivedArtifact): boolean;
-  /** The events of the writes that are settled in the same step, and those of earlier observers. */
-  readonly settled: readonly NewEvent[];
-  /** Unix milliseconds. */
-  readonly now: number;
-}
-
-/** Returns changes of the app database for new artifacts in a repository. */
-export type ReceptionObserver = (reception: Reception) => Change | Promise<Change>;
-
-/** The write that this process is making. */
-type OwnWrite = Pick<Pending, "stamp" | "origin">;
-
 /**
  * The repositories of projects: reading, writing, and the events of new artifacts, whichever
  * program wrote them. Each artifact in the timeline becomes one event, in one transaction with the
@@ -76,6 +61,7 @@ export class ProjectRepositories {
   readonly intentions: Intentions;
   /** Kept answers of the API to reads; valid until the repository changes. */
   readonly answers: RepositoryAnswers;
+  readonly mainBranches: MainBranches;
   readonly archives: RepositoryArchives;
   readonly downloads: RepositoryDownloads;
   readonly indexes: SearchIndexes;
@@ -83,6 +69,7 @@ export class ProjectRepositories {
   readonly #pool: RepositoryPool;
   readonly #scheduler: Scheduler;
   readonly #log: Log;
+  readonly #halts: HaltCheck;
   readonly #locks = new Locks();
   /** How far the events of each project's repository go. */
   readonly #places = new Map<string, ReceivedPlace>();
@@ -98,11 +85,13 @@ export class ProjectRepositories {
     });
     this.files = new RepositoryFiles({ folder: options.folder, pool: this.#pool });
     this.answers = new RepositoryAnswers(this.files);
+    this.mainBranches = new MainBranches(this.files);
     this.archives = new RepositoryArchives(this.files);
     this.downloads = new RepositoryDownloads(this.files);
     this.indexes = new SearchIndexes({ files: this.files, log: options.log });
     this.intentions = new Intentions(options);
     this.#database = options.database;
+    this.#halts = options.halts;
     this.#scheduler = options.scheduler;
     this.#log = options.log;
   }
@@ -139,12 +128,15 @@ export class ProjectRepositories {
    *
    * @throws ServiceError in place of the engine's errors; then nothing was written
    * @throws Unavailable if the outcome is unknown; it is settled later
+   * @throws Halted if the caller is a halted agent
    */
   write<Body, Result>(
     project: Project,
     { caller, user, intention, write }: RepositoryWrite<Body, Result>,
   ): Promise<Result> {
     return this.#locks.run(project.id, async () => {
+      // The caller may have been halted while the write waited for its turn.
+      this.#halts.requireGoing(caller.principal);
       this.files.requireInPlace(project);
       const origin = originOf(caller);
       const stamp = { user: user ?? caller.principal.name, date: this.#nextDate(project.id) };
@@ -162,6 +154,29 @@ export class ProjectRepositories {
         this.#log.error("A failed write is not settled yet", { slug: project.slug, error });
       }
       return await writing;
+    });
+  }
+
+  /**
+   * Receives a push or a pull: what another program made. The events of its artifacts have the caller
+   * as their origin; without one they count as foreign.
+   *
+   * @param push writes in one operation of the pool, with the mark for what it writes, and returns the
+   * receipt, or null if nothing came
+   * @throws ServiceError in place of the engine's errors
+   */
+  receive<Result extends { readonly receipt: number | null }>(
+    project: Project,
+    caller: Caller | null,
+    push: (repository: PooledRepository, mark: string | null) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#locks.run(project.id, async () => {
+      if (caller !== null) this.#halts.requireGoing(caller.principal);
+      this.files.requireInPlace(project);
+      const mark = caller === null ? null : markOf(originOf(caller), this.#scheduler.now());
+      const result = await this.files.use(project, (repository) => push(repository, mark));
+      if (result.receipt !== null) await this.#settle(project, null);
+      return result;
     });
   }
 
@@ -195,18 +210,27 @@ export class ProjectRepositories {
   /**
    * Makes the repository of a new project.
    *
+   * @param guideBy the user who adds a guide for agents; null for none
    * @param isTaken whether another project has taken the slug meanwhile
    * @param commit writes the project's row
    */
   create(
     project: Project,
-    { isTaken, commit }: { isTaken(): boolean; commit(): Promise<void> },
+    { guideBy, isTaken, commit }: {
+      readonly guideBy: string | null;
+      isTaken(): boolean;
+      commit(): Promise<void>;
+    },
   ): Promise<void> {
     return this.#locks.run(`slug ${project.slug}`, async () => {
       if (isTaken()) throw new Conflict(`The project "${project.slug}" already exists`);
       await this.files.create(project);
-      const place = await this.#end(project);
+      let place;
       try {
+        if (guideBy !== null) {
+          await this.read(project, (repository) => addGuide(repository, project, guideBy));
+        }
+        place = await this.#end(project);
         await commit();
       } catch (error) {
         await this.files.remove(project);
@@ -224,8 +248,8 @@ export class ProjectRepositories {
   import(
     project: Project,
     source: ImportSource,
-    { caller, onProgress, signal }: {
-      readonly caller: Caller;
+    { origin, onProgress, signal }: {
+      readonly origin: Origin;
       readonly onProgress?: (done: number, total: number | null) => void;
       readonly signal?: AbortSignal;
     },
@@ -237,7 +261,6 @@ export class ProjectRepositories {
         ...(onProgress === undefined ? {} : { onProgress }),
         ...(signal === undefined ? {} : { signal }),
       });
-      const origin = originOf(caller);
       const by = { origin, time: this.#scheduler.now() };
       const { total: checkins } = await this.read(
         project,
@@ -262,11 +285,22 @@ export class ProjectRepositories {
     if (total > 1) throw new Conflict("The repository has check-ins: import into a new project");
   }
 
-  /** Removes a project in the database, then moves its repository aside. */
+  /**
+   * Removes a project in the database, then moves its repository aside. A file that cannot be moved
+   * stays until a project takes its name.
+   *
+   * @throws Unavailable if the disk refuses the folder for removed files; then nothing is removed
+   */
   remove(project: Project, commit: () => Promise<void>): Promise<void> {
     return this.#locks.run(`slug ${project.slug}`, async () => {
+      await this.files.prepareRemoval();
       await commit();
-      await this.#locks.run(project.id, () => this.files.remove(project));
+      await this.#locks.run(project.id, () => this.files.remove(project)).catch((error) => {
+        this.#log.error("The file of a removed project cannot be moved aside", {
+          slug: project.slug,
+          error,
+        });
+      });
       this.#places.delete(project.id);
     });
   }
@@ -320,9 +354,7 @@ export class ProjectRepositories {
     const pending = this.intentions.of(project.id);
     const known = this.#places.get(project.id);
     if (pending.length === 0 && !more && known?.rcvid === place.rcvid) return;
-    const writes: readonly OwnWrite[] = own === null ? pending : [...pending, own];
-    const originOf = (artifact: ReceivedArtifact) =>
-      writes.find((write) => isBy(artifact, write))?.origin ?? foreignOrigin(artifact.user);
+    const { originOf, isOwn } = causesOf(own, pending);
     const events = artifacts.map((artifact) =>
       artifactEvent(project, artifact, { origin: originOf(artifact), time: now })
     );
@@ -336,7 +368,6 @@ export class ProjectRepositories {
         })),
     );
     const changes: Change[] = [...outcomes];
-    const isOwn = (artifact: ReceivedArtifact) => writes.some((write) => isBy(artifact, write));
     for (const observe of artifacts.length === 0 ? [] : this.#observers) {
       const settled = changes.flatMap(({ events = [] }) => events);
       changes.push(await observe({ project, artifacts, originOf, isOwn, settled, now }));
@@ -373,9 +404,4 @@ export class ProjectRepositories {
     this.#lastDates.set(id, date);
     return date;
   }
-}
-
-/** Whether a write left this artifact. The engine may date it later than the stamp. */
-function isBy({ user, date }: ReceivedArtifact, { stamp }: OwnWrite): boolean {
-  return user === stamp.user && date >= stamp.date;
 }

@@ -98,25 +98,29 @@ export class RepositoryFiles {
   /** Makes an empty repository. A file that no project owns is moved aside first. */
   async create(project: Project): Promise<void> {
     const path = this.pathOf(project);
-    await this.#moveAside(path, project.id);
-    await translated(() =>
-      this.#pool.create(path, {
+    await translated(async () => {
+      await this.#moveAside(path, project.id);
+      await this.#pool.create(path, {
         admin: REPOSITORY_ADMIN,
         projectName: project.name,
         description: project.description,
         date: project.createdAt,
-      })
-    );
+      });
+    });
   }
 
-  /** Replaces a project's repository with one that is made from a file. */
+  /**
+   * Replaces a project's repository with one that is made from a file.
+   *
+   * @throws ServiceError in place of the errors of the engine and of the disk
+   */
   async replace(
     project: Project,
     source: ImportSource,
     { mayReplace, ...options }: CallOptions & { readonly mayReplace: () => Promise<void> },
   ): Promise<ImportReport> {
     const draft = join(this.folder, `${project.slug}.import`);
-    await removeFiles(draft);
+    await translated(() => removeFiles(draft));
     try {
       const { repository, report } = await translated(() =>
         this.#pool.import(draft, {
@@ -129,20 +133,36 @@ export class RepositoryFiles {
       );
       await repository.close();
       await mayReplace();
-      await this.whileClosed(project, async () => {
-        const path = this.pathOf(project);
-        await removeFiles(path);
-        await Deno.rename(draft, path);
-      });
+      const path = this.pathOf(project);
+      await this.whileClosed(project, () =>
+        translated(async () => {
+          await removeFiles(path);
+          await Deno.rename(draft, path);
+        }));
       return report;
     } finally {
-      await removeFiles(draft);
+      // The next import or start removes what stays. An error here would hide the first one.
+      await removeFiles(draft).catch(() => {});
     }
   }
 
-  /** Moves a project's file aside. */
+  /**
+   * Makes the folder for removed files.
+   *
+   * @throws Unavailable if the disk refuses it
+   */
+  async prepareRemoval(): Promise<void> {
+    await translated(() => this.#removedFolder());
+  }
+
+  /**
+   * Moves a project's file aside.
+   *
+   * @throws Unavailable if the disk refuses it
+   */
   async remove(project: Pick<Project, "id" | "slug">): Promise<void> {
-    await this.whileClosed(project, () => this.#moveAside(this.pathOf(project), project.id));
+    const path = this.pathOf(project);
+    await this.whileClosed(project, () => translated(() => this.#moveAside(path, project.id)));
     this.#handles.delete(project.id);
   }
 
@@ -181,10 +201,15 @@ export class RepositoryFiles {
     return opening;
   }
 
-  async #moveAside(path: string, id: string): Promise<void> {
-    if (!await exists(path)) return;
+  async #removedFolder(): Promise<string> {
     const folder = join(this.folder, "removed");
     await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+    return folder;
+  }
+
+  async #moveAside(path: string, id: string): Promise<void> {
+    if (!await exists(path)) return;
+    const folder = await this.#removedFolder();
     const name = path.slice(this.folder.length + 1).replace(/\.fossil$/, "");
     let target = join(folder, `${name}-${id}.fossil`);
     for (let copy = 2; await exists(target); copy++) {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { channelName } from "../irc/mod.ts";
+import { lineSchema } from "../validation/mod.ts";
 
 /** The name of a project in URLs and of its file. */
 export const slugSchema = z.string().regex(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/, {
@@ -7,9 +8,7 @@ export const slugSchema = z.string().regex(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9]
     "with a letter or digit",
 });
 
-const name = z.string().trim().min(1, { error: "must not be empty" }).max(200, {
-  error: "must have at most 200 characters",
-});
+const name = z.string().trim().pipe(lineSchema(1, 200));
 const description = z.string().max(5000, { error: "must have at most 5000 characters" });
 const visibility = z.enum(["public", "internal", "private"], {
   error: 'must be "public", "internal" or "private"',
@@ -20,11 +19,16 @@ const channel = z.string().refine((text) => text === "" || channelName(text) !==
 
 /** The body of a request that makes a project. */
 export const newProjectSchema = z.object({
-  slug: slugSchema,
+  slug: slugSchema.refine((slug) => slug !== "new", {
+    error: 'must not be "new": the page that makes projects has that address',
+  }),
   /** By default, the slug. */
   name: name.optional(),
   description: description.default(""),
   visibility: visibility.default("private"),
+  agents_md: z.boolean({ error: "must be true or false" }).optional().describe(
+    "Whether a first check-in adds `AGENTS.md`, which tells agents how to work in the project",
+  ),
 });
 
 /** A setting that a project may have for itself. */

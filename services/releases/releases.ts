@@ -1,10 +1,11 @@
 import { type Database, type Statement, statement } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
-import type { PooledRepository } from "../fossil/mod.ts";
+import type { NameRule, PooledRepository } from "../fossil/mod.ts";
 import { originOf } from "../identity/mod.ts";
 import type { Project, RegisteredKind } from "../projects/mod.ts";
 import {
   eventsOf,
+  fileOf,
   findRow,
   noSuchRelease,
   type Release,
@@ -52,6 +53,27 @@ export class Releases {
         other.created_at - one.created_at
       )
       .map((row) => viewOf(row, assets.get(row.tag_name) ?? []));
+  }
+
+  /**
+   * Which unversioned files a push may write below `releases/`: those of releases that exist. The
+   * first rule that matches a name counts.
+   */
+  async fileRules({ id }: Pick<Project, "id">): Promise<NameRule[]> {
+    const rows = await this.#database.tables.selectFrom("releases").select("tag_name")
+      .where("project_id", "=", id).execute();
+    const refusal = "there is no release of this name: create it first";
+    return [
+      ...rows.map(({ tag_name }) => ({ pattern: fileOf(tag_name, "*"), refusal: null })),
+      { pattern: fileOf("*", "*"), refusal },
+    ];
+  }
+
+  /** What the names of the files of drafts begin with, in a repository. */
+  async draftFolders({ id }: Pick<Project, "id">): Promise<string[]> {
+    const rows = await this.#database.tables.selectFrom("releases").select("tag_name")
+      .where("project_id", "=", id).where("is_draft", "=", 1).execute();
+    return rows.map(({ tag_name }) => fileOf(tag_name, ""));
   }
 
   /** @throws NotFound if there is no such release, or it is a draft that the caller may not see */
@@ -177,9 +199,10 @@ export class Releases {
 
   #checkinOf(project: Project, { checkin, tag_name }: NewRelease): Promise<string> {
     return this.#repositories.read(project, async (repository) => {
-      if (checkin !== undefined) return (await repository.resolveCheckin(checkin)).uuid;
-      const tagged = (await repository.tags()).find(({ name }) => name === tag_name);
-      return tagged?.uuid ?? (await repository.checkin("trunk")).uuid;
+      const tagged = checkin === undefined
+        ? (await repository.tags()).find(({ name }) => name === tag_name)
+        : undefined;
+      return tagged?.uuid ?? (await repository.resolveCheckin(checkin)).uuid;
     });
   }
 }

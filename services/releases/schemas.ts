@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { lineSchema } from "../validation/mod.ts";
 
 function text(maximum: number) {
   return z.string().max(maximum, { error: `must have at most ${maximum} characters` });
@@ -14,7 +15,7 @@ export const assetNameSchema = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9._+~@ -]
   error: "must be 1 to 200 letters, digits, spaces, and . _ + ~ @ -",
 });
 
-const name = text(200);
+const name = lineSchema(0, 200);
 const body = text(65_536);
 const checkin = z.string().min(1).max(200);
 
@@ -25,7 +26,7 @@ export const newReleaseSchema = z.object({
   body: body.default("").describe("Notes, in Markdown"),
   checkin: checkin.optional().describe(
     "The check-in: an id, a branch or a tag. By default, the one with the tag if it exists, " +
-      "otherwise the tip of trunk",
+      "otherwise the tip of the main branch",
   ),
   is_prerelease: z.boolean().default(false),
   is_draft: z.boolean().default(false),
@@ -45,7 +46,7 @@ export const releaseChangeSchema = z.object({
 /** The body of a request that makes a tag. */
 export const newTagSchema = z.object({
   name: tagNameSchema,
-  checkin: checkin.optional().describe("The check-in; by default, the tip of trunk"),
+  checkin: checkin.optional().describe("The check-in; by default, the tip of the main branch"),
   message: text(2000).default(""),
 });
 

@@ -1,6 +1,6 @@
 import { monotonicFactory } from "ulid";
 import type { Checks } from "../checks/mod.ts";
-import type { Database } from "../database/mod.ts";
+import type { Database, Statement } from "../database/mod.ts";
 import { Conflict, Forbidden, NotFound } from "../errors.ts";
 import type { EventLog } from "../events/mod.ts";
 import { type AccountDirectory, originOf } from "../identity/mod.ts";
@@ -11,7 +11,7 @@ import type { Scheduler } from "../scheduler.ts";
 import type { Claims } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
 import { type LandingCheck, LandingConditions } from "./landing_conditions.ts";
-import { LandingRunner } from "./landing_runner.ts";
+import { type LandingHalts, LandingRunner } from "./landing_runner.ts";
 import { type LandedWork, LandingSteps } from "./landing_steps.ts";
 import { type Landing, LandingStore } from "./landing_store.ts";
 import type { ReviewMerges } from "./merges.ts";
@@ -35,6 +35,9 @@ export interface LandingQueueOptions {
   readonly eventLog: Pick<EventLog, "follow">;
   readonly scheduler: Scheduler;
   readonly log: Log;
+  readonly halts: LandingHalts & {
+    extend(part: (isHalted: (id: string) => boolean, now: number) => readonly Statement[]): void;
+  };
 }
 
 /** A landing with its place in the queue. */
@@ -76,6 +79,7 @@ export class LandingQueue {
       steps: this.#steps,
       conditions: this.#conditions,
     });
+    options.halts.extend((_, now) => [this.store.restarting(now)]);
   }
 
   /** Continues every queue, now and after each event that may advance one. */

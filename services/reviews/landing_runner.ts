@@ -37,6 +37,14 @@ export interface LandingRunnerOptions {
   readonly eventLog: Pick<EventLog, "follow">;
   readonly scheduler: Scheduler;
   readonly log: Log;
+  readonly halts: LandingHalts;
+}
+
+/** Which agents are halted: their landings wait, and all of them while everybody is halted. */
+export interface LandingHalts {
+  readonly coversEverybody: boolean;
+  reasonById(id: string | null): string | null;
+  onChanged(listener: () => void): () => void;
 }
 
 /**
@@ -48,6 +56,7 @@ export class LandingRunner {
   readonly #running = new Map<string, { again: boolean; readonly done: Promise<void> }>();
   readonly #timers = new Map<string, () => void>();
   #unfollow: () => void = () => {};
+  #unlisten: () => void = () => {};
   #isClosed = false;
 
   constructor(options: LandingRunnerOptions) {
@@ -66,13 +75,15 @@ export class LandingRunner {
     });
     this.#unfollow = () => following.close();
     following.more();
-    for (const id of await this.#options.store.projects()) this.advance(id);
+    this.#unlisten = this.#options.halts.onChanged(() => void this.#advanceAll());
+    await this.#advanceAll();
   }
 
   /** Stops after the running steps. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#unfollow();
+    this.#unlisten();
     for (const cancel of this.#timers.values()) cancel();
     await Promise.all(Array.from(this.#running.values(), ({ done }) => done));
   }
@@ -91,6 +102,21 @@ export class LandingRunner {
       if (state.again) this.advance(id);
     });
     this.#running.set(id, state);
+  }
+
+  async #advanceAll(): Promise<void> {
+    const { store, log } = this.#options;
+    try {
+      for (const id of await store.projects()) this.advance(id);
+    } catch (error) {
+      log.warn("The landing queues cannot be read", { error });
+    }
+  }
+
+  /** Whether a landing waits because the agent behind it is halted. */
+  #isHeld({ queuedBy }: Landing): boolean {
+    const { halts } = this.#options;
+    return halts.coversEverybody || halts.reasonById(queuedBy.key) !== null;
   }
 
   async #run(id: string, state: { again: boolean }): Promise<void> {
@@ -128,7 +154,8 @@ export class LandingRunner {
   async #step(project: Project): Promise<boolean> {
     const { store, steps, conditions, projects } = this.#options;
     const { depth } = projects.settingsOf(project.id).landing;
-    const open = await store.open(project.id);
+    const all = await store.open(project.id);
+    const open = all.filter((landing) => !this.#isHeld(landing));
     for (const landing of open.slice(0, Math.max(depth, LOOKED_AT))) {
       const reason = await conditions.objection(project, landing);
       if (reason !== null) {
@@ -136,9 +163,11 @@ export class LandingRunner {
         return true;
       }
     }
-    const queues = Map.groupBy(open, ({ targetBranch }) => targetBranch);
+    const queues = Map.groupBy(all, ({ targetBranch }) => targetBranch);
     for (const [branch, queue] of queues) {
-      if (await this.#stepOf(project, branch, queue)) return true;
+      const held = queue.findIndex((landing) => this.#isHeld(landing));
+      const moving = held < 0 ? queue : queue.slice(0, held);
+      if (moving.length > 0 && await this.#stepOf(project, branch, moving)) return true;
     }
     this.#wakeAtDeadline(project.id, open);
     return false;
@@ -184,6 +213,7 @@ export class LandingRunner {
   ): Promise<void> {
     const { repositories, steps, conditions } = this.#options;
     const check = async () => {
+      if (this.#isHeld(landing)) throw new Moved();
       await conditions.requireRight(project, landing);
       const { targetBranch: branch } = landing;
       const tip = await repositories.read(project, (it) => it.branchTip(branch));
@@ -206,6 +236,7 @@ export class LandingRunner {
   async #land(project: Project, landing: Landing): Promise<void> {
     const { repositories, steps, conditions } = this.#options;
     const check = async () => {
+      if (this.#isHeld(landing)) throw new Moved();
       await conditions.requireRight(project, landing);
       if (!(await conditions.outcome(project, landing)).isPassed) throw new Moved();
     };

@@ -71,6 +71,14 @@ export class LandingStore {
     return rows.map(landingOf);
   }
 
+  /** The statement with which the time limit of every candidate under test begins anew. */
+  restarting(now: number): Statement {
+    return statement(
+      this.#tables.updateTable("landings").set({ testing_since: now })
+        .where("ended_at", "is", null).where("testing_since", "is not", null),
+    );
+  }
+
   /** The latest ended landings, newest first. */
   async ended(projectId: string): Promise<readonly Landing[]> {
     const rows = await this.#rows().where("landings.project_id", "=", projectId)
@@ -97,6 +105,43 @@ export class LandingStore {
       .where("ended_at", "is not", null).orderBy("landings.id", "desc").limit(1)
       .executeTakeFirst();
     return row === undefined ? null : landingOf(row);
+  }
+
+  /** The open landings of all projects, oldest first. */
+  async openOfAll(limit: number): Promise<readonly Landing[]> {
+    const rows = await this.#rows().where("landings.status", "in", ["queued", "testing"])
+      .where("ended_at", "is", null).orderBy("landings.id").limit(limit).execute();
+    return rows.map(landingOf);
+  }
+
+  /**
+   * Landings of all projects that came back with conflicts, newest first, unless the review has
+   * ended, or has a new round, or is queued again.
+   *
+   * @param since Unix milliseconds
+   */
+  async conflicts(since: number, limit: number): Promise<readonly Landing[]> {
+    const rows = await this.#rows().where("landings.status", "=", "returned")
+      .where("ended_at", ">=", since).where("reason", "like", '%"conflicts":[{%')
+      .where("reviews.status", "not in", ["merged", "closed"])
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(
+          selectFrom("landings as later").select("later.id")
+            .whereRef("later.project_id", "=", "landings.project_id")
+            .whereRef("later.target_branch", "=", "landings.target_branch")
+            .whereRef("later.review_id", "=", "landings.review_id")
+            .whereRef("later.id", ">", "landings.id"),
+        ))
+      )
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(
+          selectFrom("review_rounds").select("round")
+            .whereRef("review_rounds.review_id", "=", "landings.review_id")
+            .whereRef("review_rounds.started_at", ">", "landings.ended_at"),
+        ))
+      )
+      .orderBy("ended_at", "desc").limit(limit).execute();
+    return rows.map(landingOf);
   }
 
   /** The projects with open landings. */

@@ -11,6 +11,7 @@ import type { ReviewRequest } from "./request.ts";
 import type { Reviewers } from "./reviewers.ts";
 import { MAX_TITLE, type NewReview } from "./schemas.ts";
 import type { By, ReviewStatements } from "./statements.ts";
+import { requireRoomForReview } from "./room.ts";
 import type { ReviewStore } from "./store.ts";
 
 /** Most reviews of one project. */
@@ -34,6 +35,14 @@ type Draft = Pick<Review, "title" | "description" | "ticket" | "targetBranch" | 
   readonly workspace: Review["workspace"];
 };
 
+/** The review of submitted work, before it is opened, or an open one that gets more reviewers. */
+interface Plan extends Review {
+  /** Whom the author asks for a verdict. */
+  readonly asked?: readonly Asked[];
+}
+
+type Asked = Pick<Account, "id" | "name">;
+
 /** Opens reviews: on request, and as part of the submission of a claim. */
 export class ReviewOpening implements SubmissionPart {
   readonly #options: ReviewOpeningOptions;
@@ -44,7 +53,7 @@ export class ReviewOpening implements SubmissionPart {
     this.#options = options;
   }
 
-  /** @throws Invalid, NotFound, Forbidden, Conflict */
+  /** @throws Invalid, NotFound, Forbidden, Conflict, TooMany */
   async create(project: Project, request: NewReview, by: ReviewRequest): Promise<Review> {
     const { title, diff = "", workspace } = request;
     if (title === "") throw new Invalid("Review title is required");
@@ -63,16 +72,24 @@ export class ReviewOpening implements SubmissionPart {
    * Prepares the review of a submitted workspace. An unknown, ended or unchanged workspace gets
    * none; a workspace under review keeps its review.
    */
-  async prepare({ project, ticket, actor, summary, workspace: name }: Submission) {
+  async prepare({ project, ticket, actor, summary, reviewers, workspace: name }: Submission) {
     const workspace = name === null ? null : await this.#findActive(project, name);
-    if (workspace === null) return null;
-    if (workspace.owner.key !== actor.key) {
+    if (workspace !== null && workspace.owner.key !== actor.key) {
       throw new Forbidden(ownersOnly(workspace));
     }
-    const open = await this.#openOf(project, workspace);
-    if (open !== null) return { plan: null, answer: { review: open.number } };
-    const { filesChanged } = await this.#pin(project, workspace, "trunk");
-    if (filesChanged.length === 0) return null;
+    const open = workspace === null ? null : await this.#openOf(project, workspace);
+    const authors = [actor.key, ...open === null ? [] : [open.author.key]];
+    const asked = this.#options.reviewers.resolve(project, reviewers, authors)
+      .map(({ id, name }): Asked => ({ id, name }));
+    if (open !== null) return await this.#planFor(open, asked);
+    const targetBranch = await this.#mainBranch(project);
+    const { filesChanged } = workspace === null
+      ? { filesChanged: [] }
+      : await this.#pin(project, workspace, targetBranch);
+    if (workspace === null || filesChanged.length === 0) {
+      if (asked.length === 0) return null;
+      throw new Invalid('"reviewers" needs a workspace with changes to review');
+    }
     const [firstLine = ""] = summary.trim().split("\n", 1);
     const title = ticket.title.trim() || firstLine || `Work on ticket ${ticket.uuid.slice(0, 10)}`;
     const review = await this.#number(project, {
@@ -81,10 +98,20 @@ export class ReviewOpening implements SubmissionPart {
       author: actor,
       workspace: { id: workspace.id, name: workspace.name },
       ticket: ticket.uuid,
-      targetBranch: "trunk",
+      targetBranch,
       filesChanged,
     });
-    return { plan: review, answer: { review: review.number } };
+    const plan: Plan = { ...review, asked };
+    return { plan, answer: { review: review.number } };
+  }
+
+  /** Keeps an open review, and asks those for a verdict who were not asked before. */
+  async #planFor(open: Review, asked: readonly Asked[]) {
+    const { reviewers } = this.#options;
+    const unasked = await reviewers.unasked(open, asked);
+    await reviewers.requireRoom(open, unasked.length);
+    const plan: Plan | null = unasked.length === 0 ? null : { ...open, asked: unasked };
+    return { plan, answer: { review: open.number } };
   }
 
   /** Opens the prepared review, with the workspace's content at the end of its claim. */
@@ -92,22 +119,44 @@ export class ReviewOpening implements SubmissionPart {
     plan: unknown,
     { project, origin, now }: By & { readonly project: Project },
   ): Promise<Change> {
-    const review = plan as Review;
+    const { asked = [], ...review } = plan as Plan;
     const { workspaces, store } = this.#options;
     const workspace = await workspaces.get(review.workspace?.id ?? "");
     if (workspace === null || workspace.status !== "active") return {};
+    const by = { origin, now };
+    const open = await this.#openOf(project, workspace);
+    if (open !== null) return await this.#asked(project, open, asked, by);
     if (await store.get(review.id) !== null) return {};
-    if (await this.#openOf(project, workspace) !== null) return {};
-    return await this.#opened(project, review, { workspace, diff: null, by: { origin, now } });
+    return await this.#opened(project, review, { workspace, diff: null, asked, by });
+  }
+
+  /** Asks those for a verdict on an open review who were not asked before. */
+  async #asked(
+    project: Project,
+    review: Review,
+    asked: readonly Asked[],
+    by: By,
+  ): Promise<Change> {
+    const { statements, reviewers } = this.#options;
+    const unasked = await reviewers.unasked(review, asked);
+    if (unasked.length === 0) return {};
+    const names = unasked.map(({ name }) => name);
+    const { status } = review;
+    const event = { status, action: "requested", reviewers: names, by } as const;
+    return {
+      statements: reviewers.insertion(review, unasked, by.now),
+      events: [statements.event(project, review, event)],
+    };
   }
 
   async #create(project: Project, request: NewReview, by: ReviewRequest): Promise<Review> {
-    const { database, clock } = this.#options;
+    const { database, clock, store } = this.#options;
+    await requireRoomForReview(store, project, by.actor);
     const workspace = request.workspace === undefined
       ? null
       : await this.#requireWorkspace(project, request.workspace, by);
     const ticket = await this.#ticketOf(project, request, workspace, by);
-    const targetBranch = request.target_branch;
+    const targetBranch = request.target_branch ?? await this.#mainBranch(project);
     requireTarget(targetBranch);
     const pinned = workspace === null ? null : await this.#pin(project, workspace, targetBranch);
     if (pinned?.filesChanged.length === 0) {
@@ -160,7 +209,7 @@ export class ReviewOpening implements SubmissionPart {
     { workspace, diff, asked = [], by }: {
       readonly workspace: Workspace | null;
       readonly diff: string | null;
-      readonly asked?: readonly Account[];
+      readonly asked?: readonly Asked[];
       readonly by: By;
     },
   ): Promise<Change> {
@@ -219,6 +268,10 @@ export class ReviewOpening implements SubmissionPart {
   async #openOf(project: Project, { id, name }: Workspace): Promise<Review | null> {
     const open = await this.#options.store.openOf(project.id, [name]);
     return open.find(({ workspace }) => workspace?.id === id) ?? null;
+  }
+
+  #mainBranch(project: Project): Promise<string> {
+    return this.#options.repositories.read(project, (repository) => repository.mainBranch());
   }
 
   #pin(project: Project, workspace: Workspace, target: string) {

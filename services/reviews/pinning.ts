@@ -21,7 +21,7 @@ export async function pin(
   },
 ): Promise<Pinned> {
   const line = await workspaces.line(project, workspace, target);
-  const files = await workspaces.files(project, line);
+  const { files } = await workspaces.files(project, line);
   const filesChanged = files.slice(0, MAX_FILES).map(({ name }) => name);
   return { base: line.base, tip: line.tip, filesChanged };
 }

@@ -65,14 +65,29 @@ export class Reviewers {
     return [...found.values()];
   }
 
-  /** @throws Invalid if a review would have too many reviewers */
-  requireRoom(names: ReadonlySet<string>): void {
-    if (names.size <= MAX_REVIEWERS) return;
+  /** Those of some accounts that have not been asked to review a change. */
+  async unasked<Asked extends Pick<Account, "name">>(
+    review: Pick<Review, "id">,
+    accounts: readonly Asked[],
+  ): Promise<readonly Asked[]> {
+    if (accounts.length === 0) return [];
+    const known = new Set((await this.of([review])).get(review.id));
+    return accounts.filter(({ name }) => !known.has(name));
+  }
+
+  /** @throws Invalid if a review would have too many reviewers with some more */
+  async requireRoom(review: Pick<Review, "id">, more: number): Promise<void> {
+    const known = (await this.of([review])).get(review.id) ?? [];
+    if (known.length + more <= MAX_REVIEWERS) return;
     throw new Invalid(`A review has at most ${MAX_REVIEWERS} reviewers`);
   }
 
   /** Adds reviewers; earlier ones stay. */
-  insertion({ id }: Pick<Review, "id">, accounts: readonly Account[], now: number): Statement[] {
+  insertion(
+    { id }: Pick<Review, "id">,
+    accounts: readonly Pick<Account, "id">[],
+    now: number,
+  ): Statement[] {
     return accounts.map((account) =>
       statement(
         this.#tables.insertInto("review_requests")

@@ -9,17 +9,15 @@ import { placesOf, requireLine } from "./comment_lines.ts";
 import { ReviewOpening } from "./opening.ts";
 import { type Comment, isOpen, type Review, type ReviewStatus } from "./records.ts";
 import type { ReviewRequest } from "./request.ts";
-import { diffRounds, type RoundDiff } from "./round_diff.ts";
+import { type DiffPart, diffRounds, type RoundDiff } from "./round_diff.ts";
 import { Reviewers } from "./reviewers.ts";
+import { requireRoomForComment } from "./room.ts";
 import { RoundKeeper } from "./round_keeper.ts";
 import type { NewComment, NewReview, VerdictRequest } from "./schemas.ts";
 import { type By, ReviewStatements } from "./statements.ts";
 import { ReviewStore } from "./store.ts";
 import { approvalsOf, statusOf } from "./verdicts.ts";
 import type { ReviewDetail } from "./views.ts";
-
-/** Most comments of one review. */
-const MAX_COMMENTS = 1000;
 
 export interface ReviewsOptions {
   readonly database: Database;
@@ -69,13 +67,22 @@ export class Reviews {
     return review;
   }
 
-  /** A review with its diff, verdicts and comments. */
-  async detail(project: Project, number: number): Promise<ReviewDetail> {
+  /**
+   * A review with its diff, verdicts and comments.
+   *
+   * @param hasDiff whether the diff is computed; otherwise it is empty
+   */
+  async detail(
+    project: Project,
+    number: number,
+    { hasDiff = true }: { readonly hasDiff?: boolean } = {},
+  ): Promise<ReviewDetail> {
     const review = await this.require(project, number);
-    const [rounds, comments, verdicts, reviewers] = await Promise.all([
+    const [rounds, comments, verdicts, verdictHistory, reviewers] = await Promise.all([
       this.store.rounds(review),
       this.store.comments(review),
       this.store.verdicts(review),
+      this.store.verdictHistory(review),
       this.reviewers.of([review]),
     ]);
     const rule = this.#options.protection.ruleOf(project, review.targetBranch);
@@ -85,6 +92,7 @@ export class Reviews {
       rounds,
       comments,
       verdicts,
+      verdictHistory,
       approvals: approvalsOf(verdicts, rule),
     };
     if (rounds.length === 0) {
@@ -92,10 +100,9 @@ export class Reviews {
       return { ...common, diff, isTruncated: false, places: new Map() };
     }
     return await this.#options.repositories.read(project, async (repository) => {
-      const { diff, isTruncated } = await diffRounds(repository, rounds, {
-        from: 0,
-        to: review.round,
-      });
+      const { diff, isTruncated } = hasDiff
+        ? await diffRounds(repository, rounds, { from: 0, to: review.round })
+        : { diff: "", isTruncated: false };
       return { ...common, diff, isTruncated, places: await placesOf(repository, comments, rounds) };
     });
   }
@@ -109,7 +116,7 @@ export class Reviews {
   async diff(
     project: Project,
     number: number,
-    { from, to, actor }: {
+    { from, to, actor, ...part }: DiffPart & {
       readonly from?: number | undefined;
       readonly to?: number | undefined;
       readonly actor: Actor | null;
@@ -121,7 +128,7 @@ export class Reviews {
       throw new Conflict("The review has no workspace, so it has only its author's diff");
     }
     const last = actor === null ? null : await this.store.lastVerdictRound(review, actor.key);
-    const ends = { from: from ?? last ?? 0, to: to ?? review.round };
+    const ends = { from: from ?? last ?? 0, to: to ?? review.round, ...part };
     return await this.#options.repositories.read(
       project,
       (repository) => diffRounds(repository, rounds, ends),
@@ -152,12 +159,11 @@ export class Reviews {
       requireOpen(review);
       const owner = await this.#ownerOf(review);
       const authors = [review.author.key, ...owner === null ? [] : [owner.key]];
-      const known = new Set((await this.reviewers.of([review])).get(review.id));
-      const asked = this.reviewers.resolve(project, names, authors)
-        .filter(({ name }) => !known.has(name));
+      const named = this.reviewers.resolve(project, names, authors);
+      const asked = await this.reviewers.unasked(review, named);
       if (asked.length === 0) return review;
+      await this.reviewers.requireRoom(review, asked.length);
       const reviewers = asked.map(({ name }) => name);
-      this.reviewers.requireRoom(new Set([...known, ...reviewers]));
       const by = this.#by(caller, actor);
       const event = { status: review.status, action: "requested", reviewers, by } as const;
       await this.#options.database.commit({
@@ -212,7 +218,7 @@ export class Reviews {
       throw new Invalid('"line_number" needs "file_path"');
     }
     return await this.#change(project, id, async (review) => {
-      requireRoom(review);
+      await requireRoomForComment(this.store, review, actor);
       if (comment.file_path !== "") await this.#requireLine(project, review, comment);
       const by = this.#by(caller, actor);
       const number = review.commentCount + 1;
@@ -322,7 +328,7 @@ export class Reviews {
           ...(verdict === "approved" ? [] : [this.statements.withdraw(review, by.now, "approved")]),
           ...this.statements.verdict(given),
           this.statements.status(review, status, by.now),
-          ...this.#remark(review, comment, actor, by),
+          ...await this.#remark(review, comment, actor, by),
         ],
         events: [
           this.statements.event(project, review, {
@@ -338,9 +344,9 @@ export class Reviews {
   }
 
   /** The comment of a verdict. */
-  #remark(review: Review, body: string, author: Actor, { now }: By) {
+  async #remark(review: Review, body: string, author: Actor, { now }: By) {
     if (body.trim() === "") return [];
-    requireRoom(review);
+    await requireRoomForComment(this.store, review, author);
     const comment = { body, file_path: "", line_number: null, side: "new" } as const;
     return this.statements.comment(review, comment, { author, now });
   }
@@ -387,10 +393,4 @@ export class Reviews {
 /** @throws Conflict if the review has ended */
 export function requireOpen(review: Review): void {
   if (!isOpen(review)) throw new Conflict(`Review is already ${review.status}`);
-}
-
-function requireRoom({ commentCount }: Review): void {
-  if (commentCount >= MAX_COMMENTS) {
-    throw new Conflict(`A review has at most ${MAX_COMMENTS} comments`);
-  }
 }

@@ -21,6 +21,17 @@ export interface RoundDiff {
   /** Whether a part of the diff is left out because of its size. */
   readonly isTruncated: boolean;
   readonly files: Diff["files"];
+  /** The number of files that differ, also on other pages. */
+  readonly total: number;
+}
+
+/** A part of a diff: one file or folder, and at most so many files. */
+export interface DiffPart {
+  readonly path?: string;
+  readonly limit?: number;
+  readonly offset?: number;
+  /** Whether changes of white space within lines are left out. */
+  readonly ignoresWhitespace?: boolean;
 }
 
 /**
@@ -32,15 +43,16 @@ export interface RoundDiff {
 export async function diffRounds(
   repository: PooledRepository,
   rounds: readonly Round[],
-  { from, to }: { readonly from: number; readonly to: number },
+  { from, to, ...part }: DiffPart & { readonly from: number; readonly to: number },
 ): Promise<RoundDiff> {
   const end = roundAt(rounds, to);
   const earlier = from === 0 ? { base: end.base, tip: end.base } : roundAt(rounds, from);
   const start = earlier.tip;
-  const diff = start === end.tip ? { files: [] } : await repository.diff({
+  const diff = start === end.tip ? { files: [], total: 0 } : await repository.diff({
     from: start,
     to: end.tip,
     maxBytes: MAX_DIFF_BYTES,
+    ...part,
     ...earlier.base === end.base ? {} : { bases: { from: earlier.base, to: end.base } },
   });
   return {
@@ -49,6 +61,7 @@ export async function diffRounds(
     diff: diff.files.map((file) => file.diff).join(""),
     isTruncated: diff.files.some((file) => file.is_truncated),
     files: diff.files,
+    total: diff.total,
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { lineSchema } from "../validation/mod.ts";
 
 /** Most files that a review names. */
 const MAX_FILES = 5000;
@@ -6,11 +7,9 @@ const MAX_FILES = 5000;
 /** Longest title, in characters. */
 export const MAX_TITLE = 300;
 
-const title = z.string().trim().max(MAX_TITLE, {
-  error: `must have at most ${MAX_TITLE} characters`,
-});
+const title = z.string().trim().pipe(lineSchema(0, MAX_TITLE));
 const description = z.string().max(20_000, { error: "must have at most 20000 characters" });
-const path = z.string().max(1000, { error: "must have at most 1000 characters" });
+const path = lineSchema(0, 1000);
 const agent_id = z.string().max(200, { error: "must have at most 200 characters" }).optional()
   .describe("In whose name to act; by default your own, which an agent cannot change");
 
@@ -26,8 +25,8 @@ export const newReviewSchema = z.object({
     .describe(
       "The workspace under review; the server then computes the diff and the files, and pins them to its tip",
     ),
-  target_branch: z.string().trim().min(1).max(200).default("trunk")
-    .describe("The branch to merge into"),
+  target_branch: z.string().trim().pipe(lineSchema(1, 200)).optional()
+    .describe("The branch to merge into; by default, the main branch"),
   diff: z.string().max(1_000_000, { error: "must have at most 1000000 characters" }).optional()
     .describe("The change, if there is no workspace"),
   files_changed: z.array(path).max(MAX_FILES, { error: `must name at most ${MAX_FILES} files` })

@@ -38,6 +38,27 @@ const COLUMNS = [
 /** Statuses of open reviews. */
 const OPEN: readonly ReviewStatus[] = ["pending", "approved", "changes_requested"];
 
+/** Most authors that one answer names. */
+const MAX_AUTHORS = 10_000;
+
+/** Which reviews to list. */
+export interface ReviewFilter {
+  readonly status?: ReviewStatus | undefined;
+  /** Whether the review is neither merged nor closed. */
+  readonly isOpen?: boolean | undefined;
+  /** The key of the author. */
+  readonly author?: string | undefined;
+  /** The whole id of the ticket. */
+  readonly ticket?: string | undefined;
+  /** The name of the workspace. */
+  readonly workspace?: string | undefined;
+  /** The account whose verdict is awaited. */
+  readonly waitingFor?: string | undefined;
+}
+
+/** Verdicts of a review that its history shows. */
+const MAX_HISTORY = 200;
+
 /** Reads reviews. A list of any length costs three queries. */
 export class ReviewStore {
   readonly #tables: Database["tables"];
@@ -49,16 +70,18 @@ export class ReviewStore {
   /** A page of reviews, newest first, and the total number. */
   async list(
     projectId: string,
-    { status, waitingFor, limit, offset }: {
-      readonly status?: ReviewStatus | undefined;
-      /** The account whose verdict is awaited. */
-      readonly waitingFor?: string | undefined;
+    { status, isOpen, author, ticket, workspace, waitingFor, limit, offset }: ReviewFilter & {
       readonly limit: number;
       readonly offset: number;
     },
   ): Promise<{ readonly reviews: readonly Review[]; readonly total: number }> {
     const matching = this.#tables.selectFrom("reviews").where("project_id", "=", projectId)
       .$if(status !== undefined, (query) => query.where("status", "=", status!))
+      .$if(isOpen === true, (query) => query.where("status", "in", OPEN))
+      .$if(isOpen === false, (query) => query.where("status", "not in", OPEN))
+      .$if(author !== undefined, (query) => query.where("author_key", "=", author!))
+      .$if(ticket !== undefined, (query) => query.where("ticket", "=", ticket!))
+      .$if(workspace !== undefined, (query) => query.where("workspace", "=", workspace!))
       .$if(
         waitingFor !== undefined,
         (query) =>
@@ -100,6 +123,66 @@ export class ReviewStore {
     return row === undefined ? null : reviewOf(row);
   }
 
+  /** The open reviews of all projects that wait for an account's verdict, newest first. */
+  async waitingFor(account: string, limit: number): Promise<readonly Review[]> {
+    const rows = await this.#tables.selectFrom("reviews").select(COLUMNS)
+      .where("status", "in", OPEN).where((where) => this.#waits(where, account))
+      .where(
+        "id",
+        "in",
+        ({ selectFrom }) =>
+          selectFrom("review_requests").select("review_id").where("account_id", "=", account),
+      )
+      .orderBy("updated_at", "desc").limit(limit).execute();
+    return rows.map(reviewOf);
+  }
+
+  /** The pending reviews of all projects for which nobody was asked, newest first. */
+  async waitingForAnybody(limit: number): Promise<readonly Review[]> {
+    const rows = await this.#tables.selectFrom("reviews").select(COLUMNS)
+      .where("status", "=", "pending")
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(
+          selectFrom("review_requests").select("review_id")
+            .whereRef("review_id", "=", "reviews.id"),
+        ))
+      )
+      .orderBy("updated_at", "desc").limit(limit).execute();
+    return rows.map(reviewOf);
+  }
+
+  /** The open reviews of an author in all projects, newest first. */
+  async openBy(author: string, limit: number): Promise<readonly Review[]> {
+    const rows = await this.#tables.selectFrom("reviews").select(COLUMNS)
+      .where("status", "in", OPEN).where("author_key", "=", author)
+      .orderBy("updated_at", "desc").limit(limit).execute();
+    return rows.map(reviewOf);
+  }
+
+  /** The keys of the authors of all pending reviews. */
+  async pendingAuthors(): Promise<ReadonlySet<string>> {
+    const rows = await this.#tables.selectFrom("reviews").select("author_key").distinct()
+      .where("status", "=", "pending").limit(MAX_AUTHORS).execute();
+    return new Set(rows.map(({ author_key }) => author_key));
+  }
+
+  /** How many open reviews of a project have an author. */
+  async countOpenBy(projectId: string, author: string): Promise<number> {
+    const { count } = await this.#tables.selectFrom("reviews")
+      .select(({ fn }) => fn.countAll<number>().as("count"))
+      .where("project_id", "=", projectId).where("status", "in", OPEN)
+      .where("author_key", "=", author).executeTakeFirstOrThrow();
+    return Number(count);
+  }
+
+  /** How many comments of a review have an author. */
+  async countCommentsBy({ id }: Pick<Review, "id">, author: string): Promise<number> {
+    const { count } = await this.#tables.selectFrom("review_comments")
+      .select(({ fn }) => fn.countAll<number>().as("count"))
+      .where("review_id", "=", id).where("author_key", "=", author).executeTakeFirstOrThrow();
+    return Number(count);
+  }
+
   /** The author's own diff. */
   async diffOf({ id }: Pick<Review, "id">): Promise<string> {
     const row = await this.#tables.selectFrom("reviews").select("diff")
@@ -126,6 +209,13 @@ export class ReviewStore {
     const rows = await this.#tables.selectFrom("review_verdicts").selectAll()
       .where("review_id", "=", id).where("withdrawn_at", "is", null).orderBy("id").execute();
     return rows.map(verdictOf);
+  }
+
+  /** The newest verdicts, whether they stand or not, oldest first. */
+  async verdictHistory({ id }: Pick<Review, "id">): Promise<readonly Verdict[]> {
+    const rows = await this.#tables.selectFrom("review_verdicts").selectAll()
+      .where("review_id", "=", id).orderBy("id", "desc").limit(MAX_HISTORY).execute();
+    return rows.map(verdictOf).reverse();
   }
 
   /** The round of a reviewer's last verdict, whether it stands or not; null if there is none. */

@@ -10,6 +10,8 @@ export interface ReviewDetail {
   readonly rounds: readonly Round[];
   readonly comments: readonly Comment[];
   readonly verdicts: readonly Verdict[];
+  /** Also those that were withdrawn, oldest first. */
+  readonly verdictHistory: readonly Verdict[];
   readonly approvals: Approvals;
   /** The diff of the newest round. */
   readonly diff: string;
@@ -55,13 +57,8 @@ export function viewOfDetail(detail: ReviewDetail) {
     base: newest?.base ?? null,
     tip: newest?.tip ?? null,
     approvals: { any, people, required },
-    verdicts: verdicts.map(({ reviewer, verdict, round, givenAt }) => ({
-      agent_id: reviewer.name,
-      kind: reviewer.kind,
-      verdict,
-      round,
-      given_at: timeOf(givenAt),
-    })),
+    verdicts: verdicts.map(viewOfVerdict),
+    verdict_history: detail.verdictHistory.map(viewOfVerdict),
     rounds: rounds.map(({ round, base, tip, startedAt }) => ({
       round,
       base,
@@ -69,6 +66,16 @@ export function viewOfDetail(detail: ReviewDetail) {
       started_at: timeOf(startedAt),
     })),
     comments: comments.map((comment) => viewOfComment(comment, places.get(comment.number) ?? null)),
+  };
+}
+
+function viewOfVerdict({ reviewer, verdict, round, givenAt }: Verdict) {
+  return {
+    agent_id: reviewer.name,
+    kind: reviewer.kind,
+    verdict,
+    round,
+    given_at: timeOf(givenAt),
   };
 }
 
@@ -91,8 +98,8 @@ export function viewOfComment(comment: Comment, place: LinePlace | null) {
   };
 }
 
-export function viewOfRoundDiff({ from, to, diff, isTruncated, files }: RoundDiff) {
-  return { from, to, diff, is_truncated: isTruncated, files };
+export function viewOfRoundDiff({ from, to, diff, isTruncated, files, total }: RoundDiff) {
+  return { from, to, diff, is_truncated: isTruncated, files, total };
 }
 
 function timeOf(milliseconds: number): string {

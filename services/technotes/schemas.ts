@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { textSchema } from "../validation/mod.ts";
+import { lineSchema } from "../validation/mod.ts";
 
 /** Longest text of a note, in characters. */
 const MAX_TEXT = 1_000_000;
 const MAX_TAGS = 20;
 
-const comment = z.string().trim().pipe(textSchema(1, 1000))
+const comment = z.string().trim().pipe(lineSchema(1, 1000))
   .describe("One line for the timeline");
 const content = z.string().min(1, { error: "must not be empty" })
   .max(MAX_TEXT, { error: `must have at most ${MAX_TEXT} characters` })
@@ -15,9 +15,7 @@ const mimetype = z.enum(["text/x-markdown", "text/x-fossil-wiki", "text/plain"],
 });
 const timestamp = z.iso.datetime({ offset: true, error: "must be a date and time (ISO 8601)" })
   .describe("The note's time in the timeline");
-const tag = z.string().regex(/^[^\s,\p{Cc}]{1,100}$/u, {
-  error: "must have 1 to 100 characters, without spaces, commas and control characters",
-}).meta({ pattern: "^[^\\s,\\u0000-\\u001f\\u007f-\\u009f]{1,100}$" });
+const tag = lineSchema(1, 100).regex(/^[^\s,]*$/, { error: "must have no spaces and commas" });
 const tags = z.array(tag).max(MAX_TAGS, { error: `must have at most ${MAX_TAGS} entries` });
 const color = z.string().regex(/^#[0-9a-fA-F]{6}$/, { error: "must be a color such as #ffcc00" });
 

@@ -13,6 +13,8 @@ interface Page {
 export class ClaimBook implements Directory {
   readonly #database: Database;
   readonly #pages = new Map<string, Page>();
+  /** Active claims by holder and id. */
+  readonly #held = new Map<string, Map<string, Claim>>();
 
   constructor(database: Database) {
     this.#database = database;
@@ -25,6 +27,7 @@ export class ClaimBook implements Directory {
     const leases = await tables.selectFrom("ticket_leases").selectAll().where("strikes", ">", 0)
       .execute();
     this.#pages.clear();
+    this.#held.clear();
     for (const row of claims) this.put(claimOf(row));
     for (const { project_id, ticket, strikes } of leases) {
       this.setStrikes(project_id, ticket, strikes);
@@ -46,6 +49,11 @@ export class ClaimBook implements Directory {
     for (const { active } of this.#pages.values()) yield* active.values();
   }
 
+  /** The active claims of a holder in all projects, oldest first. */
+  heldBy(key: string): readonly Claim[] {
+    return [...this.#held.get(key)?.values() ?? []];
+  }
+
   count(projectId: string): number {
     return this.#pages.get(projectId)?.active.size ?? 0;
   }
@@ -63,12 +71,28 @@ export class ClaimBook implements Directory {
   /** Records a new or renewed claim. */
   put(claim: Claim): void {
     this.#page(claim.projectId).active.set(claim.ticket, claim);
+    const { key } = claim.holder;
+    const held = this.#held.get(key) ?? new Map<string, Claim>();
+    this.#held.set(key, held.set(claim.id, claim));
+  }
+
+  /** Records that leases stand still since a time, or that they run again as of `now`. */
+  freeze(claims: readonly Claim[], frozenAt: number | null, now: number): void {
+    for (const { id, projectId, ticket } of claims) {
+      const claim = this.find(projectId, ticket);
+      if (claim?.id !== id) continue;
+      const left = frozenAt === null && claim.frozenAt !== null ? now - claim.frozenAt : 0;
+      this.put({ ...claim, frozenAt, expiresAt: claim.expiresAt + left });
+    }
   }
 
   /** Records the end of a claim. */
-  remove({ id, projectId, ticket }: Claim): void {
+  remove({ id, projectId, ticket, holder: { key } }: Claim): void {
     const active = this.#pages.get(projectId)?.active;
     if (active?.get(ticket)?.id === id) active.delete(ticket);
+    const held = this.#held.get(key);
+    held?.delete(id);
+    if (held?.size === 0) this.#held.delete(key);
   }
 
   setStrikes(projectId: string, ticket: string, count: number): void {

@@ -36,6 +36,11 @@ export class ClaimExpiry {
     this.#sweep();
   }
 
+  /** Looks at every claim again. */
+  again(): void {
+    this.#sweep();
+  }
+
   /** Schedules a check for the time at which a claim expires. */
   expect(expiresAt: number): void {
     if (this.#isClosed || expiresAt >= this.#dueAt) return;
@@ -85,6 +90,7 @@ export class ClaimExpiry {
   async #examine(claim: Claim): Promise<number> {
     const { scheduler, isRevoked, end, log } = this.#options;
     const revoked = isRevoked(claim.holder);
+    if (!revoked && claim.frozenAt !== null) return Infinity;
     if (!revoked && claim.expiresAt > scheduler.now()) return claim.expiresAt;
     try {
       await end(claim, revoked ? "revoked" : "lapsed");

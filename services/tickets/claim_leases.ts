@@ -1,4 +1,4 @@
-import { type Database, Unchanged } from "../database/mod.ts";
+import { type Change, type Database, Unchanged } from "../database/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import type { Projects } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -27,7 +27,8 @@ export class ClaimLeases {
 
   /** Whether a claim that has not ended still holds. */
   isLive(claim: Claim): boolean {
-    return claim.expiresAt > this.#options.scheduler.now() && !this.isRevoked(claim.holder);
+    const isRunning = claim.frozenAt !== null || claim.expiresAt > this.#options.scheduler.now();
+    return isRunning && !this.isRevoked(claim.holder);
   }
 
   /**
@@ -62,13 +63,9 @@ export class ClaimLeases {
    * @returns null if the claim has ended meanwhile
    */
   async renew(claim: Claim, { always = false } = {}): Promise<Claim | null> {
-    const { database, scheduler, statements } = this.#options;
-    const expiresAt = this.expiryFrom(claim.projectId, scheduler.now());
-    const least = Math.min(RENEWAL_MS, this.#millisecondsOf(claim.projectId) * RENEWAL_PART);
-    if (expiresAt <= claim.expiresAt || (!always && expiresAt - claim.expiresAt < least)) {
-      return claim;
-    }
-    const renewed = { ...claim, expiresAt };
+    const { database, statements } = this.#options;
+    const renewed = this.renewed(claim, { always });
+    if (renewed === claim) return claim;
     try {
       await database.commit({ statements: [statements.renewal(renewed)] });
     } catch (error) {
@@ -76,6 +73,24 @@ export class ClaimLeases {
       throw error;
     }
     return renewed;
+  }
+
+  /** The change that renews the leases of these claims, for an observer of received artifacts. */
+  renewals(claims: readonly Claim[]): Change {
+    const { statements } = this.#options;
+    const renewed = claims.map((claim) => this.renewed(claim)).filter((claim, index) =>
+      claim !== claims[index]
+    );
+    return { statements: renewed.map((claim) => statements.renewal(claim, { mustChange: false })) };
+  }
+
+  /** The claim with the lease that activity now gives it, or itself if that is hardly longer. */
+  renewed(claim: Claim, { always = false } = {}): Claim {
+    if (claim.frozenAt !== null) return claim;
+    const expiresAt = this.expiryFrom(claim.projectId, this.#options.scheduler.now());
+    const least = Math.min(RENEWAL_MS, this.#millisecondsOf(claim.projectId) * RENEWAL_PART);
+    const gain = expiresAt - claim.expiresAt;
+    return gain <= 0 || (!always && gain < least) ? claim : { ...claim, expiresAt };
   }
 
   #millisecondsOf(projectId: string): number {

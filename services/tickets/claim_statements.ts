@@ -4,6 +4,9 @@ import { type Project, projectEvent } from "../projects/mod.ts";
 import type { ClaimBook } from "./claim_book.ts";
 import { type Claim, type ClaimOutcome, isoOf, isResult } from "./records.ts";
 
+/** Claims that one statement changes. */
+const CLAIMS_AT_ONCE = 500;
+
 /** How a claim ends. */
 export interface ClaimEnd {
   readonly outcome: ClaimOutcome;
@@ -55,6 +58,7 @@ export class ClaimStatements {
       files_changed: null,
       claimed_at: claim.claimedAt,
       expires_at: claim.expiresAt,
+      frozen_at: null,
       ended_at: null,
       outcome: null,
     });
@@ -70,12 +74,34 @@ export class ClaimStatements {
     };
   }
 
-  /** Undoes its transaction if the claim has ended. */
-  renewal(claim: Claim): Statement {
+  /** @param mustChange whether to undo the transaction if the claim has ended */
+  renewal(claim: Claim, { mustChange = true } = {}): Statement {
     const update = this.#database.tables.updateTable("claims")
       .set({ expires_at: claim.expiresAt })
       .where("id", "=", claim.id).where("ended_at", "is", null);
-    return statement(update, { mustChange: true, committed: () => this.#book.put(claim) });
+    return statement(update, { mustChange, committed: () => this.#book.put(claim) });
+  }
+
+  /**
+   * Stops the leases of the given claims, or lets them run again with the time that they had left.
+   *
+   * @param now Unix milliseconds
+   */
+  freezing(claims: readonly Claim[], isFrozen: boolean, now: number): readonly Statement[] {
+    const statements: Statement[] = [];
+    for (let at = 0; at < claims.length; at += CLAIMS_AT_ONCE) {
+      const part = claims.slice(at, at + CLAIMS_AT_ONCE);
+      const update = this.#database.tables.updateTable("claims").where("ended_at", "is", null)
+        .where("id", "in", part.map(({ id }) => id));
+      const change = isFrozen ? update.set({ frozen_at: now }) : update.set(({ eb, ref }) => ({
+        expires_at: eb("expires_at", "+", eb(eb.val(now), "-", ref("frozen_at"))),
+        frozen_at: null,
+      }));
+      statements.push(statement(change, {
+        committed: () => this.#book.freeze(part, isFrozen ? now : null, now),
+      }));
+    }
+    return statements;
   }
 
   /** Ends an active claim, or records that submitted work was merged. */

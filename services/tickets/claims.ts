@@ -1,24 +1,19 @@
-import { type Change, type Database, Duplicate } from "../database/mod.ts";
+import { type Change, Duplicate, type Statement } from "../database/mod.ts";
 import { Conflict, Forbidden, NotFound } from "../errors.ts";
 import { type Origin, SYSTEM } from "../events/mod.ts";
 import type { TicketRef } from "../fossil/mod.ts";
-import { type AccountDirectory, type Caller, originOf } from "../identity/mod.ts";
+import { type Caller, originOf } from "../identity/mod.ts";
 import { foldCase } from "../irc/mod.ts";
-import type { Log } from "../log.ts";
-import {
-  type Actor,
-  type Project,
-  projectEvent,
-  type ProjectRepositories,
-  type Projects,
-} from "../projects/mod.ts";
-import type { Scheduler } from "../scheduler.ts";
+import { type Project, projectEvent } from "../projects/mod.ts";
 import { newUlid } from "../ulid.ts";
 import { ClaimBook } from "./claim_book.ts";
 import { ClaimExpiry } from "./claim_expiry.ts";
 import { ClaimLeases } from "./claim_leases.ts";
+import type { ClaimRequest, ClaimsOptions, FenceRequest } from "./claim_requests.ts";
+import { ClaimRoom } from "./claim_room.ts";
 import { type ClaimEnd, ClaimStatements } from "./claim_statements.ts";
 import { endClosed } from "./closed_tickets.ts";
+import { renewPushed } from "./pushed_changes.ts";
 import { type Claim, claimOf, type ClaimOutcome, type Holder, isResult } from "./records.ts";
 import { claimRefusal, refusalOf, requireGeneration, requireNotDone } from "./refusals.ts";
 
@@ -31,31 +26,6 @@ const NEXT_TICKETS = 5;
 /** Attempts at a claim while other claims of the ticket come and go. */
 const MAX_TRIES = 10;
 
-export interface ClaimsOptions {
-  readonly database: Database;
-  readonly projects: Projects;
-  readonly repositories: ProjectRepositories;
-  readonly accounts: AccountDirectory;
-  readonly scheduler: Scheduler;
-  readonly log: Log;
-}
-
-/** Who acts on a ticket, and under which generation, if the request names one. */
-export interface FenceRequest {
-  /** The whole id of the ticket. */
-  readonly ticket: string;
-  /** The holder on whose behalf the write is made. */
-  readonly actor: Holder;
-  readonly generation?: number | undefined;
-}
-
-/** Who asks for a claim or its end. */
-export interface ClaimRequest {
-  readonly caller: Caller;
-  readonly actor: Actor;
-  readonly generation?: number | undefined;
-}
-
 /**
  * Claims: leases on tickets with a fence. The unique index on active claims decides every race.
  * Claims end only while nothing is written to the project's repository, so what {@link fence} finds
@@ -67,12 +37,19 @@ export class Claims {
   readonly #options: ClaimsOptions;
   readonly #leases: ClaimLeases;
   readonly #expiry: ClaimExpiry;
+  readonly #room: ClaimRoom;
 
   private constructor(options: ClaimsOptions) {
     this.#options = options;
     this.book = new ClaimBook(options.database);
     this.statements = new ClaimStatements(options.database, this.book);
     this.#leases = new ClaimLeases({ ...options, statements: this.statements });
+    this.#room = new ClaimRoom({
+      book: this.book,
+      projects: options.projects,
+      perAgent: options.perAgent,
+      isLive: (claim) => this.#leases.isLive(claim),
+    });
     this.#expiry = new ClaimExpiry({
       book: this.book,
       scheduler: options.scheduler,
@@ -87,10 +64,36 @@ export class Claims {
     const claims = new Claims(options);
     await options.database.keepCurrent(claims.book);
     options.repositories.onReceived((reception) => endClosed(claims, reception));
+    options.repositories.onReceived((reception) => renewPushed(claims, reception));
     options.accounts.onChanged((id, account) => {
       if (account === null || account.revokedAt !== null) claims.#expiry.endAllOf(id);
     });
     return claims;
+  }
+
+  /**
+   * The statements that stop the leases of halted agents, and let those of the others run again.
+   *
+   * @param isHalted whether the account with this internal id is a halted agent's
+   * @param now Unix milliseconds
+   */
+  freezing(isHalted: (id: string) => boolean, now: number): readonly Statement[] {
+    const halting: Claim[] = [];
+    const resuming: Claim[] = [];
+    for (const claim of this.book.all()) {
+      const halted = isHalted(claim.holder.key);
+      if (halted && claim.frozenAt === null && this.#leases.isLive(claim)) halting.push(claim);
+      if (!halted && claim.frozenAt !== null) resuming.push(claim);
+    }
+    return [
+      ...this.statements.freezing(halting, true, now),
+      ...this.statements.freezing(resuming, false, now),
+    ];
+  }
+
+  /** Looks again when leases end, after some of them began to run again. */
+  thawed(): void {
+    this.#expiry.again();
   }
 
   /** Begins to end expired claims. Settle the intentions of an earlier process before. */
@@ -114,6 +117,16 @@ export class Claims {
     return this.book.of(project.id).filter((claim) =>
       this.#leases.isLive(claim) && (name === null || foldCase(claim.holder.name) === name)
     );
+  }
+
+  /** The claims of an account that hold now, in all projects, oldest first. */
+  heldBy(accountId: string): readonly Claim[] {
+    return this.book.heldBy(accountId).filter((claim) => this.#leases.isLive(claim));
+  }
+
+  /** The claims of all projects that hold now. */
+  *all(): Generator<Claim> {
+    for (const claim of this.book.all()) if (this.#leases.isLive(claim)) yield claim;
   }
 
   /** Tickets that wait for a person, because too many of their claims ended without a result. */
@@ -156,6 +169,7 @@ export class Claims {
    *
    * @param ticket its whole id
    * @throws Conflict if somebody else holds it, or the generation is not the current one
+   * @throws TooMany if the actor holds too many claims
    */
   async claim(
     project: Project,
@@ -224,14 +238,28 @@ export class Claims {
     project: Pick<Project, "id">,
     { ticket, actor, generation }: FenceRequest,
   ): Promise<Claim> {
+    const claim = await this.standing(project, { ticket, actor, generation });
+    if (claim.outcome !== null) return claim;
+    return await this.#leases.renew(claim) ??
+      await this.#fenceOfPast(project, { ticket, actor, generation });
+  }
+
+  /**
+   * The claim that {@link fence} would find, without renewing its lease.
+   *
+   * @throws Conflict like {@link fence}
+   */
+  async standing(
+    project: Pick<Project, "id">,
+    { ticket, actor, generation }: FenceRequest,
+  ): Promise<Claim> {
     const claim = this.active(project, ticket);
     if (claim === null) return await this.#fenceOfPast(project, { ticket, actor, generation });
     if (claim.holder.key !== actor.key) {
       throw claimRefusal(`"${claim.holder.name}" holds the claim of this ticket`, claim);
     }
     requireGeneration(claim, generation);
-    return await this.#leases.renew(claim) ??
-      await this.#fenceOfPast(project, { ticket, actor, generation });
+    return claim;
   }
 
   /**
@@ -244,6 +272,18 @@ export class Claims {
     if (request.generation !== undefined) await this.fence(project, request);
     const claim = this.active(project, request.ticket);
     if (claim !== null && claim.holder.key === request.actor.key) await this.#leases.renew(claim);
+  }
+
+  /** The change that renews the leases of holders who did something. */
+  renewing(
+    project: Pick<Project, "id">,
+    acts: readonly { readonly ticket: string; readonly holder: Pick<Holder, "key"> }[],
+  ): Change {
+    const held = acts.flatMap(({ ticket, holder: { key } }) => {
+      const claim = this.active(project, ticket);
+      return claim?.holder.key === key ? [claim] : [];
+    });
+    return this.#leases.renewals(held);
   }
 
   /**
@@ -320,13 +360,13 @@ export class Claims {
       workspace: workspace ?? null,
       claimedAt: now,
       expiresAt: this.#leases.expiryFrom(project.id, now),
+      frozenAt: null,
       endedAt: null,
       outcome: null,
     };
     try {
-      await this.#options.database.commit(
-        this.statements.beginning(project, claim, previous, originOf(caller)),
-      );
+      const beginning = this.statements.beginning(project, claim, previous, originOf(caller));
+      await this.#room.take(claim, () => this.#options.database.commit(beginning));
     } catch (error) {
       if (error instanceof Duplicate) return null;
       throw error;

@@ -1,5 +1,6 @@
 /** Tickets and the claims on them: leases with a fence. README.md explains how to use the fence. */
-export { type ClaimRequest, Claims, type ClaimsOptions, type FenceRequest } from "./claims.ts";
+export type { ClaimRequest, ClaimsOptions, FenceRequest } from "./claim_requests.ts";
+export { Claims } from "./claims.ts";
 export { CustomFields } from "./custom_fields.ts";
 export {
   type Claim,

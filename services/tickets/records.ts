@@ -31,6 +31,8 @@ export interface Claim {
   readonly workspace: string | null;
   readonly claimedAt: number;
   readonly expiresAt: number;
+  /** Since when the lease stands still, because its holder is halted; or null. */
+  readonly frozenAt: number | null;
   readonly endedAt: number | null;
   /** Null while it is active. */
   readonly outcome: ClaimOutcome | null;
@@ -51,6 +53,8 @@ export interface ClaimView {
   readonly generation: number;
   readonly claimed_at: string;
   readonly expires_at: string;
+  /** While it is set, the lease stands still: the time that it had left then comes back. */
+  readonly frozen_at: string | null;
 }
 
 export function viewOfClaim(claim: Claim): ClaimView {
@@ -64,6 +68,7 @@ export function viewOfClaim(claim: Claim): ClaimView {
     workspace: claim.workspace,
     generation: claim.generation,
     claimed_at: isoOf(claim.claimedAt),
+    frozen_at: claim.frozenAt === null ? null : isoOf(claim.frozenAt),
     expires_at: isoOf(claim.expiresAt),
   };
 }
@@ -78,6 +83,7 @@ export function claimOf(row: Selectable<Tables["claims"]>): Claim {
     workspace: row.workspace,
     claimedAt: row.claimed_at,
     expiresAt: row.expires_at,
+    frozenAt: row.frozen_at,
     endedAt: row.ended_at,
     outcome: row.outcome,
   };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { TICKET_FIELD_TYPES } from "../fossil/mod.ts";
-import { textSchema } from "../validation/mod.ts";
+import { lineSchema } from "../validation/mod.ts";
 
 /** Longest text of a description, a comment or any other field, in characters. */
 const MAX_TEXT = 100_000;
@@ -9,8 +9,8 @@ const MAX_TEXT = 100_000;
 const MAX_FIELDS = 50;
 
 const long = z.string().max(MAX_TEXT, { error: `must have at most ${MAX_TEXT} characters` });
-const title = z.string().trim().pipe(textSchema(1, 500));
-const word = textSchema(0, 100);
+const title = z.string().trim().pipe(lineSchema(1, 500));
+const word = lineSchema(0, 100);
 
 /** Markups of a text. */
 const mimetype = z.enum(["text/plain", "text/x-markdown", "text/x-fossil-wiki"], {
@@ -70,10 +70,13 @@ const MAX_FILES = 1000;
 /** The body of a request that submits work. */
 export const submissionSchema = z.object({
   summary: long.default(""),
-  workspace: z.string().trim().max(200, { error: "must have at most 200 characters" }).optional(),
-  files_changed: z.array(textSchema(1, 1000)).max(MAX_FILES, {
+  workspace: z.string().trim().pipe(lineSchema(0, 200)).optional(),
+  files_changed: z.array(lineSchema(1, 1000)).max(MAX_FILES, {
     error: `must have at most ${MAX_FILES} entries`,
   }).default([]),
+  reviewers: z.array(z.string().trim().min(1).max(200)).max(20, {
+    error: "must name at most 20 reviewers",
+  }).default([]).describe("Accounts that are asked for a verdict on the workspace's review"),
 });
 
 export type NewTicket = z.infer<typeof newTicketSchema>;

@@ -21,6 +21,8 @@ export interface Submission {
   readonly summary: string;
   /** The workspace with the work, or null. */
   readonly workspace: string | null;
+  /** Names of accounts to review the work. */
+  readonly reviewers: readonly string[];
 }
 
 /** A further effect of a submission, such as opening a review. */
@@ -103,13 +105,14 @@ export class Submissions {
     const ticket = await tickets.resolve(project, id, "No active claim for this ticket");
     const claim = await this.#requireClaim(project, ticket.uuid, writer);
     const workspace = work.workspace || claim.workspace;
-    const submission = { project, ticket, claim, caller, actor, summary: work.summary, workspace };
+    const { summary, reviewers } = work;
+    const submission = { project, ticket, claim, caller, actor, summary, workspace, reviewers };
     const prepared = [];
     for (const part of this.#parts) prepared.push(await part.prepare(submission));
     const body: Submitting = {
       ticket: ticket.uuid,
       generation: claim.generation,
-      summary: work.summary,
+      summary,
       filesChanged: work.files_changed,
       workspace,
       plans: prepared.map((part) => part?.plan ?? null),

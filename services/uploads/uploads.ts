@@ -24,6 +24,8 @@ const FINISHED_LIFETIME = 60 * 60 * 1000;
 const SWEEP_INTERVAL = 60 * 60 * 1000;
 /** Most unfinished uploads of one project. */
 const MAX_UPLOADS = 100;
+/** Most unfinished uploads of one uploader in a project. */
+const MAX_UPLOADS_OF_ONE = 20;
 /** Finished uploads kept for one project. */
 const MAX_FINISHED = 1000;
 
@@ -120,7 +122,7 @@ export class Uploads {
    * Begins an upload.
    *
    * @throws NotFound if there is no such release; Conflict, TooLarge
-   * @throws TooMany if the project's unfinished uploads exceed a bound
+   * @throws TooMany if the unfinished uploads of the actor or the project exceed a bound
    */
   async create(project: Project, asked: NewUpload, actor: Actor): Promise<UploadView> {
     const { tag, name, contentType, length } = asked;
@@ -129,7 +131,7 @@ export class Uploads {
     }
     await this.#options.releases.files.requireRoom(project, tag, name);
     return await this.#options.repositories.exclusively(project, async () => {
-      await this.#requireRoom(project, length);
+      await this.#requireRoom(project, length, actor);
       const now = this.#options.scheduler.now();
       const row: Row = {
         id: newUlid(now),
@@ -281,15 +283,26 @@ export class Uploads {
     }
   }
 
-  async #requireRoom(project: Project, length: number): Promise<void> {
+  async #requireRoom(project: Project, length: number, { key }: Actor): Promise<void> {
     const rows = await this.#rows(project);
     const open = rows.filter((row) => row.finished_at === null && this.#isCurrent(row));
+    const own = open.filter(({ uploader_key }) => uploader_key === key);
+    const { maxBytes } = this.#options;
+    if (own.length >= MAX_UPLOADS_OF_ONE) {
+      throw new TooMany(
+        `You have ${MAX_UPLOADS_OF_ONE} unfinished uploads in this project; end one of them`,
+      );
+    }
+    if (own.length > 0 && bytesOf(own) + length > maxBytes / 2) {
+      throw new TooMany(
+        `Your unfinished uploads would take more than half of the project's ${maxBytes} bytes; ` +
+          "end one of them",
+      );
+    }
     if (open.length >= MAX_UPLOADS) {
       throw new TooMany(`The project has ${MAX_UPLOADS} unfinished uploads; end one of them`);
     }
-    const { maxBytes } = this.#options;
-    const bytes = open.reduce((sum, row) => sum + row.total_bytes, length);
-    if (bytes > maxBytes) {
+    if (bytesOf(open) + length > maxBytes) {
       throw new TooMany(
         `The project's unfinished uploads would take more than ${maxBytes} bytes together; end one ` +
           "of them",
@@ -364,6 +377,11 @@ export class Uploads {
 
 function mayUse({ uploader_key }: Row, { actor, isAdmin }: UploadViewer): boolean {
   return isAdmin || uploader_key === actor.key;
+}
+
+/** Bytes of uploads once they are complete. */
+function bytesOf(rows: readonly Row[]): number {
+  return rows.reduce((sum, { total_bytes }) => sum + total_bytes, 0);
 }
 
 /** The release of an upload, and the name of its file. */

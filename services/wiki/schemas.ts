@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isLine, lineSchema } from "../validation/mod.ts";
 
 /** The markups of a page, under the names that Fossil stores. */
 export const MIMETYPES = ["text/x-markdown", "text/x-fossil-wiki", "text/plain"] as const;
@@ -14,13 +15,14 @@ const encoder = new TextEncoder();
 /** Whether a name is valid by Fossil's rules; it may contain slashes. */
 function isPageName(name: string): boolean {
   return encoder.encode(name).length <= MAX_NAME_BYTES &&
-    /^[^ \p{Cc}](?:[^\p{Cc}]*[^ \p{Cc}])?$/u.test(name) && !name.includes("  ");
+    /^[^ \p{Cc}](?:[^\p{Cc}]*[^ \p{Cc}])?$/u.test(name) && !name.includes("  ") &&
+    isLine(name);
 }
 
 /** The name of a page to write. */
 export const pageNameSchema = z.string().refine(isPageName, {
   error:
-    `must have 1 to ${MAX_NAME_BYTES} bytes, no control characters, no space at its ends and ` +
+    `must have 1 to ${MAX_NAME_BYTES} bytes, no control or invisible characters, no space at its ends and ` +
     "no two spaces in a row",
 });
 
@@ -34,9 +36,7 @@ export const wikiEditSchema = z.strictObject({
       error: 'must be "text/x-markdown", "text/x-fossil-wiki" or "text/plain"',
     }),
   ).optional().describe("By default, the page's own, or text/x-markdown for a new page"),
-  comment: z.string().max(1000, { error: "must have at most 1000 characters" })
-    .regex(/^[^\0]*$/, { error: "must not contain NUL characters" })
-    .optional().describe("Describes the change in the timeline"),
+  comment: lineSchema(0, 1000).optional().describe("Describes the change in the timeline"),
   parent: z.string().regex(/^[0-9a-fA-F]{4,64}$/, { error: "must be the id of a version" })
     .nullable().optional().describe(
       "The edited version, or a prefix of its id; null for a new page. 409 if the page " +

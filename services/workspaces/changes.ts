@@ -5,9 +5,6 @@ import { encodeUtf8, type FileChange } from "../fossil/mod.ts";
 /** Most changes of one commit. */
 export const MAX_CHANGES = 1000;
 
-/** The longest path, in characters. */
-export const MAX_PATH = 1000;
-
 /** Total size of the files of one commit, in bytes; the request's body is bounded as well. */
 export const MAX_COMMIT_BYTES = 16 * 1024 * 1024;
 

@@ -2,7 +2,7 @@ import { Conflict } from "../errors.ts";
 import type { PooledRepository, TagChange } from "../fossil/mod.ts";
 import type { Project, RegisteredKind } from "../projects/mod.ts";
 import type { WorkRequest } from "./interfaces.ts";
-import { DEFAULT_TARGET, type WorkspaceParts } from "./parts.ts";
+import type { WorkspaceParts } from "./parts.ts";
 import { lineOf } from "./permits.ts";
 import type { Workspace } from "./records.ts";
 import type { WorkspaceRoom } from "./room.ts";
@@ -109,6 +109,6 @@ async function closedTags(
   workspace: Workspace,
   sign: "+" | "-",
 ): Promise<TagChange[]> {
-  const { leaves } = await lineOf(repository, workspace, DEFAULT_TARGET);
+  const { leaves } = await lineOf(repository, workspace);
   return leaves.map((target) => ({ sign, name: "closed", target }));
 }

@@ -2,7 +2,7 @@ import { Conflict, Invalid } from "../errors.ts";
 import type { FileChange, PooledRepository } from "../fossil/mod.ts";
 import type { Project, RegisteredKind, Stamp } from "../projects/mod.ts";
 import type { WorkRequest } from "./interfaces.ts";
-import { DEFAULT_TARGET, type WorkspaceParts } from "./parts.ts";
+import type { WorkspaceParts } from "./parts.ts";
 import { lineOf } from "./permits.ts";
 import { branchOf, type Workspace, type WorkspaceLine } from "./records.ts";
 import { changed, checkinOn } from "./settling.ts";
@@ -18,7 +18,8 @@ export interface NewCommit {
 
 /** A merge of another branch into a workspace; its changes resolve the conflicts. */
 export interface UpdateRequest extends WorkRequest, Omit<NewCommit, "message"> {
-  readonly source: string;
+  /** The branch to merge; the main branch by default. */
+  readonly source?: string | undefined;
   readonly message?: string | undefined;
 }
 
@@ -88,7 +89,7 @@ export class Committing {
       const { checkin, preview } = await repository.merge({
         ...stamp,
         ours: line.tip,
-        theirs: await requireBranchTip(repository, source),
+        theirs: await requireBranchTip(repository, source ?? await repository.mainBranch()),
         resolutions: changes,
         followParents: true,
         ...(message === undefined ? {} : { comment: message }),
@@ -114,7 +115,7 @@ export class Committing {
         const workspace = await permits.requireActive(project, name, "commit");
         permits.requireOwner(workspace, request);
         await permits.fence(project, workspace, request);
-        const line = await lineOf(repository, workspace, DEFAULT_TARGET);
+        const line = await lineOf(repository, workspace);
         requireTip(line, parent);
         const uuid = await write(repository, stamp, line);
         return { workspace, uuid, parent: line.tip, commitsMade: line.commitsMade + 1 };

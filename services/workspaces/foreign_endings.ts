@@ -1,7 +1,7 @@
 import type { Change } from "../database/mod.ts";
 import type { MergeOf, PooledRepository, ReceivedArtifact } from "../fossil/mod.ts";
 import type { Project, Reception } from "../projects/mod.ts";
-import { DEFAULT_TARGET, type WorkspaceParts } from "./parts.ts";
+import type { WorkspaceParts } from "./parts.ts";
 import { linesOf } from "./permits.ts";
 import { branchOf, isPassing, type Workspace, type WorkspaceLine } from "./records.ts";
 
@@ -82,7 +82,7 @@ export class ForeignEndings {
 
   #endings(project: Project, active: readonly Workspace[]): Promise<Ending[]> {
     return this.#parts.repositories.read(project, async (repository) => {
-      const lines = await linesOf(repository, active, DEFAULT_TARGET);
+      const lines = await linesOf(repository, active);
       const endings: Ending[] = [];
       for (const [index, workspace] of active.entries()) {
         const line = lines[index];

@@ -10,6 +10,12 @@ import type { Workspace } from "./records.ts";
 export interface WorkFence {
   /** @throws Conflict if the claim does not permit the write */
   fence(project: Pick<Project, "id">, request: FenceRequest): Promise<Claim>;
+  /** Like `fence`, without renewing the lease. */
+  standing(project: Pick<Project, "id">, request: FenceRequest): Promise<Claim>;
+  renewing(
+    project: Pick<Project, "id">,
+    acts: readonly { readonly ticket: string; readonly holder: Pick<Holder, "key"> }[],
+  ): Change;
   merged(project: Project, merge: {
     readonly ticket: string;
     readonly owner?: Holder | undefined;

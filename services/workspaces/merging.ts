@@ -2,7 +2,7 @@ import type { Change } from "../database/mod.ts";
 import type { Origin } from "../events/mod.ts";
 import type { Project, RegisteredKind } from "../projects/mod.ts";
 import type { MergeGate, WorkFence, WorkRequest } from "./interfaces.ts";
-import { DEFAULT_TARGET, type WorkspaceParts } from "./parts.ts";
+import type { WorkspaceParts } from "./parts.ts";
 import { lineOf } from "./permits.ts";
 import { branchOf, type Workspace } from "./records.ts";
 import { changed, checkinOn } from "./settling.ts";
@@ -12,6 +12,7 @@ import { mergeConflict, requireBranchTip, requireTarget, requireTip } from "./ti
 export interface MergeRequest extends WorkRequest {
   /** The check-in to merge, or a prefix of its hash; Conflict if it is no longer the tip. */
   readonly tip?: string | undefined;
+  /** The branch to merge into; the main branch by default. */
   readonly target?: string | undefined;
   readonly message?: string | undefined;
   /** Whether the caller may merge another owner's workspace, because a review permits it. */
@@ -109,12 +110,13 @@ export class Merging {
    */
   async merge(project: Project, name: string, request: MergeRequest): Promise<WrittenMerge> {
     const { repositories, permits } = this.#parts;
-    const { target = DEFAULT_TARGET, extra = null, caller, actor } = request;
+    const { extra = null, caller, actor } = request;
     const found = await permits.requireActive(project, name, "merge");
-    requireTarget(target);
-    const { tip, base } = await repositories.read(project, async (repository) => {
+    const { target, tip, base } = await repositories.read(project, async (repository) => {
+      const target = request.target ?? await repository.mainBranch();
+      requireTarget(target);
       await requireBranchTip(repository, target);
-      return await lineOf(repository, found, target);
+      return { target, ...await lineOf(repository, found, target) };
     });
     const body = { workspaceId: found.id, tip, target, base, extra };
     return await repositories.write(project, {

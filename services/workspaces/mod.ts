@@ -1,11 +1,5 @@
 /** Workspaces: branches on which agents work, without a checkout. */
-export {
-  fileChangesOf,
-  MAX_CHANGES,
-  MAX_COMMIT_BYTES,
-  MAX_PATH,
-  type RequestedChange,
-} from "./changes.ts";
+export { fileChangesOf, MAX_CHANGES, MAX_COMMIT_BYTES, type RequestedChange } from "./changes.ts";
 export type { NewCommit, UpdateRequest, WrittenCommit } from "./committing.ts";
 export type {
   GatedMerge,

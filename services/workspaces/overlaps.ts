@@ -3,7 +3,6 @@ import { type Database, type Statement, statement, type Tables } from "../databa
 import { SYSTEM } from "../events/mod.ts";
 import { type Project, projectEvent, type ProjectRepositories } from "../projects/mod.ts";
 import type { ChangedPaths } from "./changed_paths.ts";
-import { DEFAULT_TARGET } from "./parts.ts";
 import { linesOf } from "./permits.ts";
 import type { Workspace, WorkspaceLine } from "./records.ts";
 import type { WorkspaceStore } from "./store.ts";
@@ -108,7 +107,7 @@ export class Overlaps {
     if (active.length === 0) return [];
     const lines = await this.#options.repositories.read(
       project,
-      (repository) => linesOf(repository, active, DEFAULT_TARGET),
+      (repository) => linesOf(repository, active),
     );
     return active.filter((_, index) => lines[index]?.tip === checkin);
   }
@@ -131,7 +130,7 @@ export class Overlaps {
     const { repositories, paths } = this.#options;
     const lines = await repositories.read(
       project,
-      (repository) => linesOf(repository, active, DEFAULT_TARGET),
+      (repository) => linesOf(repository, active),
     );
     const touching = new Map<string, Standing[]>();
     const shared = new Map<string, { one: Standing; other: Standing; paths: string[] }>();

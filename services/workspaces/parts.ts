@@ -3,9 +3,6 @@ import type { Permits } from "./permits.ts";
 import type { WorkspaceSettling } from "./settling.ts";
 import type { WorkspaceStore } from "./store.ts";
 
-/** The default branch into which workspaces are merged. */
-export const DEFAULT_TARGET = "trunk";
-
 /** The services that the changes of workspaces share. */
 export interface WorkspaceParts {
   readonly repositories: ProjectRepositories;

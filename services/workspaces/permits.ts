@@ -2,6 +2,7 @@ import { Conflict, Forbidden } from "../errors.ts";
 import type { PooledRepository } from "../fossil/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import type { Project } from "../projects/mod.ts";
+import type { FenceRequest } from "../tickets/mod.ts";
 import type { WorkFence, WorkRequest } from "./interfaces.ts";
 import { branchOf, type Workspace, type WorkspaceLine } from "./records.ts";
 import type { WorkspaceStore } from "./store.ts";
@@ -55,11 +56,40 @@ export class Permits {
    * @throws Conflict
    */
   async fence(project: Project, workspace: Workspace, request: WorkRequest): Promise<void> {
-    const { ticket, owner } = workspace;
-    const { actor, isAdmin, generation } = request;
-    if (ticket === null || (isAdmin && actor.key !== owner.key)) return;
-    const given = actor.key === owner.key ? { generation } : {};
-    await this.#claims.fence(project, { ticket, actor: owner, ...given });
+    const question = fenceOf(workspace, request);
+    if (question !== null) await this.#claims.fence(project, question);
+  }
+
+  /**
+   * The branches of active workspaces, with the clause that refuses the actor's check-ins, or null if
+   * they are welcome. Renews no lease. Nothing else may be written to the project meanwhile.
+   */
+  async refusals(
+    project: Project,
+    request: WorkRequest,
+  ): Promise<Readonly<Record<string, string | null>>> {
+    const refusals: Record<string, string | null> = {};
+    for (const workspace of await this.#store.allActive(project)) {
+      refusals[branchOf(workspace)] = await this.#refusalOf(project, workspace, request);
+    }
+    return refusals;
+  }
+
+  async #refusalOf(
+    project: Project,
+    workspace: Workspace,
+    request: WorkRequest,
+  ): Promise<string | null> {
+    try {
+      this.requireOwner(workspace, request);
+      const question = fenceOf(workspace, request);
+      if (question !== null) await this.#claims.standing(project, question);
+      return null;
+    } catch (error) {
+      if (error instanceof Forbidden) return error.message;
+      if (error instanceof Conflict) return withLease(error);
+      throw error;
+    }
   }
 
   /** Whether the owner's account is removed or revoked. */
@@ -70,11 +100,31 @@ export class Permits {
   }
 }
 
-/** The lines of workspaces, in the same order. */
+/** What the claims are asked before a write; null if the write needs no claim. */
+function fenceOf(
+  { ticket, owner }: Workspace,
+  { actor, isAdmin, generation }: WorkRequest,
+): FenceRequest | null {
+  if (ticket === null || (isAdmin && actor.key !== owner.key)) return null;
+  return { ticket, actor: owner, ...(actor.key === owner.key ? { generation } : {}) };
+}
+
+/** The fence's refusal as one clause, with what the API tells beside it. */
+function withLease({ message, details }: Conflict): string {
+  const { claimed_by, generation, expires_at } = details;
+  if (typeof claimed_by !== "string") return message;
+  return `${message} (generation ${generation}, until ${expires_at})`;
+}
+
+/**
+ * The lines of workspaces, in the same order.
+ *
+ * @param target the branch into which they will be merged; null for the main branch
+ */
 export async function linesOf(
   repository: PooledRepository,
   workspaces: readonly Workspace[],
-  target: string,
+  target: string | null = null,
 ): Promise<WorkspaceLine[]> {
   if (workspaces.length === 0) return [];
   const lines = await repository.lines(
@@ -93,11 +143,11 @@ export async function linesOf(
   }));
 }
 
-/** The line of one workspace. */
+/** The line of one workspace; see {@link linesOf}. */
 export async function lineOf(
   repository: PooledRepository,
   workspace: Workspace,
-  target: string,
+  target: string | null = null,
 ): Promise<WorkspaceLine> {
   const [line] = await linesOf(repository, [workspace], target);
   if (line === undefined) throw new Error("A line is missing from the answer");

@@ -47,21 +47,34 @@ export class WorkspaceStore {
     return rows.map(workspaceOf);
   }
 
+  /** The active workspaces of an owner in all projects, newest first. */
+  async activeOf(ownerKey: string, limit: number): Promise<readonly Workspace[]> {
+    const rows = await this.#rows().where("owner_key", "=", ownerKey)
+      .where("status", "=", "active")
+      .orderBy("id", "desc").limit(limit).execute();
+    return rows.map(workspaceOf);
+  }
+
   /** A page of workspaces, newest first; of one status, unless it is null. */
   async page(
     { id }: Pick<Project, "id">,
-    { status, limit, offset }: {
+    { status, ticket, owner, limit, offset }: {
       readonly status: WorkspaceStatus | null;
+      /** The whole id of the ticket; every workspace if absent. */
+      readonly ticket?: string | undefined;
+      /** The key of their owner; every owner's if absent. */
+      readonly owner?: string | undefined;
       readonly limit: number;
       readonly offset: number;
     },
   ): Promise<{ readonly workspaces: readonly Workspace[]; readonly total: number }> {
-    const where = this.#rows().where("project_id", "=", id)
-      .$if(status !== null, (query) => query.where("status", "=", status ?? "active"));
-    const rows = await where.orderBy("id", "desc").limit(limit).offset(offset).execute();
-    const counted = await this.#database.tables.selectFrom("workspaces")
-      .select(({ fn }) => fn.countAll<number>().as("total")).where("project_id", "=", id)
+    const matching = this.#database.tables.selectFrom("workspaces").where("project_id", "=", id)
       .$if(status !== null, (query) => query.where("status", "=", status ?? "active"))
+      .$if(ticket !== undefined, (query) => query.where("ticket", "=", ticket ?? null))
+      .$if(owner !== undefined, (query) => query.where("owner_key", "=", owner ?? ""));
+    const rows = await matching.selectAll().orderBy("id", "desc").limit(limit).offset(offset)
+      .execute();
+    const counted = await matching.select(({ fn }) => fn.countAll<number>().as("total"))
       .executeTakeFirstOrThrow();
     return { workspaces: rows.map(workspaceOf), total: Number(counted.total) };
   }

@@ -1,8 +1,8 @@
 import { monotonicFactory } from "ulid";
 import type { Change, Database } from "../database/mod.ts";
-import { Conflict, Forbidden, Invalid } from "../errors.ts";
-import type { Diff, FileDiff } from "../fossil/mod.ts";
-import { type AccountDirectory, originOf } from "../identity/mod.ts";
+import { Conflict, Invalid } from "../errors.ts";
+import type { Diff, DiffOptions } from "../fossil/mod.ts";
+import type { AccountDirectory } from "../identity/mod.ts";
 import type { Project, ProjectRepositories, RegisteredKind } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Holder } from "../tickets/mod.ts";
@@ -18,12 +18,14 @@ import {
 import { ForeignEndings } from "./foreign_endings.ts";
 import type { MergeGate, WorkFence, WorkRequest, WorkspaceListener } from "./interfaces.ts";
 import { type MergeRequest, Merging, type SettledMerge, type WrittenMerge } from "./merging.ts";
-import { DEFAULT_TARGET, type WorkspaceParts } from "./parts.ts";
+import type { WorkspaceParts } from "./parts.ts";
 import { lineOf, linesOf, Permits } from "./permits.ts";
+import { renewPushedWork } from "./pushed_work.ts";
 import { branchOf, type Workspace, type WorkspaceLine, type WorkspaceStatus } from "./records.ts";
 import { checkinOn, WorkspaceSettling } from "./settling.ts";
 import { WorkspaceRoom } from "./room.ts";
 import { WorkspaceStore } from "./store.ts";
+import { TakingOver } from "./taking_over.ts";
 import { requireBranchTip } from "./tips.ts";
 
 export interface WorkspacesOptions {
@@ -42,7 +44,7 @@ export interface NewWorkspace {
   readonly description: string;
   /** The whole id of the workspace's ticket; the actor must hold its claim. */
   readonly ticket?: string | undefined;
-  /** The branch from which it starts. */
+  /** The branch from which it starts; the main branch by default. */
   readonly from?: string | undefined;
 }
 
@@ -76,6 +78,7 @@ export class Workspaces {
   readonly #parts: WorkspaceParts;
   readonly #merging: Merging;
   readonly #closing: Closing;
+  readonly #takingOver: TakingOver;
   readonly #paths: ChangedPaths;
   readonly #room: WorkspaceRoom;
   /** Monotonic, so that lists have an order within a millisecond. */
@@ -95,6 +98,7 @@ export class Workspaces {
     this.#closing = new Closing(this.#parts);
     this.#paths = new ChangedPaths(repositories);
     const clock = () => options.scheduler.now();
+    this.#takingOver = new TakingOver(this.#parts, { database, claims, room: this.#room, clock });
     const overlaps = new Overlaps({ database, repositories, paths: this.#paths, store, clock });
     settling.onChanged(({ action, workspace }) =>
       action === "merged" ? { statements: overlaps.forgetting(workspace) } : {}
@@ -102,6 +106,7 @@ export class Workspaces {
     this.overlaps = overlaps;
     const endings = new ForeignEndings(this.#parts);
     repositories.onReceived((reception) => endings.observe(reception));
+    repositories.onReceived((reception) => renewPushedWork({ store, claims }, reception));
     this.#creating = settling.register<CreationBody>(
       "created",
       ({ project, body, artifacts, now }) => {
@@ -148,11 +153,19 @@ export class Workspaces {
     return this.#parts.store.require(project, name);
   }
 
+  /** The active workspaces of an owner in all projects, newest first. */
+  activeOf(ownerKey: string, limit: number): Promise<readonly Workspace[]> {
+    return this.#parts.store.activeOf(ownerKey, limit);
+  }
+
   /** A page of workspaces, newest first; of one status, unless it is null. */
   async list(
     project: Project,
     page: {
       readonly status: WorkspaceStatus | null;
+      readonly ticket?: string | undefined;
+      /** The key of the only owner. */
+      readonly owner?: string | undefined;
       readonly limit: number;
       readonly offset: number;
     },
@@ -160,7 +173,7 @@ export class Workspaces {
     const { workspaces, total } = await this.#parts.store.page(project, page);
     const lines = await this.#parts.repositories.read(
       project,
-      (repository) => linesOf(repository, workspaces, DEFAULT_TARGET),
+      (repository) => linesOf(repository, workspaces),
     );
     return {
       total,
@@ -174,9 +187,13 @@ export class Workspaces {
   /**
    * The line of a workspace in the repository: its tip, and the base to which its changes apply.
    *
-   * @param target the branch into which it will be merged
+   * @param target the branch into which it will be merged; null for the main branch
    */
-  line(project: Project, workspace: Workspace, target = DEFAULT_TARGET): Promise<WorkspaceLine> {
+  line(
+    project: Project,
+    workspace: Workspace,
+    target: string | null = null,
+  ): Promise<WorkspaceLine> {
     return this.#parts.repositories.read(
       project,
       (repository) => lineOf(repository, workspace, target),
@@ -186,14 +203,23 @@ export class Workspaces {
   /** The differences between two check-ins, as unified diffs. */
   diff(
     project: Project,
-    sides: { readonly from: string; readonly to: string; readonly maxBytes?: number },
+    sides: Pick<DiffOptions, "from" | "to" | "maxBytes" | "limit">,
   ): Promise<Diff> {
     return this.#parts.repositories.read(project, (repository) => repository.diff(sides));
   }
 
-  /** The files that differ between the base and the tip of a workspace, without their content. */
-  async files(project: Project, { base, tip }: WorkspaceLine): Promise<readonly FileDiff[]> {
-    return (await this.diff(project, { from: base, to: tip, maxBytes: 0 })).files;
+  /**
+   * The files that differ between the base and the tip of a workspace, without their content.
+   *
+   * @param limit at most so many; `total` counts them all
+   */
+  async files(
+    project: Project,
+    { base, tip }: WorkspaceLine,
+    limit?: number,
+  ): Promise<Pick<Diff, "files" | "total">> {
+    const sides = { from: base, to: tip, maxBytes: 0 };
+    return await this.diff(project, limit === undefined ? sides : { ...sides, limit });
   }
 
   /** How many files each workspace changes. */
@@ -217,7 +243,7 @@ export class Workspaces {
 
   async #create(
     project: Project,
-    { name, description, ticket, from = DEFAULT_TARGET }: NewWorkspace,
+    { name, description, ticket, from }: NewWorkspace,
     { caller, actor, generation }: WorkRequest,
   ): Promise<OpenedWorkspace> {
     const { repositories, store } = this.#parts;
@@ -248,7 +274,7 @@ export class Workspaces {
         if (await repository.branchTip(branch) !== null) {
           throw new Conflict(`An open branch "${branch}" already exists`);
         }
-        const start = await requireBranchTip(repository, from);
+        const start = await requireBranchTip(repository, from ?? await repository.mainBranch());
         return await repository.startBranch({
           ...stamp,
           name: branch,
@@ -315,6 +341,16 @@ export class Workspaces {
     return this.#merging.settled(workspaceId, merge);
   }
 
+  /** The branches of the active workspaces of a project. */
+  async activeBranches(project: Project): Promise<string[]> {
+    return (await this.#parts.store.allActive(project)).map(branchOf);
+  }
+
+  /** See {@link Permits.refusals}. */
+  pushRefusals(project: Project, request: WorkRequest): ReturnType<Permits["refusals"]> {
+    return this.#parts.permits.refusals(project, request);
+  }
+
   /** Closes a workspace and its branch; nothing is erased. See {@link Closing.abandon}. */
   abandon(project: Project, name: string, request: WorkRequest): Promise<Workspace> {
     return this.#closing.abandon(project, name, request);
@@ -325,56 +361,9 @@ export class Workspaces {
     return this.#closing.restore(project, name, request, this.#room);
   }
 
-  /**
-   * Makes the actor, who holds the claim of its ticket now, the owner of a workspace. An admin can
-   * take over a workspace without a ticket; so can anybody if the owner's account is gone.
-   *
-   * @throws NotFound, Forbidden, Conflict, TooMany
-   */
+  /** Makes the actor the owner of a workspace. See {@link TakingOver.takeOver}. */
   takeOver(project: Project, name: string, request: WorkRequest): Promise<Workspace> {
-    const { repositories, permits, settling } = this.#parts;
-    const { actor, caller } = request;
-    const take = async () => {
-      const workspace = await permits.requireActive(project, name, "take over");
-      const generation = await this.#mayTake(project, workspace, request);
-      if (workspace.owner.key !== actor.key) await this.#room.require(project, actor.key);
-      const now = this.#options.scheduler.now();
-      const owner = { key: actor.key, name: actor.name };
-      const taken = { ...workspace, owner, generation, updatedAt: now };
-      await this.#options.database.commit(
-        await settling.changeOf({
-          action: "taken_over",
-          project,
-          workspace: taken,
-          previousOwner: workspace.owner,
-          checkin: null,
-          extra: null,
-          origin: originOf(caller),
-          now,
-        }),
-      );
-      return taken;
-    };
-    return this.#room.give(actor.key, () => repositories.exclusively(project, take));
-  }
-
-  /**
-   * Checks the actor's right to a workspace; returns the generation of the actor's claim, or null.
-   */
-  async #mayTake(
-    project: Project,
-    workspace: Workspace,
-    { actor, isAdmin, generation }: WorkRequest,
-  ): Promise<number | null> {
-    const { ticket } = workspace;
-    if (ticket !== null) {
-      const { claims } = this.#options;
-      return (await claims.fence(project, { ticket, actor, generation })).generation;
-    }
-    if (isAdmin || workspace.owner.key === actor.key || this.#parts.permits.isOrphan(workspace)) {
-      return workspace.generation;
-    }
-    throw new Forbidden("Only an admin can take over a workspace without a ticket");
+    return this.#takingOver.takeOver(project, name, request);
   }
 
   async #requireFree(project: Project, name: string): Promise<void> {

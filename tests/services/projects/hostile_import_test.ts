@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { Invalid } from "../../../services/errors.ts";
 import { withProject } from "../../support/projects.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
+import { originOf } from "../../../services/identity/mod.ts";
 
 /** Changes to a copy of a sound repository. */
 const FORGERIES: Readonly<Record<string, string>> = {
@@ -30,7 +31,7 @@ Deno.test("a forged or truncated repository is refused in a sentence without pat
     async function assertRefused(path: string, name: string): Promise<void> {
       const source = { path, format: "fossil" } as const;
       await assert.rejects(
-        repositories.import(project, source, { caller: BY_OPERATOR }),
+        repositories.import(project, source, { origin: originOf(BY_OPERATOR) }),
         (error) => {
           assert.ok(error instanceof Invalid, `${name}: ${error}`);
           assert.match(error.message, /^The import is refused: [^/]*$/, name);

@@ -206,7 +206,7 @@ Deno.test("submitted work stays with its author until somebody else claims the t
         return {};
       },
     });
-    const work = { summary: "Done", files_changed: [], workspace: "fix" };
+    const work = { summary: "Done", files_changed: [], reviewers: [], workspace: "fix" };
     const { claim, answer } = await submissions.submit(project, ref.uuid, work, writer);
     assert.deepEqual([claim.outcome, claim.workspace, answer], ["submitted", "fix", { review: 5 }]);
     assert.deepEqual(parts, [{ workspace: "fix" }]);

@@ -1,0 +1,39 @@
+import { Conflict, TooMany } from "../errors.ts";
+import type { Actor, Project } from "../projects/mod.ts";
+import type { Review } from "./records.ts";
+import type { ReviewStore } from "./store.ts";
+
+/** Most open reviews of one author in a project, beside those of submitted work. */
+const MAX_OPEN_PER_AUTHOR = 100;
+/** Most comments of one review. */
+const MAX_COMMENTS = 1000;
+/** Most comments of one author on a review: the others can always answer. */
+const MAX_COMMENTS_PER_AUTHOR = 500;
+
+/** @throws TooMany if the author has too many open reviews in the project */
+export async function requireRoomForReview(
+  store: Pick<ReviewStore, "countOpenBy">,
+  project: Project,
+  { key }: Actor,
+): Promise<void> {
+  if (await store.countOpenBy(project.id, key) >= MAX_OPEN_PER_AUTHOR) {
+    throw new TooMany(
+      `You have ${MAX_OPEN_PER_AUTHOR} open reviews in this project: merge or close some`,
+    );
+  }
+}
+
+/** @throws Conflict if the review, or the author's part in it, has too many comments */
+export async function requireRoomForComment(
+  store: Pick<ReviewStore, "countCommentsBy">,
+  review: Review,
+  { key }: Actor,
+): Promise<void> {
+  if (review.commentCount >= MAX_COMMENTS) {
+    throw new Conflict(`A review has at most ${MAX_COMMENTS} comments`);
+  }
+  if (review.commentCount < MAX_COMMENTS_PER_AUTHOR) return;
+  if (await store.countCommentsBy(review, key) >= MAX_COMMENTS_PER_AUTHOR) {
+    throw new Conflict(`A review has at most ${MAX_COMMENTS_PER_AUTHOR} comments of one author`);
+  }
+}

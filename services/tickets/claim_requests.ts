@@ -1,0 +1,34 @@
+/** What claims need, and what callers ask of them. */
+import type { Database } from "../database/mod.ts";
+import type { AccountDirectory, Caller } from "../identity/mod.ts";
+import type { Log } from "../log.ts";
+import type { Actor, ProjectRepositories, Projects } from "../projects/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
+import type { Holder } from "./records.ts";
+
+export interface ClaimsOptions {
+  readonly database: Database;
+  readonly projects: Projects;
+  readonly repositories: ProjectRepositories;
+  readonly accounts: AccountDirectory;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+  /** Most active claims of one holder, in all projects together. */
+  readonly perAgent: number;
+}
+
+/** Who acts on a ticket, and under which generation, if the request names one. */
+export interface FenceRequest {
+  /** The whole id of the ticket. */
+  readonly ticket: string;
+  /** The holder on whose behalf the write is made. */
+  readonly actor: Holder;
+  readonly generation?: number | undefined;
+}
+
+/** Who asks for a claim or its end. */
+export interface ClaimRequest {
+  readonly caller: Caller;
+  readonly actor: Actor;
+  readonly generation?: number | undefined;
+}
