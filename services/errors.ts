@@ -19,6 +19,9 @@ export class Unauthorized extends ServiceError {}
 /** The caller is known and may not do this. */
 export class Forbidden extends ServiceError {}
 
+/** The caller is an agent that is halted: it may read, and change nothing until it is resumed. */
+export class Halted extends ServiceError {}
+
 /** What the request names does not exist, or the caller may not know that it does. */
 export class NotFound extends ServiceError {}
 
@@ -40,10 +43,17 @@ export class TooLarge extends ServiceError {}
 export class TooMany extends ServiceError {
   /** Seconds after which another attempt may succeed, if known. */
   readonly retryAfterSeconds: number | undefined;
+  /** What the answer of the repository API tells beside the sentence, such as the caller's claims. */
+  readonly details: Readonly<Record<string, unknown>>;
 
-  constructor(message: string, retryAfterSeconds?: number) {
+  constructor(
+    message: string,
+    retryAfterSeconds?: number,
+    details: Readonly<Record<string, unknown>> = {},
+  ) {
     super(message);
     this.retryAfterSeconds = retryAfterSeconds;
+    this.details = details;
   }
 }
 

@@ -1,3 +1,14 @@
+/** The severities of a line of the log, the least severe first. */
+export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
+
+/** The severity of a line of the log. */
+export type LogLevel = typeof LOG_LEVELS[number];
+
+/** The least severe level that is logged; it can be changed. */
+export interface LogThreshold {
+  level: LogLevel;
+}
+
 /**
  * What a service needs of a logger. Messages are constant texts, what varies stands in the
  * properties, and a secret stands in neither.

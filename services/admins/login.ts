@@ -1,4 +1,5 @@
 import { TooMany } from "../errors.ts";
+import { waitInWords } from "../waiting_words.ts";
 import {
   acceptedAccount,
   AttemptLimit,
@@ -53,7 +54,7 @@ export class AdminLogin {
     if (permit.kind === "exhausted") {
       this.#refusals.note({ door: "login", address, reason: "too many attempts" });
       const wait = permit.retryAfterSeconds;
-      throw new TooMany(`Too many logins, try again in ${wait} seconds`, wait);
+      throw new TooMany(`Too many logins, try again in ${waitInWords(wait)}`, wait);
     }
     this.#attempts.begin(place);
     this.#attempts.end(place, "failed");

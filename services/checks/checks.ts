@@ -65,7 +65,9 @@ export interface ChecksOptions {
 }
 
 /** Most contexts of one check-in. */
-const MAX_CONTEXTS = 200;
+const MAX_CONTEXTS = 400;
+/** Most contexts of one reporter on a check-in: the others can always report theirs. */
+const MAX_CONTEXTS_OF_ONE = 200;
 
 /** A whole id of a check-in, or a prefix. */
 const ID = /^[0-9a-f]{4,64}$/;
@@ -103,7 +105,7 @@ export class Checks {
     for (let left = TRIES;; left--) {
       const known = await this.find(project, checkin, context);
       const isNew = known === null;
-      if (isNew) await this.#requireRoom(project, checkin);
+      if (isNew) await this.#requireRoom(project, checkin, actor);
       const now = this.#clock();
       const row = rowOf({ project, checkin, report, actor });
       try {
@@ -154,6 +156,21 @@ export class Checks {
     const rows = await this.#ofProject(project).where("checkin", "=", checkin)
       .orderBy("context").execute();
     return rows.map(checkOf);
+  }
+
+  /**
+   * The failed checks of all projects since a time, newest first.
+   *
+   * @param since Unix milliseconds
+   */
+  async failed(
+    since: number,
+    limit: number,
+  ): Promise<readonly (Check & { readonly projectId: string })[]> {
+    const rows = await this.#database.tables.selectFrom("checks").selectAll()
+      .where("state", "in", ["failure", "error"]).where("updated_at", ">=", since)
+      .orderBy("updated_at", "desc").limit(limit).execute();
+    return rows.map((row) => Object.assign(checkOf(row), { projectId: row.project_id }));
   }
 
   /**
@@ -213,10 +230,16 @@ export class Checks {
     return uuid;
   }
 
-  async #requireRoom(project: Project, checkin: string): Promise<void> {
-    const states = await this.statesOf(project, checkin);
-    if (states.size < MAX_CONTEXTS) return;
-    throw new Conflict(`A check-in has at most ${MAX_CONTEXTS} contexts`);
+  async #requireRoom(project: Project, checkin: string, { name }: Actor): Promise<void> {
+    const rows = await this.#database.tables.selectFrom("checks").select("reporter_name")
+      .where("project_id", "=", project.id).where("checkin", "=", checkin).execute();
+    if (rows.length >= MAX_CONTEXTS) {
+      throw new Conflict(`A check-in has at most ${MAX_CONTEXTS} contexts`);
+    }
+    const own = rows.filter(({ reporter_name }) => reporter_name === name);
+    if (own.length >= MAX_CONTEXTS_OF_ONE) {
+      throw new Conflict(`A check-in has at most ${MAX_CONTEXTS_OF_ONE} contexts of one reporter`);
+    }
   }
 
   #ofProject({ id }: Pick<Project, "id">) {

@@ -1,4 +1,7 @@
 import { z } from "zod";
+import { isLine } from "../validation/mod.ts";
+
+const NO_LINE = "must have no line breaks, control or invisible characters";
 
 export const CHECK_STATES = ["pending", "success", "failure", "error"] as const;
 
@@ -27,12 +30,20 @@ export const reportSchema = z.object({
   ),
   context: z.string({ error: "context is required" }).trim().min(1, {
     error: "context is required",
-  }).max(MAX_CONTEXT, { error: `context must be ${MAX_CONTEXT} characters or fewer` }).describe(
+  }).max(MAX_CONTEXT, { error: `context must be ${MAX_CONTEXT} characters or fewer` }).refine(
+    isLine,
+    {
+      error: `context ${NO_LINE}`,
+    },
+  ).describe(
     "The name of the check, such as ci/build",
   ),
   state: z.enum(CHECK_STATES, { error: `state must be one of: ${CHECK_STATES.join(", ")}` }),
+  // CI systems send what their tools print, which may have several lines.
   description: text("description", MAX_DESCRIPTION).default(""),
-  target_url: text("target_url", MAX_URL).refine(isWebAddress, {
+  target_url: text("target_url", MAX_URL).refine(isLine, {
+    error: `target_url ${NO_LINE}`,
+  }).refine(isWebAddress, {
     error: "target_url must use http or https scheme",
   }).default(""),
 });

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { z } from "zod";
 import { suggest } from "../spelling/mod.ts";
 import { type Fault, faultOf } from "../validation/mod.ts";
@@ -28,6 +29,7 @@ export interface LoadedConfig {
 
 /** `MUSTER_` variables that are not configuration keys. */
 const OTHER_VARIABLES: ReadonlySet<string> = new Set([
+  "MUSTER_AGENT",
   "MUSTER_API_TOKEN",
   "MUSTER_BENCH_ERGO",
   "MUSTER_BENCH_SCUTTLEBOT",
@@ -36,6 +38,7 @@ const OTHER_VARIABLES: ReadonlySet<string> = new Set([
   "MUSTER_PEERS",
   "MUSTER_PYTHON_CLIENTS",
   "MUSTER_TOKEN",
+  "MUSTER_TOKEN_FILE",
   "MUSTER_URL",
 ]);
 
@@ -71,8 +74,9 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
     origins.set(key, "the command line");
   }
 
-  const result = configSchema.safeParse(tree);
-  if (result.success) return { config: result.data, warnings };
+  // To compile a validator takes longer than to interpret it once.
+  const result = configSchema.safeParse(tree, { jitless: true });
+  if (result.success) return { config: withAcme(result.data), warnings };
   const problems = result.error.issues.map((issue) => {
     const { path, message } = describe(issue);
     const source = origins.get(path.join(".")) ??
@@ -80,6 +84,14 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
     return `${source}: ${path.join(".")}: ${message}`;
   });
   throw new ConfigError(problems.join("\n"));
+}
+
+/** Names the file in which a certificate of `tls.acme` is, with its key. */
+function withAcme(config: Config): Config {
+  const { tls, data_dir: folder } = config;
+  if (tls.acme.domains.length === 0) return config;
+  const file = join(folder, "acme", "certificate.pem");
+  return { ...config, tls: { ...tls, cert: file, key: file } };
 }
 
 interface ParsedFile {

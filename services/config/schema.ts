@@ -120,6 +120,24 @@ const llm = z.strictObject({
   }).prefault({}),
 });
 
+const acmeKeys = z.strictObject({
+  domains: z.array(
+    z.string().toLowerCase().regex(
+      /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/,
+      {
+        error: "must be a host name such as irc.example.com",
+      },
+    ),
+  ).max(100).default([]),
+  email: z.string().regex(/^$|^[^\s@]+@[^\s@]+$/, { error: "must be an address of e-mail" })
+    .default(""),
+  agree_to_terms: z.boolean().default(false),
+  directory: z.string().regex(/^https:\/\/\S+$/, { error: "must be a URL with https://" })
+    .default("https://acme-v02.api.letsencrypt.org/directory"),
+  http_listen: address.default(":80"),
+  ca: z.string().default(""),
+});
+
 /** The schema, defaults and bounds of every configuration key. */
 export const configSchema = z.strictObject({
   data_dir: z.string().min(1).default("./data"),
@@ -129,6 +147,9 @@ export const configSchema = z.strictObject({
   bridge: bridge.prefault({}),
   admins: z.strictObject({ enabled: z.boolean().default(true) }).prefault({}),
   policies: z.strictObject({ enabled: z.boolean().default(true) }).prefault({}),
+  inboxes: z.strictObject({
+    queue_hours: z.number().min(0).max(8760).default(72),
+  }).prefault({}),
   events: z.strictObject({
     max_events: count.default(1_000_000),
     max_days: z.number().min(0).default(0),
@@ -139,6 +160,7 @@ export const configSchema = z.strictObject({
     }).default("fossil"),
     dir: z.string().default(""),
     claim_seconds: z.int().min(1).max(31_536_000).default(86_400),
+    claims_per_agent: positive.default(10),
     strikes: positive.default(3),
     landing: z.strictObject({
       depth: z.int().min(1).max(20).default(1),
@@ -155,6 +177,7 @@ export const configSchema = z.strictObject({
   limits: z.strictObject({
     body_bytes: z.int().min(1024).default(1_048_576),
     upload_bytes: z.int().min(1024).default(2_147_483_648),
+    sync_bytes: z.int().min(1_048_576).max(1_073_741_824).default(268_435_456),
     streams: positive.default(5000),
     channels_per_agent: count.default(20),
     connections: positive.default(8000),
@@ -168,6 +191,7 @@ export const configSchema = z.strictObject({
   tls: z.strictObject({
     cert: z.string().default(""),
     key: z.string().default(""),
+    acme: acmeKeys.prefault({}),
   }).prefault({}).refine((tls) => (tls.cert === "") === (tls.key === ""), {
     error: "must name both cert and key, or neither",
   }),
@@ -192,14 +216,29 @@ export const configSchema = z.strictObject({
     });
   }
   for (const key of ["tls_listen", "websocket_tls_listen"] as const) {
-    if (config.irc[key] === "" || config.tls.cert !== "") continue;
-    const message = "needs tls.cert and tls.key";
+    const { cert, acme } = config.tls;
+    if (config.irc[key] === "" || cert !== "" || acme.domains.length > 0) continue;
+    const message = "needs tls.cert and tls.key, or tls.acme";
     context.addIssue({ code: "custom", path: ["irc", key], message });
   }
-  for (const { path, message } of checkNetwork(config)) {
+  for (const { path, message } of [...checkNetwork(config), ...checkAcme(config.tls)]) {
     context.addIssue({ code: "custom", path: [...path], message });
   }
 });
+
+/** Finds what keeps certificates from being obtained. */
+function checkAcme(
+  { cert, acme }: { readonly cert: string; readonly acme: z.infer<typeof acmeKeys> },
+): { readonly path: readonly string[]; readonly message: string }[] {
+  if (acme.domains.length === 0) return [];
+  return [
+    ...cert === "" ? [] : [{ path: ["tls", "cert"], message: 'must be "" beside tls.acme' }],
+    ...acme.agree_to_terms ? [] : [{
+      path: ["tls", "acme", "agree_to_terms"],
+      message: "must be true: the authority demands that you accept its terms",
+    }],
+  ];
+}
 
 /** A validated configuration. */
 export type Config = z.infer<typeof configSchema>;

@@ -3,7 +3,7 @@ import { Invalid } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { type EventFollower, Following, type NextEvents } from "./following.ts";
-import { EventRows, type LoggedEvent, matches, type Span } from "./rows.ts";
+import { EventRows, type LastEvent, type LoggedEvent, matches, type Span } from "./rows.ts";
 
 /** Most rows that one query scans without an index. */
 const WINDOW = 2000;
@@ -35,6 +35,8 @@ export interface EventLogOptions {
 export interface EventQuery {
   /** The first events after this number; by default, the last ones of the log. */
   readonly after?: number | undefined;
+  /** Without `after`: the last events before this number. */
+  readonly before?: number | undefined;
   /** Types of events, each in full or ending in `*`, such as `agent.*`; default: all. */
   readonly types?: readonly string[] | undefined;
   /** The internal id of a project, for its events alone. */
@@ -108,19 +110,25 @@ export class EventLog {
    * @throws Invalid if `after` is beyond the end of the log
    */
   async read(query: EventQuery): Promise<EventPage> {
-    const { after, types = EVERY_TYPE, project, limit = DEFAULT_LIMIT } = query;
+    const { after, before, types = EVERY_TYPE, project, limit = DEFAULT_LIMIT } = query;
     const asked = { types, project, limit };
     await this.#taking;
     const newest = this.#newest;
     const { oldest } = await this.#rows.ends();
     if (after === undefined) {
-      const events = await this.#readBack({ after: oldest - 1, until: newest, ...asked });
+      const until = Math.min(newest, (before ?? Infinity) - 1);
+      const events = await this.#readBack({ after: oldest - 1, until, ...asked });
       return { events, cursor: newest, more: false, oldest };
     }
     this.#assertInside(after, newest);
     const from = Math.max(after, Math.min(oldest - 1, newest));
     const { events, cursor } = await this.#readOn({ after: from, until: newest, ...asked });
     return { events, cursor, more: cursor < newest, oldest };
+  }
+
+  /** The last event of each project, by the project's internal id. */
+  lastOfProjects(): Promise<ReadonlyMap<string, LastEvent>> {
+    return this.#rows.lastOfProjects();
   }
 
   /**

@@ -9,6 +9,6 @@ export { LastingFollowing, type LastingFollowingOptions } from "./lasting_follow
 export { Retention, type RetentionOptions } from "./retention.ts";
 export { type EventServices, type EventServicesOptions, openEvents } from "./open.ts";
 export { PROJECT_EVENT_NAMES } from "./project_names.ts";
-export type { LoggedEvent } from "./rows.ts";
+export type { LastEvent, LoggedEvent } from "./rows.ts";
 export { type EventTypes, newEvent, type Origin, SYSTEM } from "./types.ts";
 export { type LogReport, verifyLog } from "../database/mod.ts";

@@ -17,6 +17,7 @@ const NAMES: Readonly<Record<ProjectEventName, true>> = {
   imported: true,
   landing: true,
   member_changed: true,
+  mirror_changed: true,
   overlap: true,
   protection_changed: true,
   release: true,

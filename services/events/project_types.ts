@@ -161,4 +161,6 @@ export interface ProjectEventTypes {
   };
   "project.protection_changed": InProject & { patterns: readonly string[] };
   "project.webhook_changed": InProject & { id: string; action: string };
+  /** `action`: set or removed; `host`: of the remote. */
+  "project.mirror_changed": InProject & { action: string; host: string };
 }

@@ -36,6 +36,12 @@ export interface Span {
   readonly limit: number;
 }
 
+/** The number of an event, and its time in Unix milliseconds. */
+export interface LastEvent {
+  readonly seq: number;
+  readonly time: number;
+}
+
 /** Types that one query reads through the index; more are read row by row. */
 const MAX_INDEXED_TYPES = 100;
 
@@ -102,6 +108,35 @@ export class EventRows {
     ).selectFrom("found").select("type").where("type", "is not", null).limit(MAX_TYPES)
       .execute();
     return rows.flatMap(({ type }) => type ?? []);
+  }
+
+  /** The last event of each project: two look-ups in the index for each. */
+  async lastOfProjects(): Promise<Map<string, LastEvent>> {
+    const rows = await this.#database.tables.withRecursive(
+      "found(project_id)",
+      (db) =>
+        db.selectFrom("events").where("project_id", "is not", null)
+          .select(({ fn }) => fn.min<string | null>("project_id").as("project_id"))
+          .unionAll(
+            db.selectFrom("found").where("found.project_id", "is not", null)
+              .select(({ selectFrom }) =>
+                selectFrom("events").select(({ fn }) =>
+                  fn.min<string | null>("events.project_id").as("project_id")
+                )
+                  .whereRef("events.project_id", ">", "found.project_id").as("project_id")
+              ),
+          ),
+    ).selectFrom("found").innerJoin("events", (join) =>
+      join.on(({ eb, selectFrom }) =>
+        eb(
+          "events.seq",
+          "=",
+          selectFrom("events as own").select(({ fn }) => fn.max("own.seq").as("seq"))
+            .whereRef("own.project_id", "=", "found.project_id"),
+        )
+      ))
+      .select(["found.project_id", "events.seq", "events.time"]).execute();
+    return new Map(rows.map(({ project_id, seq, time }) => [project_id ?? "", { seq, time }]));
   }
 
   /**

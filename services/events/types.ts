@@ -22,6 +22,13 @@ export interface EventTypes extends ProjectEventTypes {
   "agent.rotated": { nick: string; tokens_kept: boolean };
   "agent.paused": { nick: string; reason: string | null };
   "agent.resumed": { nick: string };
+  /** With neither agents nor types, it is about all agents. */
+  "agents.halted": {
+    reason: string | null;
+    agents: readonly string[];
+    types: readonly string[];
+  };
+  "agents.resumed": { agents: readonly string[]; types: readonly string[] };
   /** Both null: the agent's own rate was removed. */
   "agent.rate_changed": { nick: string; messages_per_second: number | null; burst: number | null };
   "agent.revoked": { nick: string };
@@ -44,12 +51,49 @@ export interface EventTypes extends ProjectEventTypes {
   };
   /** An account on the IRC network was repaired. */
   "network.account_repaired": { account: string; repair: string };
+  "bot.started": { bot: string };
+  "bot.stopped": { bot: string };
+  /** A bot threw an error of this class, and is started again after a pause. */
+  "bot.failed": { bot: string; error: string; restart_seconds: number };
+  /** A bot said less than it wanted: its queue was full, or IRC refused the lines. */
+  "bot.lines_dropped": { bot: string; count: number };
+  /** A bot missed some of what happened, because its queue was full. */
+  "bot.input_dropped": { bot: string; count: number };
+  /** Activities in channels that auditbot did not record, because there were too many. */
+  "audit.throttled": { activity: string; count: number; seconds: number };
+  /** Scribe removed what was said before a time: files, and the beginnings of others. */
+  "scribe.pruned": { before: string; removed: number; shortened: number };
+  /** A bot raised an alarm; `channel` is null if it is about no channel. */
+  "bot.alarm": { bot: string; kind: string; nick: string; channel: string | null };
+  /** A bot reported what somebody said; `source` is what judged it, a rule or a model. */
+  "bot.incident": {
+    bot: string;
+    number: number;
+    channel: string;
+    nick: string;
+    account: string | null;
+    severity: string;
+    reason: string;
+    source: string;
+  };
+  /** Incidents were closed: one by its number, or those of a nick. */
+  "bot.incidents_dismissed": { bot: string; what: string; count: number };
+  "bot.goal_set": { bot: string; number: number; channel: string };
+  "bot.task_assigned": { bot: string; number: number; account: string; channel: string };
+  /** A goal or a task (`kind`) was ended. */
+  "bot.goal_done": { bot: string; kind: string; number: number; channel: string };
+  /** Notices for herald that found its queue full, since the last such event. */
+  "herald.dropped": { count: number };
+  "herald.source_added": { name: string };
+  "herald.source_removed": { name: string };
   "policy.changed": { keys: readonly string[] };
   /** A webhook of all projects; `action` as for those of a project. */
   "webhook.changed": { id: string; host: string; action: string };
   "program.started": { version: string };
   /** The configuration was reloaded; `keys` are those that differ from the start. */
   "program.reloaded": { keys: readonly string[] };
+  /** Until the next reload or restart. */
+  "program.log_level_changed": { level: string; previous: string };
   "program.stopped": Record<string, never>;
   /** The database found rows of this log that another program changed. */
   [DAMAGED]: { problem: string };
@@ -69,6 +113,12 @@ export interface EventTypes extends ProjectEventTypes {
   "irc.unbanned": { mask: string };
   /** An IRC operator ended a user's connection. */
   "irc.killed": { nick: string; account: string | null; reason: string };
+  /** A bot warned somebody, muted somebody in one channel or in all (null), or lifted that. */
+  "irc.warned": BotAct;
+  "irc.muted": BotAct & { expires_at: string };
+  "irc.unmuted": BotAct;
+  /** A bot removed somebody from a channel; `irc.kicked` follows. */
+  "irc.removed": BotAct;
   "irc.kicked": { channel: string; nick: string };
   /** `changes` as in the MODE message; a key is `*`. */
   "irc.modes_changed": { channel: string; changes: string };
@@ -79,6 +129,18 @@ export interface EventTypes extends ProjectEventTypes {
   /** Actions of one actor on IRC beyond the number logged per minute. */
   "irc.moderation_omitted": { count: number };
 }
+
+/** What a bot did to a user of the IRC server, and why. The origin says who caused it. */
+export type BotAct = {
+  /** The nick of the bot. */
+  bot: string;
+  nick: string;
+  /** Null for a guest. */
+  account: string | null;
+  /** Null: in all channels. */
+  channel: string | null;
+  reason: string;
+};
 
 /** The origin of a change: actor, address and request. */
 export interface Origin {

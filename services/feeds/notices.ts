@@ -3,7 +3,11 @@ import type { LoggedEvent } from "../events/mod.ts";
 const PREFIX = "project.";
 
 /** Events that only admins of a project may see. */
-const HIDDEN: ReadonlySet<string> = new Set(["member_changed", "webhook_changed"]);
+const HIDDEN: ReadonlySet<string> = new Set([
+  "member_changed",
+  "mirror_changed",
+  "webhook_changed",
+]);
 
 /** An event of a project as its streams and webhooks show it. */
 export interface Notice {

@@ -8,12 +8,13 @@ const REFERENCE =
   /\[([^[\]\n|]{1,200})(?:\|([^[\]\n]{1,200}))?\]|(?<![\w/@&.-])@[\w[\]\\`^{|}-]{1,64}|(?<![\w/#&])#[0-9a-f]{4,64}\b/g;
 
 /**
- * Renders Markdown (CommonMark with tables, strikethrough and bare URLs) to HTML that still needs
+ * Renders Markdown (CommonMark with tables, task lists, strikethrough and bare URLs) to HTML that still needs
  * the sanitiser.
  */
 export function renderMarkdown(text: string, links: Links, diagrams: Diagrams): string {
   const markdown = new MarkdownIt({ html: true, linkify: true });
   markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
+  markdown.core.ruler.after("inline", "task_lists", (state) => markTasks(state.tokens));
   markdown.core.ruler.before("text_join", "references", (state) => {
     for (const token of state.tokens) {
       if (token.children !== null) token.children = linked(token.children, links);
@@ -28,6 +29,21 @@ export function renderMarkdown(text: string, links: Links, diagrams: Diagrams): 
     return fence?.(tokens, index, options, environment, renderer) ?? "";
   };
   return markdown.render(text);
+}
+
+/** Boxes of task lists. */
+const [UNDONE, DONE] = ["\u2610", "\u2611"];
+
+/** Turns `[ ]` and `[x]` at the beginning of a list item into boxes, as on every forge. */
+function markTasks(tokens: readonly Token[]): void {
+  for (const [index, { type, children }] of tokens.entries()) {
+    const first = children?.[0];
+    if (type !== "inline" || first?.type !== "text") continue;
+    if (tokens[index - 2]?.type !== "list_item_open") continue;
+    const match = /^\[([ xX])\](?=\s)/.exec(first.content);
+    if (match === null) continue;
+    first.content = (match[1] === " " ? UNDONE : DONE) + first.content.slice(match[0].length);
+  }
 }
 
 type Token = ReturnType<InstanceType<typeof MarkdownIt>["parse"]>[number];

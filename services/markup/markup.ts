@@ -1,5 +1,8 @@
 import type { Scheduler } from "../scheduler.ts";
+import { Failures } from "./failures.ts";
+import { FairQueue } from "./fair_queue.ts";
 import { plainHtml } from "./plain.ts";
+import { languageOf } from "./languages.ts";
 import type { RenderAnswer, RenderRequest } from "./protocol.ts";
 import type { Source } from "./render.ts";
 
@@ -7,7 +10,12 @@ export interface MarkupOptions {
   readonly scheduler: Scheduler;
   /** Time limit for one text, in milliseconds. */
   readonly limitMs?: number;
+  /** Starts a worker that runs `markup_worker.ts`. */
+  readonly startWorker?: () => MarkupWorker;
 }
+
+/** What is used of a worker. */
+export type MarkupWorker = Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror">;
 
 const LIMIT_MS = 2_000;
 /** An idle worker ends after this time, which frees its memory. */
@@ -15,8 +23,11 @@ const IDLE_MS = 60_000;
 /** Longest rendered text, and longest HTML, in UTF-16 units. */
 const MAX_TEXT = 1_048_576;
 const MAX_HTML = 8_388_608;
-/** Most waiting texts. */
-const MAX_WAITING = 200;
+/** Most waiting texts, of all projects and of one. */
+const MAX_WAITING = 1000;
+const MAX_WAITING_OF_ONE = 200;
+/** Longest code whose syntax is shown, in UTF-16 units. */
+const MAX_CODE = 262_144;
 /** Size of the cache, in UTF-16 units. */
 const MAX_CACHED = 4_194_304;
 
@@ -24,84 +35,133 @@ const MAX_CACHED = 4_194_304;
 const RENDERED = new Set(["text/x-markdown", "text/markdown", "text/x-fossil-wiki", "text/html"]);
 
 interface Job extends RenderRequest {
+  readonly project: string;
+  readonly key: string;
   resolve(html: string | null): void;
 }
 
 /**
  * Renders Markdown and Fossil's wiki markup as HTML that is safe to show, in a worker that starts
  * on demand. A text that is too long, takes too long, or comes while too many wait, is shown as
- * plain text.
+ * plain text. So are the texts of a project that has used too much of the worker's time.
  */
 export class Markup {
   readonly #scheduler: Scheduler;
   readonly #limitMs: number;
-  readonly #waiting: Job[] = [];
+  readonly #startWorker: () => MarkupWorker;
+  readonly #waiting: FairQueue<Job>;
+  readonly #failures: Failures;
+  /** The texts that wait or are being rendered, by key: each is rendered once. */
+  readonly #asked = new Map<string, Promise<string | null>>();
   /** HTML by its source, the least recently used first. */
   readonly #cache = new Map<string, string>();
   #cached = 0;
-  #worker: Worker | null = null;
+  #worker: MarkupWorker | null = null;
   #isReady = false;
   #running: Job | null = null;
+  #runningSince = 0;
   #cancelTimer: (() => void) | null = null;
   #lastId = 0;
 
   constructor(options: MarkupOptions) {
     this.#scheduler = options.scheduler;
     this.#limitMs = options.limitMs ?? LIMIT_MS;
+    this.#startWorker = options.startWorker ?? startMarkupWorker;
+    this.#waiting = new FairQueue(options.scheduler.now);
+    this.#failures = new Failures(options.scheduler.now);
   }
 
   /** The HTML of a text. Never fails. */
   async render(source: Source): Promise<string> {
-    const { text, mimetype, links } = source;
+    const { text, mimetype } = source;
     if (text.trim() === "") return "";
     if (!RENDERED.has(mimetype) || text.length > MAX_TEXT) return plainHtml(text);
-    const key = JSON.stringify([mimetype, links]) + text;
+    return await this.#htmlOf(source) ?? plainHtml(text);
+  }
+
+  /** The HTML from the cache or the worker; null after a failure. */
+  async #htmlOf(source: Source): Promise<string | null> {
+    const { text, mimetype, language, links } = source;
+    const key = JSON.stringify([mimetype, language, links]) + text;
     const known = this.#cache.get(key);
     if (known !== undefined) {
       this.#keep(key, known);
       return known;
     }
-    const html = await this.#ask(source);
-    if (html === null || html.length > MAX_HTML) return plainHtml(text);
-    this.#keep(key, html);
-    return html;
+    let asked = this.#asked.get(key);
+    if (asked === undefined) {
+      asked = this.#ask(key, source).finally(() => this.#asked.delete(key));
+      this.#asked.set(key, asked);
+    }
+    return await asked;
+  }
+
+  /**
+   * The lines of code as HTML that shows their syntax, joined by line feeds. Null if they must be
+   * shown as plain text: the name of the file tells no language, the code is too long, or see
+   * {@link render}.
+   *
+   * @param project the prefix of the project's pages
+   */
+  async highlight(project: string, path: string, code: string): Promise<string | null> {
+    const language = languageOf(path);
+    if (language === null || code.length > MAX_CODE) return null;
+    const links = { base: project, known: {} };
+    return await this.#htmlOf({ text: code, mimetype: "text/plain", language, links });
   }
 
   /** Ends the worker; waiting texts are shown as plain text. */
   close(): void {
     this.#end();
-    for (const { resolve } of this.#waiting.splice(0)) resolve(null);
+    for (const { resolve } of this.#waiting.drain()) resolve(null);
   }
 
-  #ask(source: Source): Promise<string | null> {
-    if (this.#waiting.length >= MAX_WAITING) return Promise.resolve(null);
+  /** Null if the text must be shown as plain text. */
+  async #ask(key: string, source: Source): Promise<string | null> {
+    const project = source.links.base;
+    if (this.#failures.has(key) || this.#waiting.isOverdrawn(project)) return null;
+    if (this.#waiting.size >= MAX_WAITING) return null;
+    if (this.#waiting.sizeOf(project) >= MAX_WAITING_OF_ONE) return null;
     const { promise, resolve } = Promise.withResolvers<string | null>();
-    this.#waiting.push({ id: ++this.#lastId, source, resolve });
+    this.#waiting.add({ id: ++this.#lastId, project, key, source, resolve });
     this.#next();
-    return promise;
+    const html = await promise;
+    if (html === null) return null;
+    if (html.length > MAX_HTML) {
+      this.#failures.add(key);
+      return null;
+    }
+    this.#keep(key, html);
+    return html;
   }
 
   #next(): void {
     if (this.#running !== null) return;
     this.#stopTimer();
-    if (this.#waiting.length === 0) {
+    const job = this.#isReady ? this.#nextAllowed() : null;
+    if (job === null && this.#waiting.size === 0) {
       if (this.#worker !== null) this.#setTimer(IDLE_MS, () => this.#end());
       return;
     }
     this.#worker ??= this.#start();
-    if (!this.#isReady) return;
-    const job = this.#waiting.shift() ?? null;
     if (job === null) return;
     this.#running = job;
+    this.#runningSince = this.#scheduler.now();
     this.#setTimer(this.#limitMs, () => this.#fail());
     this.#worker.postMessage({ id: job.id, source: job.source } satisfies RenderRequest);
   }
 
-  #start(): Worker {
-    const worker = new Worker(new URL("./markup_worker.ts", import.meta.url), {
-      type: "module",
-      name: "markup",
-    });
+  /** The next text; those of projects that have used too much time are given up. */
+  #nextAllowed(): Job | null {
+    for (let job = this.#waiting.next(); job !== null; job = this.#waiting.next()) {
+      if (!this.#waiting.isOverdrawn(job.project)) return job;
+      job.resolve(null);
+    }
+    return null;
+  }
+
+  #start(): MarkupWorker {
+    const worker = this.#startWorker();
     worker.onmessage = ({ data }: MessageEvent<RenderAnswer>) => {
       if (worker !== this.#worker) return;
       if (data.kind === "ready") this.#isReady = true;
@@ -119,6 +179,7 @@ export class Markup {
 
   /** Gives up the running text, and ends its worker. */
   #fail(): void {
+    if (this.#running !== null) this.#failures.add(this.#running.key);
     this.#end();
     this.#next();
   }
@@ -132,8 +193,11 @@ export class Markup {
   }
 
   #settle(html: string | null): void {
-    this.#running?.resolve(html);
+    const job = this.#running;
+    if (job === null) return;
     this.#running = null;
+    this.#waiting.charge(job, this.#scheduler.now() - this.#runningSince);
+    job.resolve(html);
   }
 
   #setTimer(milliseconds: number, task: () => void): void {
@@ -158,4 +222,9 @@ export class Markup {
       this.#cached -= oldest.length + value.length;
     }
   }
+}
+
+function startMarkupWorker(): MarkupWorker {
+  const url = new URL("./markup_worker.ts", import.meta.url);
+  return new Worker(url, { type: "module", name: "markup" });
 }

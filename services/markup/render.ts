@@ -13,6 +13,8 @@ export interface Source {
   readonly text: string;
   /** Fossil's name of the markup; an unknown markup is shown as plain text. */
   readonly mimetype: string;
+  /** The language of code, whose syntax is shown; absent for texts. */
+  readonly language?: string;
   readonly links: Links;
 }
 

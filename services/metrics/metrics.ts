@@ -1,6 +1,8 @@
 import { VERSION } from "../version.ts";
 import { watchEventLoop } from "./event_loop.ts";
 import { addProcessFigures } from "./process_figures.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { MetricHistory } from "./history.ts";
 import { type Counter, type Histogram, Registry } from "./registry.ts";
 import { addSources, type MetricSources } from "./sources.ts";
 
@@ -31,9 +33,11 @@ export class Metrics {
   readonly #calls: Counter;
   readonly #callSeconds: Histogram;
   readonly #stopWatching: () => void;
+  /** The figures of the last two hours, once it is started. */
+  readonly history: MetricHistory;
   #streams = 0;
 
-  constructor(sources: MetricSources) {
+  constructor(sources: MetricSources, scheduler: Scheduler) {
     const registry = this.#registry;
     registry.sampled("gauge", {
       name: "build_info",
@@ -71,6 +75,7 @@ export class Metrics {
     }, LAG_BOUNDS);
     this.#stopWatching = watchEventLoop((seconds) => lag.observe(seconds));
     addProcessFigures(registry);
+    this.history = new MetricHistory({ registry, scheduler });
   }
 
   /** Counts an answered HTTP request. */
@@ -103,5 +108,6 @@ export class Metrics {
   /** Stops measuring the event loop. */
   close(): void {
     this.#stopWatching();
+    this.history.close();
   }
 }

@@ -1,4 +1,11 @@
 /** Counts events and exports the counts to Prometheus. */
+export {
+  type KeptDistribution,
+  type KeptNumber,
+  MetricHistory,
+  type MetricHistoryOptions,
+  type Point,
+} from "./history.ts";
 export { type AnsweredRequest, Metrics } from "./metrics.ts";
 export {
   type Counter,

@@ -25,9 +25,21 @@ export interface MetricDescription {
   readonly labels?: readonly string[];
 }
 
+/** The observations of a distribution, over all values of its labels. */
+export interface Totals {
+  /** Rising; the last bucket has no bound. */
+  readonly bounds: readonly number[];
+  /** The number of observations up to each bound, and then of all. */
+  readonly buckets: readonly number[];
+}
+
 /** A metric that writes itself as text. */
 interface Metric {
   write(lines: string[]): void;
+  /** The sum over all values of its labels. */
+  total?(): number;
+  /** The same for a distribution. */
+  totals?(): Totals;
 }
 
 /** Most combinations of label values of one metric; further ones share one sample. */
@@ -42,6 +54,7 @@ const MAX_SERIES = 5000;
 export class Registry {
   readonly #prefix: string;
   readonly #metrics: Metric[] = [];
+  readonly #byName = new Map<string, Metric>();
 
   /** @param prefix begins the name of every metric */
   constructor(prefix: string) {
@@ -50,12 +63,13 @@ export class Registry {
 
   /** Adds a counter that is incremented by events. */
   counter(description: MetricDescription): Counter {
-    return this.#add(new Counter(this.#headOf(description, "counter")));
+    return this.#add(description, new Counter(this.#headOf(description, "counter")));
   }
 
   /** Adds a histogram: the number of observations up to each bound. */
   histogram(description: MetricDescription, bounds: readonly number[]): Histogram {
-    return this.#add(new Histogram(this.#headOf(description, "histogram"), bounds));
+    const head = this.#headOf(description, "histogram");
+    return this.#add(description, new Histogram(head, bounds));
   }
 
   /** Adds a metric that is read from elsewhere on demand. */
@@ -64,7 +78,7 @@ export class Registry {
     description: MetricDescription,
     read: () => number | Iterable<Sample>,
   ): void {
-    this.#add(new Sampled(this.#headOf(description, kind), read));
+    this.#add(description, new Sampled(this.#headOf(description, kind), read));
   }
 
   /** Adds a histogram that is read from elsewhere on demand. */
@@ -73,7 +87,8 @@ export class Registry {
     bounds: readonly number[],
     read: () => Iterable<DistributionSample>,
   ): void {
-    this.#add(new SampledHistogram(this.#headOf(description, "histogram"), bounds, read));
+    const head = this.#headOf(description, "histogram");
+    this.#add(description, new SampledHistogram(head, bounds, read));
   }
 
   /** Every metric as text, in the order in which they were added. */
@@ -83,8 +98,23 @@ export class Registry {
     return lines.map((line) => `${line}\n`).join("");
   }
 
-  #add<Kind extends Metric>(metric: Kind): Kind {
+  /**
+   * The number of a metric over all values of its labels; 0 if there is no such metric.
+   *
+   * @param name without the prefix
+   */
+  total(name: string): number {
+    return this.#byName.get(name)?.total?.() ?? 0;
+  }
+
+  /** The observations of a distribution; null if there is none of this name. */
+  totals(name: string): Totals | null {
+    return this.#byName.get(name)?.totals?.() ?? null;
+  }
+
+  #add<Kind extends Metric>({ name }: MetricDescription, metric: Kind): Kind {
     this.#metrics.push(metric);
+    this.#byName.set(name, metric);
     return metric;
   }
 
@@ -106,6 +136,12 @@ export class Counter implements Metric {
   /** @param labels the values of the labels, in their order */
   add(amount: number, ...labels: readonly string[]): void {
     this.#series.of(labels).value += amount;
+  }
+
+  total(): number {
+    let sum = 0;
+    for (const [, { value }] of this.#series) sum += value;
+    return sum;
   }
 
   write(lines: string[]): void {
@@ -134,6 +170,15 @@ export class Histogram implements Metric {
     while (value > (this.#bounds[bucket] ?? Infinity)) bucket++;
     series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
     series.sum += value;
+  }
+
+  totals(): Totals {
+    const sums = [...this.#bounds, Infinity].map(() => 0);
+    for (const [, { counts }] of this.#series) {
+      for (const [index, count] of counts.entries()) sums[index] = (sums[index] ?? 0) + count;
+    }
+    let all = 0;
+    return { bounds: this.#bounds, buckets: sums.map((count) => all += count) };
   }
 
   write(lines: string[]): void {
@@ -170,6 +215,14 @@ class Sampled implements Metric {
   constructor(head: Head, read: () => number | Iterable<Sample>) {
     this.#head = head;
     this.#read = read;
+  }
+
+  total(): number {
+    const read = this.#read();
+    if (typeof read === "number") return read;
+    let sum = 0;
+    for (const { value } of read) sum += value;
+    return sum;
   }
 
   write(lines: string[]): void {

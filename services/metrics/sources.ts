@@ -3,6 +3,7 @@ import type { ArchiveStats } from "../irc_server/history/mod.ts";
 import type { IrcStats } from "../irc/mod.ts";
 import { type BackendStats, LATENCY_BOUNDS } from "../llm/mod.ts";
 import type { NetworkStats } from "../irc_network/mod.ts";
+import type { SyncStats } from "../sync/mod.ts";
 import type { Registry, Sample } from "./registry.ts";
 
 /** Figures of the HTTP connections. */
@@ -27,6 +28,7 @@ export interface MetricSources {
   readonly bridge: { stats(): BridgeStats; readonly ready: boolean } | null;
   readonly agents: {
     counts(): { readonly active: number; readonly total: number };
+    readonly halts: { count(): number };
     readonly sendLimits: {
       rates(): Iterable<{ readonly nick: string; readonly perMinute: number }>;
     };
@@ -34,6 +36,8 @@ export interface MetricSources {
   /** The HTTP connections; null if this program has none of its own. */
   readonly http?: { stats(): HttpStats } | null;
   readonly llm: { stats(): readonly BackendStats[] };
+  /** What the `fossil` program exchanges with projects. */
+  readonly sync?: { stats(): SyncStats } | null;
   readonly refusals: {
     totals(): Iterable<{ readonly door: string; readonly reason: string; readonly count: number }>;
   };
@@ -42,7 +46,8 @@ export interface MetricSources {
 /** Adds the services' own counts, which are read on demand. */
 export function addSources(
   registry: Registry,
-  { irc, history = null, http = null, network, bridge, agents, llm, refusals }: MetricSources,
+  { irc, history = null, http = null, sync = null, network, bridge, agents, llm, refusals }:
+    MetricSources,
 ): void {
   addRefusals(registry, refusals);
   addAgents(registry, agents);
@@ -53,9 +58,38 @@ export function addSources(
   if (network !== null) addNetwork(registry, network);
   if (bridge !== null) addBridge(registry, bridge);
   addLlm(registry, llm);
+  if (sync !== null) addSync(registry, sync);
+}
+
+function addSync(registry: Registry, sync: NonNullable<MetricSources["sync"]>): void {
+  registry.sampled("counter", {
+    name: "sync_messages_total",
+    help: "Messages of the fossil program that were answered, by what they were for",
+    labels: ["kind", "outcome"],
+  }, () =>
+    sync.stats().messages.map(({ kind, outcome, count }) => ({
+      labels: [kind, outcome],
+      value: count,
+    })));
+  registry.sampled("counter", {
+    name: "sync_artifacts_total",
+    help: "Artifacts that the fossil program exchanged with projects",
+    labels: ["direction"],
+  }, () => {
+    const { artifactsSent, artifactsReceived } = sync.stats();
+    return [
+      { labels: ["sent"], value: artifactsSent },
+      { labels: ["received"], value: artifactsReceived },
+    ];
+  });
 }
 
 function addAgents(registry: Registry, agents: MetricSources["agents"]): void {
+  registry.sampled("gauge", {
+    name: "agents_halted",
+    help: "Active agents that are halted",
+    labels: [],
+  }, () => [{ labels: [], value: agents.halts.count() }]);
   registry.sampled("gauge", {
     name: "agents",
     help: "Agent records, by state",

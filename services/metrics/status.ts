@@ -7,6 +7,8 @@ export interface StatusReport {
   readonly agents: number;
   /** ISO 8601, UTC. */
   readonly started: string;
+  /** Whether any agent is halted. */
+  readonly halted: boolean;
 }
 
 /** The sources of the status. */
@@ -15,6 +17,8 @@ export interface StatusSources {
   readonly clock: () => number;
   /** How many agent records there are, revoked ones included. */
   readonly agents: () => number;
+  /** Whether any agent is halted. */
+  readonly halted: () => boolean;
   /** Whether recent writes succeeded. */
   readonly healthy: () => boolean;
   /** Repeats failed checks; must not throw. */
@@ -46,7 +50,13 @@ export class Status {
       uptime: formatDuration(clock() - this.#started),
       agents: agents(),
       started: this.#startedText,
+      halted: this.halted,
     };
+  }
+
+  /** Whether any agent is halted. */
+  get halted(): boolean {
+    return this.#sources.halted();
   }
 
   /** Repeats failed checks, so that {@link missing} is up to date. */

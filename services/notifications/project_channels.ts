@@ -5,6 +5,9 @@ import type { OwnedChannels } from "../irc_server/mod.ts";
 import type { Log } from "../log.ts";
 import { type HeldProject, mayRead, type Project, type Projects } from "../projects/mod.ts";
 
+/** How the default name of a project's channel begins. Only projects have such channels. */
+const PREFIX = "#project-";
+
 /** The part of the IRC server that controls who is in a channel. */
 export interface ChannelDoors {
   /** Begins to ask these channels. */
@@ -74,11 +77,21 @@ export class ProjectChannels implements OwnedChannels {
   admits(accountName: string | null, channel: string): boolean | null {
     const folded = foldCase(channel);
     if (this.#ending.has(folded)) return false;
+    if (this.#isUnused(folded)) return false;
     const projects = this.#privateOnesOf(folded);
     if (projects.length === 0) return null;
     const account = accountName === null ? null : this.#options.accounts.find(accountName);
     if (account === null || account.revokedAt !== null) return false;
     return projects.every((held) => mayRead(held, account));
+  }
+
+  /**
+   * Whether a channel has the name for a project's channel, but no project. Such a channel admits
+   * nobody, so its name does not tell whether there is a private project.
+   */
+  #isUnused(folded: string): boolean {
+    return folded.startsWith(PREFIX) && !this.#projects.has(folded) &&
+      !this.#configured.has(folded);
   }
 
   /** The private projects that close a channel; none if it is open. */
@@ -141,5 +154,5 @@ export class ProjectChannels implements OwnedChannels {
 }
 
 function defaultName(slug: string): string {
-  return `#project-${slug}`;
+  return PREFIX + slug;
 }

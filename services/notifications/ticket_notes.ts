@@ -41,7 +41,7 @@ interface Effect {
 
 /**
  * Comments on the ticket of a review that landed or came back from the queue, and closes the ticket
- * of work that another program merged. The write and the number of its event are settled together,
+ * of work that another program or a push merged. The write and the number of its event are settled together,
  * so a kill neither loses a comment nor doubles one.
  */
 export class TicketNotes {
@@ -99,12 +99,34 @@ export class TicketNotes {
       case "project.review":
       case "project.workspace": {
         const { project_id: projectId, ticket, status } = event.data;
-        const isMerge = status === "merged" && isByOtherProgram(event);
-        return isMerge && ticket !== null ? { projectId, ticket, comment: null } : null;
+        if (status !== "merged" || ticket === null) return null;
+        const isOpen = isByOtherProgram(event) ||
+          await this.#isLeftOpen({ projectId, ticket, time: Date.parse(event.time) });
+        return isOpen ? { projectId, ticket, comment: null } : null;
       }
       default:
         return null;
     }
+  }
+
+  /**
+   * Whether a merge left its ticket open: a pushed one does, a merge through the API closes it. What
+   * changed the ticket since knows better.
+   */
+  async #isLeftOpen(
+    { projectId, ticket, time }: {
+      readonly projectId: string;
+      readonly ticket: string;
+      readonly time: number;
+    },
+  ): Promise<boolean> {
+    const project = this.#options.projects.get(projectId)?.project;
+    if (project === undefined) return false;
+    return await this.#options.repositories.read(project, async (repository) => {
+      if (await repository.isTicketClosed(ticket)) return false;
+      const { last_modified } = await repository.resolveTicket(ticket);
+      return Date.parse(last_modified) < time;
+    });
   }
 
   async #apply({ projectId, ticket, comment }: Effect, seq: number): Promise<void> {

@@ -2,7 +2,6 @@
  * Branch protection: rules per branch pattern, and the one function that applies them. See
  * README.md.
  */
-export { matchesGlob } from "./glob.ts";
 export {
   type BranchRule,
   type Judged,

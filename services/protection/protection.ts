@@ -1,9 +1,10 @@
 import type { Checks } from "../checks/mod.ts";
 import { type Database, type Directory, statement } from "../database/mod.ts";
 import { Forbidden } from "../errors.ts";
+import type { NameRule } from "../fossil/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import { type Actor, type Project, projectEvent } from "../projects/mod.ts";
-import { type BranchRule, ruleOf } from "./rules.ts";
+import { type BranchRule, mergeRefusal, pushRefusal, ruleOf } from "./rules.ts";
 import type { Rule } from "./schemas.ts";
 
 export type { BranchRule } from "./rules.ts";
@@ -121,6 +122,24 @@ export class Protection implements Directory {
   }
 
   /**
+   * The branches that are closed to the pushes of a caller, and those that are closed to its merges;
+   * each with a clause that says why.
+   */
+  closedTo(
+    project: Pick<Project, "id">,
+    isAdmin: boolean,
+  ): { readonly pushes: readonly NameRule[]; readonly merges: readonly NameRule[] } {
+    const rules = this.rulesOf(project);
+    const closed = (refusalOf: (rule: Rule) => string | null) =>
+      rules.map((rule) => ({ pattern: rule.pattern, refusal: refusalOf(rule) }))
+        .filter(({ refusal }) => refusal !== null);
+    return {
+      pushes: closed((rule) => pushRefusal(rule, isAdmin)),
+      merges: closed((rule) => mergeRefusal(rule, isAdmin)),
+    };
+  }
+
+  /**
    * Judges a change of a branch. Nothing else may be written to the project between this and the
    * change.
    */
@@ -128,8 +147,9 @@ export class Protection implements Directory {
     const rule = this.ruleOf(judged.project, judged.branch);
     if (rule.patterns.length === 0) return { isAllowed: true, bypassed: null };
     const { action, isAdmin, branch } = judged;
-    if (action === "push" && rule.push === "nobody") {
-      return { isAllowed: false, reason: `Branch '${branch}' is protected: nobody can push to it` };
+    if (action === "push" && isAdmin) {
+      const refusal = pushRefusal(rule, true);
+      if (refusal !== null) return { isAllowed: false, reason: protectedBranch(branch, refusal) };
     }
     const reason = await this.#objection(judged, rule);
     if (reason === null || isAdmin) return { isAllowed: true, bypassed: reason };
@@ -149,27 +169,33 @@ export class Protection implements Directory {
   /** Why a rule refuses a change to anybody but an admin; null if it allows it. */
   async #objection(judged: Judged, rule: BranchRule): Promise<string | null> {
     const { action, branch, project, tip, review = null } = judged;
-    if (action === "push") {
-      if (rule.push === "admin") {
-        return `Branch '${branch}' is protected: only admins can push to it`;
-      }
-      return null;
-    }
-    if (rule.merge === "admin") {
-      return `Branch '${branch}' is protected: only admins can merge to it`;
-    }
+    const refusal = action === "push" ? pushRefusal(rule, false) : mergeRefusal(rule, false);
+    if (refusal !== null) return protectedBranch(branch, refusal);
+    if (action === "push") return null;
     if (action === "merge" && rule.landing === "required") {
-      return `Branch '${branch}' is protected: changes land only through its queue`;
+      return protectedBranch(branch, "changes land only through its queue");
     }
     if (action !== "queue") {
       const states = rule.contexts.length === 0
         ? new Map()
         : await this.#checks.statesOf(project, tip);
-      const missing = rule.contexts.find((context) => states.get(context) !== "success");
-      if (missing !== undefined) return `Required status check '${missing}' has not passed`;
+      const missing = rule.contexts.filter((context) => states.get(context) !== "success");
+      if (missing.length > 0) return checkObjection(missing);
     }
     return approvalObjection(rule, review, action === "merge" ? tip : null);
   }
+}
+
+function protectedBranch(branch: string, refusal: string): string {
+  return `Branch '${branch}' is protected: ${refusal}`;
+}
+
+/** @param missing the required contexts that are not `success`; at least one */
+function checkObjection(missing: readonly string[]): string {
+  const names = missing.map((context) => `'${context}'`).join(", ");
+  return missing.length === 1
+    ? `Required status check ${names} has not passed`
+    : `Required status checks have not passed: ${names}`;
 }
 
 /** @param tip the check-in that the review must show; null for any */

@@ -1,4 +1,4 @@
-import { matchesGlob } from "./glob.ts";
+import { matchesGlob } from "../fossil/mod.ts";
 import type { Rule } from "./schemas.ts";
 
 /** The combined demands of all rules that match a branch. */
@@ -25,6 +25,33 @@ export function ruleOf(rules: readonly Rule[], branch: string): BranchRule {
     merge: strictest(MERGE, fitting.map(({ merge }) => merge)),
     landing: strictest(LANDING, fitting.map(({ landing }) => landing)),
   };
+}
+
+/** The way that works instead of a push. */
+const INSTEAD = "commit to a workspace, and merge that";
+const LAND = "commit to a workspace, have it reviewed, and land it";
+
+/**
+ * Why a branch refuses pushed check-ins, as a clause; null if it accepts them. Checks, approvals and
+ * the queue judge a merge of a workspace. A push would get around them, so only admins push then.
+ */
+export function pushRefusal(rule: Omit<BranchRule, "patterns">, isAdmin: boolean): string | null {
+  if (rule.push === "nobody") return `nobody can push to it: ${LAND}`;
+  if (isAdmin) return null;
+  if (rule.push === "admin") return `only admins can push to it: ${LAND}`;
+  if (rule.landing === "required") return `changes land only through its queue: ${LAND}`;
+  const { any, people } = rule.approvals;
+  if (any > 0 || people > 0) return `its changes need a review: ${INSTEAD}`;
+  const [context] = rule.contexts;
+  return context === undefined ? null : `its changes need the check '${context}': ${INSTEAD}`;
+}
+
+/** Why a branch refuses merges, as a clause; null if it accepts them. */
+export function mergeRefusal(
+  { merge }: Pick<BranchRule, "merge">,
+  isAdmin: boolean,
+): string | null {
+  return merge === "admin" && !isAdmin ? "only admins can merge to it" : null;
 }
 
 /** @param order the values, from the mildest to the strictest */

@@ -1,13 +1,12 @@
 import { z } from "zod";
+import { lineSchema } from "../validation/mod.ts";
 
 const MAX_RULES = 100;
 const MAX_CONTEXTS = 50;
 const MAX_TEXT = 200;
 const MAX_APPROVALS = 20;
 
-const text = z.string().trim().min(1, { error: "must not be empty" }).max(MAX_TEXT, {
-  error: `must have at most ${MAX_TEXT} characters`,
-});
+const text = z.string().trim().pipe(lineSchema(1, MAX_TEXT));
 
 const approvals = z.int({ error: "must be a whole number" }).min(0).max(MAX_APPROVALS).default(0);
 

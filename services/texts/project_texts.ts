@@ -32,6 +32,19 @@ export class ProjectTexts {
     return html;
   }
 
+  /**
+   * The lines of a file as HTML that shows their syntax; null if they must be shown as plain text.
+   */
+  async highlight(
+    { slug }: Project,
+    { path, lines }: { readonly path: string; readonly lines: readonly string[] },
+  ): Promise<readonly string[] | null> {
+    const { markup } = this.#options;
+    const html = await markup.highlight(`/projects/${slug}`, path, lines.join("\n"));
+    const parts = html?.split("\n") ?? null;
+    return parts?.length === lines.length ? parts : null;
+  }
+
   /** The HTML of several texts, in the same order. */
   async htmlOf(project: Project, texts: readonly ProjectText[]): Promise<string[]> {
     const { markup } = this.#options;

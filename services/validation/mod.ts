@@ -1,4 +1,5 @@
-/** Formulates errors of schemas in muster's words; schemas of texts, and of objects without unknown fields. */
+/** Errors of schemas in muster's words; schemas of texts and of closed objects; the depth of JSON. */
 export { closed } from "./closed.ts";
 export { describeIssue, type Fault, faultOf } from "./faults.ts";
-export { textSchema } from "./text.ts";
+export { isShallow, requireShallow } from "./json_depth.ts";
+export { isLine, lineSchema, textSchema } from "./text.ts";

@@ -24,6 +24,9 @@ const BACKOFF = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * H
 /** A webhook is disabled after failing for this long. */
 const MAX_FAILING = 5 * 24 * HOUR;
 
+/** How long a delivery waits before its next turn while the agent behind it is halted. */
+const HELD_MS = 15 * SECOND;
+
 const RETRY_MS = 5 * SECOND;
 const TRIM_MS = 10 * MINUTE;
 
@@ -40,6 +43,11 @@ export interface SenderOptions {
   readonly transport: TransportOptions;
   readonly scheduler: Scheduler;
   readonly log: Log;
+  /** Which agents are halted: what they caused is sent when they go on. */
+  readonly halts: {
+    readonly isAny: boolean;
+    reasonById(id: string | null): string | null;
+  };
 }
 
 /**
@@ -220,6 +228,13 @@ export class WebhookSender {
     const { webhooks, scheduler, database } = this.#options;
     const webhook = webhooks.get(row.webhook_id);
     if (webhook === null) return true;
+    if (await this.#isHeld(row)) {
+      const next_attempt_at = scheduler.now() + HELD_MS;
+      await database.commit({
+        statements: [webhooks.deliveries.update(row.id, { next_attempt_at })],
+      });
+      return true;
+    }
     const started = scheduler.now();
     const { status, error, retryAfter } = await this.#post(webhook, row, started);
     if (this.#aborted.signal.aborted) return false;
@@ -251,6 +266,14 @@ export class WebhookSender {
     }
     await database.commit(change);
     return true;
+  }
+
+  /** Whether a halted agent caused what the delivery reports. */
+  async #isHeld({ event_seq: seq }: DeliveryRow): Promise<boolean> {
+    const { halts, eventLog } = this.#options;
+    if (!halts.isAny || seq === null) return false;
+    const { events: [event] } = await eventLog.read({ after: seq - 1, limit: 1 });
+    return event?.seq === seq && halts.reasonById(event.actor_id) !== null;
   }
 
   async #post(

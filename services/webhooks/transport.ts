@@ -1,6 +1,7 @@
 /** Sends one request to a checked address, and to no other. */
 import { lookup } from "node:dns/promises";
 import { isPublicAddress } from "./addresses.ts";
+import { connect, sendAll, untilEnded } from "./connection.ts";
 
 /** Longest status line and headers of a response, in bytes. */
 const MAX_HEAD = 16_384;
@@ -69,52 +70,13 @@ async function addressOf(url: URL, attempt: number, options: TransportOptions): 
   const closed = options.allowPrivate ? undefined : addresses.find((one) => !isPublicAddress(one));
   if (closed === undefined) return address;
   throw new DeliveryError(
-    `The host ${host} has the address ${closed}, which is not on the public internet`,
+    `The host ${host} has the address ${closed}, which is not on the public internet; ` +
+      "webhooks.allow_private in config.yaml allows such addresses",
   );
 }
 
 async function resolveHost(host: string): Promise<readonly string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
-}
-
-/** A connection that closes at the end of the request or of its time limit. */
-class Connection implements Disposable {
-  conn: Deno.Conn;
-  readonly #signal: AbortSignal;
-  readonly #close = () => closeQuietly(this.conn);
-
-  constructor(conn: Deno.Conn, signal: AbortSignal) {
-    this.conn = conn;
-    this.#signal = signal;
-    signal.addEventListener("abort", this.#close);
-  }
-
-  [Symbol.dispose](): void {
-    this.#signal.removeEventListener("abort", this.#close);
-    this.#close();
-  }
-}
-
-async function connect(url: URL, hostname: string, signal: AbortSignal): Promise<Connection> {
-  const isTls = url.protocol === "https:";
-  const port = Number(url.port || (isTls ? 443 : 80));
-  const connecting = Deno.connect({ hostname, port });
-  const tcp = await untilEnded(signal, connecting).catch((error) => {
-    connecting.then(closeQuietly, () => {});
-    throw error;
-  });
-  const connection = new Connection(tcp, signal);
-  if (!isTls) return connection;
-  try {
-    const name = url.hostname.replace(/^\[|\]$/g, "");
-    const tls = await Deno.startTls(tcp, { hostname: name });
-    connection.conn = tls;
-    await untilEnded(signal, tls.handshake());
-    return connection;
-  } catch (error) {
-    connection[Symbol.dispose]();
-    throw error;
-  }
 }
 
 function requestOf(url: URL, headers: Readonly<Record<string, string>>, body: string): Uint8Array {
@@ -156,31 +118,11 @@ async function exchange(conn: Deno.Conn, request: Uint8Array): Promise<Answer> {
   }
 }
 
-async function sendAll(conn: Deno.Conn, bytes: Uint8Array): Promise<void> {
-  for (let sent = 0; sent < bytes.byteLength;) sent += await conn.write(bytes.subarray(sent));
-}
-
 function answerOf(head: string): Answer {
   const [, status] = /^HTTP\/1\.[01] (\d{3})(?: |\r|$)/.exec(head) ?? [];
   if (status === undefined) throw new DeliveryError("The response is not HTTP");
   const [, seconds] = /^retry-after:[ \t]*(\d{1,6})[ \t]*$/im.exec(head) ?? [];
   return { status: Number(status), retryAfter: seconds === undefined ? null : Number(seconds) };
-}
-
-function untilEnded<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason);
-  if (signal.aborted) onAbort();
-  signal.addEventListener("abort", onAbort);
-  return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", onAbort));
-}
-
-function closeQuietly(conn: Deno.Conn): void {
-  try {
-    conn.close();
-  } catch {
-    // It is closed already.
-  }
 }
 
 function messageOf(error: unknown): string {

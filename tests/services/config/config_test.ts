@@ -8,6 +8,7 @@ import {
   loadConfig,
   parseAddress,
 } from "../../../services/config/mod.ts";
+import { listKeys } from "../../../services/config/reference/mod.ts";
 import { withFolder, writeFile } from "../../support/temporary.ts";
 
 const NOTHING = { file: "/nowhere/config.yaml", fileRequired: false, environment: {}, flags: {} };
@@ -22,6 +23,12 @@ Deno.test("loadConfig() returns the defaults if nothing is configured", async ()
 Deno.test("config.yaml names every key with its default", async () => {
   const text = await Deno.readTextFile(join(import.meta.dirname ?? ".", "../../../config.yaml"));
   assert.deepEqual(parse(text), configSchema.parse({}));
+});
+
+Deno.test("every key and group has a description", () => {
+  const keys = listKeys();
+  assert.ok(keys.length > 100);
+  assert.deepEqual(keys.filter(({ description }) => description === ""), []);
 });
 
 Deno.test("loadConfig() prefers the environment to the file, and flags to both", async () => {

@@ -27,6 +27,8 @@ export async function withLog(run: (world: LogWorld) => Promise<void>): Promise<
     const eventLog = await EventLog.open({ database, scheduler, log: silentLog });
     const append = async (types: readonly string[]) => {
       await Promise.all(types.map((type) => database.commit({ events: [anEvent(type)] })));
+      // The log has read them after the answer of a writer that has a thread of its own.
+      await new Promise((resolve) => setTimeout(resolve, 0));
     };
     try {
       await run({ path, database, eventLog, scheduler, append });

@@ -29,7 +29,13 @@ const times = fc.array(fc.integer({ min: 1_700_000_000_000, max: 1_700_000_000_0
 type Step =
   | { readonly kind: "append"; readonly time: number }
   /** Follow from a message that many before the newest; 0 is from now on. */
-  | { readonly kind: "follow"; readonly back: number; readonly by: "id" | "timestamp" }
+  | {
+    readonly kind: "follow";
+    readonly back: number;
+    readonly by: "id" | "timestamp";
+    /** Which of two groups it joins, if any. */
+    readonly group: 0 | 1 | null;
+  }
   | { readonly kind: "unfollow"; readonly which: number };
 
 const steps = fc.array(
@@ -39,6 +45,7 @@ const steps = fc.array(
       kind: fc.constant("follow" as const),
       back: fc.integer({ min: 0, max: 12 }),
       by: fc.constantFrom("id" as const, "timestamp" as const),
+      group: fc.constantFrom(null, 0 as const, 1 as const),
     }),
     fc.record({ kind: fc.constant("unfollow" as const), which: fc.nat() }),
   ),
@@ -52,8 +59,22 @@ interface Reader {
   readonly unfollow: () => void;
 }
 
+/** Passes messages on to its members. */
+class Group {
+  readonly members = new Set<Kept[]>();
+
+  message(message: Kept): void {
+    for (const got of this.members) got.push(message);
+  }
+}
+
 /** Does one step on the log and on a plain list of all messages, which is the model. */
-function take(step: Step, log: TestLog, all: Kept[], readers: Reader[]): void {
+function take(
+  step: Step,
+  log: TestLog,
+  all: Kept[],
+  { readers, groups }: { readonly readers: Reader[]; readonly groups: readonly Group[] },
+): void {
   if (step.kind === "append") {
     const message = append(log, String(all.length), step.time);
     all.push(message);
@@ -67,10 +88,24 @@ function take(step: Step, log: TestLog, all: Kept[], readers: Reader[]): void {
     const back = Math.min(step.back, log.size - 1);
     const from = back > 0 ? all.at(-1 - back) : undefined;
     const got: Kept[] = [];
+    const group = groups[step.group ?? groups.length];
     const follower = { message: (message: Kept) => got.push(message), end() {} };
+    const join = (group: Group) => {
+      group.members.add(got);
+      return group;
+    };
     const since = step.by === "id" ? from?.id : from?.timestamp;
-    const unfollow = log.follow(since, follower);
-    readers.push({ got, expected: from ? all.slice(-back) : [], open: true, unfollow });
+    const unfollow = log.follow(since, group ? { ...follower, join: () => join(group) } : follower);
+    const expected = from ? all.slice(-back) : [];
+    readers.push({
+      got,
+      expected,
+      open: true,
+      unfollow() {
+        group?.members.delete(got);
+        unfollow();
+      },
+    });
   }
 }
 
@@ -79,7 +114,8 @@ Deno.test("MessageLog gives every follower its messages without gap or repeat", 
     const log = newLog(capacity);
     const all: Kept[] = [];
     const readers: Reader[] = [];
-    for (const step of todo) take(step, log, all, readers);
+    const groups = [new Group(), new Group()];
+    for (const step of todo) take(step, log, all, { readers, groups });
     for (const { got, expected } of readers) assert.deepEqual(got, expected);
     assert.deepEqual(log.read(undefined, capacity), all.slice(-capacity));
   }));
@@ -164,6 +200,30 @@ Deno.test("MessageLog gives a failing follower up and serves the others", () => 
   log.end("over");
   assert.deepEqual(got, ["a", "b", "over"]);
   assert.deepEqual(failures, [fault]);
+});
+
+Deno.test("MessageLog passes a message once to a group, while the group has followers", () => {
+  const failures: unknown[] = [];
+  const log: TestLog = new MessageLog({ capacity: 10, onFailure: (why) => failures.push(why) });
+  const got: string[] = [];
+  const group = {
+    message({ text }: Kept) {
+      if (text === "fault") throw text;
+      got.push(text);
+    },
+  };
+  const follow = () => log.follow(undefined, { message() {}, end() {}, join: () => group });
+  const [unfollow, unfollowOther] = [follow(), follow()];
+  append(log, "to both");
+  unfollow();
+  append(log, "to the other");
+  unfollowOther();
+  append(log, "to nobody");
+  follow();
+  for (const text of ["fault", "after its fault"]) append(log, text);
+  assert.deepEqual(got, ["to both", "to the other"]);
+  assert.deepEqual(failures, ["fault"]);
+  assert.equal(log.followers, 0);
 });
 
 Deno.test("MessageLog keeps to its bound of text, but always the newest message", () => {

@@ -1,22 +1,40 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { z } from "zod";
-import { textSchema } from "../../../services/validation/mod.ts";
+import { isLine, lineSchema, textSchema } from "../../../services/validation/mod.ts";
 
-Deno.test("textSchema() documents the pattern that it enforces", () => {
-  const schema = textSchema(0, 100);
-  const { pattern = "" } = z.toJSONSchema(schema) as { pattern?: string };
-  const characters = fc.oneof(
-    fc.integer({ min: 0, max: 0xff }).map((code) => String.fromCharCode(code)),
-    fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
-  );
-  for (const flags of ["", "u"]) {
-    const documented = new RegExp(pattern, flags);
-    fc.assert(
-      fc.property(fc.array(characters, { maxLength: 5 }), (parts) => {
-        const text = parts.join("");
-        assert.equal(documented.test(text), schema.safeParse(text).success);
-      }),
+for (
+  const [name, schema] of Object.entries({
+    textSchema: textSchema(0, 9),
+    lineSchema: lineSchema(0, 9),
+  })
+) {
+  Deno.test(`${name}() documents the pattern that it enforces`, () => {
+    const { pattern = "" } = z.toJSONSchema(schema) as { pattern?: string };
+    const characters = fc.oneof(
+      fc.integer({ min: 0, max: 0xff }).map((code) => String.fromCharCode(code)),
+      fc.integer({ min: 0x2000, max: 0x2070 }).map((code) => String.fromCharCode(code)),
+      fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
     );
+    for (const flags of ["", "u"]) {
+      const documented = new RegExp(pattern, flags);
+      fc.assert(
+        fc.property(fc.array(characters, { maxLength: 5 }), (parts) => {
+          const text = parts.join("");
+          assert.equal(documented.test(text), schema.safeParse(text).success);
+        }),
+      );
+    }
+  });
+}
+
+Deno.test("a line cannot pass for another text", () => {
+  for (
+    const code of ["\r\n", "\0", "\x1b", "\x85", "\u2028", "\u2029", "\u202e", "\u2066", "\ufeff"]
+  ) {
+    assert.equal(isLine(`a${code}b`), false, JSON.stringify(code));
+  }
+  for (const text of ["", "Zürich", "שלום\u200f", "می‌خواهم", "👩‍💻", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"]) {
+    assert.equal(isLine(text), true, text);
   }
 });

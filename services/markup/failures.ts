@@ -1,0 +1,40 @@
+import { createHash } from "node:crypto";
+
+/** How long a failure is remembered, in milliseconds: load may have caused it. */
+const REMEMBERED_MS = 60_000;
+/** Most remembered failures; each takes about 200 bytes. */
+const MAX_REMEMBERED = 1000;
+
+/** Texts that could not be rendered a moment ago, by their keys. */
+export class Failures {
+  readonly #now: () => number;
+  /** Unix milliseconds of each failure by the key's digest, the oldest first. */
+  readonly #times = new Map<string, number>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  has(key: string): boolean {
+    if (this.#times.size === 0) return false;
+    const digest = digestOf(key);
+    const time = this.#times.get(digest);
+    if (time === undefined) return false;
+    // A time in the future means that the clock was set back.
+    if (time <= this.#now() && this.#now() < time + REMEMBERED_MS) return true;
+    this.#times.delete(digest);
+    return false;
+  }
+
+  add(key: string): void {
+    const digest = digestOf(key);
+    this.#times.delete(digest);
+    this.#times.set(digest, this.#now());
+    const [oldest] = this.#times.keys();
+    if (this.#times.size > MAX_REMEMBERED && oldest !== undefined) this.#times.delete(oldest);
+  }
+}
+
+function digestOf(key: string): string {
+  return createHash("sha256").update(key).digest("base64");
+}
