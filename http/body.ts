@@ -1,5 +1,6 @@
 import type { Config } from "../services/config/mod.ts";
 import { Invalid, TooLarge, TooSlow } from "../services/errors.ts";
+import { requireShallow } from "../services/validation/mod.ts";
 import { Deadlines } from "./deadlines.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -57,12 +58,18 @@ export class BodyReader {
   }
 
   /**
-   * Reads the body of a request as text.
+   * Reads the body of a request, the text of JSON.
    *
    * @throws TooLarge as soon as it exceeds the limit, TooSlow if a part does not arrive in time,
-   * Invalid if it is incomplete or not UTF-8
+   * Invalid if it is incomplete, not UTF-8 or nested too deeply
    */
   async read(request: Request): Promise<string> {
+    const text = await this.#text(request);
+    requireShallow(text);
+    return text;
+  }
+
+  async #text(request: Request): Promise<string> {
     const declared = Number(request.headers.get("content-length") ?? NaN);
     if (declared > this.#maxBytes) throw this.#tooLarge();
     if (declared <= SMALL_BYTES) return decodeBody(await this.#inTime(request.arrayBuffer()));

@@ -1,3 +1,4 @@
+import type { Principal } from "../services/identity/mod.ts";
 import { addressNetwork } from "../services/irc/mod.ts";
 
 /** The properties of a new connection. */
@@ -8,8 +9,11 @@ export interface HttpConnectionOptions {
   readonly port: number;
   /** The time in milliseconds, from any starting point. */
   readonly clock: { readonly now: number };
-  /** Called at the first request with a valid credential. */
-  readonly onTrusted: (connection: HttpConnection) => void;
+  /**
+   * Called at a request with a valid credential, until it returns true: the connection is then
+   * kept.
+   */
+  readonly onTrusted: (connection: HttpConnection, principal: Principal) => boolean;
 }
 
 /** An HTTP connection: its client, and what it waits for. */
@@ -23,11 +27,12 @@ export class HttpConnection {
   /** When it began to wait for its first or next request, by the clock of its table. */
   waitsSince: number;
   readonly #clock: { readonly now: number };
-  readonly #onTrusted: (connection: HttpConnection) => void;
+  readonly #onTrusted: HttpConnectionOptions["onTrusted"];
   readonly #cut = new AbortController();
   #running = 0;
   #served = false;
   #trusted = false;
+  #kept = false;
 
   constructor(options: HttpConnectionOptions) {
     this.address = options.address;
@@ -58,11 +63,10 @@ export class HttpConnection {
     return this.#trusted;
   }
 
-  /** Remembers that a request came with a valid credential. */
-  readonly trust = (): void => {
-    if (this.#trusted) return;
+  /** Remembers that a request came with a valid credential of a principal. */
+  readonly trust = (principal: Principal): void => {
     this.#trusted = true;
-    this.#onTrusted(this);
+    this.#kept ||= this.#onTrusted(this, principal);
   };
 
   /** Records that the headers of a request have arrived. */

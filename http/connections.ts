@@ -1,3 +1,4 @@
+import { isOverseer, type Principal, roomFor } from "../services/identity/mod.ts";
 import { AcceptFailures } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { HttpStats } from "../services/metrics/mod.ts";
@@ -39,8 +40,10 @@ export interface HttpConnectionsOptions {
  *
  * A connection is a stranger until one of its requests has shown a valid credential. At the limit,
  * the oldest stranger on the port with the most strangers makes room for a new connection, which
- * may be about to authenticate. Authenticated connections are never closed for this. So a crowd of
- * strangers displaces only itself, and a burst on one port does not displace newcomers on another.
+ * may be about to authenticate. Authenticated connections are never closed for this, up to seven
+ * eighths of all; beyond that only those of the operator and of admins. So a crowd of strangers
+ * displaces only itself, a burst on one port does not displace newcomers on another, and the operator
+ * always comes in.
  */
 export class HttpConnections {
   /** Counts the servers' failures to accept. */
@@ -50,6 +53,8 @@ export class HttpConnections {
 
   readonly #isExempt: (address: string) => boolean;
   readonly #open = new Set<HttpConnection>();
+  /** Those that are kept though they belong neither to the operator nor to an admin. */
+  readonly #keptOfOthers = new Set<HttpConnection>();
   /** The strangers, the oldest first, by port and by network. */
   readonly #strangersAt = new Map<number, Set<HttpConnection>>();
   readonly #strangersOf = new Map<string, Set<HttpConnection>>();
@@ -104,7 +109,7 @@ export class HttpConnections {
       address,
       port,
       clock: this.#clock,
-      onTrusted: this.#forgetStranger,
+      onTrusted: this.#keep,
     });
     if (!this.#makeRoom(connection)) return null;
     this.#open.add(connection);
@@ -116,6 +121,7 @@ export class HttpConnections {
   /** Records that a connection is closed. */
   leave(connection: HttpConnection): void {
     if (!this.#open.delete(connection)) return;
+    this.#keptOfOthers.delete(connection);
     this.#forgetStranger(connection);
     if (this.#open.size > 0) return;
     clearInterval(this.#sweeper);
@@ -159,6 +165,16 @@ export class HttpConnections {
     this.leave(connection);
     connection.cut();
   }
+
+  /** Keeps an authenticated connection, as far as there is room. */
+  readonly #keep = (connection: HttpConnection, principal: Principal): boolean => {
+    if (!isOverseer(principal)) {
+      if (this.#keptOfOthers.size >= roomFor(principal, this.#limits.total)) return false;
+      this.#keptOfOthers.add(connection);
+    }
+    this.#forgetStranger(connection);
+    return true;
+  };
 
   readonly #forgetStranger = (connection: HttpConnection): void => {
     removeFrom(this.#strangersAt, connection.port, connection);

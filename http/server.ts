@@ -1,5 +1,6 @@
 import type { Address } from "../services/config/mod.ts";
 import { acceptConnections, TlsPort } from "../services/irc/mod.ts";
+import type { Principal } from "../services/identity/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { HttpConnection } from "./connection.ts";
 import type { HttpConnections } from "./connections.ts";
@@ -21,7 +22,7 @@ export interface RequestConnection {
   /** The address of the socket. */
   readonly address: string;
   /** Call this once the request has shown a valid credential; its connection is then kept. */
-  trust(): void;
+  trust(principal: Principal): void;
 }
 
 /** Answers a request. */

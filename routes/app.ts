@@ -1,3 +1,4 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Hono } from "hono";
 import { bodyLimitsOf } from "../http/mod.ts";
 import type { Services } from "../services/daemon/mod.ts";
@@ -11,13 +12,17 @@ import { type AppEnv, newRoutes } from "./context.ts";
 import { EventStreams } from "./event_streams.ts";
 import { fileRoutes, patternOf, uploadPatterns } from "./file_routes.ts";
 import { eventRoutes } from "./v1/events.ts";
+import { guideRoutes } from "./guide.ts";
+import { haltRoutes } from "./v1/halt.ts";
 import { healthRoutes } from "./health.ts";
+import { heraldRoutes, heraldWebhookRoutes } from "./v1/herald.ts";
 import { ircRoutes } from "./v1/irc.ts";
 import { llmRoutes } from "./v1/llm.ts";
 import { openAiRoutes } from "./v1/llm_openai.ts";
 import { loginRoutes } from "./login.ts";
 import { metricRoutes } from "./v1/metrics.ts";
 import { jsonBody } from "./middleware/body.ts";
+import { browsersFirst, type SharedPages } from "./middleware/browsers.ts";
 import { errorHandler } from "./middleware/errors.ts";
 import { frame } from "./middleware/frame.ts";
 import { refuseOtherMethods } from "./middleware/methods.ts";
@@ -25,7 +30,10 @@ import { notFoundHandler } from "./middleware/not_found.ts";
 import { authenticate, type AuthenticateOptions, proveAgain } from "./middleware/authenticate.ts";
 import { openApiRoutes } from "./openapi.ts";
 import { projectListRoutes } from "./projects/list.ts";
-import { mountProjects } from "./projects/mod.ts";
+import { createProjectRoutes, mountProjects } from "./projects/mod.ts";
+import { ProjectApi } from "./projects/project_api.ts";
+import { mirrorRoutes } from "./v1/mirror.ts";
+import { operationRoutes } from "./v1/operations.ts";
 import { projectRoutes } from "./v1/projects.ts";
 import { protectionRoutes } from "./v1/protection.ts";
 import { settingsRoutes } from "./v1/settings.ts";
@@ -34,8 +42,28 @@ import { type Group, ROUTES, type Trait } from "./table.ts";
 import { tokenRoutes } from "./v1/tokens.ts";
 import { webhookRoutes } from "./v1/webhooks.ts";
 
+/** The HTTP API, and its part for callers inside this process. */
+export interface Api {
+  readonly app: OpenAPIHono<AppEnv>;
+  readonly projects: ProjectApi;
+  /** The event streams of all its routes, which share one limit. */
+  readonly streams: EventStreams;
+  /** Pages at the addresses of routes: browsers get these. The web pages add them. */
+  readonly sharedPages: SharedPages;
+}
+
+/** The HTTP API without its part for callers inside this process. */
+export function createApp(services: Services): OpenAPIHono<AppEnv> {
+  return createApi(services).app;
+}
+
+/** Compiles the patterns of all routes, for which the first request would otherwise wait. */
+export function prepareRoutes(app: OpenAPIHono<AppEnv>): void {
+  app.router.match("GET", "/healthz");
+}
+
 /** The HTTP API: every group of routes, behind the middleware that all of them share. */
-export function createApp(services: Services) {
+export function createApi(services: Services): Api {
   const { config, log } = services;
   const app = newRoutes();
   app.onError(errorHandler(log));
@@ -53,11 +81,18 @@ export function createApp(services: Services) {
   app.use("/v1/*", authenticate(services, "bearer", "basic"), readBody);
   app.use("/v1/agents/register", refuseOtherMethods(app));
 
+  const sharedPages: SharedPages = new Map();
+  app.use("/projects", browsersFirst(sharedPages));
   const streams = newStreams(services);
   for (const group of Object.values(createGroups(services, streams))) app.route("/", group);
-  mountProjects(app, services, { streams, readBody });
+  const routes = mountProjects(app, services, { streams, readBody });
   app.route("/", openApiRoutes(app));
-  return app;
+  return { app, projects: new ProjectApi(services, () => routes), streams, sharedPages };
+}
+
+/** The repository API for callers inside this process, where no HTTP API is served. */
+export function createProjectApi(services: Services): ProjectApi {
+  return new ProjectApi(services, () => createProjectRoutes(services, newStreams(services)));
 }
 
 /** The routes of each group of the table, except those of the documentation. */
@@ -70,9 +105,11 @@ export function createGroups(
   const bufferSize = config.bridge.buffer_size;
   return {
     health: healthRoutes(status),
+    guide: guideRoutes(config),
     status: statusRoutes(status),
     metrics: metricRoutes(metrics),
     agents: agentRoutes(agents),
+    halt: haltRoutes(agents.halts),
     agentMessages: agentMessageRoutes(services),
     accounts: accountRoutes(services.ircAccounts),
     irc: ircRoutes(services),
@@ -83,10 +120,14 @@ export function createGroups(
     login: loginRoutes({ ...services, bodyLimits: bodyLimitsOf(config) }),
     channels: channelRoutes({ bridge, bufferSize, identity, agents, streams }),
     settings: settingsRoutes(services.policies),
+    herald: heraldRoutes(services.herald),
+    heraldWebhooks: heraldWebhookRoutes(services.herald, bodyLimitsOf(config)),
     events: eventRoutes({ eventLog, streams }),
+    operations: operationRoutes(services),
     projects: projectRoutes(services),
     projectList: projectListRoutes(services),
     protection: protectionRoutes(services),
+    mirror: mirrorRoutes(services),
     webhooks: webhookRoutes(services),
   };
 }

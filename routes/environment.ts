@@ -1,4 +1,4 @@
-import type { Context } from "hono";
+import type { Halts } from "../services/agents/mod.ts";
 import type { Credential, Principal, WebSession } from "../services/identity/mod.ts";
 import type { ProjectAccess } from "../services/projects/mod.ts";
 
@@ -15,12 +15,14 @@ export interface AppEnv {
     /** The address of the socket. */
     readonly remoteAddress: string;
     /** Call this once the request has shown a valid credential; its connection is then kept. */
-    readonly trust?: () => void;
-    /** The batch to which the request belongs: it has the caller's rights. */
-    readonly batch?: Context<AppEnv>;
+    readonly trust?: (principal: Principal) => void;
+    /** The caller of a request from inside this process, such as an item of a batch. */
+    readonly inner?: InnerCaller;
   };
   Variables: {
     requestId: string;
+    /** Which agents are halted; set for every request from outside. */
+    halts: Pick<Halts, "requireGoing">;
     /** The client's address: the socket's, or the one that a trusted proxy reports. */
     address: string;
     /** Whether the client uses TLS, to us or to a trusted proxy. */
@@ -35,3 +37,9 @@ export interface AppEnv {
     access: ProjectAccess;
   };
 }
+
+/** The caller of a request that the program makes to its own repository API. */
+export type InnerCaller = Pick<
+  AppEnv["Variables"],
+  "requestId" | "address" | "secure" | "principal" | "access"
+>;

@@ -1,7 +1,7 @@
 /** Encoded events, and those that wait for a reader. */
 
-/** Waiting frames are sent together, up to this many bytes. */
-const CHUNK_BYTES = 65_536;
+import { Broadcast } from "./broadcast.ts";
+import { CHUNK_BYTES, framesOfChunk } from "./frame_chunks.ts";
 
 const encoder = new TextEncoder();
 
@@ -11,6 +11,7 @@ export class EventFrames<Item extends object> {
   readonly #frames = new WeakMap<Item, Uint8Array<ArrayBuffer>>();
   /** The last encoded frame: a new item goes to all readers before the next one. */
   #last: { readonly item: Item; readonly frame: Uint8Array<ArrayBuffer> } | null = null;
+  readonly #groups = new WeakMap<object, StreamGroup<Item>>();
 
   /** @param format returns the fields of an item's event, one per line */
   constructor(format: (item: Item) => string) {
@@ -27,6 +28,24 @@ export class EventFrames<Item extends object> {
     this.#last = { item, frame };
     return frame;
   }
+
+  /** The streams that show the new items of a source in this way. */
+  groupOf(source: object): StreamGroup<Item> {
+    let group = this.#groups.get(source);
+    if (group === undefined) {
+      const broadcast = new Broadcast();
+      group = { broadcast, message: (item) => broadcast.add(this.of(item)) };
+      this.#groups.set(source, group);
+    }
+    return group;
+  }
+}
+
+/** Streams that show the same items. */
+export interface StreamGroup<Item> {
+  readonly broadcast: Broadcast;
+  /** Adds an item to all of them. */
+  message(item: Item): void;
 }
 
 /** Characters that JSON allows in a string, but that some readers treat as line ends. */
@@ -48,10 +67,11 @@ export class FrameJoiner {
   #frames: readonly Uint8Array[] = [];
   #chunk: Uint8Array | null = null;
 
-  /** @param bytes the total length of the frames */
-  join(frames: readonly Uint8Array[], bytes: number): Uint8Array {
+  /** Joins frames; null if there are none. */
+  join(frames: readonly Uint8Array[]): Uint8Array | null {
+    if (frames.length < 2) return frames[0] ?? null;
     if (this.#chunk !== null && isSame(frames, this.#frames)) return this.#chunk;
-    const chunk = new Uint8Array(bytes);
+    const chunk = new Uint8Array(frames.reduce((sum, { byteLength }) => sum + byteLength, 0));
     let offset = 0;
     for (const frame of frames) {
       chunk.set(frame, offset);
@@ -91,27 +111,17 @@ export class FrameQueue {
     this.#bytes += frame.byteLength;
   }
 
-  /** Takes frames for one chunk, or null if there are none. */
-  take(joiner: FrameJoiner): Uint8Array | null {
-    const [frames, bytes] = this.#takeChunk();
-    return frames.length < 2 ? frames[0] ?? null : joiner.join(frames, bytes);
-  }
-
-  #takeChunk(): [frames: Uint8Array[], bytes: number] {
-    const [frames, all] = [this.#frames, this.#bytes];
-    if (all <= CHUNK_BYTES) {
+  /** Takes the frames for one chunk; none if there are none. */
+  take(): readonly Uint8Array[] {
+    const frames = this.#frames;
+    if (this.#bytes <= CHUNK_BYTES) {
       this.clear();
-      return [frames, all];
+      return frames;
     }
-    let count = 0;
-    let bytes = 0;
-    for (const { byteLength } of frames) {
-      if (bytes >= CHUNK_BYTES) break;
-      bytes += byteLength;
-      count++;
-    }
-    this.#bytes -= bytes;
-    return [frames.splice(0, count), bytes];
+    const taken = framesOfChunk(frames, 0);
+    for (const { byteLength } of taken) this.#bytes -= byteLength;
+    frames.splice(0, taken.length);
+    return taken;
   }
 
   clear(): void {

@@ -1,9 +1,6 @@
 import type { Principal } from "../services/identity/mod.ts";
+import { type Broadcast, type Cursor, isTooMuch } from "./broadcast.ts";
 import { type FrameJoiner, FrameQueue } from "./event_frames.ts";
-
-/** A reader that is this far behind is disconnected. */
-const MAX_EVENTS_BEHIND = 1000;
-const MAX_BYTES_BEHIND = 1_048_576;
 
 /**
  * A stream's handle on its source. Either the source sends events as they come, and its stream is
@@ -26,8 +23,8 @@ export interface StreamHost {
 }
 
 /**
- * One reader's stream. Frames wait in its queue until the reader reads; a waiting reader receives
- * all frames that come together in one chunk.
+ * One reader's stream. Frames wait in its queue, or in a broadcast, until the reader reads; a
+ * waiting reader receives all frames that come together in one chunk.
  */
 export class EventStream {
   readonly principal: Principal;
@@ -38,6 +35,8 @@ export class EventStream {
   /** The initial frames of the stream, which do not count as falling behind. */
   readonly #replay = new FrameQueue();
   readonly #queue = new FrameQueue();
+  /** Its position in a broadcast, whose frames follow those of the queue. */
+  #cursor: Cursor | null = null;
   /** Whether the reader waits for the next chunk. */
   #wanted = false;
   /** Whether the reader waits and will receive the queue soon. */
@@ -65,30 +64,35 @@ export class EventStream {
     if (this.#wanted) this.#askForMore();
   }
 
+  /** Adds the broadcast's events from now on to the stream. */
+  join(broadcast: Broadcast): void {
+    if (this.#closed || this.#finished) return;
+    this.#cursor = broadcast.open({
+      news: () => this.#expectFlush(),
+      late: () => this.#limitBehind(),
+    });
+    if (this.#wanted) this.#cursor.wait();
+  }
+
   send(frame: Uint8Array): void {
     if (this.#closed || this.#finished) return;
     if (this.#followed === null) return this.#replay.push(frame);
     this.#queue.push(frame);
-    if (!this.#wanted) {
-      this.#limitQueue(this.#followed);
-    } else if (this.#isFull()) {
-      // The reader is not behind, because it has received nothing yet.
-      this.flush();
-    } else if (!this.#due) {
-      this.#due = true;
-      this.#host.due(this);
-    }
+    if (isTooMuch(this.#queue.length, this.#queue.bytes)) this.#limitBehind();
+    else this.#expectFlush();
   }
 
-  /** Sends the queue to the reader, if it waits. */
-  flush(): void {
+  /** Sends what waits to the reader, if it waits too, and returns the number of events. */
+  flush(): number {
     this.#due = false;
-    if (this.#closed || !this.#wanted) return;
-    const chunk = this.#queue.take(this.#host.joiner);
-    if (chunk === null) return;
+    if (this.#closed || !this.#wanted) return 0;
+    const frames = this.#take();
+    const chunk = this.#host.joiner.join(frames);
+    if (chunk === null) return 0;
     this.#wanted = false;
     this.#controller.enqueue(chunk);
     this.#closeIfFinished();
+    return frames.length;
   }
 
   /**
@@ -99,8 +103,9 @@ export class EventStream {
     if (this.#isEmpty()) this.send(frame);
   }
 
-  /** Closes the stream once its reader has read the queue. */
+  /** Closes the stream once its reader has read what came before. */
   finish(): void {
+    this.#leave();
     this.#finished = true;
     this.#closeIfFinished();
   }
@@ -114,24 +119,38 @@ export class EventStream {
   }
 
   #pull(): void {
-    const queue = this.#replay.length > 0 ? this.#replay : this.#queue;
-    const chunk = queue.take(this.#host.joiner);
+    const chunk = this.#host.joiner.join(this.#take());
     this.#wanted = chunk === null;
-    if (chunk === null) this.#askForMore();
-    else this.#controller.enqueue(chunk);
+    if (chunk !== null) this.#controller.enqueue(chunk);
+    else {
+      this.#askForMore();
+      this.#cursor?.wait();
+    }
     this.#closeIfFinished();
+  }
+
+  /** Takes the frames for the next chunk. */
+  #take(): readonly Uint8Array[] {
+    if (this.#replay.length > 0) return this.#replay.take();
+    if (this.#queue.length > 0) return this.#queue.take();
+    return this.#cursor?.take() ?? [];
+  }
+
+  #expectFlush(): void {
+    if (!this.#wanted || this.#due) return;
+    this.#due = true;
+    this.#host.due(this);
   }
 
   #closeIfFinished(): void {
     if (this.#finished && this.#isEmpty()) this.close();
   }
 
-  #limitQueue(followed: Followed): void {
-    if (this.#isFull() && followed.cut?.()) this.close();
-  }
-
-  #isFull(): boolean {
-    return this.#queue.length > MAX_EVENTS_BEHIND || this.#queue.bytes > MAX_BYTES_BEHIND;
+  /** Handles too many events for the reader. */
+  #limitBehind(): void {
+    // A waiting reader is not behind, because it has received nothing yet.
+    if (this.#wanted) this.flush();
+    else if (this.#followed?.cut?.()) this.close();
   }
 
   #askForMore(): void {
@@ -139,7 +158,16 @@ export class EventStream {
   }
 
   #isEmpty(): boolean {
-    return this.#replay.length === 0 && this.#queue.length === 0;
+    return this.#replay.length === 0 && this.#queue.length === 0 && !this.#cursor?.length;
+  }
+
+  /** Leaves the broadcast, and keeps the frames from before. */
+  #leave(): void {
+    const cursor = this.#cursor;
+    if (cursor === null) return;
+    while (cursor.length > 0) for (const frame of cursor.take()) this.#queue.push(frame);
+    cursor.close();
+    this.#cursor = null;
   }
 
   #release(): void {
@@ -147,6 +175,8 @@ export class EventStream {
     this.#closed = true;
     this.#replay.clear();
     this.#queue.clear();
+    this.#cursor?.close();
+    this.#cursor = null;
     this.#followed?.close();
     this.#host.closed(this);
   }

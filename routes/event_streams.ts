@@ -1,6 +1,6 @@
-import { TooMany } from "../services/errors.ts";
-import type { Ended, Identity, Principal } from "../services/identity/mod.ts";
+import type { Ended, Identity } from "../services/identity/mod.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
+import { type PlaceCaller, Places } from "../services/places.ts";
 import type { Scheduler } from "../services/scheduler.ts";
 import { type EventFrames, FrameJoiner } from "./event_frames.ts";
 import { EventStream, type Followed, type StreamHost } from "./event_stream.ts";
@@ -41,23 +41,33 @@ export interface StreamSink<Item extends object> {
   message(item: Item): void;
   /** Ends the stream. */
   end(): void;
+  /**
+   * Makes the stream continue with all later items of a source, which then come once for all its
+   * streams.
+   *
+   * @returns takes the items
+   */
+  join(source: object): { message(item: Item): void };
 }
 
 /**
  * The open event streams (WHATWG HTML, "Server-sent events"). Streams share their work: each
  * message is encoded once for all, messages that come together are sent in one write, and one timer
  * keeps all connections alive. A caller with an open stream counts as present.
- * A stream ends with its credential.
+ * A stream ends with its credential. {@linkcode Places} bounds their number.
  */
 export class EventStreams {
   readonly #options: EventStreamsOptions;
-  readonly #open = new Set<EventStream>();
+  /** Each open stream, with the function that gives its place back. */
+  readonly #open = new Map<EventStream, () => void>();
+  readonly #places: Places;
   #cancelKeepAlive: () => void = () => {};
   readonly #rounds: FlushRounds;
   readonly #host: StreamHost;
 
   constructor(options: EventStreamsOptions) {
     this.#options = options;
+    this.#places = new Places(options.max, { things: "event streams", state: "open" });
     const joiner = new FrameJoiner();
     this.#rounds = new FlushRounds(options.scheduler, () => joiner.forget());
     this.#host = {
@@ -69,24 +79,21 @@ export class EventStreams {
   }
 
   /**
-   * Opens a stream for a principal.
+   * Opens a stream for a caller.
    *
    * @throws TooMany
    */
   async open<Item extends object>(
-    principal: Principal,
+    caller: PlaceCaller,
     source: StreamSource<Item>,
   ): Promise<ReadableStream<Uint8Array>> {
-    if (this.#open.size >= this.#options.max) throw new TooMany("Too many event streams are open");
-    const stream = new EventStream(principal, this.#host);
-    this.#open.add(stream);
+    const leave = this.#places.take(caller);
+    const stream = new EventStream(caller.principal, this.#host);
+    this.#open.set(stream, leave);
     this.#options.metrics.streamOpened();
     if (this.#open.size === 1) this.#scheduleKeepAlive();
     try {
-      const followed = await source.follow({
-        message: (item) => stream.send(source.frames.of(item)),
-        end: () => stream.finish(),
-      });
+      const followed = await source.follow(sinkOf(stream, source.frames));
       stream.attach(followed);
       return stream.body;
     } catch (error) {
@@ -97,7 +104,7 @@ export class EventStreams {
 
   /** Closes the streams of an ended credential. */
   #closeEnded(ended: Ended): void {
-    for (const stream of [...this.#open]) {
+    for (const stream of [...this.#open.keys()]) {
       if (ended.covers(stream.principal)) stream.close();
     }
   }
@@ -105,7 +112,7 @@ export class EventStreams {
   #scheduleKeepAlive(): void {
     this.#cancelKeepAlive = this.#options.scheduler.after(KEEP_ALIVE_MILLISECONDS, () => {
       this.#scheduleKeepAlive();
-      for (const stream of [...this.#open]) {
+      for (const stream of [...this.#open.keys()]) {
         stream.keepAlive(KEEP_ALIVE);
         this.#options.identity.notePresence(stream.principal);
       }
@@ -113,10 +120,26 @@ export class EventStreams {
   }
 
   #remove(stream: EventStream): void {
+    this.#open.get(stream)?.();
     this.#open.delete(stream);
     this.#options.metrics.streamClosed();
     if (this.#open.size > 0) return;
     this.#cancelKeepAlive();
     this.#rounds.clear();
   }
+}
+
+function sinkOf<Item extends object>(
+  stream: EventStream,
+  frames: EventFrames<Item>,
+): StreamSink<Item> {
+  return {
+    message: (item) => stream.send(frames.of(item)),
+    end: () => stream.finish(),
+    join(source) {
+      const group = frames.groupOf(source);
+      stream.join(group.broadcast);
+      return group;
+    },
+  };
 }

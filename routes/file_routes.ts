@@ -1,8 +1,12 @@
 import type { Context } from "hono";
 import type { AppEnv } from "./environment.ts";
 import { RoutePatterns } from "./middleware/route_patterns.ts";
+import { isSync } from "./projects/sync_request.ts";
 import { PROJECT_ROUTES, type ProjectTrait } from "./projects/table.ts";
 import { ROUTES, type Trait } from "./table.ts";
+
+/** The upload of the web pages, which are in no table of routes. */
+const PAGE_UPLOAD = "PUT /projects/{slug}/repository";
 
 /**
  * Finds the requests whose body is a file, which is streamed to disk. The tables of routes mark
@@ -12,10 +16,11 @@ import { ROUTES, type Trait } from "./table.ts";
  */
 export function fileRoutes(base: string): (context: Context<AppEnv>) => boolean {
   const patterns = new RoutePatterns();
-  const names = new Set([...marked(ROUTES, ""), ...marked(PROJECT_ROUTES, base)]);
+  const names = new Set([...marked(ROUTES, ""), ...marked(PROJECT_ROUTES, base), PAGE_UPLOAD]);
   const methods = new Set(Array.from(names, (name) => name.split(" ")[0]));
   return (context) => {
     const { method } = context.req;
+    if (isSync(context.req)) return true;
     return methods.has(method) && names.has(`${method} ${patterns.of(context)}`);
   };
 }

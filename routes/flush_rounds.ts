@@ -7,13 +7,26 @@ const AT_ONCE = 8;
 /** Streams flushed in one turn of the event loop, so that other tasks can run. */
 const PER_TURN = 50;
 
-/** The pause after a round, as a multiple of the round, and its limit in milliseconds. */
-const PAUSE_FACTOR = 3;
-const MAX_PAUSE = 50;
+/** A pause after a round. */
+interface Pause {
+  /** Its length as a multiple of the round's. */
+  readonly factor: number;
+  /** Its greatest length, in milliseconds. */
+  readonly most: number;
+}
+
+const PAUSE: Pause = { factor: 3, most: 50 };
+
+/** The pause after a round with a stream that got many events. */
+const LONG_PAUSE: Pause = { factor: 6, most: 100 };
+
+/** So many events of one stream in one round are many. */
+const MANY_EVENTS = 4;
 
 /** A stream with frames for a waiting reader. */
 export interface Flushable {
-  flush(): void;
+  /** Returns the number of events that it sent. */
+  flush(): number;
 }
 
 /**
@@ -22,7 +35,8 @@ export interface Flushable {
  * A few streams are flushed at the end of the current task: a turn of the event loop would cost
  * more than they do. Many are flushed in a round of several turns. A pause follows, three times as
  * long as the round, so that rounds take a quarter of the time, and frequent messages share a
- * write.
+ * write. The pause is twice as long while many messages share a write, because the writes are what
+ * limits the rate.
  */
 export class FlushRounds {
   readonly #scheduler: Scheduler;
@@ -35,6 +49,8 @@ export class FlushRounds {
   #round: readonly Flushable[] = [];
   /** The number of flushed streams of the round. */
   #flushed = 0;
+  /** The most events of one stream in the round. */
+  #mostEvents = 0;
   #beganAt = 0;
   #pausedUntil = -Infinity;
   #cancelTimer: (() => void) | null = null;
@@ -86,18 +102,23 @@ export class FlushRounds {
     this.#round = this.#next;
     this.#next = [];
     this.#flushed = 0;
+    this.#mostEvents = 0;
     this.#beganAt = this.#scheduler.now();
     this.#turns.ask();
   }
 
   #turn(): void {
     const end = Math.min(this.#flushed + PER_TURN, this.#round.length);
-    for (; this.#flushed < end; this.#flushed++) this.#round[this.#flushed]?.flush();
+    for (; this.#flushed < end; this.#flushed++) {
+      const events = this.#round[this.#flushed]?.flush() ?? 0;
+      if (events > this.#mostEvents) this.#mostEvents = events;
+    }
     if (this.#flushed < this.#round.length) return this.#turns.ask();
     this.#round = [];
     this.#onFlushed();
     const now = this.#scheduler.now();
-    this.#pausedUntil = now + Math.min(PAUSE_FACTOR * (now - this.#beganAt), MAX_PAUSE);
+    const { factor, most } = this.#mostEvents < MANY_EVENTS ? PAUSE : LONG_PAUSE;
+    this.#pausedUntil = now + Math.min(factor * (now - this.#beganAt), most);
     if (this.#next.length > 0) this.#beginLater();
   }
 }

@@ -6,6 +6,11 @@ import { errorSchema, json } from "./schemas.ts";
 
 const healthSchema = z.object({ status: z.literal("ok") }).openapi("Health");
 
+const readinessSchema = z.object({
+  status: z.literal("ok"),
+  halted: z.boolean().openapi({ description: "Whether any agent is halted" }),
+}).openapi("Readiness");
+
 const getHealth = route("GET /healthz", {
   summary: "Report whether the process runs; needs no token",
   responses: { 200: json(healthSchema, "It does") },
@@ -14,7 +19,7 @@ const getHealth = route("GET /healthz", {
 const getReadiness = route("GET /readyz", {
   summary: "Report whether every part is up; needs no token",
   responses: {
-    200: json(healthSchema, "Every part is up"),
+    200: json(readinessSchema, "Every part is up"),
     503: json(errorSchema, "A part is not up; the error names it"),
   },
 });
@@ -26,7 +31,9 @@ export function healthRoutes(status: Status) {
     .openapi(getReadiness, async (context) => {
       await status.recheck();
       const missing = status.missing();
-      if (missing.length === 0) return context.json({ status: "ok" as const }, 200);
+      if (missing.length === 0) {
+        return context.json({ status: "ok" as const, halted: status.halted }, 200);
+      }
       return context.json({ error: `Not ready: ${missing.join(", ")}` }, 503);
     });
 }

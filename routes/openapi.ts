@@ -17,14 +17,13 @@ const getPage = route("GET /docs", {
 });
 
 /**
- * `GET /openapi.json` and `GET /docs`, to which `GET /` leads. Both are made at the first request, when every route is
+ * `GET /openapi.json` and `GET /docs`. Both are made at the first request, when every route is
  * known, and are the same for everybody.
  */
 export function openApiRoutes(app: OpenAPIHono<AppEnv>) {
   let document: ReturnType<typeof describeApi> | undefined;
   let page: Promise<Page> | undefined;
   const routes = newRoutes();
-  routes.get("/", (context) => context.redirect("/docs"));
   routes.openapi(getDocument, (context) => {
     document ??= describeApi(app);
     const answer: { openapi: string } = document;

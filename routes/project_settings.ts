@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "./extended_zod.ts";
 
 function own(description: string) {
   return z.int().nullable().openapi({ description: `${description}; null for the server's` });

@@ -3,7 +3,8 @@ import type { MiddlewareHandler } from "hono";
 import type { AppEnv } from "./context.ts";
 import { openedBy, type SecurityScheme } from "./documentation/mod.ts";
 import { allow } from "./middleware/access.ts";
-import { type Endpoint, type Opens, ROUTES, type Trait } from "./table.ts";
+import { errors, openAiErrors } from "./schemas.ts";
+import { type Endpoint, type Opens, ROUTES, type Trait, WHILE_HALTED } from "./table.ts";
 
 type MethodOf<Name extends string> = Name extends `${infer Method} ${string}`
   ? Extract<Lowercase<Method>, RouteConfig["method"]>
@@ -20,6 +21,8 @@ export interface RouteAccess {
   readonly schemes: readonly SecurityScheme[];
   /** Whether it also answers callers without a credential. */
   readonly isOpen: boolean;
+  /** Whether it refuses halted agents, with status 423. */
+  readonly refusesHalted: boolean;
   /** What checks the caller's rights, and what else runs before the handler. */
   readonly middleware: readonly MiddlewareHandler<AppEnv>[];
 }
@@ -53,11 +56,13 @@ export function route<Name extends Endpoint, Described extends Description>(
 /** Who reaches a route of the table. */
 export function accessOf(name: Endpoint): RouteAccess {
   const [, opens, trait]: readonly [string, Opens, Trait?] = ROUTES[name];
+  const whileHalted = WHILE_HALTED.has(name);
   const hasQueryToken = trait === "token" || trait === "token of streams";
   return {
     schemes: [...SCHEMES[opens], ...(hasQueryToken ? ["queryToken" as const] : [])],
     isOpen: opens === "session or nothing" || opens === "anybody",
-    middleware: guardOf(opens),
+    refusesHalted: !name.startsWith("GET ") && !whileHalted && schemesForAgents(SCHEMES[opens]),
+    middleware: guardOf(opens, whileHalted),
   };
 }
 
@@ -68,16 +73,31 @@ export function accessOf(name: Endpoint): RouteAccess {
 export function tableRoute<Name extends string, Described extends Description>(
   name: Name,
   description: Described,
-  { schemes, isOpen, middleware }: RouteAccess,
+  { schemes, isOpen, refusesHalted, middleware }: RouteAccess,
 ) {
   const [method, path] = name.split(" ") as [string, PathOf<Name>];
+  const whole = refusesHalted ? withHalted(description, path) : description;
   return createRoute({
-    ...strict(description),
+    ...strict(whole),
     method: method.toLowerCase() as MethodOf<Name>,
     path,
     middleware: [...middleware],
     security: [...openedBy(...schemes), ...(isOpen ? [{}] : [])],
   });
+}
+
+/** The description with the answer to a halted agent. */
+function withHalted<Described extends Description>(
+  description: Described,
+  path: string,
+): Described {
+  const halted = path.startsWith("/v1/llm/openai/") ? openAiErrors(423) : errors(423);
+  return { ...description, responses: { ...description.responses, 423: halted[423] } };
+}
+
+/** Whether agents reach a route with these credentials. */
+export function schemesForAgents(schemes: readonly SecurityScheme[]): boolean {
+  return schemes.includes("agentToken");
 }
 
 /** The description with a query that refuses unknown parameters, if it takes a query. */
@@ -88,7 +108,7 @@ function strict<Described extends Description>(description: Described): Describe
 }
 
 /** What checks the caller's rights; a session, and what anybody sees, are for the route's own middleware. */
-function guardOf(opens: Opens): readonly MiddlewareHandler<AppEnv>[] {
+function guardOf(opens: Opens, whileHalted: boolean): readonly MiddlewareHandler<AppEnv>[] {
   switch (opens) {
     case "nothing":
     case "anybody":
@@ -96,6 +116,6 @@ function guardOf(opens: Opens): readonly MiddlewareHandler<AppEnv>[] {
     case "session or nothing":
       return [];
     default:
-      return [allow({ kind: opens })];
+      return [allow({ kind: opens }, whileHalted)];
   }
 }

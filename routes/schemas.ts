@@ -30,6 +30,7 @@ export const DESCRIPTIONS = {
   409: "It contradicts the present state",
   413: "The request is too large",
   422: "A service outside of muster refuses the request",
+  423: "You are a halted agent, which may read and change nothing; the error says why",
   429: "A limit is reached",
   500: "An unexpected error; the log tells more under the id that the body names",
   502: "A service outside of muster failed",

@@ -25,6 +25,7 @@ export type Trait = QueryToken | "file body";
 export const ROUTES = {
   "GET /healthz": ["health", "nothing"],
   "GET /readyz": ["health", "nothing"],
+  "GET /llms.txt": ["guide", "nothing"],
   "GET /openapi.json": ["openapi", "nothing"],
   "GET /docs": ["openapi", "nothing"],
   "POST /login": ["login", "nothing"],
@@ -49,6 +50,13 @@ export const ROUTES = {
   "POST /v1/agents/{nick}/rotate": ["agents", "server"],
   "GET /v1/agents/{nick}/messages": ["agentMessages", "coordination"],
   "POST /v1/agents/{nick}/messages": ["agentMessages", "coordination"],
+  "POST /v1/agents/{nick}/messages/acknowledge": ["agentMessages", "coordination"],
+  "GET /v1/agents/{nick}/summary": ["agentMessages", "coordination"],
+  "GET /v1/messages/{id}": ["agentMessages", "coordination"],
+
+  "GET /v1/halt": ["halt", "coordination"],
+  "POST /v1/halt": ["halt", "server"],
+  "DELETE /v1/halt": ["halt", "server"],
 
   "GET /v1/channels": ["channels", "coordination"],
   "DELETE /v1/channels/{channel}": ["channels", "coordination"],
@@ -76,9 +84,19 @@ export const ROUTES = {
   "POST /v1/admins": ["admins", "server"],
   "DELETE /v1/admins/{username}": ["admins", "server"],
   "PUT /v1/admins/{username}/password": ["admins", "server"],
+  "POST /v1/herald": ["herald", "server"],
+  "GET /v1/herald/sources": ["herald", "server"],
+  "POST /v1/herald/sources": ["herald", "server"],
+  "DELETE /v1/herald/sources/{name}": ["herald", "server"],
+  "POST /webhooks/{name}": ["heraldWebhooks", "nothing"],
   "GET /v1/settings": ["settings", "server"],
   "GET /v1/settings/policies": ["settings", "server"],
   "PUT /v1/settings/policies": ["settings", "server"],
+
+  "GET /v1/log": ["operations", "server"],
+  "PUT /v1/log": ["operations", "server"],
+  "POST /v1/pauses": ["operations", "server"],
+  "DELETE /v1/pauses/{id}": ["operations", "server"],
 
   "GET /v1/projects": ["projects", "server"],
   "POST /v1/projects": ["projects", "server"],
@@ -103,6 +121,10 @@ export const ROUTES = {
   "GET /v1/projects/{slug}/webhooks/{id}/deliveries": ["webhooks", "server"],
   "GET /v1/projects/{slug}/webhooks/{id}/deliveries/{delivery}": ["webhooks", "server"],
   "POST /v1/projects/{slug}/webhooks/{id}/deliveries/{delivery}/redeliver": ["webhooks", "server"],
+  "GET /v1/projects/{slug}/mirror": ["mirror", "server"],
+  "PUT /v1/projects/{slug}/mirror": ["mirror", "server"],
+  "DELETE /v1/projects/{slug}/mirror": ["mirror", "server"],
+  "POST /v1/projects/{slug}/mirror/run": ["mirror", "server"],
   "GET /v1/webhooks": ["webhooks", "server"],
   "POST /v1/webhooks": ["webhooks", "server"],
   "GET /v1/webhooks/{id}": ["webhooks", "server"],
@@ -128,6 +150,9 @@ export const ROUTES = {
   string,
   readonly [group: string, opens: Opens, trait?: Trait]
 >;
+
+/** Requests other than GET that halted agents may still send, because they only read. */
+export const WHILE_HALTED: ReadonlySet<Endpoint> = new Set<Endpoint>([]);
 
 /** A route's name in the table, such as `GET /v1/agents/{nick}`. */
 export type Endpoint = keyof typeof ROUTES;

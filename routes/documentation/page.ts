@@ -1,5 +1,5 @@
 import { html, raw } from "hono/html";
-import css from "../../web/documentation.css" with { type: "text" };
+import css from "./page.css" with { type: "text" };
 import { type OpenApiDocument, operationsOf, type PlacedOperation } from "./document.ts";
 import { markdown } from "./markdown.ts";
 import { type Html, notesOf, type Schema, typeOf } from "./schema_text.ts";

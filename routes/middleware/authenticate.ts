@@ -40,9 +40,10 @@ export function authenticate(
     const credential = credentialOf(context.req, sources);
     if (credential !== null) {
       const { endings } = identity;
-      context.set("principal", await identity.authenticate(credential, context.get("address")));
+      const principal = await identity.authenticate(credential, context.get("address"));
+      context.set("principal", principal);
       context.set("proof", { credential, endings });
-      context.env.trust?.();
+      context.env.trust?.(principal);
       return await next();
     }
     const session = sources.has("cookie") ? readSession(context, webSessions) : null;

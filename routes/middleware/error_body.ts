@@ -14,6 +14,7 @@ const OPENAI_TYPES: Readonly<Record<number, string>> = {
   409: "conflict_error",
   413: "invalid_request_error",
   422: "invalid_request_error",
+  423: "permission_error",
   429: "rate_limit_error",
 };
 

@@ -5,6 +5,7 @@ import type { z } from "@hono/zod-openapi";
 import {
   Conflict,
   Forbidden,
+  Halted,
   Invalid,
   NotFound,
   ServiceError,
@@ -32,6 +33,7 @@ const STATUS: readonly (readonly [ErrorClass, ContentfulStatusCode])[] = [
   [TooSlow, 408],
   [Conflict, 409],
   [TooLarge, 413],
+  [Halted, 423],
   [TooMany, 429],
   [UpstreamFailed, 502],
   [Unavailable, 503],
@@ -58,16 +60,28 @@ function serviceError(error: ServiceError, context: Context<AppEnv>): Response {
     if (details.retryAfter !== null) context.header("Retry-After", details.retryAfter);
     return errorBody(context, status, message, details);
   }
-  const status = STATUS.find(([kind]) => error instanceof kind)?.[1] ?? 500;
+  const status = statusOf(error);
   if (error instanceof Unauthorized) context.header("WWW-Authenticate", 'Bearer realm="muster"');
   if (error instanceof TooSlow) context.header("Connection", "close");
-  if (error instanceof TooMany && error.retryAfterSeconds !== undefined) {
-    context.header("Retry-After", String(Math.ceil(error.retryAfterSeconds)));
-  }
-  if (error instanceof Conflict && Object.keys(error.details).length > 0) {
+  noteRetry(context, error);
+  const hasDetails = error instanceof Conflict || error instanceof TooMany;
+  if (hasDetails && Object.keys(error.details).length > 0) {
     return context.json({ error: error.message, ...error.details }, status);
   }
   return errorBody(context, status, error.message);
+}
+
+/** Says in `Retry-After` when another attempt may succeed, if the error knows. */
+export function noteRetry(context: Context<AppEnv>, error: ServiceError): void {
+  if (error instanceof TooMany && error.retryAfterSeconds !== undefined) {
+    context.header("Retry-After", String(Math.ceil(error.retryAfterSeconds)));
+  }
+}
+
+/** The status of an answer that tells of an error. */
+export function statusOf(error: ServiceError): ContentfulStatusCode {
+  if (error instanceof UpstreamRefused) return error.status;
+  return STATUS.find(([kind]) => error instanceof kind)?.[1] ?? 500;
 }
 
 /** Answers a request that its schema refused: 400, naming the field or the query parameter. */

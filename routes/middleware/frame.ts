@@ -11,6 +11,7 @@ import { RoutePatterns } from "./route_patterns.ts";
 
 export interface FrameOptions extends Records {
   readonly config: Pick<Config, "cors" | "limits" | "trusted_proxies">;
+  readonly agents: { readonly halts: AppEnv["Variables"]["halts"] };
   /** Whether the body of a request is a file, which has a limit of its own. */
   readonly isFile: (context: Context<AppEnv>) => boolean;
   /** The patterns of the routes of resumable uploads. */
@@ -23,14 +24,19 @@ export interface FrameOptions extends Records {
  * to OPTIONS; the bound of a declared length; headers; and its line in the access log and the
  * metrics.
  */
-export function frame(app: Hono<AppEnv>, { config, isFile, uploads, ...records }: FrameOptions) {
+export function frame(
+  app: Hono<AppEnv>,
+  { config, agents, isFile, uploads, ...records }: FrameOptions,
+) {
   const { cors: { origins }, limits: { body_bytes: maxBytes } } = config;
   const proxies = new TrustedProxies(config.trusted_proxies);
+  const { halts } = agents;
   const patterns = new RoutePatterns();
   return createMiddleware<AppEnv>(async (context, next) => {
     const started = performance.now();
     const requestId = crypto.randomUUID();
     context.set("requestId", requestId);
+    context.set("halts", halts);
     identifyClient(context, proxies);
     const answer = context.req.method === "OPTIONS"
       ? answerOptions(app, context, uploads)

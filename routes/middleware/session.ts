@@ -24,14 +24,26 @@ export function readSession(
   context: Context<AppEnv>,
   sessions: Pick<WebSessions, "find">,
 ): WebSession | null {
-  const secret = getCookie(context, SESSION_COOKIE);
-  const session = secret === undefined ? null : sessions.find(secret);
-  if (session !== null) context.env.trust?.();
+  const session = sessionOf(context, sessions);
   if (session === null || SAFE_METHODS.has(context.req.method)) return session;
   if (isCsrfToken(session, context.req.header("x-csrf-token") ?? "")) return session;
   throw new Forbidden(
     `A request with a session cookie must repeat the cookie ${CSRF_COOKIE} in the header X-CSRF-Token`,
   );
+}
+
+/**
+ * The session of the request's cookie, or null. Before the request changes something, check its
+ * CSRF token.
+ */
+export function sessionOf(
+  context: Context<AppEnv>,
+  sessions: Pick<WebSessions, "find">,
+): WebSession | null {
+  const secret = getCookie(context, SESSION_COOKIE);
+  const session = secret === undefined ? null : sessions.find(secret);
+  if (session !== null) context.env.trust?.(session.principal);
+  return session;
 }
 
 /** Sets the cookies of a session and of its CSRF token, which our pages may read. */

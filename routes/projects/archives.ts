@@ -54,8 +54,12 @@ export function archiveRoutes({ hosting: { repositories } }: Pick<Services, "hos
       "Content-Disposition": dispositionOf("attachment", file),
     };
     if (context.req.method === "HEAD") return context.body(null, 200, headers);
-    const { signal } = context.req.raw;
-    const made = await repositories.archives.make(project, { checkin: uuid, format, signal });
+    const made = await repositories.archives.make(project, {
+      checkin: uuid,
+      format,
+      signal: context.req.raw.signal,
+      caller: { principal: context.get("principal"), address: context.get("address") },
+    });
     return context.body(made.readable, 200, {
       ...headers,
       "Content-Length": String(made.size),

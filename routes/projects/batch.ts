@@ -1,19 +1,19 @@
 import { Buffer } from "node:buffer";
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import { Hono } from "hono";
 import type { JSONValue } from "hono/utils/types";
 import { type AppEnv, newRoutes } from "../context.ts";
-import type { Log } from "../../services/log.ts";
+import type { InnerCaller } from "../environment.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { errorHandler } from "../middleware/errors.ts";
 import { jsonText } from "../json_text.ts";
 import { json, jsonRequest } from "../schemas.ts";
+import { InnerCalls } from "./inner_calls.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 const MAX_ITEMS = 25;
 /** Most bytes of all bodies in one response; further items are refused. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** The origin of the inner requests; only their paths matter. */
+/** The origin by which the paths of items are read. */
 const ORIGIN = "http://batch";
 
 const itemSchema = z.object({
@@ -72,16 +72,17 @@ export function batchRoutes(
   { log }: Pick<Services, "log">,
   api: () => OpenAPIHono<AppEnv> | null,
 ) {
-  let items: Hono<AppEnv> | null = null;
+  let items: InnerCalls | null = null;
   return newRoutes().openapi(batch, async (context) => {
-    items ??= itemRoutes(log, api());
-    const env = { ...context.env, batch: context };
+    items ??= new InnerCalls(api() ?? newRoutes(), errorHandler(log));
+    const { requestId, address, secure, principal, access } = context.var;
+    const caller = { requestId, address, secure, principal, access };
     const answers: string[] = [];
     let bytes = 0;
     for (const item of context.req.valid("json").requests) {
       const answer = bytes > MAX_BYTES
         ? refusal(413, "The responses of this batch are too long together")
-        : await answerOf(items, item, env);
+        : await answerOf(items, item, caller);
       bytes += answer.bytes;
       answers.push(answer.text);
     }
@@ -89,36 +90,18 @@ export function batchRoutes(
   });
 }
 
-/** Values of a batch's request that its items share. */
-const INHERITED = ["requestId", "address", "secure", "principal", "access"] as const;
-
-/** The routes of the API for items, whose caller is already authenticated. */
-function itemRoutes(log: Log, api: OpenAPIHono<AppEnv> | null): Hono<AppEnv> {
-  const items = new Hono<AppEnv>();
-  items.onError(errorHandler(log));
-  items.notFound(({ json, req }) => json({ error: `Unknown API path: ${req.path}` }, 404));
-  items.use(async (item, next) => {
-    const { batch } = item.env;
-    if (batch === undefined) throw new Error("An item belongs to a batch");
-    for (const name of INHERITED) item.set(name, batch.get(name));
-    await next();
-  });
-  if (api !== null) items.route("/", api);
-  return items;
-}
-
 function refusal(status: number, error: string): ItemAnswer {
   return { text: JSON.stringify({ status, body: { error } }), bytes: 0 };
 }
 
 async function answerOf(
-  caller: Hono<AppEnv>,
+  items: InnerCalls,
   item: unknown,
-  env: AppEnv["Bindings"],
+  caller: InnerCaller,
 ): Promise<ItemAnswer> {
   const path = pathOf(item);
   if (typeof path !== "string") return path;
-  const response = await caller.request(`${ORIGIN}${path}`, {}, env);
+  const response = await items.request(path, {}, caller);
   const type = response.headers.get("content-type") ?? "";
   if (Number(response.headers.get("content-length")) > MAX_BYTES) {
     await response.body?.cancel();

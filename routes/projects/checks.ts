@@ -32,6 +32,14 @@ const checkSchema = z.object({
   updated_at: z.iso.datetime(),
 }).openapi("Check");
 
+export const reportedSchema = checkSchema.extend({ created: z.boolean() });
+
+export const checkinStatusSchema = z.object({
+  checkin: z.string(),
+  state: z.enum(["unknown", "failing", "pending", "passing"]),
+  checks: z.array(checkSchema),
+}).openapi("CheckinStatus");
+
 const checkinParam = z.string().min(1).openapi({
   description: "The check-in: an id, a prefix of one, a branch or a tag",
 });
@@ -49,11 +57,8 @@ const reportCheck = projectRoute("POST /api/status", {
     }),
   },
   responses: {
-    201: json(checkSchema.extend({ created: z.boolean() }), "The first report of this context"),
-    200: json(
-      checkSchema.extend({ created: z.boolean() }),
-      "Replaced the earlier report of this context",
-    ),
+    201: json(reportedSchema, "The first report of this context"),
+    200: json(reportedSchema, "Replaced the earlier report of this context"),
     ...projectErrors(400, 409, 413),
   },
 });
@@ -69,11 +74,7 @@ const listChecks = projectRoute("GET /api/status", {
   },
   responses: {
     200: json(
-      z.object({
-        checkin: z.string(),
-        state: z.enum(["unknown", "failing", "pending", "passing"]),
-        checks: z.array(checkSchema),
-      }).openapi("CheckinStatus"),
+      checkinStatusSchema,
       "The newest report of each context, by context",
     ),
     ...projectErrors(400),

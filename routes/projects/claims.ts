@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { lineSchema } from "../../services/validation/mod.ts";
 import type { Context } from "hono";
 import type { Services } from "../../services/daemon/mod.ts";
 import { actorOf } from "../../services/projects/mod.ts";
@@ -10,7 +11,7 @@ import { generationField, generationOf } from "./generation.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { idSchema, timestampSchema } from "./schemas.ts";
-import { claimRefusalSchema, claimSchema } from "./ticket_schemas.ts";
+import { claimRefusalSchema, claimSchema, tooManyClaimsSchema } from "./ticket_schemas.ts";
 
 const params = z.object({ uuid: idSchema });
 
@@ -26,6 +27,23 @@ const refused = json(
   "Refused because of the ticket's claim or the state of the project",
 );
 
+export const claimListSchema = z.object({
+  claims: z.array(claimSchema).readonly(),
+  total: pageFields.total,
+  page: pageFields.page,
+  per_page: pageFields.per_page,
+  total_pages: pageFields.total_pages,
+}).openapi("ClaimList");
+
+export const releasedSchema = claimSchema.extend({ released_at: timestampSchema })
+  .openapi("ReleasedClaim");
+
+/** Other services add fields, such as the number of the review. */
+export const submittedSchema = claimSchema.extend({
+  summary: z.string(),
+  files_changed: z.array(z.string()).readonly(),
+}).loose().openapi("SubmittedClaim");
+
 const listClaims = projectRoute("GET /api/claims", {
   summary: "Active claims: who holds which ticket",
   request: {
@@ -37,13 +55,7 @@ const listClaims = projectRoute("GET /api/claims", {
   },
   responses: {
     200: json(
-      z.object({
-        claims: z.array(claimSchema).readonly(),
-        total: pageFields.total,
-        page: pageFields.page,
-        per_page: pageFields.per_page,
-        total_pages: pageFields.total_pages,
-      }).openapi("ClaimList"),
+      claimListSchema,
       "A page of claims, oldest first",
     ),
     ...projectErrors(400),
@@ -56,8 +68,9 @@ const claimTicket = projectRoute("POST /api/tickets/{uuid}/claim", {
     params,
     body: jsonRequest(
       acting.extend({
-        workspace: z.string().trim().max(200, { error: "must have at most 200 characters" })
-          .optional().openapi({ description: "The workspace in which you will work" }),
+        workspace: z.string().trim().pipe(lineSchema(0, 200)).optional().openapi({
+          description: "The workspace in which you will work",
+        }),
       }),
       { agent_id: "builder" },
     ),
@@ -70,6 +83,7 @@ const claimTicket = projectRoute("POST /api/tickets/{uuid}/claim", {
     ),
     ...projectErrors(400, 413),
     409: refused,
+    429: json(tooManyClaimsSchema, "Refused because the agent holds too many claims"),
   },
 }, optionalBody());
 
@@ -81,7 +95,7 @@ const releaseTicket = projectRoute("POST /api/tickets/{uuid}/release", {
   },
   responses: {
     200: json(
-      claimSchema.extend({ released_at: timestampSchema }).openapi("ReleasedClaim"),
+      releasedSchema,
       "Nobody holds the ticket",
     ),
     ...projectErrors(400, 413),
@@ -100,8 +114,7 @@ const submitTicket = projectRoute("POST /api/tickets/{uuid}/submit", {
   },
   responses: {
     200: json(
-      claimSchema.extend({ summary: z.string(), files_changed: z.array(z.string()).readonly() })
-        .loose().openapi("SubmittedClaim"),
+      submittedSchema,
       "The work is submitted and the claim has ended",
     ),
     ...projectErrors(400, 413),

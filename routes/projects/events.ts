@@ -68,7 +68,7 @@ export function eventRoutes({ hosting }: Pick<Services, "hosting">, streams: Eve
     const from = context.req.valid("header")["last-event-id"] ?? after;
     if (context.req.method === "HEAD") return context.body(null, 200, STREAM_HEADERS);
     const { project: { id }, principal } = context.get("access");
-    const body = await streams.open<Notice>(principal, {
+    const body = await streams.open<Notice>({ principal, address: context.get("address") }, {
       frames,
       follow: (sink) =>
         feeds.follow(id, { after: from, names }, {

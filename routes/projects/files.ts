@@ -1,11 +1,11 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
-import type { Tree } from "../../services/fossil/mod.ts";
+import { type FileLines, MAX_FILE_LINES, type Tree } from "../../services/fossil/mod.ts";
 import { newRoutes } from "../context.ts";
-import { errorSchema, json } from "../schemas.ts";
+import { errorSchema, json, wholeNumber } from "../schemas.ts";
 import { answerBytes, answerJson, notModified } from "./answers.ts";
 import { contentHeaders } from "./content_headers.ts";
-import { optionalCheckin, treeSchema } from "./reading_schemas.ts";
+import { fileLinesSchema, optionalCheckin, treeSchema } from "./reading_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 const getTree = projectRoute("GET /api/tree", {
@@ -45,12 +45,33 @@ const getFile = projectRoute("GET /api/file", {
     query: z.object({
       checkin: optionalCheckin,
       path: z.string().openapi({ description: "The file" }),
+      max_bytes: wholeNumber("A larger file is refused with 413", 1, 999_999_999),
     }),
   },
   responses: { ...bytesResponses, ...projectErrors(400, 413) },
 });
 
-/** `/api/tree` and `/api/file`. */
+/** The largest number of a line; a file has fewer. */
+const MAX_LINE = 999_999_999;
+
+const getLines = projectRoute("GET /api/lines", {
+  summary: "Some lines of a text file at a check-in",
+  request: {
+    query: z.object({
+      checkin: optionalCheckin,
+      path: z.string().openapi({ description: "The file" }),
+      first: wholeNumber("The first line; 1 by default", 1, MAX_LINE),
+      count: wholeNumber("At most so many lines", 1, MAX_FILE_LINES),
+    }),
+  },
+  responses: {
+    200: json(fileLinesSchema, "The lines; none if the file is binary"),
+    ...notModified,
+    ...projectErrors(400, 413),
+  },
+});
+
+/** `/api/tree`, `/api/file` and `/api/lines`. */
 export function fileRoutes(services: Pick<Services, "hosting">) {
   return newRoutes()
     .openapi(getTree, (context) => {
@@ -62,11 +83,22 @@ export function fileRoutes(services: Pick<Services, "hosting">) {
           recursive: recursive === "true",
         }));
     })
+    .openapi(getLines, (context) => {
+      const { checkin, path, first, count } = context.req.valid("query");
+      return answerJson<FileLines>(context, services, (repository) =>
+        repository.json.fileLines({
+          path,
+          ...(checkin === undefined ? {} : { checkin }),
+          ...(first === undefined ? {} : { first }),
+          ...(count === undefined ? {} : { count }),
+        }));
+    })
     .openapi(getFile, (context) => {
-      const { checkin, path } = context.req.valid("query");
+      const { checkin, path, max_bytes: maxBytes } = context.req.valid("query");
       return answerBytes(context, services, async (repository) => {
         const file = await repository.file({
           path,
+          ...(maxBytes === undefined ? {} : { maxBytes }),
           ...(checkin === undefined ? {} : { checkin }),
         });
         return {

@@ -38,7 +38,9 @@ const landingSchema = z.object({
   ended_at: timestampSchema.nullable(),
 }).openapi("Landing");
 
-const answerSchema = z.object({
+export const landingListSchema = z.object({ landing: z.array(landingSchema), ...pageFields });
+
+export const landingStatusSchema = z.object({
   id: z.int().openapi({ description: "The review" }),
   status: z.enum(STATUSES),
   position: z.int().nullable(),
@@ -50,7 +52,7 @@ const landReview = projectRoute("POST /api/reviews/{id}/land", {
   summary: "Put an approved review in the landing queue of its target branch",
   request: { params: reviewParams, ...body },
   responses: {
-    202: json(answerSchema, "Its place in the queue"),
+    202: json(landingStatusSchema, "Its place in the queue"),
     ...projectErrors(400, 413),
     ...reviewConflict,
   },
@@ -60,7 +62,7 @@ const withdrawReview = projectRoute("DELETE /api/reviews/{id}/land", {
   summary: "Take a review out of the landing queue",
   request: { params: reviewParams, ...body },
   responses: {
-    200: json(answerSchema, "Withdrawn"),
+    200: json(landingStatusSchema, "Withdrawn"),
     ...projectErrors(400, 413),
     ...reviewConflict,
   },
@@ -70,7 +72,7 @@ const listLandings = projectRoute("GET /api/landing", {
   summary: "The landing queue in its order, then the latest ended landings",
   request: { query: z.object(pageParameters) },
   responses: {
-    200: json(z.object({ landing: z.array(landingSchema), ...pageFields }), "The queue"),
+    200: json(landingListSchema, "The queue"),
     ...projectErrors(400),
   },
 });

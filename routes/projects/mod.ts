@@ -24,6 +24,8 @@ import { landingRoutes } from "./landing.ts";
 import { nameRoutes } from "./names.ts";
 import { projectRoutes } from "./project.ts";
 import { searchRoutes } from "./search.ts";
+import { answerSyncBelow, syncRoutes } from "./sync.ts";
+import { isSync } from "./sync_request.ts";
 import { protectionRoutes } from "./protection.ts";
 import { reviewerRoutes } from "./reviewers.ts";
 import { reviewRoutes } from "./reviews.ts";
@@ -33,6 +35,7 @@ import { technoteRoutes } from "./technotes.ts";
 import { ticketRoutes } from "./tickets.ts";
 import { timelineRoutes } from "./timeline.ts";
 import { uploadRoutes } from "./uploads.ts";
+import { projectMirrorRoutes } from "./mirror.ts";
 import { projectWebhookRoutes } from "./webhooks.ts";
 import { wikiRoutes } from "./wiki.ts";
 import { workspaceRoutes } from "./workspaces.ts";
@@ -46,6 +49,7 @@ export function createProjectGroups(
 ): Record<ProjectGroup, OpenAPIHono<AppEnv>> {
   const { scm } = services.config.projects;
   return {
+    sync: syncRoutes(services),
     index: indexRoutes({ scm, summaryOf }),
     project: projectRoutes(services),
     workspaces: workspaceRoutes(services),
@@ -70,6 +74,7 @@ export function createProjectGroups(
     protection: protectionRoutes(services),
     releases: releaseRoutes(services),
     uploads: uploadRoutes(services),
+    mirror: projectMirrorRoutes(services),
     webhooks: projectWebhookRoutes(services),
   };
 }
@@ -88,6 +93,20 @@ function requireVisible(projects: Projects, slug: string, guest: Principal): voi
   throw new Unauthorized(CREDENTIALS_MISSING);
 }
 
+/** Middleware that only requests run which change nothing. */
+function forReading(middleware: MiddlewareHandler<AppEnv>) {
+  return createMiddleware<AppEnv>(async (context, next) =>
+    READING.has(context.req.method) ? await middleware(context, next) : await next()
+  );
+}
+
+/** Middleware for all but messages of sync, which hold their own credential. */
+function unlessSync(middleware: MiddlewareHandler<AppEnv>) {
+  return createMiddleware<AppEnv>(async (context, next) =>
+    isSync(context.req) ? await next() : await middleware(context, next)
+  );
+}
+
 export interface MountOptions {
   readonly streams: EventStreams;
   /** Reads the body of a request, after its caller is known. */
@@ -97,28 +116,47 @@ export interface MountOptions {
 /**
  * Adds the repository API to the app. A caller with a token, a passphrase, a session or no
  * credential reaches the projects that it may read; any other project is 404.
+ *
+ * @returns the routes of the API
  */
 export function mountProjects(
   app: OpenAPIHono<AppEnv>,
   services: Services,
   { streams, readBody }: MountOptions,
-): void {
+): OpenAPIHono<AppEnv> {
   const { projects } = services.hosting;
   const base = `/projects/:slug/${services.config.projects.scm}`;
+  const setAccess = createMiddleware<AppEnv>(async (context, next) => {
+    const slug = context.req.param("slug") ?? "";
+    const principal = context.get("principal");
+    if (principal.kind === "guest" && !READING.has(context.req.method)) {
+      requireVisible(projects, slug, principal);
+    }
+    context.set("access", accessProject(projects, slug, principal));
+    await next();
+  });
+  app.use(`${base}/*`, answerSyncBelow(services));
+  app.use(
+    base,
+    unlessSync(authenticate(services, "bearer", "basic", "cookie", "guest")),
+    forReading(setAccess),
+  );
   app.use(
     `${base}/api/*`,
     authenticate(services, "bearer", "basic", "cookie", "guest", "token of streams"),
-    createMiddleware<AppEnv>(async (context, next) => {
-      const slug = context.req.param("slug") ?? "";
-      const principal = context.get("principal");
-      if (principal.kind === "guest" && !READING.has(context.req.method)) {
-        requireVisible(projects, slug, principal);
-      }
-      context.set("access", accessProject(projects, slug, principal));
-      await next();
-    }),
+    setAccess,
     readBody,
   );
+  const api = createProjectRoutes(services, streams);
+  app.route(base, api);
+  return api;
+}
+
+/** The routes of the repository API, from `/api` on. */
+export function createProjectRoutes(
+  services: Services,
+  streams: EventStreams,
+): OpenAPIHono<AppEnv> {
   const api = newRoutes();
   const summaries = new Map<string, string>();
   const summaryOf = (method: string, path: string) => summaries.get(`${method} ${path}`) ?? "";
@@ -128,7 +166,7 @@ export function mountProjects(
   for (const definition of api.openAPIRegistry.definitions) {
     if (definition.type !== "route") continue;
     const { method, path, summary = "" } = definition.route;
-    summaries.set(`${method.toUpperCase()} ${path}`, summary);
+    summaries.set(`${method.toUpperCase()} ${path === "/" ? "" : path}`, summary);
   }
-  app.route(base, api);
+  return api;
 }

@@ -16,6 +16,18 @@ const branchSchema = z.object({
   last_user: z.string(),
   checkin_count: z.int(),
   is_private: z.boolean(),
+  ahead: z.int().nullable().optional().openapi({
+    description: "With `divergence=true`, check-ins that it has and the main branch lacks; null " +
+      "if counting would take too long",
+  }),
+  behind: z.int().nullable().optional().openapi({
+    description: "With `divergence=true`, check-ins that the main branch has and it lacks",
+  }),
+  is_named: z.boolean().optional().openapi({
+    description:
+      "With `divergence=true`, whether its name stands for `last_uuid`; not if a newer " +
+      "check-in of another branch has the name as a tag",
+  }),
 }).openapi("Branch");
 
 const tagSchema = z.object({
@@ -26,15 +38,24 @@ const tagSchema = z.object({
   checkin_count: z.int(),
 }).openapi("Tag");
 
-const branchesSchema = z.object({ branches: z.array(branchSchema).readonly() });
-const tagsSchema = z.object({ tags: z.array(tagSchema).readonly() });
+export const branchesSchema = z.object({ branches: z.array(branchSchema).readonly() });
+export const tagsSchema = z.object({ tags: z.array(tagSchema).readonly() });
+
+export const newTagResponse = z.object({ name: z.string(), uuid: z.string() }).openapi("NewTag");
 
 const listBranches = projectRoute("GET /api/branches", {
   summary: "All branches, open and closed, the one with the newest check-in first",
+  request: {
+    query: z.object({
+      divergence: z.enum(["true", "false"]).optional().openapi({
+        description: "`true` adds how far each branch is from the main branch",
+      }),
+    }),
+  },
   responses: {
     200: json(branchesSchema, "The branches"),
     ...notModified,
-    ...projectErrors(),
+    ...projectErrors(400),
   },
 });
 
@@ -42,6 +63,28 @@ const listTags = projectRoute("GET /api/tags", {
   summary: "All tags, newest first",
   responses: {
     200: json(tagsSchema, "The tags"),
+    ...notModified,
+    ...projectErrors(),
+  },
+});
+
+export const contributorsSchema = z.object({
+  contributors: z.array(z.object({
+    user: z.string(),
+    checkin_count: z.int(),
+    first_checkin: timestampSchema,
+    last_checkin: timestampSchema,
+  })).readonly().openapi({ description: "The one with the most check-ins first" }),
+  months: z.array(z.object({
+    month: z.string().openapi({ description: "Such as `2026-01`, UTC" }),
+    checkin_count: z.int(),
+  })).readonly().openapi({ description: "Every month with a check-in, the oldest first" }),
+}).openapi("Contributors");
+
+const listContributors = projectRoute("GET /api/contributors", {
+  summary: "Who made check-ins, and how many were made in each month",
+  responses: {
+    200: json(contributorsSchema, "The contributors"),
     ...notModified,
     ...projectErrors(),
   },
@@ -56,12 +99,12 @@ const createTag = projectRoute("POST /api/tags", {
     }),
   },
   responses: {
-    201: json(z.object({ name: z.string(), uuid: z.string() }).openapi("NewTag"), "The tag"),
+    201: json(newTagResponse, "The tag"),
     ...projectErrors(400, 409, 413),
   },
 });
 
-/** `/api/branches` and `/api/tags`. */
+/** `/api/branches`, `/api/tags` and `/api/contributors`. */
 export function nameRoutes(services: Pick<Services, "hosting" | "accounts">) {
   const { hosting: { repositories }, accounts } = services;
   return newRoutes()
@@ -69,7 +112,12 @@ export function nameRoutes(services: Pick<Services, "hosting" | "accounts">) {
       answerJson<z.infer<typeof branchesSchema>>(
         context,
         services,
-        async (repository) => ({ branches: await repository.branches() }),
+        async (repository) => {
+          const isDiverged = context.req.valid("query").divergence === "true";
+          return {
+            branches: await (isDiverged ? repository.divergedBranches() : repository.branches()),
+          };
+        },
       ))
     .openapi(listTags, (context) =>
       answerJson<z.infer<typeof tagsSchema>>(
@@ -77,9 +125,15 @@ export function nameRoutes(services: Pick<Services, "hosting" | "accounts">) {
         services,
         async (repository) => ({ tags: await repository.tags() }),
       ))
+    .openapi(listContributors, (context) =>
+      answerJson<z.infer<typeof contributorsSchema>>(
+        context,
+        services,
+        (repository) => repository.contributions(),
+      ))
     .openapi(createTag, async (context) => {
       const access = context.get("access");
-      const { name, checkin = "trunk", message } = context.req.valid("json");
+      const { name, checkin, message } = context.req.valid("json");
       const uuid = await repositories.write(access.project, {
         caller: callerOf(context),
         user: actorOf(access, undefined, accounts).name,

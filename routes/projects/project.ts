@@ -8,7 +8,7 @@ import { json } from "../schemas.ts";
 import { ownSettings } from "../project_settings.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
-const projectSchema = z.object({
+export const projectSchema = z.object({
   name: z.string(),
   slug: z.string(),
   description: z.string(),
@@ -17,6 +17,11 @@ const projectSchema = z.object({
   archived: z.boolean(),
   created_at: z.iso.datetime(),
   channel: z.string(),
+  main_branch: z.string().openapi({
+    description: "The branch of requests that name no branch: the repository's setting " +
+      "`main-branch` if that branch exists; otherwise the first that exists of trunk, main, " +
+      "master and the branch of the oldest check-in",
+  }),
   ...ownSettings,
 }).openapi("RepositoryProject");
 
@@ -36,7 +41,8 @@ const unstarProject = projectRoute("DELETE /api/star", {
 });
 
 /** `/api/project` and `/api/star`. */
-export function projectRoutes({ hosting: { projects } }: Pick<Services, "hosting">) {
+export function projectRoutes({ hosting }: Pick<Services, "hosting">) {
+  const { projects, repositories: { mainBranches } } = hosting;
   const star = async (context: Context<AppEnv>, starred: boolean) => {
     const { project, principal } = context.get("access");
     if (principal.kind === "guest") throw new Unauthorized("A star needs a credential");
@@ -45,7 +51,11 @@ export function projectRoutes({ hosting: { projects } }: Pick<Services, "hosting
     return context.body(null, 204);
   };
   return newRoutes()
-    .openapi(getProject, (context) => context.json(viewOf(context.get("access").held), 200))
+    .openapi(getProject, async (context) => {
+      const { held } = context.get("access");
+      const main_branch = await mainBranches.of(held.project);
+      return context.json({ ...viewOf(held), main_branch }, 200);
+    })
     .openapi(starProject, (context) => star(context, true))
     .openapi(unstarProject, (context) => star(context, false));
 }

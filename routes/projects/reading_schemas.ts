@@ -12,9 +12,14 @@ export const checkinName = z.string().openapi({
   description: "Any name of a check-in: hash, unique prefix, branch, tag, date, `tip`, …",
 });
 
-/** {@link checkinName} in a query; the tip of trunk by default. */
+/** {@link checkinName} in a query; the tip of the main branch by default. */
 export const optionalCheckin = checkinName.optional().openapi({
-  description: "Any name of a check-in; by default, the tip of trunk",
+  description: "Any name of a check-in; by default, the tip of the main branch",
+});
+
+/** Whether a diff shows changes of white space. */
+export const whitespaceParameter = z.enum(["show", "ignore"]).optional().openapi({
+  description: "`ignore` leaves out changes of white space within lines",
 });
 
 const checkinRefSchema = z.object({
@@ -57,6 +62,7 @@ export const treeSchema = z.object({
 export const diffSchema = z.object({
   from: z.string().openapi({ description: "Empty if `to` has no parent" }),
   to: z.string(),
+  total: z.int().openapi({ description: "Files that differ, on all pages" }),
   files: z.array(z.object({
     name: z.string(),
     change_type: changeType,
@@ -73,6 +79,32 @@ export const diffSchema = z.object({
     unreadable: z.string().nullable(),
   })).readonly(),
 }).openapi("Diff");
+
+export const comparisonSchema = z.object({
+  from: z.string(),
+  to: z.string(),
+  common: z.string().nullable().openapi({ description: "The newest check-in that both have" }),
+  ahead: z.int().openapi({ description: "Check-ins that `to` has and `from` lacks" }),
+  behind: z.int().openapi({ description: "Check-ins that `from` has and `to` lacks" }),
+  checkins: z.array(checkinSchema).readonly(),
+  ...pageFields,
+}).openapi("Comparison");
+
+export const fileLinesSchema = z.object({
+  checkin: z.string(),
+  path: z.string(),
+  uuid: z.string(),
+  type: entryType,
+  executable: z.boolean(),
+  is_binary: z.boolean().openapi({ description: "A binary file has no lines" }),
+  size: z.int().openapi({ description: "Bytes of the whole file" }),
+  total_lines: z.int().openapi({ description: "Lines of the whole file" }),
+  first: z.int().openapi({ description: "The number of the first line, from 1" }),
+  lines: z.array(z.string()).readonly(),
+  cut_lines: z.array(z.int()).readonly().openapi({
+    description: "The numbers of lines that are too long to be shown whole",
+  }),
+}).openapi("FileLines");
 
 export const blameSchema = z.object({
   checkin: z.string(),

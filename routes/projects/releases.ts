@@ -27,7 +27,7 @@ const assetSchema = z.object({
   uuid: z.string().openapi({ description: "The hash of the content" }),
 }).openapi("ReleaseAsset");
 
-const releaseSchema = z.object({
+export const releaseSchema = z.object({
   tag_name: z.string(),
   name: z.string(),
   body: z.string().openapi({ description: "Notes, in Markdown" }),
@@ -41,6 +41,8 @@ const releaseSchema = z.object({
   assets: z.array(assetSchema).readonly(),
 }).openapi("Release");
 
+export const releaseListSchema = z.object({ releases: z.array(releaseSchema) });
+
 const params = z.object({ tag: z.string() });
 const assetParams = params.extend({ file: assetNameSchema });
 const binary = z.any().openapi({ type: "string", format: "binary" });
@@ -50,7 +52,7 @@ const listReleases = projectRoute("GET /api/releases", {
   request: { query: z.object(htmlParameter) },
   responses: {
     200: json(
-      z.object({ releases: z.array(releaseSchema) }),
+      releaseListSchema,
       "The releases, newest first; at most 1000",
     ),
     ...projectErrors(400),

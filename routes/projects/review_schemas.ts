@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { DESCRIPTIONS, json } from "../schemas.ts";
+import { pageFields } from "./paging.ts";
 import { timestampSchema } from "./schemas.ts";
 import { workspaceConflictSchema } from "./workspace_schemas.ts";
 
@@ -36,6 +37,9 @@ const fields = {
 /** A review as lists show it. */
 export const reviewSchema = z.object(fields).openapi("Review");
 
+/** A page of reviews. */
+export const reviewListSchema = z.object({ reviews: z.array(reviewSchema), ...pageFields });
+
 /** A comment of a review. */
 export const commentSchema = z.object({
   id: z.int(),
@@ -51,6 +55,14 @@ export const commentSchema = z.object({
   created_at: timestampSchema,
 }).openapi("ReviewComment");
 
+const verdictSchema = z.object({
+  agent_id: z.string(),
+  kind: z.string(),
+  verdict: z.enum(["approved", "changes_requested"]),
+  round: z.int(),
+  given_at: timestampSchema,
+}).openapi("ReviewVerdict");
+
 /** A single review in full. */
 export const reviewDetailSchema = z.object({
   ...fields,
@@ -65,13 +77,10 @@ export const reviewDetailSchema = z.object({
     people: z.int(),
     required: z.object({ any: z.int(), people: z.int() }),
   }),
-  verdicts: z.array(z.object({
-    agent_id: z.string(),
-    kind: z.string(),
-    verdict: z.enum(["approved", "changes_requested"]),
-    round: z.int(),
-    given_at: timestampSchema,
-  })).openapi({ description: "Standing verdicts" }),
+  verdicts: z.array(verdictSchema).openapi({ description: "Standing verdicts" }),
+  verdict_history: z.array(verdictSchema).openapi({
+    description: "The newest 200 verdicts, oldest first, with those that no longer stand",
+  }),
   rounds: z.array(z.object({
     round: z.int(),
     base: z.string(),
@@ -106,6 +115,7 @@ export const roundDiffSchema = z.object({
     is_truncated: z.boolean(),
     unreadable: z.string().nullable(),
   })).readonly(),
+  total: z.int().openapi({ description: "Files that differ, on all pages" }),
 }).openapi("ReviewDiff");
 
 /** The response 409 of a refused change of a review, or of its workspace. */

@@ -8,12 +8,19 @@ import { numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { REVIEW_STATUSES, reviewConflict } from "./review_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
-const statusAnswer = z.object({
+export const statusAnswer = z.object({
   id: z.int(),
   status: z.enum(REVIEW_STATUSES),
   title: z.string(),
   round: z.int(),
 }).openapi("ReviewStatus");
+
+export const approvalAnswer = statusAnswer.extend({
+  reason: z.string().optional().openapi({
+    description: "What is missing; absent if the review is approved",
+    example: "It has 1 of 2 approvals, 0 of 1 by people",
+  }),
+}).openapi("GivenApproval");
 
 const approveReview = projectRoute("POST /api/reviews/{id}/approve", {
   summary: "Approve the newest round of somebody else's review",
@@ -22,7 +29,7 @@ const approveReview = projectRoute("POST /api/reviews/{id}/approve", {
     body: jsonRequest(verdictSchema.meta({ id: "ReviewApproval" }), {}),
   },
   responses: {
-    200: json(statusAnswer, "The review's status"),
+    200: json(approvalAnswer, "The review's status"),
     ...projectErrors(400, 413),
     ...reviewConflict,
   },
@@ -86,7 +93,9 @@ export function reviewVerdictRoutes(services: Pick<Services, "hosting" | "accoun
       const { agent_id, ...verdict } = context.req.valid("json");
       const by = requestOf(context, agent_id);
       const review = await reviews.approve(project, numberOf(context), verdict, by);
-      return context.json(statusOf(review), 200);
+      const { isApproved, progress } = await reviewMerges.judge(project, review);
+      const missing = isApproved ? {} : { reason: `It has ${progress}` };
+      return context.json({ ...statusOf(review), ...missing }, 200);
     })
     .openapi(requestChanges, async (context) => {
       const { project } = context.get("access");

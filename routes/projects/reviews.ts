@@ -10,20 +10,26 @@ import {
   viewOfRoundDiff,
 } from "../../services/reviews/mod.ts";
 import { newRoutes } from "../context.ts";
-import { json, jsonRequest } from "../schemas.ts";
+import { accountKeyOf } from "./account_keys.ts";
+import { json, jsonRequest, wholeNumber } from "../schemas.ts";
 import { numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { reviewVerdictRoutes } from "./review_verdicts.ts";
 import { generationField, generationOf } from "./generation.ts";
-import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
+import { pageOf, pageParameters, rangeOf } from "./paging.ts";
+import { whitespaceParameter } from "./reading_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import {
   commentSchema,
   REVIEW_STATUSES,
   reviewConflict,
   reviewDetailSchema,
+  reviewListSchema,
   reviewSchema,
   roundDiffSchema,
 } from "./review_schemas.ts";
+
+/** Most files on a page of a diff. */
+const MAX_FILES = 1000;
 
 const listReviews = projectRoute("GET /api/reviews", {
   summary: "Reviews, newest first",
@@ -32,6 +38,19 @@ const listReviews = projectRoute("GET /api/reviews", {
       ...pageParameters,
       status: z.enum(REVIEW_STATUSES, { error: `must be one of ${REVIEW_STATUSES.join(", ")}` })
         .optional(),
+      state: z.enum(["open", "closed"], { error: 'must be "open" or "closed"' }).optional().openapi(
+        {
+          description: "Only reviews that are neither merged nor closed, or only the others",
+        },
+      ),
+      author: z.string().min(1).max(200).optional().openapi({
+        description: "Only reviews by this account; `me` is the caller",
+      }),
+      ticket: z.string().regex(/^[0-9a-f]{40,64}$/, { error: "must be the whole id of a ticket" })
+        .optional().openapi({ description: "Only reviews that resolve this ticket" }),
+      workspace: z.string().min(1).max(199).optional().openapi({
+        description: "Only reviews of workspaces of this name",
+      }),
       waiting_for: z.string().min(1).max(200).optional().openapi({
         description: "Open reviews for which this account was asked and has given no verdict on " +
           "the newest round; `me` is the caller",
@@ -39,14 +58,21 @@ const listReviews = projectRoute("GET /api/reviews", {
     }),
   },
   responses: {
-    200: json(z.object({ reviews: z.array(reviewSchema), ...pageFields }), "A page of reviews"),
+    200: json(reviewListSchema, "A page of reviews"),
     ...projectErrors(400),
   },
 });
 
 const getReview = projectRoute("GET /api/reviews/{id}", {
   summary: "A review with its diff, verdicts and comments",
-  request: { params: reviewParams },
+  request: {
+    params: reviewParams,
+    query: z.object({
+      diff: z.enum(["true", "false"], { error: 'must be "true" or "false"' }).optional().openapi({
+        description: "`false` leaves the diff of a review with a workspace empty",
+      }),
+    }),
+  },
   responses: { 200: json(reviewDetailSchema, "The review"), ...projectErrors(400) },
 });
 
@@ -69,6 +95,12 @@ const getReviewDiff = projectRoute("GET /api/reviews/{id}/diff", {
           minimum: 1,
           description: "The later round; by default, the newest",
         }),
+      path: z.string().max(1000).optional().openapi({
+        description: "Only this file, or the files in this folder",
+      }),
+      whitespace: whitespaceParameter,
+      page: pageParameters.page,
+      per_page: wholeNumber("Files per page; by default, one page has all", 1, MAX_FILES),
     }),
   },
   responses: { 200: json(roundDiffSchema, "The difference"), ...projectErrors(400, 409) },
@@ -84,7 +116,7 @@ const createReview = projectRoute("POST /api/reviews/create", {
   },
   responses: {
     201: json(reviewSchema, "The review"),
-    ...projectErrors(400, 413),
+    ...projectErrors(400, 413, 429),
     ...reviewConflict,
   },
 });
@@ -112,12 +144,21 @@ export function reviewRoutes(services: Pick<Services, "hosting" | "accounts">) {
   const requestOf = reviewRequestOf(services);
   return newRoutes()
     .openapi(listReviews, async (context) => {
-      const { project, principal } = context.get("access");
-      const { status, waiting_for, ...page } = context.req.valid("query");
-      const waitingFor = waiting_for === undefined
-        ? undefined
-        : (waiting_for === "me" ? principal.id : services.accounts.find(waiting_for)?.id) ?? "";
-      const filter = { status, waitingFor, ...rangeOf(page) };
+      const { project } = context.get("access");
+      const { status, state, author, ticket, workspace, waiting_for, ...page } = context.req.valid(
+        "query",
+      );
+      const keyOf = (name: string | undefined) =>
+        accountKeyOf(name, context.get("access"), services.accounts);
+      const filter = {
+        status,
+        isOpen: state === undefined ? undefined : state === "open",
+        author: keyOf(author),
+        ticket,
+        workspace,
+        waitingFor: keyOf(waiting_for),
+        ...rangeOf(page),
+      };
       const found = await reviews.store.list(project.id, filter);
       const reviewers = await reviews.reviewers.of(found.reviews);
       const views = found.reviews.map((one) => viewOfReview(one, reviewers.get(one.id) ?? []));
@@ -125,13 +166,22 @@ export function reviewRoutes(services: Pick<Services, "hosting" | "accounts">) {
     })
     .openapi(getReview, async (context) => {
       const { project } = context.get("access");
-      const detail = await reviews.detail(project, numberOf(context));
+      const hasDiff = context.req.valid("query").diff !== "false";
+      const detail = await reviews.detail(project, numberOf(context), { hasDiff });
       return context.json(viewOfDetail(detail), 200);
     })
     .openapi(getReviewDiff, async (context) => {
       const { project, principal } = context.get("access");
       const actor = principal.kind === "guest" ? null : requestOf(context, undefined).actor;
-      const query = { ...context.req.valid("query"), actor };
+      const { from, to, path, page, per_page, whitespace } = context.req.valid("query");
+      const query = {
+        from,
+        to,
+        actor,
+        ...(whitespace === "ignore" ? { ignoresWhitespace: true } : {}),
+        ...(path === undefined ? {} : { path }),
+        ...(per_page === undefined ? {} : rangeOf({ page, per_page })),
+      };
       const diff = await reviews.diff(project, numberOf(context), query);
       return context.json({ id: numberOf(context), ...viewOfRoundDiff(diff) }, 200);
     })

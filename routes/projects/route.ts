@@ -6,7 +6,12 @@ import type { SecurityScheme } from "../documentation/mod.ts";
 import { errors } from "../schemas.ts";
 import type { AppEnv } from "../context.ts";
 import { type Description, type RouteAccess, tableRoute } from "../route.ts";
-import { PROJECT_ROUTES, type ProjectEndpoint, type ProjectTrait } from "./table.ts";
+import {
+  PROJECT_ROUTES,
+  PROJECT_WHILE_HALTED,
+  type ProjectEndpoint,
+  type ProjectTrait,
+} from "./table.ts";
 
 const HEADERS = ["adminToken", "agentToken", "passphrase"] as const;
 
@@ -38,10 +43,15 @@ export function projectRoute<Name extends ProjectEndpoint, Described extends Des
 /** Who reaches a route of the repository API's table. */
 export function projectAccess(name: ProjectEndpoint): RouteAccess {
   const [, needs, trait]: readonly [string, Action, ProjectTrait?] = PROJECT_ROUTES[name];
+  const whileHalted = PROJECT_WHILE_HALTED.has(name);
   return {
     schemes: trait === undefined ? ALL : SCHEMES[trait],
     isOpen: needs === "read" && trait !== "accounts",
-    middleware: [allowInProject(needs), ...(trait === "no session" ? [refuseSession()] : [])],
+    refusesHalted: !name.startsWith("GET ") && !whileHalted,
+    middleware: [
+      allowInProject(needs, whileHalted),
+      ...(trait === "no session" ? [refuseSession()] : []),
+    ],
   };
 }
 
@@ -57,17 +67,19 @@ export function projectErrors<Status extends Parameters<typeof errors>[0]>(
 
 /** Refuses an item of a batch, for routes whose answer is a stream or an archive. */
 export const refuseInBatch = createMiddleware<AppEnv>(async (context, next) => {
-  // Requests outside a batch have the runtime's own bindings, or none.
-  if (context.env?.batch !== undefined) {
+  // Other requests have the runtime's own bindings, or none.
+  if (context.env?.inner !== undefined) {
     throw new Invalid("A batch takes neither streams nor archives");
   }
   await next();
 });
 
-function allowInProject(action: Action) {
+function allowInProject(action: Action, whileHalted: boolean) {
   return createMiddleware<AppEnv>(async (context, next) => {
-    const isChange = action !== "read" && !["GET", "HEAD"].includes(context.req.method);
-    context.get("access").require(action, isChange);
+    const isWrite = !["GET", "HEAD"].includes(context.req.method);
+    const access = context.get("access");
+    access.require(action, action !== "read" && isWrite);
+    if (isWrite && !whileHalted) access.halts?.requireGoing(access.principal);
     await next();
   });
 }

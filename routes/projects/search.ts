@@ -10,7 +10,7 @@ import { projectErrors, projectRoute } from "./route.ts";
 import { timestampSchema } from "./schemas.ts";
 
 /** The groups of an answer, by the kind of their matches. */
-const GROUPS = {
+export const GROUPS = {
   checkin: "checkins",
   ticket: "tickets",
   wiki: "wiki",
@@ -33,7 +33,7 @@ function group<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.array(z.object(shape).extend(matchFields)).readonly().optional();
 }
 
-const searchSchema = z.object({
+export const searchSchema = z.object({
   checkins: group({
     uuid: z.string(),
     timestamp: timestampSchema,
@@ -65,7 +65,7 @@ const search = projectRoute("GET /api/search", {
   summary: "Full text search, best matches first",
   description: 'All words must occur; `"a phrase"`, `prefix*` and `-without` also work. Searches ' +
     "check-in comments, tickets with their comments, and wiki pages, or only one `kind`; `code` is " +
-    "the files at the tip of trunk. Each group has its own pages.",
+    "the files at the tip of the main branch. Each group has its own pages.",
   request: {
     query: z.object({
       ...pageParameters,

@@ -15,6 +15,8 @@ export type ProjectTrait = Callers | "file body";
  * `mod.ts`), the right that it needs in the project, and its trait, if any.
  */
 export const PROJECT_ROUTES = {
+  "GET ": ["sync", "read"],
+  "POST ": ["sync", "read", "file body"],
   "GET /api": ["index", "read"],
   "GET /api/project": ["project", "read"],
   "PUT /api/star": ["project", "read", "accounts"],
@@ -30,6 +32,7 @@ export const PROJECT_ROUTES = {
   "POST /api/workspaces/{name}/restore": ["workspaces", "write"],
   "POST /api/workspaces/{name}/takeover": ["workspaces", "write"],
   "GET /api/timeline": ["timeline", "read"],
+  "GET /api/activity": ["timeline", "read"],
   "GET /api/tickets": ["tickets", "read"],
   "POST /api/tickets": ["tickets", "write"],
   "GET /api/tickets/unclaimed": ["tickets", "read"],
@@ -48,6 +51,7 @@ export const PROJECT_ROUTES = {
   "POST /api/tickets/{uuid}/submit": ["claims", "write"],
   "GET /api/branches": ["names", "read"],
   "GET /api/tags": ["names", "read"],
+  "GET /api/contributors": ["names", "read"],
   "GET /api/wiki": ["wiki", "read"],
   "GET /api/wiki/{name}": ["wiki", "read"],
   "PUT /api/wiki/{name}": ["wiki", "write"],
@@ -57,7 +61,9 @@ export const PROJECT_ROUTES = {
   "GET /api/checkin/{uuid}": ["checkins", "read"],
   "GET /api/tree": ["files", "read"],
   "GET /api/file": ["files", "read"],
+  "GET /api/lines": ["files", "read"],
   "GET /api/diff": ["changes", "read"],
+  "GET /api/compare": ["changes", "read"],
   "GET /api/blame": ["changes", "read"],
   "GET /api/history": ["changes", "read"],
   "GET /api/archive/{archive}": ["archives", "read"],
@@ -78,6 +84,10 @@ export const PROJECT_ROUTES = {
   "GET /api/status/{checkin}/badge.svg": ["checks", "read"],
   "GET /api/protection": ["protection", "read"],
   "PUT /api/protection": ["protection", "admin", "no passphrase"],
+  "GET /api/mirror": ["mirror", "admin", "no passphrase"],
+  "PUT /api/mirror": ["mirror", "admin", "no passphrase"],
+  "DELETE /api/mirror": ["mirror", "admin", "no passphrase"],
+  "POST /api/mirror/run": ["mirror", "admin", "no passphrase"],
   "GET /api/webhooks": ["webhooks", "admin", "no passphrase"],
   "POST /api/webhooks": ["webhooks", "admin", "no passphrase"],
   "GET /api/webhooks/{id}": ["webhooks", "admin", "no passphrase"],
@@ -117,6 +127,15 @@ export const PROJECT_ROUTES = {
   "PUT /api/releases/{tag}/assets/{file}": ["releases", "write", "file body"],
   "DELETE /api/releases/{tag}/assets/{file}": ["releases", "write"],
 } as const satisfies Record<string, readonly [group: string, needs: Action, trait?: ProjectTrait]>;
+
+/**
+ * Requests other than GET that halted agents may still send: items of a batch are reads, and sync
+ * refuses a push itself, so that a pull goes on.
+ */
+export const PROJECT_WHILE_HALTED: ReadonlySet<ProjectEndpoint> = new Set<ProjectEndpoint>([
+  "POST ",
+  "POST /api/batch",
+]);
 
 /** A route as the table names it, such as `GET /api/tickets/{uuid}`. */
 export type ProjectEndpoint = keyof typeof PROJECT_ROUTES;

@@ -12,7 +12,7 @@ import { projectErrors, projectRoute } from "./route.ts";
 const fieldSchema = z.object({ name: z.string(), type: z.enum(TICKET_FIELD_TYPES) })
   .openapi("TicketField");
 
-const fieldsSchema = z.object({
+export const fieldsSchema = z.object({
   ticket: z.array(z.string()).readonly().openapi({ description: "Fields of the ticket" }),
   change: z.array(z.string()).readonly().openapi({
     description: "Fields of each change, such as its comment",

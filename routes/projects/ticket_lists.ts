@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Invalid } from "../../services/errors.ts";
+import { TICKET_ORDERS } from "../../services/fossil/mod.ts";
 import { newRoutes } from "../context.ts";
 import { json } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
@@ -9,21 +10,59 @@ import { projectErrors, projectRoute } from "./route.ts";
 import { idSchema } from "./schemas.ts";
 import { ticketChangesSchema, ticketRefSchema } from "./ticket_schemas.ts";
 
-const ticketListSchema = z.object({
+export const ticketListSchema = z.object({
   tickets: z.array(ticketRefSchema).readonly(),
+  statuses: z.array(z.object({
+    name: z.string(),
+    count: z.int(),
+    is_closed: z.boolean().openapi({ description: "Whether the status closes a ticket" }),
+  })).readonly().openapi({
+    description: "The number of tickets of each status that match the other conditions",
+  }),
   total: pageFields.total,
   page: pageFields.page,
   per_page: pageFields.per_page,
   total_pages: pageFields.total_pages,
 }).openapi("TicketList");
 
+export const unclaimedSchema = z.object({
+  tickets: z.array(ticketRefSchema).readonly(),
+  total: z.int().openapi({ description: "All such tickets, also beyond the limit" }),
+}).openapi("UnclaimedTickets");
+
+/** A filter by a built-in field of tickets. */
+function exactly(field: string) {
+  return z.string().max(200).optional().openapi({ description: `Only tickets of this ${field}` });
+}
+
 const listTickets = projectRoute("GET /api/tickets", {
-  summary: "Tickets, newest first",
+  summary: "Tickets: filtered, searched and sorted; newest first by default",
   request: {
     query: z.object({
       page: pageParameters.page,
       per_page: pageParameters.per_page,
       status: z.string().optional().openapi({ description: "Only tickets of exactly this status" }),
+      state: z.enum(["open", "closed"], { error: 'must be "open" or "closed"' }).optional().openapi(
+        {
+          description: "Only open or only closed tickets, by the repository's own words",
+        },
+      ),
+      type: exactly("type"),
+      priority: exactly("priority"),
+      severity: exactly("severity"),
+      subsystem: exactly("subsystem"),
+      search: z.string().max(200).optional().openapi({
+        description: "Only tickets with every word of this text in the title or at the start of " +
+          "the id",
+      }),
+      sort: z.enum(TICKET_ORDERS, { error: `must be one of ${TICKET_ORDERS.join(", ")}` })
+        .optional().openapi({
+          description: "`created` and `modified`: newest first; `priority` and `severity`: most " +
+            "urgent first. By default, `created`",
+        }),
+      reverse: z.enum(["true", "false"]).optional().openapi({
+        description: "Whether the order is reversed",
+      }),
       field: z.string().max(100).optional().openapi({
         description: "Only tickets with the given `value` in this field of the ticket",
       }),
@@ -51,10 +90,7 @@ const listUnclaimed = projectRoute("GET /api/tickets/unclaimed", {
   },
   responses: {
     200: json(
-      z.object({
-        tickets: z.array(ticketRefSchema).readonly(),
-        total: z.int().openapi({ description: "All such tickets, also beyond the limit" }),
-      }).openapi("UnclaimedTickets"),
+      unclaimedSchema,
       "Tickets that nobody holds, and that do not wait for a person",
     ),
     ...projectErrors(400),
@@ -94,7 +130,8 @@ export function ticketListRoutes(services: Pick<Services, "hosting">) {
   const { tickets, claims } = services.hosting;
   return newRoutes()
     .openapi(listTickets, (context) => {
-      const { status, field: name, value, page, per_page } = context.req.valid("query");
+      const { status, field: name, value, page, per_page, reverse, ...conditions } = context.req
+        .valid("query");
       if (name === undefined && value !== undefined) {
         throw new Invalid("The parameter `value` needs a `field`");
       }
@@ -102,11 +139,13 @@ export function ticketListRoutes(services: Pick<Services, "hosting">) {
       const { limit, offset } = rangeOf(asked);
       return answerJson<z.infer<typeof ticketListSchema>>(context, services, async (repository) => {
         const filter = {
+          ...given(conditions),
           ...(status === undefined || status === "" ? {} : { status }),
           ...(name === undefined ? {} : { field: { name, value: value ?? "" } }),
+          isReversed: reverse === "true",
         };
-        const { tickets, total } = await repository.tickets({ limit, offset, ...filter });
-        return Object.assign(pageOf(asked, total), { tickets });
+        const { tickets, total, statuses } = await repository.tickets({ limit, offset, ...filter });
+        return Object.assign(pageOf(asked, total), { tickets, statuses });
       });
     })
     .openapi(listUnclaimed, async (context) => {
@@ -138,4 +177,10 @@ export function ticketListRoutes(services: Pick<Services, "hosting">) {
         return Object.assign({ ticket, changes }, pageOf(page, total));
       });
     });
+}
+
+/** The fields of an object that have a value. */
+function given<Fields extends object>(fields: Fields) {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Name in keyof Fields]?: NonNullable<Fields[Name]> };
 }

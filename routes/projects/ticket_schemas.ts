@@ -32,6 +32,9 @@ export const claimSchema = z.object({
   generation: z.int().openapi({ description: "The number of the ticket's claim, from 1" }),
   claimed_at: timestampSchema,
   expires_at: timestampSchema,
+  frozen_at: timestampSchema.nullable().openapi({
+    description: "Since when the lease stands still, because its holder is halted; or null",
+  }),
 }).openapi("Claim");
 
 /** A page of a ticket's changes. */
@@ -86,3 +89,13 @@ export const claimRefusalSchema = z.object({
     description: "If somebody else was faster: the next unclaimed tickets",
   }),
 }).openapi("ClaimRefusal");
+
+/** The error of a claim by an agent that holds too many. */
+export const tooManyClaimsSchema = z.object({
+  error: z.string(),
+  claims: z.array(z.object({
+    project: z.string(),
+    ticket: z.string(),
+    expires_at: timestampSchema,
+  })).readonly().openapi({ description: "What the agent holds, oldest first" }),
+}).openapi("TooManyClaims");

@@ -16,7 +16,7 @@ const MAX_LIMIT = 100;
 const DEFAULT_LIMIT = 25;
 
 const time = z.iso.datetime();
-const webhookSchema = z.object({
+export const webhookSchema = z.object({
   id: z.string(),
   project: z.string().nullable().openapi({ description: "Its slug; null for all projects" }),
   url: z.string(),
@@ -28,11 +28,11 @@ const webhookSchema = z.object({
   created_at: time,
 }).openapi("Webhook");
 
-const issuedSchema = webhookSchema.extend({
+export const issuedSchema = webhookSchema.extend({
   secret: z.string().openapi({ description: "Shown only here", example: "whsec_MfKQ9r8G..." }),
 }).openapi("IssuedWebhook");
 
-const deliverySchema = z.object({
+export const deliverySchema = z.object({
   id: z.string(),
   type: z.string(),
   event: z.int().nullable().openapi({ description: "Number of the event; null for a ping" }),

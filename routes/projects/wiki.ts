@@ -23,7 +23,7 @@ const refFields = {
   user: z.string(),
 };
 
-const pageSchema = z.object({
+export const pageSchema = z.object({
   ...refFields,
   mimetype: z.string().openapi({ description: `Usually ${MIMETYPES.join(", ")}` }),
   content: z.string(),
@@ -32,6 +32,10 @@ const pageSchema = z.object({
   }),
 }).openapi("WikiPage");
 
+export const pageListSchema = z.object({
+  pages: z.array(z.object(refFields).openapi("WikiPageRef")),
+});
+
 const versionSchema = z.object({
   uuid: z.string(),
   timestamp: timestampSchema,
@@ -39,6 +43,12 @@ const versionSchema = z.object({
   size: z.int().openapi({ description: "Length of the text in bytes" }),
   is_deletion: z.boolean(),
 }).openapi("WikiVersion");
+
+export const historySchema = z.object({
+  name: z.string(),
+  versions: z.array(versionSchema),
+  ...pageFields,
+}).openapi("WikiHistory");
 
 const versionId = z.string().regex(/^[0-9a-fA-F]{4,64}$/, { error: "must be the id of a version" });
 const NAME = { description: "The page's name; slashes may be written as %2F" };
@@ -56,10 +66,7 @@ const conflict = json(
 const listPages = projectRoute("GET /api/wiki", {
   summary: "Every wiki page, the latest change first",
   responses: {
-    200: json(
-      z.object({ pages: z.array(z.object(refFields).openapi("WikiPageRef")) }),
-      "The pages",
-    ),
+    200: json(pageListSchema, "The pages"),
     ...projectErrors(),
   },
 });
@@ -112,8 +119,7 @@ const getHistory = projectRoute("GET /api/wiki-history", {
   },
   responses: {
     200: json(
-      z.object({ name: z.string(), versions: z.array(versionSchema), ...pageFields })
-        .openapi("WikiHistory"),
+      historySchema,
       "A page of versions",
     ),
     ...projectErrors(400),
@@ -122,7 +128,7 @@ const getHistory = projectRoute("GET /api/wiki-history", {
 
 /** The route of a page for names with slashes, which the OpenAPI document cannot describe. */
 function withSlashes<Route extends { readonly path: string }>(route: Route) {
-  return { ...route, path: `${route.path}{.+}` as Route["path"], hide: true as const };
+  return { ...route, path: `${route.path}{[\\s\\S]+}` as Route["path"], hide: true as const };
 }
 
 /** `/api/wiki…`. */

@@ -8,6 +8,15 @@ import { projectErrors, projectRoute } from "./route.ts";
 
 const versionId = z.string().regex(/^[0-9a-fA-F]{4,64}$/, { error: "must be the id of a version" });
 
+export const diffSchema = z.object({
+  name: z.string(),
+  from: z.string().nullable().openapi({ description: "Null if `to` is the first version" }),
+  to: z.string(),
+  added: z.int().openapi({ description: "Lines" }),
+  deleted: z.int(),
+  diff: z.string().openapi({ description: "A unified diff without its headers" }),
+}).openapi("WikiDiff");
+
 const getDiff = projectRoute("GET /api/wiki-diff", {
   summary: "The differences between two versions of a wiki page",
   request: {
@@ -19,14 +28,7 @@ const getDiff = projectRoute("GET /api/wiki-diff", {
   },
   responses: {
     200: json(
-      z.object({
-        name: z.string(),
-        from: z.string().nullable().openapi({ description: "Null if `to` is the first version" }),
-        to: z.string(),
-        added: z.int().openapi({ description: "Lines" }),
-        deleted: z.int(),
-        diff: z.string().openapi({ description: "A unified diff without its headers" }),
-      }).openapi("WikiDiff"),
+      diffSchema,
       "The differences",
     ),
     ...notModified,

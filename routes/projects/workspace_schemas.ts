@@ -1,7 +1,10 @@
 import { z } from "@hono/zod-openapi";
-import { MAX_CHANGES, MAX_COMMIT_BYTES, MAX_PATH } from "../../services/workspaces/mod.ts";
+import { MAX_PATH } from "../../services/fossil/mod.ts";
+import { lineSchema } from "../../services/validation/mod.ts";
+import { MAX_CHANGES, MAX_COMMIT_BYTES } from "../../services/workspaces/mod.ts";
 import { DESCRIPTIONS, errorSchema, json } from "../schemas.ts";
 import { generationField } from "./generation.ts";
+import { pageFields } from "./paging.ts";
 import { timestampSchema } from "./schemas.ts";
 
 const status = z.enum(["active", "merged", "abandoned"]);
@@ -66,9 +69,15 @@ export const listedSchema = workspaceSchema.extend({
   }),
 }).openapi("Workspace");
 
+/** A page of workspaces. */
+export const workspaceListSchema = z.object({
+  workspaces: z.array(listedSchema).readonly(),
+  ...pageFields,
+});
+
 /** A workspace with its files. */
 export const detailedSchema = workspaceSchema.extend({
-  files_changed: z.int(),
+  files_changed: z.int().openapi({ description: "All of them, also beyond `max_files`" }),
   files: z.array(fileSchema).readonly().openapi({
     description: "The files that differ between the base and the tip",
   }),
@@ -102,12 +111,12 @@ export const creationSchema = z.object({
       "1 to 199 letters, digits, dots, underscores and hyphens, the first one a letter " +
       "or digit. The name of a merged or abandoned workspace may be used again",
   }),
-  description: z.string().max(500).default(""),
+  description: lineSchema(0, 500).default(""),
   ticket: z.string().max(64).optional().openapi({
     description: "The ticket that it is for; you must hold its claim",
   }),
   from: z.string().min(1).max(200).optional().openapi({
-    description: "The branch from which it starts; trunk by default",
+    description: "The branch from which it starts; by default, the main branch",
   }),
   ...workFields,
 }).meta({ id: "WorkspaceRequest" });
@@ -146,7 +155,9 @@ export const commitSchema = z.object({
 }).meta({ id: "WorkspaceCommit" });
 
 export const updateSchema = z.object({
-  source: z.string().min(1).max(200).default("trunk"),
+  source: z.string().min(1).max(200).optional().openapi({
+    description: "The branch to merge; by default, the main branch",
+  }),
   message: message.optional(),
   changes: changes.default([]).openapi({
     description: "Resolves the conflicts that the first attempt listed: one change for each path",
@@ -156,7 +167,9 @@ export const updateSchema = z.object({
 }).meta({ id: "WorkspaceUpdate" });
 
 export const mergeSchema = z.object({
-  target_branch: z.string().min(1).max(200).default("trunk"),
+  target_branch: z.string().min(1).max(200).optional().openapi({
+    description: "The branch to merge into; by default, the main branch",
+  }),
   tip: parent.openapi({ description: "The tip to merge; 409 if the workspace has a newer one" }),
   message: message.optional(),
   ...workFields,

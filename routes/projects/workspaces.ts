@@ -9,8 +9,9 @@ import {
 } from "../../services/workspaces/mod.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
-import { json, jsonRequest } from "../schemas.ts";
-import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
+import { json, jsonRequest, wholeNumber } from "../schemas.ts";
+import { accountKeyOf } from "./account_keys.ts";
+import { pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import {
   workRequestOf,
@@ -21,11 +22,11 @@ import {
   conflictResponse,
   creationSchema,
   detailedSchema,
-  listedSchema,
   overlapsSchema,
   stateSchema,
   statusFilter,
   workFields,
+  workspaceListSchema,
   workspaceSchema,
 } from "./workspace_schemas.ts";
 
@@ -34,12 +35,19 @@ const workBody = jsonRequest(z.object(workFields).meta({ id: "WorkspaceWork" }),
 
 const listWorkspaces = projectRoute("GET /api/workspaces", {
   summary: "The workspaces, newest first",
-  request: { query: z.object({ status: statusFilter, ...pageParameters }) },
+  request: {
+    query: z.object({
+      status: statusFilter,
+      ticket: z.string().regex(/^[0-9a-f]{40,64}$/, { error: "must be the whole id of a ticket" })
+        .optional().openapi({ description: "Only workspaces for this ticket" }),
+      owner: z.string().min(1).max(200).optional().openapi({
+        description: "Only workspaces of this account; `me` is the caller",
+      }),
+      ...pageParameters,
+    }),
+  },
   responses: {
-    200: json(
-      z.object({ workspaces: z.array(listedSchema).readonly(), ...pageFields }),
-      "The workspaces",
-    ),
+    200: json(workspaceListSchema, "The workspaces"),
     ...projectErrors(400),
   },
 });
@@ -56,10 +64,18 @@ const createWorkspace = projectRoute("POST /api/workspaces/create", {
   },
 });
 
+/** Most files that a request may ask for. */
+const MAX_FILES = 100_000;
+
 const getWorkspace = projectRoute("GET /api/workspaces/{name}", {
   summary: "A workspace with the files that it changes",
-  request: { params },
-  responses: { 200: json(detailedSchema, "The workspace"), ...projectErrors() },
+  request: {
+    params,
+    query: z.object({
+      max_files: wholeNumber("Most entries of `files`; all files by default", 0, MAX_FILES),
+    }),
+  },
+  responses: { 200: json(detailedSchema, "The workspace"), ...projectErrors(400) },
 });
 
 const getOverlap = projectRoute("GET /api/workspaces/{name}/overlap", {
@@ -107,10 +123,12 @@ export function workspaceRoutes({ hosting, accounts }: Pick<Services, "hosting" 
   };
   return newRoutes()
     .openapi(listWorkspaces, async (context) => {
-      const { status, ...page } = context.req.valid("query");
+      const { status, ticket, owner, ...page } = context.req.valid("query");
       const { project } = context.get("access");
       const { workspaces: opened, total } = await workspaces.list(project, {
         status: status === "all" ? null : status,
+        ticket,
+        owner: accountKeyOf(owner, context.get("access"), accounts),
         ...rangeOf(page),
       });
       const counts = await workspaces.fileCounts(project, opened);
@@ -134,11 +152,17 @@ export function workspaceRoutes({ hosting, accounts }: Pick<Services, "hosting" 
       const { project } = context.get("access");
       const workspace = await workspaces.find(project, context.req.valid("param").name);
       const line = await workspaces.line(project, workspace);
-      const files = (await workspaces.files(project, line)).map((
-        { name, change_type, prev_name, uuid, prev_uuid },
-      ) => ({ name, change_type, prev_name, uuid, prev_uuid }));
+      const { max_files: limit } = context.req.valid("query");
+      const { files, total } = await workspaces.files(project, line, limit);
+      const entries = files.map(({ name, change_type, prev_name, uuid, prev_uuid }) => ({
+        name,
+        change_type,
+        prev_name,
+        uuid,
+        prev_uuid,
+      }));
       const view = viewOf({ workspace, line });
-      return context.json({ ...view, files_changed: files.length, files }, 200);
+      return context.json({ ...view, files_changed: total, files: entries }, 200);
     })
     .openapi(getOverlap, async (context) => {
       const { project } = context.get("access");

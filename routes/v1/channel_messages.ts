@@ -38,6 +38,9 @@ const messageSchema = z.object({
   via: z.literal("bridge").optional().openapi({
     description: "Present if the operator said it under another name",
   }),
+  reply: z.string().optional().openapi({
+    description: "The id of the message that it answers; absent if it answers none",
+  }),
   timestamp: z.string().openapi({
     description: "ISO 8601, UTC, microseconds; strictly increasing within a channel",
     example: "2026-11-20T23:18:00.123456Z",
@@ -71,6 +74,9 @@ const postSchema = z.object({
     description: "The speaker's name; by default, the bridge's",
   }),
   text: spokenTextSchema,
+  reply: z.string().min(1).max(200).optional().openapi({
+    description: "The id of the message that this one answers",
+  }),
 }).openapi("NewMessage");
 
 function listMessages(bufferSize: number) {
@@ -164,8 +170,9 @@ export function channelMessageRoutes(options: ChannelMessageRoutesOptions) {
         following.close();
         return context.body(null, 200, STREAM_HEADERS);
       }
-      const body = await streams.open<ChannelMessage>(context.get("principal"), {
-        follow: (sink) => bridge.follow(channel, start, sink, callerOf(context)),
+      const caller = callerOf(context);
+      const body = await streams.open<ChannelMessage>(caller, {
+        follow: (sink) => bridge.follow(channel, start, sink, caller),
         frames: full === "true" ? wholeFrames : frames,
       });
       return context.body(body, 200, STREAM_HEADERS);

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { wantsEventStream } from "../../http/mod.ts";
 import type { EventLog, LoggedEvent } from "../../services/events/mod.ts";
-import { newRoutes } from "../context.ts";
+import { callerOf, newRoutes } from "../context.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
 import { route } from "../route.ts";
 import { errors, queryTokenSchema, wholeNumber } from "../schemas.ts";
@@ -103,7 +103,7 @@ export function eventRoutes({ eventLog, streams }: EventRoutesOptions) {
     }
     const from = context.req.valid("header")["last-event-id"] ?? after;
     if (context.req.method === "HEAD") return context.body(null, 200, STREAM_HEADERS);
-    const body = await streams.open<LoggedEvent>(context.get("principal"), {
+    const body = await streams.open<LoggedEvent>(callerOf(context), {
       follow: (sink) => eventLog.follow({ after: from, types }, sink),
       frames,
     });

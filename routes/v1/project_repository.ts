@@ -1,9 +1,11 @@
 import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { dirname } from "node:path";
 import { bodyLimitsOf, wantsLines } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
+import { originOf } from "../../services/identity/mod.ts";
 import { type ProjectRepositories, receiveUpload } from "../../services/projects/mod.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import { type AppEnv, callerOf, newRoutes } from "../context.ts";
 import { proveAgain } from "../middleware/authenticate.ts";
 import { progressLines } from "../progress_lines.ts";
 import { route } from "../route.ts";
@@ -21,7 +23,7 @@ const importSchema = z.object({
     first: z.array(z.object({ kind: z.string(), subject: z.string(), message: z.string() }))
       .readonly().openapi({ description: "At most 200" }),
   }).optional().openapi({
-    description: "What a stream of Git lost: signatures, submodules, branches of remotes, …",
+    description: "What was left out: signatures, submodules, … of Git; private artifacts of Fossil",
   }),
 }).openapi("RepositoryImport");
 
@@ -78,57 +80,91 @@ const importRepository = route("PUT /v1/projects/{slug}/repository", {
   },
 });
 
+/** Answers with a repository as a whole, or fills it with the body of a request. */
+export class RepositoryAnswers {
+  readonly #services: Pick<RepositoryServices, "hosting" | "config" | "log">;
+
+  constructor(services: Pick<RepositoryServices, "hosting" | "config" | "log">) {
+    this.#services = services;
+  }
+
+  /** Streams the repository of a project as a file to download. */
+  async export(
+    context: Context<AppEnv>,
+    slug: string,
+    format: "fossil" | "git",
+  ): Promise<Response> {
+    const { projects, repositories } = this.#services.hosting;
+    const { project } = projects.require(slug);
+    const [type, ending] = format === "git"
+      ? ["application/x-git-fast-export", "git-fast-export"]
+      : ["application/x-fossil", "fossil"];
+    const headers = {
+      "Content-Type": type,
+      "Content-Disposition": `attachment; filename="${slug}.${ending}"`,
+    };
+    if (context.req.method === "HEAD") return context.body(null, 200, headers);
+    const path = await repositories.export(project, format, context.req.raw.signal);
+    return context.body(await openOnce(path), 200, headers);
+  }
+
+  /**
+   * Fills the empty repository of a project with the body of a request.
+   *
+   * @param prove called when the body has arrived, which may be long after its headers: throws if
+   * the caller may not send it any more
+   */
+  async import(
+    context: Context<AppEnv>,
+    slug: string,
+    prove: () => Promise<void>,
+  ): Promise<Response> {
+    const { hosting: { projects, repositories }, config, log } = this.#services;
+    const { project } = projects.require(slug);
+    const { signal } = context.req.raw;
+    await repositories.requireEmpty(project);
+    const { folder } = repositories.files;
+    await using received = new AsyncDisposableStack();
+    const upload = received.use(
+      await receiveUpload(folder, context.req.raw, {
+        stallMs: bodyLimitsOf(config).stallMilliseconds,
+        maxBytes: config.limits.upload_bytes,
+      }),
+    );
+    await prove();
+    const origin = originOf(callerOf(context));
+    if (!wantsLines(context.req.header("accept"))) {
+      const imported = await repositories.import(project, upload, { origin, signal });
+      return context.json(importAnswer(imported), 200);
+    }
+    const held = received.move();
+    const lines = progressLines({
+      log,
+      requestId: context.get("requestId"),
+      signal,
+      async work(options) {
+        await using _ = held;
+        const imported = await repositories.import(project, upload, { origin, ...options });
+        return importAnswer(imported);
+      },
+    });
+    return new Response(lines, { headers: { "content-type": "application/x-ndjson" } });
+  }
+}
+
 /** `/v1/projects/{slug}/repository`: the repository of a project as a whole. */
 export function repositoryRoutes(services: RepositoryServices) {
-  const { hosting: { projects, repositories }, config, log } = services;
-  const { stallMilliseconds } = bodyLimitsOf(config);
+  const answers = new RepositoryAnswers(services);
+  const prove = proveAgain(services);
   return newRoutes()
     .openapi(exportRepository, async (context) => {
       const { slug } = context.req.valid("param");
       const { format } = context.req.valid("query");
-      const { project } = projects.require(slug);
-      const [type, ending] = format === "git"
-        ? ["application/x-git-fast-export", "git-fast-export"]
-        : ["application/x-fossil", "fossil"];
-      const headers = {
-        "Content-Type": type,
-        "Content-Disposition": `attachment; filename="${slug}.${ending}"`,
-      };
-      if (context.req.method === "HEAD") return context.body(null, 200, headers);
-      const path = await repositories.export(project, format, context.req.raw.signal);
-      return context.body(await openOnce(path), 200, headers);
+      return await answers.export(context, slug, format) as never;
     })
     .openapi(importRepository, async (context) => {
       const { slug } = context.req.valid("param");
-      const { project } = projects.require(slug);
-      const { signal } = context.req.raw;
-      await repositories.requireEmpty(project);
-      const { folder } = repositories.files;
-      await using received = new AsyncDisposableStack();
-      const upload = received.use(
-        await receiveUpload(folder, context.req.raw, {
-          stallMs: stallMilliseconds,
-          maxBytes: config.limits.upload_bytes,
-        }),
-      );
-      await proveAgain(services)(context);
-      const caller = callerOf(context);
-      if (!wantsLines(context.req.header("accept"))) {
-        const imported = await repositories.import(project, upload, { caller, signal });
-        return context.json(importAnswer(imported), 200);
-      }
-      const held = received.move();
-      const lines = progressLines({
-        log,
-        requestId: context.get("requestId"),
-        signal,
-        async work(options) {
-          await using _ = held;
-          const imported = await repositories.import(project, upload, { caller, ...options });
-          return importAnswer(imported);
-        },
-      });
-      return new Response(lines, { headers: { "content-type": "application/x-ndjson" } }) as never;
+      return await answers.import(context, slug, () => prove(context)) as never;
     });
 }
 
@@ -136,7 +172,7 @@ function importAnswer(
   { report, checkins }: Awaited<ReturnType<ProjectRepositories["import"]>>,
 ): z.infer<typeof importSchema> {
   const { format } = report;
-  return format === "git" ? { format, checkins, notices: report.notices } : { format, checkins };
+  return { format, checkins, notices: report.notices };
 }
 
 /** Opens a file and deletes it with its folder at once; it stays readable while open. */

@@ -38,7 +38,7 @@ const listProjects = route("GET /v1/projects", {
 });
 
 const createProject = route("POST /v1/projects", {
-  summary: "Make a project with an empty repository",
+  summary: "Make a project with an empty repository, or with a guide for agents",
   request: {
     body: jsonRequest(newProjectSchema.meta({ id: "ProjectRequest" }), {
       slug: "website",

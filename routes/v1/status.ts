@@ -9,6 +9,7 @@ const statusSchema = z.object({
   uptime: z.string().openapi({ example: "3h2m1s" }),
   agents: z.int().openapi({ description: "All agent records, including revoked ones" }),
   started: z.iso.datetime(),
+  halted: z.boolean().openapi({ description: "Whether any agent is halted" }),
 }).openapi("Status");
 
 const getStatus = route("GET /v1/status", {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { HttpConnections } from "../../http/connections.ts";
 import type { HttpConnection } from "../../http/connection.ts";
+import { GUEST, OPERATOR, type Principal } from "../../services/identity/mod.ts";
 import { silentLog } from "../../services/log.ts";
 
 const LIMITS = {
@@ -9,6 +10,8 @@ const LIMITS = {
   headerMilliseconds: 60_000,
   idleMilliseconds: 60_000,
 } as const;
+
+const AGENT: Principal = { ...GUEST, kind: "agent", id: "1", name: "scout" };
 
 /** A table whose connections all leave at the end of a test. */
 class Table implements Disposable {
@@ -71,15 +74,29 @@ Deno.test("a burst of strangers on one port spares new connections on another", 
 Deno.test("a connection with a credential counts for no address and makes room for nobody", () => {
   using table = new Table();
   const trusted = [table.enter("192.0.2.1"), table.enter("192.0.2.1")];
-  for (const connection of trusted) connection.trust();
+  for (const connection of trusted) connection.trust(AGENT);
   const strangers = [table.enter("192.0.2.1"), table.enter("192.0.2.1"), table.enter("192.0.2.3")];
   assert.deepEqual(areCut(trusted), [false, false]);
   assert.deepEqual(areCut(strangers), [true, false, false]);
 });
 
-Deno.test("nobody is admitted when every connection has shown a credential", () => {
+Deno.test("agents and people cannot fill the connections, so that the operator comes in", () => {
   using table = new Table();
-  for (let count = 0; count < LIMITS.total; count++) table.enter("127.0.0.1").trust();
+  const others = Array.from({ length: LIMITS.total }, () => table.enter("127.0.0.1"));
+  for (const connection of others) connection.trust(AGENT);
+  const operator = table.enter("192.0.2.1");
+  assert.deepEqual(areCut(others), [false, false, false, true]);
+  operator.trust(OPERATOR);
+  assert.equal(table.connections.enter("192.0.2.2", 8080), null);
+  others.slice(0, 1).forEach((connection) => table.connections.leave(connection));
+  const next = table.enter("127.0.0.1");
+  next.trust(AGENT);
+  assert.equal(table.connections.enter("192.0.2.2", 8080), null, "it is kept in the free place");
+});
+
+Deno.test("nobody is admitted when every connection is the operator's", () => {
+  using table = new Table();
+  for (let count = 0; count < LIMITS.total; count++) table.enter("127.0.0.1").trust(OPERATOR);
   assert.equal(table.connections.enter("192.0.2.1", 8080), null);
   assert.equal(table.connections.stats().connections, LIMITS.total);
 });
@@ -87,7 +104,7 @@ Deno.test("nobody is admitted when every connection has shown a credential", () 
 Deno.test("lower bounds close strangers, the oldest first, and spare the others", () => {
   using table = new Table();
   const all = Array.from({ length: 4 }, () => table.enter("127.0.0.1"));
-  all[0]?.trust();
+  all[0]?.trust(AGENT);
   table.connections.reconfigure({ ...LIMITS, total: 2 });
   assert.deepEqual(areCut(all), [false, true, true, false]);
   table.connections.reconfigure({ ...LIMITS, total: 0 });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import { EventFrames, EventStreams, type StreamSink } from "../../routes/event_streams.ts";
 import { type EndedListener, OPERATOR } from "../../services/identity/mod.ts";
 import { TestMetrics } from "../support/metrics.ts";
@@ -8,8 +9,18 @@ interface Item {
   readonly text: string;
 }
 
+/** How a source passes its items on: to each stream, or once to all streams. */
+const WAYS = ["to each", "to all"] as const;
+
+type Way = typeof WAYS[number];
+
+/** Tests both ways, which cannot be told apart from outside. */
+function testBoth(name: string, test: (way: Way) => Promise<void>): void {
+  for (const way of WAYS) Deno.test(`${name}, ${way}`, () => test(way));
+}
+
 /** Streams whose items a test sends. */
-function newStreams() {
+function newStreams(way: Way) {
   const ended: EndedListener[] = [];
   const identity = {
     onEnded(listener: EndedListener) {
@@ -19,6 +30,8 @@ function newStreams() {
     notePresence() {},
   };
   const sinks: StreamSink<Item>[] = [];
+  const groups = new Set<Pick<StreamSink<Item>, "message">>();
+  const source = {};
   const cuts: number[] = [];
   const scheduler = new TestScheduler();
   const streams = new EventStreams({ max: 1000, identity, scheduler, metrics: new TestMetrics() });
@@ -27,10 +40,11 @@ function newStreams() {
     cuts,
     scheduler,
     async open() {
-      const reader = (await streams.open<Item>(OPERATOR, {
+      const reader = (await streams.open<Item>({ principal: OPERATOR, address: null }, {
         frames,
         follow(sink) {
           const number = sinks.push(sink) - 1;
+          groups.add(way === "to each" ? sink : sink.join(source));
           return { close() {}, cut: () => cuts.push(number) > 0 };
         },
       })).getReader();
@@ -39,7 +53,7 @@ function newStreams() {
     /** Sends to every stream. */
     send(text: string) {
       const item = { text };
-      for (const sink of sinks) sink.message(item);
+      for (const group of groups) group.message(item);
     },
     /** Sends to the stream that was opened last. */
     sendToLast(text: string) {
@@ -64,8 +78,8 @@ function textOf({ value }: { readonly value?: Uint8Array | undefined }): string 
   return new TextDecoder().decode(value);
 }
 
-Deno.test("events of one turn go to all waiting readers as the same chunk", async () => {
-  const streams = newStreams();
+testBoth("events of one turn go to all waiting readers as the same chunk", async (way) => {
+  const streams = newStreams(way);
   const readers = [await streams.open(), await streams.open()];
   const reads = readers.map((reader) => reader.read());
   for (const text of ["a", "b", "c"]) streams.send(text);
@@ -75,8 +89,8 @@ Deno.test("events of one turn go to all waiting readers as the same chunk", asyn
   for (const reader of readers) await reader.cancel();
 });
 
-Deno.test("readers with different paces get everything once and in order", async () => {
-  const streams = newStreams();
+testBoth("readers with different paces get everything once and in order", async (way) => {
+  const streams = newStreams(way);
   const [quick, late] = [await streams.open(), await streams.open()];
   const seen = { quick: "", late: "" };
   const reading = quick.read();
@@ -92,9 +106,9 @@ Deno.test("readers with different paces get everything once and in order", async
   assert.equal(seen.late, seen.quick);
 });
 
-Deno.test("a waiting reader gets the last messages before the end of its stream", async () => {
+testBoth("a waiting reader gets the last messages before the end of its stream", async (way) => {
   for (const end of ["finish", "endCredentials"] as const) {
-    const streams = newStreams();
+    const streams = newStreams(way);
     const reader = await streams.open();
     const reading = reader.read();
     streams.send("last words");
@@ -104,8 +118,8 @@ Deno.test("a waiting reader gets the last messages before the end of its stream"
   }
 });
 
-Deno.test("a waiting reader is not behind, however much comes in one turn", async () => {
-  const streams = newStreams();
+testBoth("a waiting reader is not behind, however much comes in one turn", async (way) => {
+  const streams = newStreams(way);
   const [waiting, away] = [await streams.open(), await streams.open()];
   const reading = waiting.read();
   for (let number = 0; number <= 1000; number++) streams.send(String(number));
@@ -117,8 +131,8 @@ Deno.test("a waiting reader is not behind, however much comes in one turn", asyn
   await waiting.cancel();
 });
 
-Deno.test("readers beyond the number of one turn are all served", async () => {
-  const streams = newStreams();
+testBoth("readers beyond the number of one turn are all served", async (way) => {
+  const streams = newStreams(way);
   const readers = [];
   for (let count = 0; count < 120; count++) readers.push(await streams.open());
   const reads = readers.map((reader) => reader.read());
@@ -127,36 +141,63 @@ Deno.test("readers beyond the number of one turn are all served", async () => {
   for (const reader of readers) await reader.cancel();
 });
 
-Deno.test("while many readers wait for the next round, events are joined, and nothing waits forever", async () => {
-  const streams = newStreams();
-  const { scheduler } = streams;
+testBoth(
+  "while many readers wait for the next round, events are joined, and nothing waits forever",
+  async (way) => {
+    const streams = newStreams(way);
+    const { scheduler } = streams;
+    const readers: Awaited<ReturnType<typeof streams.open>>[] = [];
+    for (let count = 0; count < 120; count++) readers.push(await streams.open());
+    const all = () => Promise.all(readers.map(async (reader) => textOf(await reader.read())));
+    const first = all();
+    streams.send("1");
+    // Let the round begin, and take 10 ms.
+    await Promise.resolve();
+    scheduler.advance(10);
+    assert.deepEqual(new Set(await first), new Set(["data: 1\n\n"]));
+
+    const second = all();
+    let isThere = false;
+    second.then(() => isThere = true);
+    streams.send("2");
+    await turnOfEventLoop();
+    scheduler.advance(29);
+    streams.send("3");
+    await turnOfEventLoop();
+    assert.equal(isThere, false);
+    scheduler.advance(1);
+    assert.deepEqual(new Set(await second), new Set(["data: 2\n\ndata: 3\n\n"]));
+    for (const reader of readers) await reader.cancel();
+    assert.equal(scheduler.pending, 0);
+  },
+);
+
+testBoth("the pause is longer after a round with many events, and ends", async (way) => {
+  const streams = newStreams(way);
   const readers: Awaited<ReturnType<typeof streams.open>>[] = [];
   for (let count = 0; count < 120; count++) readers.push(await streams.open());
-  const all = () => Promise.all(readers.map(async (reader) => textOf(await reader.read())));
-  const first = all();
-  streams.send("1");
-  // Let the round begin, and take 10 ms.
+  const readAll = () => Promise.all(readers.map((reader) => reader.read()));
+  const many = readAll();
+  for (const text of ["1", "2", "3", "4"]) streams.send(text);
   await Promise.resolve();
-  scheduler.advance(10);
-  assert.deepEqual(new Set(await first), new Set(["data: 1\n\n"]));
+  streams.scheduler.advance(10);
+  await many;
 
-  const second = all();
+  const next = readAll();
   let isThere = false;
-  second.then(() => isThere = true);
-  streams.send("2");
+  next.then(() => isThere = true);
+  streams.send("5");
   await turnOfEventLoop();
-  scheduler.advance(29);
-  streams.send("3");
+  streams.scheduler.advance(59);
   await turnOfEventLoop();
   assert.equal(isThere, false);
-  scheduler.advance(1);
-  assert.deepEqual(new Set(await second), new Set(["data: 2\n\ndata: 3\n\n"]));
+  streams.scheduler.advance(1);
+  for (const read of await next) assert.equal(textOf(read), "data: 5\n\n");
   for (const reader of readers) await reader.cancel();
-  assert.equal(scheduler.pending, 0);
 });
 
-Deno.test("a few readers do not wait for a round of many others", async () => {
-  const streams = newStreams();
+testBoth("a few readers do not wait for a round of many others", async (way) => {
+  const streams = newStreams(way);
   const many = [];
   for (let count = 0; count < 120; count++) many.push(await streams.open());
   const reads = many.map((reader) => reader.read());
@@ -174,4 +215,54 @@ Deno.test("a few readers do not wait for a round of many others", async () => {
   streams.scheduler.advance(30);
   for (const read of again) assert.equal(textOf(await read), "data: again\n\n");
   for (const reader of many) await reader.cancel();
+});
+
+const steps = fc.array(
+  fc.oneof(
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant("open" as const) }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant("send" as const), size: fc.nat(2) }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant("read" as const), which: fc.nat() }) },
+  ),
+  { maxLength: 40 },
+);
+
+/** Lengths of texts; two of the longest do not fit into a chunk. */
+const LENGTHS = [1, 1000, 50_000];
+
+testBoth("readers that come and read at any time get everything since then", async (way) => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (todo) => {
+      const streams = newStreams(way);
+      const readers: { read(): Promise<string>; cancel(): Promise<void>; due: string }[] = [];
+      let count = 0;
+      const send = (size: number) => {
+        const text = `${count++}`.padEnd(LENGTHS[size] ?? 1, "x");
+        for (const reader of readers) reader.due += `data: ${text}\n\n`;
+        streams.send(text);
+      };
+      for (const step of todo) {
+        const reader = step.kind === "read" ? readers[step.which % readers.length] : undefined;
+        if (step.kind === "open") {
+          const opened = await streams.open();
+          readers.push({
+            read: async () => textOf(await opened.read()),
+            cancel: () => opened.cancel(),
+            due: "",
+          });
+        } else if (step.kind === "send") send(step.size);
+        else if (reader !== undefined && reader.due !== "") {
+          const text = await reader.read();
+          assert.equal(reader.due.slice(0, text.length), text);
+          reader.due = reader.due.slice(text.length);
+        }
+      }
+      for (const reader of readers) {
+        let text = "";
+        while (text.length < reader.due.length) text += await reader.read();
+        assert.equal(text, reader.due);
+        await reader.cancel();
+      }
+    }),
+    { numRuns: 50 },
+  );
 });

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { prepareRoutes } from "../../routes/app.ts";
+import { newRoutes } from "../../routes/context.ts";
 import { configSchema } from "../../services/config/mod.ts";
 import { type TestApi, withApi } from "../support/scenarios.ts";
 
@@ -87,6 +89,16 @@ Deno.test("a path that was requested before gets its own answer again", async ()
       ]);
     }
   });
+});
+
+Deno.test("preparing the routes calls no handler and changes no answer", async () => {
+  const app = newRoutes();
+  let calls = 0;
+  app.get("/healthz", (context) => context.text(String(++calls)));
+  prepareRoutes(app);
+  assert.equal(calls, 0);
+  assert.equal(await (await app.request("/healthz")).text(), "1");
+  assert.equal((await app.request("/readyz")).status, 404);
 });
 
 Deno.test("a body that is not UTF-8 is 400 at every endpoint, and changes nothing", async () => {

@@ -54,6 +54,7 @@ Deno.test("a claim is 201, the same agent's again 200, and another's 409 with wh
       workspace: null,
       generation: 1,
       claimed_at: new Date(start).toISOString(),
+      frozen_at: null,
       expires_at: new Date(start + DAY_MS).toISOString(),
     });
 

@@ -330,3 +330,21 @@ Deno.test("a landing that is tested shows the checks for which it waits, with th
     });
   });
 });
+
+Deno.test("the landing queue waits while agents are halted, and its time limit begins anew", async () => {
+  await withProject(async (test) => {
+    const { api } = test;
+    await protect(test);
+    const one = await approved(test, { name: "one" });
+    await land(test, one);
+    const { candidate } = await landingOf(test, one, isTesting);
+    await api.answer("POST /v1/halt", {});
+    await report(test, candidate, "success");
+    api.services.clock.advance(2 * 3_600_000);
+    await test.catchUp();
+    assert.equal((await queueOf(test)).get(one)?.status, "testing");
+    await api.answer("DELETE /v1/halt");
+    const landed = await landingOf(test, one, isLanded);
+    assert.equal((await trunkOf(test)).uuid, landed.candidate);
+  });
+});

@@ -85,7 +85,7 @@ Deno.test("the index lists every endpoint of the repository API with its summary
     const timeline = document.paths["/projects/{slug}/fossil/api/timeline"]?.["get"];
     assert.deepEqual(
       timeline?.parameters.map(({ name }) => name),
-      ["slug", "page", "per_page", "branch"],
+      ["slug", "page", "per_page", "user", "before", "after", "branch", "path", "graph"],
     );
   });
 });
@@ -96,7 +96,8 @@ Deno.test("each group of the repository API answers the routes that its table gi
     for (const [name, group] of Object.entries(groups)) {
       const rows = Object.entries(PROJECT_ROUTES).filter(([, [owner]]) => owner === name);
       const handled = group.routes.filter(({ method }) => method !== "ALL")
-        .map(({ method, path }) => `${method} ${path.replace(/:(\w+)(?:\{\.\+\})?/g, "{$1}")}`);
+        .map(({ method, path }) => [method, path === "/" ? "" : path] as const)
+        .map(([method, path]) => `${method} ${path.replace(/:(\w+)(?:\{[^}]+\})?/g, "{$1}")}`);
       assert.deepEqual(
         [...new Set(handled)].sort(),
         rows.map(([endpoint]) => endpoint).sort(),

@@ -93,6 +93,13 @@ Deno.test("a required check must be success on exactly the merged check-in", asy
     assert.equal(await judge({ action: "queue" }), "allowed, null");
     assert.equal(await judge({ action: "land" }), refused);
     assert.equal(await judge({ isAdmin: true }), `allowed, ${refused}`);
+    await answer("PUT /api/protection", {
+      body: [{ pattern: "trunk", contexts: ["ci/build", "ci/lint", "ci/test"] }],
+    });
+    assert.equal(
+      await judge({}),
+      "Required status checks have not passed: 'ci/build', 'ci/test'",
+    );
   });
 });
 
@@ -143,11 +150,12 @@ Deno.test("rules decide who pushes and merges, and whether changes must use the 
     });
     assert.equal(await judge({}), "Branch 'trunk' is protected: only admins can merge to it");
     assert.match(await judge({ isAdmin: true }), /^allowed, Branch/);
+    const land = "commit to a workspace, have it reviewed, and land it";
     assert.equal(
       await judge({ action: "push" }),
-      "Branch 'trunk' is protected: only admins can push to it",
+      `Branch 'trunk' is protected: only admins can push to it: ${land}`,
     );
-    const nobody = "Branch 'release/1' is protected: nobody can push to it";
+    const nobody = `Branch 'release/1' is protected: nobody can push to it: ${land}`;
     const release = { branch: "release/1" };
     assert.equal(await judge({ ...release, action: "push" }), nobody);
     assert.equal(await judge({ ...release, action: "push", isAdmin: true }), nobody);

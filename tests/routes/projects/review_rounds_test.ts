@@ -64,6 +64,16 @@ Deno.test("the diff of two rounds leaves out what came with the target branch", 
     assert.ok(!whole.files.some(({ name }: { name: string }) => name === "theirs.txt"));
     const last = await answer("GET /api/reviews/1/diff?from=2&to=3", { as: caller });
     assert.equal(last.files.length, 3, "Rounds with one base are compared as they are");
+
+    const part = await answer("GET /api/reviews/1/diff?from=1&to=3&page=2&per_page=2");
+    assert.deepEqual([part.files.map(({ name }: { name: string }) => name), part.total], [
+      ["undone.txt"],
+      3,
+    ]);
+    const one = await answer("GET /api/reviews/1/diff?from=1&to=3&path=mine.txt");
+    assert.deepEqual(changesOf(one.diff), ["-1", "+2"]);
+    const bare = await answer("GET /api/reviews/1?diff=false");
+    assert.deepEqual([bare.diff, bare.is_truncated, bare.round], ["", false, 3]);
   });
 });
 

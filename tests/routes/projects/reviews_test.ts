@@ -48,6 +48,13 @@ Deno.test("a review with its own diff is listed, shown, commented on, judged and
     await answer("POST /api/reviews/1/request-changes", { as: other, body: { comment: "No" } });
     assert.equal((await answer("GET /api/reviews?status=changes_requested")).total, 1);
     assert.equal((await answer("GET /api/reviews?status=merged")).total, 0);
+    const totals = ["state=open", "state=closed", "author=caller", "author=other", "author=me"]
+      .map(async (query) => (await answer(`GET /api/reviews?${query}`, { as: caller })).total);
+    assert.deepEqual(await Promise.all(totals), [1, 0, 1, 0, 1]);
+    const ticket = "0".repeat(40);
+    assert.equal((await answer(`GET /api/reviews?ticket=${ticket}`)).total, 0);
+    assert.equal((await answer("GET /api/reviews?workspace=fix")).total, 0);
+    assert.equal((await send("GET /api/reviews?ticket=1234")).status, 400);
     assert.deepEqual(
       await refusal(await send("POST /api/reviews/1/merge", { as: caller })),
       [409, "Review must be approved before merging: it has 0 of 1 approval"],
@@ -266,10 +273,13 @@ Deno.test("a rule can ask for the approval of a person", async () => {
     });
     await aReview(test);
     const byAgent = await answer("POST /api/reviews/1/approve", { as: other });
-    assert.equal(byAgent.status, "pending");
+    assert.deepEqual(
+      [byAgent.status, byAgent.reason],
+      ["pending", "It has 1 of 1 approval, 0 of 1 by people"],
+    );
     assert.equal((await send("POST /api/reviews/1/merge", { as: caller })).status, 409);
     const byPerson = await answer("POST /api/reviews/1/approve", { body: { agent_id: "admin" } });
-    assert.equal(byPerson.status, "approved");
+    assert.deepEqual([byPerson.status, byPerson.reason], ["approved", undefined]);
     assert.equal((await answer("POST /api/reviews/1/merge", { as: caller })).status, "merged");
   });
 });

@@ -105,6 +105,49 @@ Deno.test("a list of tickets is filtered before it is divided into pages", async
   });
 });
 
+Deno.test("a list of tickets is searched, sorted and counted by status", async () => {
+  await withProject(async ({ answer, send, caller }) => {
+    const bodies = [
+      { title: "Alpha crash", priority: "Low", severity: "Critical", type: "Incident" },
+      { title: "beta crash", priority: "Odd", status: "Closed" },
+      { title: "Gamma slow", priority: "Immediate", subsystem: "irc" },
+      { title: "Delta", priority: "", status: "Review" },
+    ];
+    const ids: string[] = [];
+    for (const body of bodies) {
+      ids.push((await answer("POST /api/tickets", { as: caller, body })).uuid);
+    }
+    const of = async (query: string) => titles(await answer(`GET /api/tickets?${query}`));
+    assert.deepEqual(await of("search=CRASH"), ["beta crash", "Alpha crash"]);
+    assert.deepEqual(await of("search=crash+alpha"), ["Alpha crash"]);
+    assert.deepEqual(await of(`search=%23${ids[3]?.slice(0, 8)}`), ["Delta"]);
+    assert.deepEqual(await of("state=closed"), ["beta crash"]);
+    assert.deepEqual(await of("state=open&sort=title"), ["Alpha crash", "Delta", "Gamma slow"]);
+    assert.deepEqual(await of("state=open&sort=title&reverse=true"), [
+      "Gamma slow",
+      "Delta",
+      "Alpha crash",
+    ]);
+    const byPriority = ["Gamma slow", "Alpha crash", "Delta", "beta crash"];
+    assert.deepEqual(await of("sort=priority"), byPriority);
+    assert.equal((await of("sort=severity"))[0], "Alpha crash");
+    assert.deepEqual(await of("type=Incident&severity=Critical"), ["Alpha crash"]);
+    assert.deepEqual(await of("subsystem=irc&priority=Immediate"), ["Gamma slow"]);
+    const changed = { as: caller, body: { resolution: "Fixed" } };
+    await answer(`PATCH /api/tickets/${ids[0]}`, changed);
+    assert.equal((await of("sort=modified"))[0], "Alpha crash");
+    const { total, statuses } = await answer("GET /api/tickets?status=Review");
+    assert.equal(total, 1);
+    assert.deepEqual(statuses, [
+      { name: "Open", count: 2, is_closed: false },
+      { name: "Closed", count: 1, is_closed: true },
+      { name: "Review", count: 1, is_closed: false },
+    ]);
+    assert.equal((await send("GET /api/tickets?sort=color")).status, 400);
+    assert.equal((await send("GET /api/tickets?state=maybe")).status, 400);
+  });
+});
+
 Deno.test("text that looks like a program's option stays text in every field of a ticket", async () => {
   await withProject(async ({ answer, caller }) => {
     for (const text of ["--quote", "-R /tmp/other.fossil", "'; DROP TABLE ticket; --", "\\n\\0"]) {

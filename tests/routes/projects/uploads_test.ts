@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestProject, withProject } from "../../support/projects.ts";
+import { anAgent, BY_OPERATOR } from "../../support/services.ts";
 
 const HOUR = 60 * 60 * 1000;
 const PART = { "content-type": "application/offset+octet-stream", "tus-resumable": "1.0.0" };
@@ -233,11 +234,18 @@ Deno.test("an abandoned upload ends after a day; each part gives it another", as
 
 Deno.test("the unfinished uploads of a project have a bound, in number and in bytes", async () => {
   await withRelease(async (test) => {
+    const { api: { services }, caller, other } = test;
     const first = await begun(test, { length: 1500 });
-    assert.equal((await begin(test, { length: 600 })).status, 429);
+    assert.equal((await begin(test, { length: 600, as: caller })).status, 429);
     assert.equal((await test.api.send({ request: `DELETE ${first}` })).status, 204);
+    const uploaders = [caller, other];
+    for (const name of ["third", "fourth", "fifth"]) {
+      const credential = `${name}:${await anAgent(services, name)}`;
+      await services.hosting.projects.setMember("demo", name, "write", BY_OPERATOR);
+      uploaders.push(`Basic ${btoa(credential)}`);
+    }
     for (let number = 0; number < 100; number++) {
-      await begun(test, { length: 20, name: `${number}` });
+      await begun(test, { length: 20, name: `${number}`, as: uploaders[number % 5]! });
     }
     const refused = await begin(test, { length: 1 });
     assert.equal(refused.status, 429);

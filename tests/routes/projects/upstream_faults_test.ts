@@ -218,5 +218,5 @@ Deno.test("a list of any length costs the same few queries and reads (W-25)", as
     assert.ok(lists.every((list) => list === "/api/claims" || before[list] > 0));
     for (let index = 0; index < 12; index++) await add(`more-${index}`);
     assert.deepEqual(await costs("two"), before);
-  });
+  }, { config: { projects: { claims_per_agent: 20 } } });
 });

@@ -1,5 +1,21 @@
 import assert from "node:assert/strict";
 import { withProject } from "../../support/projects.ts";
+import { BY_OPERATOR } from "../../support/services.ts";
+
+Deno.test("a wiki page is found by its name with slashes and separators of lines", async () => {
+  await withProject(async ({ answer, project, api: { services: { hosting } } }) => {
+    const title = "a/b\u2028c\u2029d";
+    await hosting.repositories.write(project, {
+      caller: BY_OPERATOR,
+      write: (repository, stamp) => repository.changeWiki({ ...stamp, title, text: "Found" }),
+    });
+    for (
+      const path of [encodeURIComponent(title), title.split("/").map(encodeURIComponent).join("/")]
+    ) {
+      assert.equal((await answer(`GET /api/wiki/${path}`)).content, "Found");
+    }
+  });
+});
 
 Deno.test("a wiki page is written, read, listed, changed and deleted, and keeps its history", async () => {
   await withProject(async ({ answer, send, caller, other }) => {

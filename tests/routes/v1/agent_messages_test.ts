@@ -48,6 +48,7 @@ Deno.test("GET /v1/agents/{nick}/messages returns the same messages at every rea
         from: "ann",
         account: null,
         channel: null,
+        state: "queued",
         text: "psst",
         timestamp: "2026-11-20T12:00:00.000000Z",
         at: "2026-11-20T12:00:00.000000Z",
@@ -58,6 +59,7 @@ Deno.test("GET /v1/agents/{nick}/messages returns the same messages at every rea
         from: "ann",
         account: null,
         channel: "#general",
+        state: "queued",
         text: "hello @all",
         timestamp: "2026-11-20T12:00:00.000001Z",
         at: "2026-11-20T12:00:00.000001Z",
@@ -108,6 +110,77 @@ Deno.test("POST /v1/agents/{nick}/messages puts a message into the agent's inbox
       ["admin", "admin", "psst"],
       ["bridge", "bridge", "psst"],
       ["eve", null, "look"],
+    ]);
+  });
+});
+
+Deno.test("POST /v1/agents/{nick}/messages/acknowledge removes entries, for the agent and the operator", async () => {
+  await withApi(async (api) => {
+    for (const text of ["one", "two", "three"]) say(api.services, text);
+    const request = "POST /v1/agents/caller/messages/acknowledge";
+    const none = { acknowledged: 0, unknown: ["none"], left: 3 };
+    await api.expect([
+      ...byEverybody(request, ["writer", "passphrase", "operator"], 200)
+        .map((scenario) => ({ ...scenario, body: { ids: ["none"] } })),
+      { request, body: {}, status: 400, matches: /Give either/ },
+      { request, body: { ids: ["a"], up_to: "b" }, status: 400, matches: /Give either/ },
+      { request, body: { ids: [] }, status: 400, matches: /ids/ },
+      { request, body: { up_to: "none" }, status: 400, matches: /id of a message/ },
+      { request: "POST /v1/agents/nobody/messages/acknowledge", body: { ids: ["a"] }, status: 404 },
+    ]);
+    assert.deepEqual(await api.answer(request, { ids: ["none"] }), none);
+    const first = { acknowledged: 2, unknown: [], left: 1 };
+    assert.deepEqual(await api.answer(request, { up_to: "id-two" }), first);
+    const left = await api.answer(MESSAGES) as { text: string }[];
+    assert.deepEqual(left.map(({ text }) => text), ["three"]);
+    assert.deepEqual(await api.answer("GET /v1/agents/caller/summary"), {
+      nick: "caller",
+      total: 1,
+      queued: 1,
+      delivered: 0,
+      read: 0,
+      kinds: { message: 1 },
+      oldest: "2026-11-20T12:00:00.000002Z",
+    });
+    const itself = ["reader", "writer", "passphrase", "operator"] as const;
+    await api.expect(byEverybody("GET /v1/agents/caller/summary", itself, 200));
+  });
+});
+
+Deno.test("a sender asks what became of its message, which it may send twice without harm", async () => {
+  await withApi(async (api) => {
+    await anAgent(api.services, "other");
+    const request = "POST /v1/agents/other/messages";
+    const send = async (body: Record<string, unknown>) => {
+      const { status, headers } = await api.send({ who: "writer", request, body });
+      assert.equal(status, 204);
+      return headers.get("location");
+    };
+    const location = await send({ text: "psst", client_id: "c1" });
+    assert.match(location ?? "", /^\/v1\/messages\/[^/]+$/);
+    assert.equal(await send({ text: "psst", client_id: "c1" }), location);
+    const [entry, ...others] = await api.services.inboxes.read("other", {}, OPERATOR);
+    assert.deepEqual(others, []);
+    const fate = await api.answer(`GET ${location}`) as Record<string, unknown>;
+    const [receiver] = fate["receivers"] as { state_at: string; expires_at: string }[];
+    assert.deepEqual({ ...fate, receivers: [] }, {
+      id: entry?.id,
+      client_id: "c1",
+      timestamp: entry?.timestamp,
+      receivers: [],
+    });
+    assert.deepEqual({ ...receiver, state_at: "", expires_at: "" }, {
+      nick: "other",
+      state: "queued",
+      state_at: "",
+      expires_at: "",
+    });
+    assert.match(receiver?.expires_at ?? "", /Z$/);
+    const knowing = ["reader", "writer", "passphrase", "operator"] as const;
+    await api.expect(byEverybody(`GET ${location}`, knowing, 200));
+    await api.expect([
+      { request: "GET /v1/messages/none", status: 404 },
+      { request, body: { text: "x", client_id: "" }, status: 400, matches: /client_id/ },
     ]);
   });
 });

@@ -1,0 +1,40 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { type ErrorHandler, Hono } from "hono";
+import type { AppEnv } from "../context.ts";
+import type { InnerCaller } from "../environment.ts";
+
+/** The origin of inner requests; only their paths matter. */
+const ORIGIN = "http://inner";
+
+/** Values of an inner request that its caller provides. */
+const INHERITED = ["requestId", "address", "secure", "principal", "access"] as const;
+
+/**
+ * Calls the repository API from inside this process: the routes check rights and bodies and answer
+ * as they do over HTTP, for a caller who is already authenticated.
+ */
+export class InnerCalls {
+  readonly #routes = new Hono<AppEnv>();
+
+  /**
+   * @param api the routes of the repository API
+   * @param onError answers what a handler throws; if it throws, the call fails with that
+   */
+  constructor(api: OpenAPIHono<AppEnv>, onError: ErrorHandler<AppEnv>) {
+    this.#routes.onError(onError);
+    this.#routes.notFound(({ json, req }) => json({ error: `Unknown API path: ${req.path}` }, 404));
+    this.#routes.use(async (context, next) => {
+      const { inner } = context.env;
+      if (inner === undefined) throw new Error("An inner call has a caller");
+      for (const name of INHERITED) context.set(name, inner[name]);
+      await next();
+    });
+    this.#routes.route("/", api);
+  }
+
+  /** @param path from `/api/` on, with its query */
+  async request(path: string, init: RequestInit, inner: InnerCaller): Promise<Response> {
+    const env = { remoteAddress: inner.address, inner };
+    return await this.#routes.request(`${ORIGIN}${path}`, init, env);
+  }
+}

@@ -1,0 +1,111 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Services } from "../../services/daemon/mod.ts";
+import { Invalid, NotFound } from "../../services/errors.ts";
+import type { Statistics } from "../../services/fossil/mod.ts";
+import type { Action, Caller, Principal } from "../../services/identity/mod.ts";
+import { accessOf, accessProject } from "../../services/projects/mod.ts";
+import type { AppEnv } from "../context.ts";
+import { InnerCalls } from "./inner_calls.ts";
+import { reachableProjects } from "./reachable.ts";
+
+/** A call of the repository API. */
+export interface ProjectCall {
+  /** GET by default. */
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** From `/api/` on, with its query. */
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+}
+
+/**
+ * The repository API of every project, for callers inside this process: the routes, schemas, rights
+ * and errors are those of HTTP.
+ */
+export class ProjectApi {
+  readonly #services: Pick<Services, "hosting" | "config">;
+  readonly #routes: () => OpenAPIHono<AppEnv>;
+  #calls: InnerCalls | null = null;
+
+  /** @param routes creates or returns the routes of the repository API, at the first call */
+  constructor(
+    services: Pick<Services, "hosting" | "config">,
+    routes: () => OpenAPIHono<AppEnv>,
+  ) {
+    this.#services = services;
+    this.#routes = routes;
+  }
+
+  /** A part of the projects that a principal may see, by slug. */
+  reachable(principal: Principal, part: { readonly limit: number; readonly offset: number }) {
+    return reachableProjects(this.#services, principal, part);
+  }
+
+  /** Whether a principal may do something in at least one project. */
+  mayAnywhere(principal: Principal, action: Action): boolean {
+    const { projects } = this.#services.hosting;
+    return projects.all().some((held) => accessOf(held, principal).may(action));
+  }
+
+  /**
+   * Figures of a project's repository.
+   *
+   * @throws {ServiceError} the caller may not read the project, or it cannot be read
+   */
+  async figures(slug: string, { principal }: Caller): Promise<Statistics> {
+    const { projects, repositories } = this.#services.hosting;
+    const access = accessProject(projects, slug, principal);
+    access.require("read");
+    return await repositories.read(access.project, (repository) => repository.statistics());
+  }
+
+  /**
+   * Calls a route of a project.
+   *
+   * @returns a response of success
+   * @throws {ServiceError} the refusal of the route or of the project
+   */
+  async call(slug: string, { method, path, body }: ProjectCall, caller: Caller): Promise<Response> {
+    requirePlain(path);
+    this.#calls ??= new InnerCalls(this.#routes(), (error) => {
+      throw error;
+    });
+    const { principal, address, requestId } = caller;
+    const access = accessProject(this.#services.hosting.projects, slug, principal);
+    const init = {
+      ...(method === undefined ? {} : { method }),
+      ...(body === undefined ? {} : {
+        body: JSON.stringify(body),
+        headers: { "Content-Type": "application/json" },
+      }),
+    };
+    const response = await this.#calls.request(path, init, {
+      access,
+      principal,
+      address: address ?? "",
+      requestId: requestId ?? "",
+      secure: true,
+    });
+    if (response.ok) return response;
+    throw await refusalOf(response);
+  }
+}
+
+/**
+ * A name of ".." in a path would lead to another route.
+ *
+ * @throws NotFound
+ */
+function requirePlain(path: string): void {
+  const [route = ""] = path.split("?");
+  if (route.split("/").some((part) => part === "." || part === "..")) {
+    throw new NotFound(`There is no ${route} here`);
+  }
+}
+
+/** The error of a response that is no success: handlers throw, so only schemas answer so. */
+async function refusalOf(response: Response): Promise<Error> {
+  const { error } = await response.json();
+  const message = String(error);
+  return response.status === 404 ? new NotFound(message) : new Invalid(message);
+}
