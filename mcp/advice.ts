@@ -3,6 +3,7 @@
 import {
   Conflict,
   Forbidden,
+  Halted,
   NotFound,
   ServiceError,
   TimedOut,
@@ -10,6 +11,7 @@ import {
   TooMany,
   Unavailable,
 } from "../services/errors.ts";
+import { inToolWords } from "./tool_words.ts";
 
 /** What to do about a kind of failure, as a sentence; for missing kinds there is general advice. */
 export interface Advice {
@@ -17,6 +19,8 @@ export interface Advice {
   readonly notFound?: string;
   /** The present state does not allow it. */
   readonly conflict?: string;
+  /** The caller may not do it. */
+  readonly forbidden?: string;
   /** No answer came in time; it may or may not have been done. */
   readonly timedOut?: string;
 }
@@ -32,14 +36,52 @@ const PAUSE_SECONDS = 60;
 export function explain(error: unknown, advice: Advice): string | null {
   if (!(error instanceof ServiceError)) return null;
   const remedy = remedyFor(error, advice);
-  if (remedy === null) return error.message;
-  const end = /[.!?]$/.test(error.message) ? "" : ".";
-  return `${error.message}${end} ${remedy}`;
+  const facts = error instanceof Conflict ? factsOf(error) : [];
+  const sentences = [inToolWords(error.message), ...facts, ...(remedy === null ? [] : [remedy])];
+  return sentences.map((sentence, index) =>
+    index === sentences.length - 1 || /[.!?]$/.test(sentence) ? sentence : `${sentence}.`
+  ).join(" ");
+}
+
+/** Most entries of a list in an error. */
+const MAX_LISTED = 20;
+
+/** What the details of a conflict say to a model, as sentences. */
+function factsOf({ message, details }: Conflict): string[] {
+  const { claimed_by, expires_at, next, conflicts, tip, uuid, round, review } = details;
+  const facts: string[] = [];
+  // A claim whose work is done holds nothing.
+  if (typeof claimed_by === "string" && !message.includes("has done")) {
+    facts.push(`${claimed_by} holds the ticket until ${expires_at}`);
+  }
+  if (Array.isArray(next)) {
+    facts.push(
+      next.length === 0 ? "No other ticket is unclaimed" : `Next unclaimed: ${listOf(next)}`,
+    );
+  }
+  if (Array.isArray(conflicts)) {
+    facts.push(`Conflicts: ${listOf(conflicts.map(({ path, kind }) => `${path} (${kind})`))}`);
+  }
+  if (typeof tip === "string") facts.push(`The tip is now ${tip}`);
+  if (typeof uuid === "string") facts.push(`The newest version is ${uuid}`);
+  if (typeof round === "number") facts.push(`The newest round is ${round}`);
+  if (typeof review === "number") facts.push(`See get_review with id ${review}`);
+  return facts;
+}
+
+function listOf(entries: readonly unknown[]): string {
+  const more = entries.length > MAX_LISTED ? ` and ${entries.length - MAX_LISTED} more` : "";
+  return entries.slice(0, MAX_LISTED).join(", ") + more;
 }
 
 /** Null if the message itself says what to change. */
 function remedyFor(error: ServiceError, advice: Advice): string | null {
-  if (error instanceof Forbidden) return "Ask the operator to allow it, or go on without it";
+  if (error instanceof Forbidden) {
+    return advice.forbidden ?? "Ask the operator to allow it, or go on without it";
+  }
+  if (error instanceof Halted) {
+    return "Only read until you are resumed: wait for a message in your inbox, and do not try again";
+  }
   if (error instanceof NotFound) return advice.notFound ?? "Check the name";
   if (error instanceof Conflict) return advice.conflict ?? "Change the call, or ask the operator";
   if (error instanceof TooLarge) return "Make it shorter, or send it in parts";

@@ -1,4 +1,4 @@
-import type { Agents } from "../services/agents/mod.ts";
+import type { Agents, Halts } from "../services/agents/mod.ts";
 import type { DirectMessages, Inboxes } from "../services/inboxes/mod.ts";
 import type { Bridge } from "../services/bridge/mod.ts";
 import { Unavailable } from "../services/errors.ts";
@@ -9,9 +9,11 @@ import type { Status } from "../services/metrics/mod.ts";
 export interface CoordinationServices {
   readonly status: Pick<Status, "read">;
   readonly identity: Pick<Identity, "onEnded">;
-  readonly agents: Pick<Agents, "register" | "counts">;
-  readonly inboxes: Pick<Inboxes, "read" | "reaches">;
-  readonly directMessages: Pick<DirectMessages, "send">;
+  readonly agents: Pick<Agents, "register" | "counts"> & {
+    readonly halts: Pick<Halts, "requireGoing">;
+  };
+  readonly inboxes: Pick<Inboxes, "read" | "reaches" | "acknowledge">;
+  readonly directMessages: Pick<DirectMessages, "send" | "fate">;
   /** Null if the configuration turns the bridge off. */
   readonly bridge:
     | Pick<Bridge, "nick" | "whenReady" | "summaries" | "messages" | "post" | "users">

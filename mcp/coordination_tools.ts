@@ -2,11 +2,12 @@ import { z } from "zod";
 import { Waits } from "../http/mod.ts";
 import { registrationSchema } from "../services/agents/mod.ts";
 import { type CoordinationServices, running } from "./coordination_services.ts";
+import { acknowledgeMessages, getMessageState } from "./delivery_tools.ts";
 import { getHistory, readAgentsInbox, readOwnInbox } from "./reading_tools.ts";
 import { post, sendDirect, sendMessage } from "./speaking_tools.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
-/** The contract's five coordination tools in its order, and then three more. */
+/** The contract's five coordination tools in its order, and then the others. */
 export function coordinationTools(services: CoordinationServices): readonly Tool[] {
   const waits = new Waits();
   services.identity.onEnded((ended) => waits.abortEnded(ended));
@@ -20,6 +21,8 @@ export function coordinationTools(services: CoordinationServices): readonly Tool
     readAgentsInbox(services, waits),
     sendDirect(services),
     post(services),
+    acknowledgeMessages(services),
+    getMessageState(services),
   ];
 }
 

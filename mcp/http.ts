@@ -6,6 +6,7 @@ import {
   recordAnswer,
   TrustedProxies,
 } from "../http/mod.ts";
+import type { ProjectApi } from "../routes/projects/project_api.ts";
 import { type Config, parseAddress } from "../services/config/mod.ts";
 import {
   Forbidden,
@@ -17,16 +18,20 @@ import {
   Unauthorized,
   Unavailable,
 } from "../services/errors.ts";
-import { authorize, type Caller, type Identity } from "../services/identity/mod.ts";
+import { authorize, type Caller, type Identity, type Principal } from "../services/identity/mod.ts";
 import { isLoopback } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
 import { type Scheduler, systemScheduler } from "../services/scheduler.ts";
 import type { CoordinationServices } from "./coordination_services.ts";
 import { coordinationTools } from "./coordination_tools.ts";
+import { rightsIn, toolsForProjects } from "./projects/mod.ts";
 import { RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";
 import { foreignOrigin, type Target, targetOf } from "./origin.ts";
 import { Protocol } from "./protocol.ts";
+import { ProjectResources } from "./resources.ts";
+import type { Tool, ToolContext } from "./tool.ts";
+import { sqlQuery, type SqlServices } from "./sql_tool.ts";
 
 /** The services of the MCP endpoint. */
 export interface McpServices extends Omit<CoordinationServices, "bufferSize" | "clock"> {
@@ -34,6 +39,10 @@ export interface McpServices extends Omit<CoordinationServices, "bufferSize" | "
   readonly log: Log;
   readonly metrics: Pick<Metrics, "requestAnswered" | "toolCalled">;
   readonly identity: Pick<Identity, "authenticate" | "endings" | "onEnded">;
+  /** Absent: there is no `sql_query`. */
+  readonly hosting?: SqlServices;
+  /** Absent: there are no tools for projects. */
+  readonly projectApi?: ProjectApi;
   /** Default: the system's. */
   readonly scheduler?: Scheduler;
 }
@@ -45,7 +54,7 @@ export interface McpServices extends Omit<CoordinationServices, "bufferSize" | "
  * @param trust called once the request has shown a valid credential
  */
 export interface McpHandler {
-  (request: Request, remoteAddress: string, trust?: () => void): Promise<Response>;
+  (request: Request, remoteAddress: string, trust?: Trust): Promise<Response>;
   /** Prepares what the first call would otherwise wait for. */
   prepare(): void;
 }
@@ -54,12 +63,17 @@ export interface McpHandler {
  * Creates the handler of the MCP server: `POST /mcp`, JSON-RPC 2.0 over HTTP. Every answer to such
  * a POST is JSON-RPC, including refusals; other paths and methods get `{"error": …}`. The caller is
  * authenticated before the body is read, so the -32001 error has no request id.
+ *
+ * @param listens the configured address of the listener; default: `mcp_addr`
  */
-export function createMcpHandler(services: McpServices): McpHandler {
-  const endpoint = new Endpoint(services);
+export function createMcpHandler(
+  services: McpServices,
+  listens = services.config.mcp_addr,
+): McpHandler {
+  const endpoint = new Endpoint(services, listens);
   return Object.assign(handleMcp, { prepare: () => endpoint.prepare() });
 
-  async function handleMcp(request: Request, remoteAddress: string, trust?: () => void) {
+  async function handleMcp(request: Request, remoteAddress: string, trust?: Trust) {
     const started = performance.now();
     const exchange: Exchange = {
       remoteAddress,
@@ -86,11 +100,14 @@ const PATH = /^\/mcp\/?$/;
 
 const ALLOW = "POST, OPTIONS";
 
+/** Is told the principal of a valid credential: its connection is then kept. */
+type Trust = (principal: Principal) => void;
+
 /** A request that is being answered. */
 interface Exchange {
   readonly remoteAddress: string;
   readonly requestId: string;
-  readonly trust?: () => void;
+  readonly trust?: Trust;
   /** The path, if it exists. */
   route: string;
   /** The caller, once authenticated. */
@@ -110,6 +127,25 @@ const REFUSALS: readonly (readonly [ErrorClass, number, RpcErrorCode])[] = [
   [Unavailable, 503, RPC_ERROR.server],
 ];
 
+/**
+ * The context of a request's calls. The runtime creates the signal on first access, and most calls
+ * never need it. A literal with a getter would do, but V8 gives each one a hidden class of its own,
+ * which keeps the whole request alive until the next full collection.
+ */
+class RequestContext implements ToolContext {
+  readonly caller: Caller;
+  readonly #request: Request;
+
+  constructor(caller: Caller, request: Request) {
+    this.caller = caller;
+    this.#request = request;
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+}
+
 class Endpoint {
   readonly #services: McpServices;
   readonly #trustedProxies: TrustedProxies;
@@ -119,11 +155,11 @@ class Endpoint {
   /** Of the last request; nearly all requests have the same. */
   #target: Target | null = null;
 
-  constructor(services: McpServices) {
+  constructor(services: McpServices, listens: string) {
     const { config } = services;
     this.#services = services;
     this.#trustedProxies = new TrustedProxies(config.trusted_proxies);
-    this.#onLoopback = isLoopback(parseAddress(config.mcp_addr)?.hostname ?? "");
+    this.#onLoopback = isLoopback(parseAddress(listens)?.hostname ?? "");
     this.#bodies = new BodyReader(bodyLimitsOf(config));
   }
 
@@ -165,7 +201,7 @@ class Endpoint {
     const { identity } = this.#services;
     const { endings } = identity;
     exchange.caller = await this.#identify(request, exchange);
-    exchange.trust?.();
+    exchange.trust?.(exchange.caller.principal);
     const protocol = this.prepare();
     const text = await this.#bodies.read(request);
     // A client may hold back the body until its credential has ended.
@@ -178,13 +214,7 @@ class Endpoint {
     } catch {
       return rpcError(400, RPC_ERROR.parse, "The body is not valid JSON");
     }
-    const context = {
-      caller,
-      // The runtime creates a request's signal on first access, and most calls never need it.
-      get signal() {
-        return request.signal;
-      },
-    };
+    const context = new RequestContext(caller, request);
     let seen = identity.endings;
     return await protocol.respond(body, request, context, async () => {
       if (identity.endings === seen) return;
@@ -200,7 +230,7 @@ class Endpoint {
     const credential = readAuthorization(header("authorization"));
     if (credential === null) throw new Unauthorized(CREDENTIALS_MISSING);
     const principal = await this.#services.identity.authenticate(credential, address);
-    authorize(principal, "read", { kind: "coordination" });
+    if (!opensProjects(principal)) authorize(principal, "read", { kind: "coordination" });
     return { principal, address, requestId };
   }
 
@@ -225,9 +255,31 @@ class Endpoint {
   }
 }
 
+/** Whether a credential is for projects alone: each call then meets the rights in its project. */
+function opensProjects({ kind }: Principal): boolean {
+  return kind === "project" || kind === "person";
+}
+
+/** The tools for projects; those of the contract that are not in `mcp/projects` come last. */
+function projectToolsOf(api: ProjectApi, hosting: SqlServices | undefined): readonly Tool[] {
+  const rights = rightsIn(api);
+  const tools = toolsForProjects({ api, rights });
+  return hosting === undefined ? tools : [...tools, sqlQuery({ ...hosting, api }, rights.read)];
+}
+
 function createProtocol(services: McpServices): Protocol {
-  const { config, log, metrics, scheduler = systemScheduler } = services;
+  const { config, log, metrics, hosting, projectApi, scheduler = systemScheduler } = services;
   const bufferSize = config.bridge.buffer_size;
-  const tools = coordinationTools({ ...services, bufferSize, clock: Date.now });
-  return new Protocol(tools, { log, metrics, scheduler });
+  const tools = [
+    ...coordinationTools({ ...services, bufferSize, clock: Date.now }),
+    ...(projectApi === undefined ? [] : projectToolsOf(projectApi, hosting)),
+  ];
+  const resources = projectApi === undefined ? {} : { resources: new ProjectResources(projectApi) };
+  return new Protocol(tools, {
+    log,
+    metrics,
+    scheduler,
+    halts: services.agents.halts,
+    ...resources,
+  });
 }

@@ -12,16 +12,10 @@ import {
   Server,
   type Transport,
 } from "@modelcontextprotocol/server";
+import { explain } from "./advice.ts";
 import { RPC_ERROR, rpcError } from "./json_rpc.ts";
-import {
-  CAPABILITIES,
-  INITIALIZED_REVISIONS,
-  type Results,
-  SERVER_INFO,
-  type Session,
-  STATELESS_REVISION,
-  unknownTool,
-} from "./results.ts";
+import { type Results, SERVER_INFO, type Session, unknownTool } from "./results.ts";
+import { INITIALIZED_REVISIONS, STATELESS_REVISION } from "./revisions.ts";
 
 /** Answers messages that are not plain, and clients of the stateless revision. */
 export class Library {
@@ -75,8 +69,9 @@ export class Library {
   /** A server for one request, because the library's server holds the state of one client. */
   #newServer(session: Session): Server {
     const instructions = this.#results.instructions(session);
+    const capabilities = this.#results.capabilities(session);
     const server = new Server(SERVER_INFO, {
-      capabilities: CAPABILITIES,
+      capabilities,
       supportedProtocolVersions: [...INITIALIZED_REVISIONS],
       ...(instructions === undefined ? {} : { instructions }),
     });
@@ -86,7 +81,50 @@ export class Library {
       if (tool !== null) return this.#results.call(tool, input, session);
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(name));
     });
+    if (capabilities.resources !== undefined) this.#offerResources(server, session);
+    if (capabilities.prompts !== undefined) this.#offerPrompts(server, session);
     return server;
+  }
+
+  #offerResources(server: Server, session: Session): void {
+    const resources = this.#results.resourcesFor(session);
+    if (resources === null) return;
+    const { caller } = session.context;
+    server.setRequestHandler(
+      "resources/list",
+      ({ params }) => this.#explained(session, () => resources.list(caller, params?.cursor)),
+    );
+    server.setRequestHandler(
+      "resources/templates/list",
+      () => ({ resourceTemplates: resources.templates }),
+    );
+    server.setRequestHandler(
+      "resources/read",
+      ({ params: { uri } }) => this.#explained(session, () => resources.read(uri, caller)),
+    );
+  }
+
+  #offerPrompts(server: Server, session: Session): void {
+    server.setRequestHandler("prompts/list", () => ({ prompts: this.#results.prompts(session) }));
+    server.setRequestHandler(
+      "prompts/get",
+      ({ params: { name, arguments: input = {} } }) =>
+        this.#explained(session, () => this.#results.prompt(name, input, session)),
+    );
+  }
+
+  /** Turns the errors that a caller may know into those of the protocol. */
+  async #explained<Result>(session: Session, work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      const explanation = explain(error, {});
+      if (explanation !== null) {
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, explanation);
+      }
+      const message = this.#results.report(error, session);
+      throw new ProtocolError(ProtocolErrorCode.InternalError, message);
+    }
   }
 }
 

@@ -1,5 +1,3 @@
-import type { Log } from "../services/log.ts";
-import type { Metrics } from "../services/metrics/mod.ts";
 import type { Scheduler } from "../services/scheduler.ts";
 import { RPC_ERROR, rpcError } from "./json_rpc.ts";
 import type { Library } from "./library.ts";
@@ -12,17 +10,16 @@ import {
   type RequestId,
 } from "./plain_messages.ts";
 import {
-  CAPABILITIES,
-  INITIALIZED_REVISIONS,
   MAX_SHOWN_NAME,
-  OLDEST_REVISION,
   Results,
+  type ResultServices,
   SERVER_INFO,
   type Session,
-  STATELESS_REVISION,
   unknownTool,
 } from "./results.ts";
+import { INITIALIZED_REVISIONS, OLDEST_REVISION, STATELESS_REVISION } from "./revisions.ts";
 import type { Tool, ToolContext } from "./tool.ts";
+import { TOOLS_MARK } from "./tools_mark.ts";
 
 const REVISION_HEADER = "MCP-Protocol-Version";
 /** Most messages of one batch. */
@@ -36,6 +33,21 @@ const MAX_BATCH_WAIT = 60_000;
 /** A JSON-RPC answer. */
 type Answer = object;
 
+/** A JSON-RPC answer whose JSON text is known. */
+class KnownAnswer {
+  readonly text: string;
+
+  /** @param result as JSON text */
+  constructor(id: RequestId, result: string) {
+    this.text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+  }
+
+  /** For an answer within a batch. */
+  toJSON(): unknown {
+    return JSON.parse(this.text);
+  }
+}
+
 /** A session whose credential is checked again between the messages of a batch. */
 interface CheckedSession extends Session {
   /** @throws Unauthorized if the caller's credential has ended meanwhile */
@@ -43,9 +55,7 @@ interface CheckedSession extends Session {
 }
 
 /** What the protocol needs beside its tools. */
-export interface ProtocolServices {
-  readonly log: Log;
-  readonly metrics: Pick<Metrics, "toolCalled">;
+export interface ProtocolServices extends ResultServices {
   readonly scheduler: Scheduler;
 }
 
@@ -82,6 +92,19 @@ export class Protocol {
     context: ToolContext,
     recheck: () => Promise<void>,
   ): Promise<Response> {
+    const response = await this.#respond(body, request, context, recheck);
+    if (request.headers.has(TOOLS_MARK)) {
+      response.headers.set(TOOLS_MARK, this.#results.toolsMark(context.caller.principal));
+    }
+    return response;
+  }
+
+  async #respond(
+    body: unknown,
+    request: Request,
+    context: ToolContext,
+    recheck: () => Promise<void>,
+  ): Promise<Response> {
     const message = Array.isArray(body) ? body.map(leniently) : leniently(body);
     if (hasMalformedParams(message)) {
       return rpcError(200, RPC_ERROR.invalidParams, '"params" must be an object', idOf(message));
@@ -99,6 +122,7 @@ export class Protocol {
     const session = { context, recheck, revision: named };
     if (Array.isArray(message)) return await this.#respondBatch(message, session);
     const answer = await this.#answer(message, session);
+    if (answer instanceof KnownAnswer) return new Response(answer.text, { headers: JSON_TYPE });
     return answer === null ? accepted() : Response.json(answer);
   }
 
@@ -175,7 +199,7 @@ export class Protocol {
       case "initialize":
         return resultOf(id, this.#initialize(message, session));
       case "tools/list":
-        return resultOf(id, { tools: this.#results.list(session) });
+        return new KnownAnswer(id, this.#results.listText(session));
       case "tools/call": {
         const { name, arguments: input = {} } = message.params;
         const tool = this.#results.find(name, session);
@@ -191,7 +215,7 @@ export class Protocol {
     const instructions = this.#results.instructions({ ...session, revision });
     return {
       protocolVersion: revision,
-      capabilities: CAPABILITIES,
+      capabilities: this.#results.capabilities({ ...session, revision }),
       serverInfo: SERVER_INFO,
       ...(instructions === undefined ? {} : { instructions }),
     };
@@ -206,6 +230,8 @@ export class Protocol {
 function resultOf(id: RequestId, result: object): Answer {
   return { jsonrpc: "2.0", id, result };
 }
+
+const JSON_TYPE = { "Content-Type": "application/json" };
 
 /** Whether a body, after leniency, is a plain message or a batch of plain messages. */
 function isPlain(message: unknown): message is PlainMessage | readonly PlainMessage[] {

@@ -1,24 +1,20 @@
-import type { CallToolResult, Tool as ToolListing } from "@modelcontextprotocol/server";
+import type {
+  CallToolResult,
+  GetPromptResult,
+  Prompt,
+  Tool as ToolListing,
+} from "@modelcontextprotocol/server";
 import type { Log } from "../services/log.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
+import type { Principal } from "../services/identity/mod.ts";
 import { instructionsFor } from "./instructions.ts";
-import { callTool, type Tool, type ToolContext } from "./tool.ts";
+import { fillPrompt, promptsFor } from "./prompts.ts";
+import type { ProjectResources } from "./resources.ts";
+import { OLDEST_REVISION, STRUCTURED_REVISION } from "./revisions.ts";
+import { type CallServices, callTool, type Tool, type ToolContext } from "./tool.ts";
 import { Toolbox } from "./toolbox.ts";
 
-/** The revisions that a client may request with `initialize`. The first is the default. */
-export const INITIALIZED_REVISIONS: readonly string[] = [
-  "2024-11-05",
-  "2025-03-26",
-  "2025-06-18",
-  "2025-11-25",
-];
-export const OLDEST_REVISION = "2024-11-05";
-export const STATELESS_REVISION = "2026-07-28";
-/** The first revision with structured results. */
-const STRUCTURED_REVISION = "2025-06-18";
-
 export const SERVER_INFO = { name: "muster", version: "0.1" };
-export const CAPABILITIES = { tools: {} };
 
 /** How much of an unknown name an error repeats. */
 export const MAX_SHOWN_NAME = 100;
@@ -29,20 +25,87 @@ export interface Session {
   readonly revision: string;
 }
 
+/** What a client may use beside nothing at all. */
+export interface Capabilities {
+  readonly tools: Record<string, never>;
+  readonly resources?: Record<string, never>;
+  readonly prompts?: Record<string, never>;
+}
+
+/** What the results are made of. */
+export interface ResultServices extends CallServices {
+  readonly metrics: Pick<Metrics, "toolCalled">;
+  /** Absent: there are none. */
+  readonly resources?: ProjectResources;
+}
+
 /** The results of the protocol's methods, for any transport. */
 export class Results {
   readonly #tools: Toolbox;
   readonly #log: Log;
+  readonly #halts: ResultServices["halts"];
   readonly #metrics: Pick<Metrics, "toolCalled">;
+  readonly #resources: ProjectResources | null;
 
   /** @param tools as for {@link Toolbox} */
-  constructor(
-    tools: readonly Tool[],
-    services: { readonly log: Log; readonly metrics: Pick<Metrics, "toolCalled"> },
-  ) {
+  constructor(tools: readonly Tool[], services: ResultServices) {
     this.#tools = new Toolbox(tools);
     this.#log = services.log;
+    this.#halts = services.halts;
     this.#metrics = services.metrics;
+    this.#resources = services.resources ?? null;
+  }
+
+  /** What the caller can use. The contract has tools alone for the oldest revision. */
+  capabilities(session: Session): Capabilities {
+    if (session.revision === OLDEST_REVISION) return { tools: {} };
+    return {
+      tools: {},
+      ...(this.resourcesFor(session) === null ? {} : { resources: {} }),
+      ...(this.prompts(session).length === 0 ? {} : { prompts: {} }),
+    };
+  }
+
+  /** The resources, if there may be some for the caller. */
+  resourcesFor({ context }: Session): ProjectResources | null {
+    return this.#resources?.opens(context.caller.principal) === true ? this.#resources : null;
+  }
+
+  /** The prompts that the caller's tools can fill. */
+  prompts(session: Session): Prompt[] {
+    return promptsFor((tool) => this.#has(tool, session));
+  }
+
+  /**
+   * Fills a prompt with what the caller's tools say.
+   *
+   * @throws NotFound, Invalid
+   */
+  prompt(
+    name: string,
+    input: Readonly<Record<string, string>>,
+    session: Session,
+  ): Promise<GetPromptResult> {
+    return fillPrompt({ name, input }, {
+      name: session.context.caller.principal.name,
+      has: (tool) => this.#has(tool, session),
+      look: async (tool, input) => {
+        const found = this.#has(tool, session) ? this.find(tool, session) : null;
+        if (found === null) return null;
+        const { content: [first], isError } = await this.call(found, input, session);
+        return first?.type === "text" ? { text: first.text, isError: isError === true } : null;
+      },
+    });
+  }
+
+  /** Logs a bug; returns what the caller may know of it. */
+  report(error: unknown, { context: { caller: { requestId } } }: Session): string {
+    this.#log.error("An MCP request failed on a bug", { requestId, error });
+    return `internal error (${requestId})`;
+  }
+
+  #has(tool: string, { context: { caller } }: Session): boolean {
+    return this.#tools.find(tool, caller.principal)?.rights.opens(caller.principal) === true;
   }
 
   /** The instructions for the client's model; the contract has none for the oldest revision. */
@@ -52,9 +115,24 @@ export class Results {
 
   /** The tools that the caller may call, as `tools/list` shows them. */
   list({ context, revision }: Session): ToolListing[] {
-    return this.#tools.openTo(context.caller.principal).map(({ listing, outputSchema }) =>
-      knowsStructure(revision) ? { ...listing, outputSchema } : listing
+    const isStructured = knowsStructure(revision);
+    return this.#tools.openTo(context.caller.principal)
+      .map((tool) => listingOf(tool, isStructured));
+  }
+
+  /** The result of `tools/list` as JSON text. */
+  listText({ context, revision }: Session): string {
+    const isStructured = knowsStructure(revision);
+    return this.#tools.textFor(
+      context.caller.principal,
+      isStructured ? "structured " : "plain ",
+      (tools) => JSON.stringify({ tools: tools.map((tool) => listingOf(tool, isStructured)) }),
     );
+  }
+
+  /** The mark of the tools that a principal may call, as {@link Toolbox.mark} gives it. */
+  toolsMark(principal: Principal): string {
+    return this.#tools.mark(principal);
   }
 
   /** The tool of this name as {@link Toolbox.find} finds it. */
@@ -69,13 +147,20 @@ export class Results {
     { context, revision }: Session,
   ): Promise<CallToolResult> {
     const started = performance.now();
-    const result = await callTool(tool, input, context, this.#log);
+    const result = await callTool(tool, input, context, {
+      log: this.#log,
+      halts: this.#halts,
+    });
     const seconds = (performance.now() - started) / 1000;
     this.#metrics.toolCalled(tool.name, result.isError === true ? "error" : "ok", seconds);
     if (knowsStructure(revision)) return result;
     const { structuredContent: _unknown, ...plain } = result;
     return plain;
   }
+}
+
+function listingOf(tool: Tool, isStructured: boolean): ToolListing {
+  return isStructured ? { ...tool.listing, outputSchema: tool.outputSchema } : tool.listing;
 }
 
 /** The error for a call of an unknown tool. */

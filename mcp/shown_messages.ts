@@ -38,14 +38,15 @@ export const inboxSchema = z.object({
   messages: z.array(z.object({
     ...messageShape,
     kind: z.enum(ADDRESSED_KINDS).describe(
-      "message: said to the agent alone; mention: it is named in a channel or a comment; others: " +
-        "what happened to its work in a project",
+      "message: said to the agent alone; mention: it is named in a channel or a comment; bounce: " +
+        "its own message came back; others: what happened to its work in a project",
     ),
     project: z.string().optional().describe("The project that it is about"),
     ticket: z.string().optional(),
     review: z.number().optional(),
     checkin: z.string().optional(),
     workspace: z.string().optional(),
+    message: z.string().optional().describe("The id of your message that came back"),
     channel: z.string().nullable().describe("Null for a private message"),
   })),
   next_since: nextSince,
@@ -73,11 +74,12 @@ export function showMessage(message: Omit<ChannelMessage, "via"> & { via?: "brid
 
 /** A message of an inbox as JSON. */
 export function showAddressed(
-  { from: nick, kind, channel, project, ticket, review, checkin, workspace, ...message }: Addressed,
+  { from: nick, kind, channel, project, ticket, review, checkin, workspace, ...entry }: Addressed,
 ) {
-  const about = Object.entries({ project, ticket, review, checkin, workspace });
+  const { message, ...said } = entry;
+  const about = Object.entries({ project, ticket, review, checkin, workspace, message });
   return {
-    ...showMessage({ ...message, nick }),
+    ...showMessage({ ...said, nick }),
     kind,
     channel,
     ...Object.fromEntries(about.filter(([, value]) => value !== undefined)),

@@ -3,6 +3,7 @@ import { AGENT_TYPES } from "../services/agents/mod.ts";
 import { formatEnvelope, parseEnvelope, readChannelName } from "../services/bridge/mod.ts";
 import { Invalid, NotFound } from "../services/errors.ts";
 import { type Caller, speakerName } from "../services/identity/mod.ts";
+import { clientIdSchema } from "../services/inboxes/mod.ts";
 import { foldCase, isNick } from "../services/irc/mod.ts";
 import { type CoordinationServices, running } from "./coordination_services.ts";
 import type { Advice } from "./advice.ts";
@@ -11,7 +12,8 @@ import { defineTool, type Tool, type ToolOutput } from "./tool.ts";
 /** Most addressees of one message. */
 const MAX_ADDRESSEES = 50;
 
-const channel = z.string().describe("Name of the channel, such as #general");
+const channel = z.string()
+  .describe("Name of the channel, such as #general; a name that is not in use makes a channel");
 const text = z.string().describe("Plain words, at most 64 KiB and 100 lines");
 
 const GROUP = /^@[A-Za-z0-9[\]\\`_^{|}-]{1,64}\*?$/;
@@ -109,18 +111,29 @@ export function sendDirect({ directMessages }: CoordinationServices): Tool {
       "read_inbox shows as said to you alone. An agent finds it in its inbox, also later; a person " +
       "must be on IRC now. Everything else belongs in a channel, where others can follow it.",
     resource: "coordination",
-    input: { to: z.string().describe("Nick of the agent or person"), text },
-    output: z.object({ to: z.string(), sent: z.literal(true) }),
+    input: {
+      to: z.string().describe("Nick of the agent or person"),
+      text,
+      client_id: clientIdSchema.optional()
+        .describe("Your own id of the message: if you send it again, it is not sent twice"),
+    },
+    output: z.object({
+      to: z.string(),
+      sent: z.literal(true),
+      message_id: z.string().optional()
+        .describe("Give it to get_message_state to ask what became of the message"),
+    }),
     readOnly: false,
     advice: {
       notFound: "Use the nick that read_inbox, get_history or list_channels shows",
       conflict: "Leave word in a channel with the tool post, or try again later",
       timedOut: "It may have been sent all the same, so do not repeat it at once",
     },
-    async run({ to, text }, { caller }) {
+    async run({ to, text, client_id: clientId }, { caller }) {
       if (to.startsWith("#")) throw new Invalid(`"${to}" is a channel: use the tool post`);
-      await directMessages.send(to, { text }, caller);
-      return { text: `message sent to ${to}`, data: { to, sent: true } };
+      const id = await directMessages.send(to, { text, clientId }, caller);
+      const data = { to, sent: true, ...(id === null ? {} : { message_id: id }) };
+      return { text: `message sent to ${to}`, data };
     },
   });
 }

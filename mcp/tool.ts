@@ -1,11 +1,30 @@
 import type { CallToolResult, Tool as ToolListing } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { Forbidden, Invalid } from "../services/errors.ts";
-import { authorize, type Caller, type Principal, type Resource } from "../services/identity/mod.ts";
+import { Invalid } from "../services/errors.ts";
+import {
+  authorize,
+  type Caller,
+  mayDo,
+  type Principal,
+  type Resource,
+} from "../services/identity/mod.ts";
 import type { Log } from "../services/log.ts";
 import { suggest } from "../services/spelling/mod.ts";
 import { describeIssue } from "../services/validation/mod.ts";
 import { type Advice, explain } from "./advice.ts";
+
+/** Which agents are halted. */
+export interface ToolHalts {
+  /** @throws {Halted} the principal is a halted agent */
+  requireGoing(principal: Principal): void;
+}
+
+/** The services of every call. */
+export interface CallServices {
+  readonly log: Log;
+  /** Halted agents may call only tools that change nothing. */
+  readonly halts: ToolHalts;
+}
 
 /** The context of a call, beside its arguments. */
 export interface ToolContext {
@@ -24,6 +43,21 @@ export interface ToolOutput {
   readonly more?: string;
 }
 
+/** Who may call a tool. */
+export interface ToolRights {
+  /** Whether `tools/list` shows the tool to a principal. */
+  opens(principal: Principal): boolean;
+  /** @throws {ServiceError} the principal may not call it */
+  require(principal: Principal): void;
+}
+
+/** Annotations of a tool beside `readOnlyHint`. */
+export interface ToolHints {
+  readonly destructiveHint?: boolean;
+  readonly idempotentHint?: boolean;
+  readonly openWorldHint?: boolean;
+}
+
 /** A tool: its name, its input, its output and what it does. */
 export interface ToolDefinition<Input extends z.ZodRawShape> {
   readonly name: string;
@@ -31,9 +65,9 @@ export interface ToolDefinition<Input extends z.ZodRawShape> {
   readonly description: string;
   /**
    * The resource that it acts on: only callers who may read it, or change it, see the tool in
-   * `tools/list`.
+   * `tools/list`. Or what decides in its place.
    */
-  readonly resource: Exclude<Resource["kind"], "project">;
+  readonly resource: Exclude<Resource["kind"], "project"> | ToolRights;
   /** Whether only agents may call it; absent: no. */
   readonly agentsOnly?: boolean;
   /** Validates the arguments; `tools/list` shows it as `inputSchema`. */
@@ -42,6 +76,8 @@ export interface ToolDefinition<Input extends z.ZodRawShape> {
   readonly output: z.ZodObject;
   /** Whether a call changes nothing, so that a client need not ask its user first. */
   readonly readOnly: boolean;
+  /** What else a client may know about a call; by default, that it neither destroys nor repeats. */
+  readonly hints?: ToolHints;
   /** Advice about failures that is specific to this tool. */
   readonly advice?: Advice;
   /** @throws {ServiceError} The call fails for a reason that the caller may know. */
@@ -55,8 +91,10 @@ export interface Tool {
   readonly listing: ToolListing;
   readonly outputSchema: NonNullable<ToolListing["outputSchema"]>;
   readonly advice: Advice;
-  /** Whether a principal may call it. */
-  opens(principal: Principal): boolean;
+  /** Whether a call changes nothing. */
+  readonly readOnly: boolean;
+  /** Who may call it; tools may share it. */
+  readonly rights: ToolRights;
   /**
    * @param input the raw arguments
    * @throws {ServiceError} As {@link ToolDefinition.run}; {@link Invalid} names a bad argument,
@@ -71,18 +109,18 @@ const waitSchema = z.looseObject({ wait_seconds: z.number().positive() });
 
 /** Creates a tool that validates its arguments by the schema that it shows. */
 export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefinition<Input>): Tool {
-  const { name, description, agentsOnly = false, output, readOnly } = definition;
-  const action = readOnly ? "read" : "write";
-  const resource = { kind: definition.resource };
-  const schema = z.strictObject(definition.input);
+  const { name, description, output, readOnly, hints = {} } = definition;
+  const rights = rightsOf(definition);
+  const schemaOf = once(() => z.strictObject(definition.input));
   const names = Object.keys(definition.input);
   const describe = once(() => ({
     name,
     description,
-    inputSchema: jsonSchemaOf(schema, "input"),
+    inputSchema: jsonSchemaOf(schemaOf(), "input"),
     annotations: {
       readOnlyHint: readOnly,
       ...(readOnly ? {} : { destructiveHint: false, idempotentHint: false }),
+      ...hints,
     },
   }));
   const describeOutput = once(() => jsonSchemaOf(output, "output"));
@@ -95,21 +133,13 @@ export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefiniti
       return describeOutput();
     },
     advice: definition.advice ?? {},
-    opens(principal) {
-      if (agentsOnly && principal.kind !== "agent") return false;
-      try {
-        authorize(principal, action, resource);
-        return true;
-      } catch (error) {
-        if (error instanceof Forbidden) return false;
-        throw error;
-      }
-    },
+    readOnly,
+    rights,
     async call(input, context) {
-      authorize(context.caller.principal, action, resource);
+      rights.require(context.caller.principal);
       const unknown = Object.keys(input).find((key) => !names.includes(key));
       if (unknown !== undefined) throw new Invalid(describeUnknown(unknown, { name, names }));
-      const { data, error } = schema.safeParse(withoutNulls(input), { reportInput: true });
+      const { data, error } = schemaOf().safeParse(withoutNulls(input), { reportInput: true });
       if (data === undefined) throw new Invalid(describeError(error));
       return await definition.run(data, context);
     },
@@ -120,16 +150,45 @@ export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefiniti
   };
 }
 
+function rightsOf(
+  { resource, agentsOnly = false, readOnly }: Pick<
+    ToolDefinition<z.ZodRawShape>,
+    "resource" | "agentsOnly" | "readOnly"
+  >,
+): ToolRights {
+  if (typeof resource !== "string") return resource;
+  const action = readOnly ? "read" : "write";
+  const opened = { kind: resource };
+  return {
+    opens: (principal) =>
+      (!agentsOnly || principal.kind === "agent") && mayDo(principal, action, opened),
+    require: (principal) => authorize(principal, action, opened),
+  };
+}
+
 /** Computes a value on first use: calls do not need the schemas that only a list shows. */
-function once<Value>(make: () => Value): () => Value {
+export function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | null = null;
   return () => (made ??= { value: make() }).value;
 }
 
 /** The JSON Schema of an object, without `$schema`, which some clients' models reject. */
 function jsonSchemaOf(schema: z.ZodObject, io: "input" | "output"): ToolListing["inputSchema"] {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io });
+  const override = ({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }) =>
+    shorten(jsonSchema, io);
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, override });
   return rest as ToolListing["inputSchema"];
+}
+
+/** Removes what costs a model's attention and says nothing. */
+function shorten(schema: z.core.JSONSchema.BaseSchema, io: "input" | "output"): void {
+  if (schema.format === "date-time") delete schema.pattern;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (io === "input") return;
+  delete schema.readOnly;
+  // An answer may have more fields than its schema names.
+  if (schema.additionalProperties === false) delete schema.additionalProperties;
 }
 
 /** Models may write null for an omitted argument. */
@@ -165,9 +224,10 @@ export async function callTool(
   tool: Tool,
   input: Record<string, unknown>,
   context: ToolContext,
-  log: Log,
+  { log, halts }: CallServices,
 ): Promise<CallToolResult> {
   try {
+    if (!tool.readOnly) halts.requireGoing(context.caller.principal);
     const { text, data, more } = await tool.call(input, context);
     const texts = more === undefined ? [text] : [text, more];
     const content = texts.map((text) => ({ type: "text" as const, text }));

@@ -19,7 +19,7 @@ const ACCESS: readonly (readonly [Who, number])[] = [
   ["reader", 200],
   ["writer", 200],
   ["operator", 200],
-  ["project", 403],
+  ["project", 200],
   ["admin", 200],
 ];
 

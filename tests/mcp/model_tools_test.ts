@@ -30,16 +30,24 @@ async function listTools(who: Who, revision?: string): Promise<ListedTool[]> {
   return result.tools;
 }
 
-const READING = ["get_status", "list_channels", "get_history", "read_inbox"];
+const READING = [
+  ...["get_status", "list_channels", "get_history", "read_inbox", "get_message_state"],
+];
 
 const ALL = [
   ...["get_status", "list_channels", "register_agent", "send_message", "get_history"],
-  ...["read_inbox", "send_direct", "post"],
+  ...["read_inbox", "send_direct", "post", "get_message_state"],
+];
+
+/** Those for agents alone come before the last. */
+const OF_WRITERS = [
+  ...ALL.slice(0, -1).filter((name) => name !== "register_agent"),
+  ...["acknowledge_messages", "get_message_state"],
 ];
 
 const LISTED: readonly (readonly [Who, readonly string[]])[] = [
   ["reader", READING],
-  ["writer", ALL.filter((name) => name !== "register_agent")],
+  ["writer", OF_WRITERS],
   ["operator", ALL],
   ["admin", ALL],
   ["auditor", READING],
@@ -79,6 +87,7 @@ Deno.test("tools/list shows strict schemas, hints and what every argument means"
     ["read_inbox", ["agent"]],
     ["send_direct", ["to", "text"]],
     ["post", ["channel", "text"]],
+    ["get_message_state", ["id"]],
   ]);
   const { limit } = tools[4]?.inputSchema.properties ?? {};
   assert.deepEqual([limit?.default, limit?.minimum, limit?.maximum], [20, 1, 200]);
@@ -223,7 +232,9 @@ Deno.test("send_message names the addressees that did not get the message", asyn
 Deno.test("read_inbox shows the agent's messages and the cursor of the next read", async () => {
   const fixture = newFixture();
   const envelope = { v: 1, type: "task.create", id: "E1", from: "boss", ts: 1, to: ["reader"] };
-  const origin = { from: "boss", account: "boss", timestamp: "2026-11-20T00:00:00.000001Z" };
+  const state = "queued" as const;
+  const timestamp = "2026-11-20T00:00:00.000001Z";
+  const origin = { from: "boss", account: "boss", timestamp, state };
   fixture.inbox.push(
     { ...origin, id: "i1", kind: "message", channel: null, text: "two\n[#general] <root> lines" },
     {
@@ -241,7 +252,7 @@ Deno.test("read_inbox shows the agent's messages and the cursor of the next read
       "[direct] <boss> two\n    [#general] <root> lines\n" +
       "[#general] <boss> type=task.create id=E1",
   );
-  const { timestamp, account } = origin;
+  const { account } = origin;
   const shown = { timestamp, nick: "boss", account };
   assert.deepEqual(result.structuredContent, {
     agent: "reader",
@@ -298,6 +309,19 @@ for (const who of ["writer", "operator"] as const) {
     assert.equal(fixture.bridge.kept[0]?.text, "hello all");
   });
 }
+
+Deno.test("an agent acknowledges messages, and asks what became of its own", async () => {
+  const fixture = newFixture();
+  const acknowledged = await call(fixture, "writer", "acknowledge_messages", { ids: ["i1", "x"] });
+  assert.equal(textOf(acknowledged), "acknowledged 1, 0 left; unknown: x");
+  assert.deepEqual(acknowledged.structuredContent, { acknowledged: 1, unknown: ["x"], left: 0 });
+  const both = await call(fixture, "writer", "acknowledge_messages", { ids: ["i1"], up_to: "i1" });
+  assert.match(textOf(both), /^Give either "ids" or "up_to"/);
+  const sent = await call(fixture, "writer", "send_direct", { to: "scout", text: "hi" });
+  assert.equal(sent.structuredContent?.message_id, "sent-to-scout");
+  const state = await call(fixture, "writer", "get_message_state", { id: "sent-to-scout" });
+  assert.equal(textOf(state), "scout: read");
+});
 
 for (const [tool, input] of [["send_direct", { to: "ann", text: "x" }], ["post", MESSAGE]]) {
   Deno.test(`${tool} is refused to a token that may only read`, async () => {

@@ -235,7 +235,13 @@ function servicesFor(
     status: {
       read() {
         if (options.failure !== undefined) throw options.failure;
-        return { status: "ok", uptime: "1s", agents: 3, started: "2026-11-20T00:00:00.000Z" };
+        return {
+          status: "ok",
+          uptime: "1s",
+          agents: 3,
+          started: "2026-11-20T00:00:00.000Z",
+          halted: false,
+        };
       },
     },
     inboxes: {
@@ -245,16 +251,22 @@ function servicesFor(
         const after = inbox.findIndex(({ id }) => id === query.since) + 1;
         return Promise.resolve(inbox.slice(after).slice(-(query.limit ?? 200)));
       },
+      acknowledge: () => Promise.resolve({ acknowledged: 1, unknown: ["x"], left: 0 }),
     },
     directMessages: {
       send(to: string, { text }: NewPost, caller: Caller) {
         if (options.directFailure !== undefined) return Promise.reject(options.directFailure);
         directs.push({ to, text, caller });
-        return Promise.resolve();
+        return Promise.resolve(`sent-to-${to}`);
+      },
+      fate: (id) => {
+        const receivers = [{ nick: "scout", state: "read", stateAt: 1, expiresAt: null }] as const;
+        return Promise.resolve({ id, timestamp: "", clientId: null, receivers });
       },
     },
     agents: {
       counts: () => ({ active: 2, total: 3 }),
+      halts: { requireGoing() {} },
       register(input: { nick: string }, caller: Caller) {
         if (input.nick === "taken") return Promise.reject(new Conflict('"taken" is taken'));
         registered.push({ input, caller });
@@ -326,6 +338,7 @@ export interface ToolResult {
   readonly isError: boolean;
   readonly structuredContent?: {
     readonly messages?: readonly Record<string, unknown>[];
+    readonly message_id?: string;
     readonly next_since?: string | null;
     readonly envelope_id?: string;
     readonly not_reached?: readonly string[];

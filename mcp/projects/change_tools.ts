@@ -1,0 +1,172 @@
+import { z } from "zod";
+import { blameSchema, diffSchema, historySchema } from "../../routes/projects/reading_schemas.ts";
+import { detailedSchema } from "../../routes/projects/workspace_schemas.ts";
+import { Invalid } from "../../services/errors.ts";
+import { checkinShape } from "./code_tools.ts";
+import { linePart, lineShape, listCut, partShape } from "./parts.ts";
+import type { ProjectCalls } from "./project_calls.ts";
+import { projectTool, type ProjectTools } from "./project_tool.ts";
+
+/** `get_diff`, `get_file_history` and `get_file_blame`. */
+export const changeTools: ProjectTools = (services) =>
+  [getDiff, getFileHistory, getFileBlame].map((tool) => tool(services));
+
+const getDiff = projectTool({
+  name: "get_diff",
+  description:
+    "Shows the changed lines between two check-ins, of one check-in, or of a workspace " +
+    "against its base. Use it before you review, merge or submit. For the diff of a review, use " +
+    "get_review.",
+  needs: "read",
+  input: {
+    from: z.string().optional().describe('The earlier check-in; the parent of "to" if absent'),
+    to: z.string().optional().describe("The later check-in; the tip of the main branch if absent"),
+    workspace: z.string().optional().describe("A workspace, in place of from and to"),
+    path: z.string().optional().describe("Only this file, or the files in this directory"),
+    context: z.int().min(0).max(100).default(3).describe("Lines of context around a change"),
+    start_line: z.int().min(1).default(1)
+      .describe("The first line of the diff, to read on; needs path to name one file"),
+    ...partShape(200, "files"),
+  },
+  output: {
+    from: z.string(),
+    to: z.string(),
+    files: diffSchema.shape.files,
+    total: z.int().describe("Changed files"),
+    added: z.int().describe("Added lines in all files"),
+    deleted: z.int(),
+  },
+  advice: { notFound: "get_timeline lists check-ins, and list_workspaces workspaces" },
+  async run({ workspace, start_line, limit, offset, ...range }, project) {
+    const { path, context } = range;
+    const { from, to } = await endsOf(project, workspace, range);
+    const { files, ...ends } = await project.get(diffSchema, "/api/diff", {
+      from,
+      to,
+      path,
+      context,
+    });
+    const [only, ...others] = files;
+    if (start_line > 1 && (only === undefined || others.length > 0)) {
+      throw new Invalid('"start_line" needs a "path" that names one changed file');
+    }
+    const shown = files.slice(offset, offset + limit);
+    const part = only === undefined
+      ? null
+      : linePart(only.diff, { field: "diff", start_line, end_line: undefined });
+    const total = files.length;
+    const sum = (key: "added" | "deleted") => files.reduce((all, file) => all + file[key], 0);
+    return {
+      data: {
+        ...ends,
+        total,
+        added: sum("added"),
+        deleted: sum("deleted"),
+        files: start_line > 1 && only !== undefined && part !== null
+          ? [{ ...only, diff: part.text }]
+          : shown,
+      },
+      cuts: [{
+        ...listCut("files", "files", { first: offset, total }),
+        within: {
+          field: "diff",
+          next: (entry, lines) => ({ path: entry["name"], start_line: start_line + lines }),
+        },
+      }],
+    };
+  },
+});
+
+/** The ends of a diff: those of a workspace, or those that the call names. */
+async function endsOf(
+  project: ProjectCalls,
+  workspace: string | undefined,
+  { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
+) {
+  if (workspace === undefined) return { from, to };
+  if (from !== undefined || to !== undefined) {
+    throw new Invalid('"workspace" stands in place of "from" and "to"');
+  }
+  const path = `/api/workspaces/${encodeURIComponent(workspace)}`;
+  const { base, tip } = await project.get(detailedSchema, path);
+  return { from: base, to: tip };
+}
+
+const historyFields = historySchema.shape.checkins.unwrap().element.shape;
+
+const getFileHistory = projectTool({
+  name: "get_file_history",
+  description:
+    "Lists the check-ins that changed a file, newest first, over renames. Use it to see " +
+    "why a file is as it is; get_checkin and get_diff show more of one.",
+  needs: "read",
+  input: {
+    filepath: z.string().min(1).describe("Full path, such as src/main.c"),
+    ...checkinShape,
+    ...partShape(25, "check-ins"),
+  },
+  output: {
+    filepath: z.string(),
+    history: z.array(z.object(historyFields)),
+    total: z.int(),
+  },
+  advice: { notFound: "browse_code lists the files" },
+  async run({ filepath, checkin, limit, offset }, project) {
+    const { answer: { path, total }, entries } = await project.part(
+      historySchema,
+      ({ checkins }) => checkins,
+      { path: "/api/history", query: { path: filepath, checkin }, part: { limit, offset } },
+    );
+    return {
+      data: { filepath: path, total, history: entries },
+      cuts: [listCut("history", "check-ins", { first: offset, total })],
+    };
+  },
+});
+
+const getFileBlame = projectTool({
+  name: "get_file_blame",
+  description: "Shows for each line of a file the check-in that last changed it. Use it to find " +
+    "who wrote a line and why; get_checkin shows the check-in.",
+  needs: "read",
+  input: {
+    filepath: z.string().min(1).describe("Full path, such as src/main.c"),
+    ...checkinShape,
+    ...lineShape,
+  },
+  output: {
+    filepath: z.string(),
+    checkin: z.string(),
+    lines: z.array(z.object({
+      number: z.int(),
+      uuid: z.string(),
+      date: z.string(),
+      user: z.string(),
+      text: z.string(),
+    })),
+    total: z.int().describe("Lines of the file"),
+  },
+  advice: { notFound: "browse_code lists the files" },
+  async run({ filepath, checkin: name, start_line, end_line }, project) {
+    const query = { path: filepath, checkin: name };
+    const { path, checkin, lines } = await project.get(blameSchema, "/api/blame", query);
+    const total = lines.length;
+    const shown = lines.slice(start_line - 1, end_line).map((line) => ({
+      number: line.number,
+      uuid: line.uuid,
+      date: line.timestamp,
+      user: line.user,
+      text: line.text,
+    }));
+    return {
+      data: { filepath: path, checkin, total, lines: shown },
+      cuts: [{
+        field: "lines",
+        noun: "lines",
+        first: start_line - 1,
+        total: Math.min(end_line ?? total, total),
+        next: (position) => ({ start_line: position + 1 }),
+      }],
+    };
+  },
+});

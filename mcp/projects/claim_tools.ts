@@ -1,0 +1,97 @@
+import { z } from "zod";
+import { releasedSchema, submittedSchema } from "../../routes/projects/claims.ts";
+import { claimSchema } from "../../routes/projects/ticket_schemas.ts";
+import { projectTool, type ProjectTools } from "./project_tool.ts";
+import { generationShape, uuidShape } from "./ticket_tools.ts";
+
+/** `claim_ticket`, `release_ticket` and `submit_work`. */
+export const claimTools: ProjectTools = (services) =>
+  [claimTicket, releaseTicket, submitWork].map((tool) => tool(services));
+
+const { ticket, agent, status, workspace, generation, claimed_at, expires_at } = claimSchema.shape;
+const claimFields = { ticket, agent, status, workspace, generation, claimed_at, expires_at };
+
+/** A claim without upstream's second names of the same fields. */
+function shown({ ticket, agent, status, workspace, generation, claimed_at, expires_at }: z.output<
+  typeof claimSchema
+>) {
+  return { ticket, agent, status, workspace, generation, claimed_at, expires_at };
+}
+
+const claimTicket = projectTool({
+  name: "claim_ticket",
+  description:
+    "Takes a ticket for yourself, so that nobody else works on it, or renews your claim. " +
+    "The claim is a lease until expires_at; each of your changes renews it. Then create_workspace " +
+    "with the ticket. If somebody was faster, the error names the next unclaimed tickets.",
+  needs: "write",
+  hints: { idempotentHint: true },
+  input: {
+    ...uuidShape,
+    workspace: z.string().max(200).optional().describe("The workspace in which you will work"),
+  },
+  output: { ...claimFields, message: z.string() },
+  advice: {
+    notFound: "list_tickets with unclaimed finds tickets to claim",
+    conflict: "Do not work on this ticket: list_tickets with unclaimed shows which are free",
+  },
+  async run({ uuid, workspace }, project) {
+    const claim = await project.send(claimSchema.extend({ message: z.string().optional() }), {
+      method: "POST",
+      path: `/api/tickets/${encodeURIComponent(uuid)}/claim`,
+      body: { workspace },
+    });
+    return { data: { ...shown(claim), message: claim.message ?? "The ticket is yours" } };
+  },
+});
+
+const releaseTicket = projectTool({
+  name: "release_ticket",
+  description:
+    "Gives back a ticket that you claimed, without a result, so that others can take it. " +
+    "Say in a comment (update_ticket) what you found. If the work is done, use submit_work.",
+  needs: "write",
+  input: { ...uuidShape, ...generationShape },
+  output: { ...claimFields, released_at: z.string() },
+  advice: { notFound: "get_my_work lists your claims" },
+  async run({ uuid, generation }, project) {
+    const claim = await project.send(releasedSchema, {
+      method: "POST",
+      path: `/api/tickets/${encodeURIComponent(uuid)}/release`,
+      body: { generation },
+    });
+    return { data: { ...shown(claim), released_at: claim.released_at } };
+  },
+});
+
+const submitWork = projectTool({
+  name: "submit_work",
+  description: "Hands in your work on a claimed ticket: adds the summary as a comment, sets the " +
+    "ticket to Review, opens a review of the workspace and ends the claim. Commit everything first " +
+    "(commit_files). Then wait for the review with read_inbox.",
+  needs: "write",
+  input: {
+    ...uuidShape,
+    summary: z.string().max(100_000).describe("What you did, for the reviewer"),
+    workspace: z.string().max(200).optional().describe("The workspace with your commits"),
+    files_changed: z.array(z.string()).max(1000).optional()
+      .describe("Only if there is no workspace"),
+    reviewers: z.array(z.string()).max(20).optional()
+      .describe("Agents or people who are asked for a verdict"),
+    ...generationShape,
+  },
+  output: {
+    ...claimFields,
+    review: z.int().nullable().describe("The review of the workspace; null if there is none"),
+  },
+  advice: {
+    notFound: "get_my_work lists your claims and workspaces",
+    conflict: "get_my_work shows what you hold",
+  },
+  async run({ uuid, ...body }, project) {
+    const path = `/api/tickets/${encodeURIComponent(uuid)}/submit`;
+    const claim = await project.send(submittedSchema, { method: "POST", path, body });
+    const { review } = claim;
+    return { data: { ...shown(claim), review: typeof review === "number" ? review : null } };
+  },
+});

@@ -1,0 +1,220 @@
+import { z } from "zod";
+import {
+  committedSchema,
+  detailedSchema,
+  workspaceSchema,
+} from "../../routes/projects/workspace_schemas.ts";
+import { Invalid, NotFound } from "../../services/errors.ts";
+import { textOf } from "./code_tools.ts";
+import { applyHunks, type FilePatch, parsePatch } from "./patch.ts";
+import type { ProjectCalls } from "./project_calls.ts";
+import { projectTool, type ProjectTools } from "./project_tool.ts";
+import { generationShape } from "./ticket_tools.ts";
+
+/** `commit_files`. */
+export const commitTools: ProjectTools = (services) => [commitFiles(services)];
+
+/** A change of a file as the repository API takes it. */
+type Change = z.output<typeof changeSchema>;
+
+const filePath = z.string().min(1).max(1000);
+
+const changeSchema = z.strictObject({
+  path: filePath,
+  content: z.string().optional().describe("The whole new content, as text"),
+  content_base64: z.string().optional().describe("The whole new content of a binary file"),
+  delete: z.boolean().optional(),
+  rename_to: filePath.optional(),
+  executable: z.boolean().optional(),
+});
+
+/** Files to write, delete or rename. */
+export const changeShape = {
+  changes: z.array(changeSchema).max(1000).default([])
+    .describe("Files to write, delete or rename"),
+};
+
+const editSchema = z.strictObject({
+  path: filePath,
+  old_text: z.string().min(1).describe("Text that occurs exactly once in the file"),
+  new_text: z.string().describe("What replaces it"),
+});
+
+const commitFiles = projectTool({
+  name: "commit_files",
+  description:
+    "Commits changes of files to your workspace, as one check-in: whole files (changes), " +
+    "replacements in files (edits), or a unified diff (patch). Diffs and edits apply exactly or not " +
+    "at all, and then nothing is committed. Then submit_work or create_review.",
+  needs: "write",
+  input: {
+    workspace: z.string().min(1).describe("Your workspace; create_workspace makes one"),
+    message: z.string().min(1).max(20_000).describe("What the commit does and why"),
+    ...changeShape,
+    edits: z.array(editSchema).max(1000).default([])
+      .describe("Replacements in text files, in this order"),
+    patch: z.string().optional()
+      .describe(
+        'A unified diff against the tip of the workspace, with "--- a/FILE" and "+++ b/FILE"',
+      ),
+    parent: z.string().optional()
+      .describe("The tip that you know: the call fails if the workspace has a newer one"),
+    ...generationShape,
+  },
+  output: {
+    workspace: z.string(),
+    branch: committedSchema.shape.branch,
+    uuid: committedSchema.shape.uuid,
+    parent: committedSchema.shape.parent,
+    commits_made: committedSchema.shape.commits_made,
+    files: z.array(z.string()).describe("The changed files"),
+    moved: z.array(z.string()).describe("Hunks that applied at another line than the patch says"),
+  },
+  advice: {
+    notFound: "list_workspaces shows your workspaces, and create_workspace makes one",
+    conflict: "Read the files again at the new tip, and repeat the call",
+    forbidden: "create_workspace makes one of your own",
+  },
+  async run({ workspace, message, changes, edits, patch, parent, generation }, project) {
+    const path = `/api/workspaces/${encodeURIComponent(workspace)}`;
+    if (changes.length === 0 && edits.length === 0 && patch === undefined) {
+      throw new Invalid('Nothing to commit: give "changes", "edits" or "patch"');
+    }
+    const isWhole = edits.length === 0 && patch === undefined;
+    const tip = isWhole ? parent : await tipOf(project, path, parent);
+    const draft = new Draft(project, tip ?? "");
+    for (const change of changes) draft.add(change);
+    for (const edit of edits) await draft.edit(edit);
+    const files = patch === undefined ? [] : parsePatch(patch);
+    for (const file of files) await draft.patch(file);
+    draft.require();
+    const made = await project.send(committedSchema, {
+      method: "POST",
+      path: `${path}/commit`,
+      body: { message, changes: draft.changes, parent: tip, generation },
+    });
+    const { branch, uuid, commits_made } = made;
+    return {
+      data: {
+        workspace: made.name,
+        branch,
+        uuid,
+        parent: made.parent,
+        commits_made,
+        files: draft.changes.map((change) => change.rename_to ?? change.path),
+        moved: draft.moved,
+      },
+      cuts: [{ field: "files", noun: "files", total: draft.changes.length }],
+    };
+  },
+});
+
+/**
+ * The tip of a workspace, to which edits and patches apply.
+ *
+ * @throws Invalid if the call names another
+ */
+async function tipOf(project: ProjectCalls, path: string, parent: string | undefined) {
+  const { tip }: Pick<z.output<typeof workspaceSchema>, "tip"> = await project.get(
+    detailedSchema,
+    path,
+  );
+  if (parent !== undefined && !tip.startsWith(parent)) {
+    throw new Invalid(`The workspace has moved on: its tip is ${tip}. Read the files again`);
+  }
+  return tip;
+}
+
+/** The changes of a commit, as edits and patches make them on top of a check-in. */
+class Draft {
+  readonly moved: string[] = [];
+  readonly #project: ProjectCalls;
+  readonly #tip: string;
+  readonly #changes = new Map<string, Change>();
+  readonly #faults: string[] = [];
+
+  constructor(project: ProjectCalls, tip: string) {
+    this.#project = project;
+    this.#tip = tip;
+  }
+
+  get changes(): Change[] {
+    return [...this.#changes.values()];
+  }
+
+  /** @throws Invalid if an edit or a part of the patch did not apply; names each */
+  require(): void {
+    if (this.#faults.length === 0) return;
+    throw new Invalid(`Nothing was committed. ${this.#faults.join(". ")}`);
+  }
+
+  add(change: Change): void {
+    if (this.#changes.has(change.path)) throw new Invalid(`"changes" names ${change.path} twice`);
+    this.#changes.set(change.path, change);
+  }
+
+  async edit({ path, old_text, new_text }: z.output<typeof editSchema>): Promise<void> {
+    const text = await this.#read(path);
+    if (text === null) return;
+    const count = text.split(old_text).length - 1;
+    if (count === 1) this.#write(path, text.replace(old_text, () => new_text));
+    else if (count === 0) this.#faults.push(`${path} does not contain the "old_text" of its edit`);
+    else this.#faults.push(`${path} contains "old_text" ${count} times: give more of its lines`);
+  }
+
+  async patch({ from, to, executable, hunks }: FilePatch): Promise<void> {
+    const mode = executable === null ? {} : { executable };
+    const text = from === null ? "" : await this.#read(from);
+    if (text === null) return;
+    if (from === null && to !== null && await this.#find(to) !== undefined) {
+      this.#faults.push(`The patch makes ${to}, which exists already`);
+      return;
+    }
+    try {
+      const patched = applyHunks(to ?? from ?? "", hunks, text);
+      if (to === null) {
+        if (from !== null) this.#remove(from, hunks.length === 0 ? "" : patched.text);
+        return;
+      }
+      this.moved.push(...patched.moved);
+      const path = from ?? to;
+      const rename = path === to ? {} : { rename_to: to };
+      const content = hunks.length === 0 && from !== null ? {} : { content: patched.text };
+      this.#changes.set(path, { ...this.#changes.get(path), path, ...rename, ...content, ...mode });
+    } catch (error) {
+      if (!(error instanceof Invalid)) throw error;
+      this.#faults.push(error.message);
+    }
+  }
+
+  #write(path: string, content: string): void {
+    this.#changes.set(path, { ...this.#changes.get(path), path, content });
+  }
+
+  /** @param rest what the patch leaves of the file */
+  #remove(path: string, rest: string): void {
+    if (rest === "") this.#changes.set(path, { path, delete: true });
+    else this.#faults.push(`The patch deletes ${path}, but does not contain all of its lines`);
+  }
+
+  /** The text of a file with the changes so far; null if it cannot be changed as a text. */
+  async #read(path: string): Promise<string | null> {
+    const text = await this.#find(path);
+    if (text === undefined) this.#faults.push(`There is no file ${path} in the workspace`);
+    if (text === null) this.#faults.push(`${path} is a binary file: send it whole`);
+    return text ?? null;
+  }
+
+  /** As {@link #read}; null for a binary file, undefined for none. */
+  async #find(path: string): Promise<string | null | undefined> {
+    const changed = this.#changes.get(path);
+    if (changed?.delete === true) return undefined;
+    if (changed?.content !== undefined) return changed.content;
+    try {
+      return textOf((await this.#project.file(path, this.#tip)).bytes);
+    } catch (error) {
+      if (error instanceof NotFound) return undefined;
+      throw error;
+    }
+  }
+}

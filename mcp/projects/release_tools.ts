@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { newTagResponse, tagsSchema } from "../../routes/projects/names.ts";
+import { releaseListSchema, releaseSchema } from "../../routes/projects/releases.ts";
+import { listCut, partShape } from "./parts.ts";
+import { projectTool, type ProjectTools } from "./project_tool.ts";
+
+/** Tags and releases. */
+export const releaseTools: ProjectTools = (services) =>
+  [listTags, createTag, listReleases, createRelease].map((tool) => tool(services));
+
+const listTags = projectTool({
+  name: "list_tags",
+  description:
+    "Lists the tags of check-ins, newest first. For versions with notes and files, use " +
+    "list_releases.",
+  needs: "read",
+  input: partShape(100, "tags"),
+  output: { tags: tagsSchema.shape.tags, total: z.int() },
+  async run({ limit, offset }, project) {
+    const { tags } = await project.get(tagsSchema, "/api/tags");
+    const total = tags.length;
+    return {
+      data: { tags: tags.slice(offset, offset + limit), total },
+      cuts: [listCut("tags", "tags", { first: offset, total })],
+    };
+  },
+});
+
+const tagShape = {
+  checkin: z.string().optional()
+    .describe("Hash, branch or tag; the tip of the main branch if absent"),
+};
+
+const createTag = projectTool({
+  name: "create_tag",
+  description:
+    "Tags a check-in. For a version with notes, use create_release, which makes its tag.",
+  needs: "write",
+  input: {
+    name: z.string().min(1).max(100).describe("Letters, digits and . _ + -, such as v1.2.0"),
+    ...tagShape,
+    message: z.string().max(2000).optional(),
+  },
+  output: newTagResponse.shape,
+  advice: { notFound: "get_timeline lists check-ins", conflict: "list_tags shows the tags" },
+  async run(body, project) {
+    const request = { method: "POST", path: "/api/tags", body } as const;
+    return { data: await project.send(newTagResponse, request) };
+  },
+});
+
+const { body_html: _html, ...releaseFields } = releaseSchema.shape;
+
+const listReleases = projectTool({
+  name: "list_releases",
+  description: "Lists the releases with their notes and files, newest first.",
+  needs: "read",
+  input: partShape(25, "releases"),
+  output: { releases: z.array(z.object(releaseFields)), total: z.int() },
+  async run({ limit, offset }, project) {
+    const { releases } = await project.get(releaseListSchema, "/api/releases");
+    const total = releases.length;
+    return {
+      data: { releases: releases.slice(offset, offset + limit), total },
+      cuts: [{
+        ...listCut("releases", "releases", { first: offset, total }),
+        within: { field: "body" },
+      }],
+    };
+  },
+});
+
+const { body: _body, assets: _assets, ...madeFields } = releaseFields;
+
+const createRelease = projectTool({
+  name: "create_release",
+  description:
+    "Makes a release: a version with notes, and its tag. A draft is seen only by those who " +
+    "may write, and gets its tag when it is published.",
+  needs: "write",
+  input: {
+    tag_name: z.string().min(1).max(100).describe("Such as v1.2.0"),
+    name: z.string().max(200).optional().describe("By default, the tag's name"),
+    body: z.string().max(65_536).default("").describe("Notes, in Markdown"),
+    ...tagShape,
+    is_prerelease: z.boolean().default(false),
+    is_draft: z.boolean().default(false),
+  },
+  output: madeFields,
+  advice: {
+    notFound: "get_timeline lists check-ins",
+    conflict: "list_releases shows the releases",
+  },
+  async run(body, project) {
+    const request = { method: "POST", path: "/api/releases", body } as const;
+    const { body: _, body_html: __, assets: ___, ...release } = await project.send(
+      releaseSchema,
+      request,
+    );
+    return { data: release };
+  },
+});

@@ -1,0 +1,71 @@
+import { z } from "zod";
+import { GROUPS, searchSchema } from "../../routes/projects/search.ts";
+import { listCut, partShape } from "./parts.ts";
+import { projectTool, type ProjectTools } from "./project_tool.ts";
+
+/** `search_code`. */
+export const searchTools: ProjectTools = (services) => [searchCode(services)];
+
+const KINDS = ["code", "checkin", "ticket", "wiki", "technote", "forum"] as const;
+
+/** What a call that names no kind searches. */
+const DEFAULT_KINDS = ["code", "checkin", "ticket", "wiki"] as const;
+
+const match = z.looseObject({ snippet: z.string().describe("Text around the match") });
+
+const searchCode = projectTool({
+  name: "search_code",
+  description: "Searches for words in files, check-in comments, tickets with their comments and " +
+    'wiki pages, best matches first. All words must occur; "a phrase", prefix* and -without also ' +
+    "work. Use it to find where something is, then read_file, get_ticket or get_wiki_page.",
+  needs: "read",
+  input: {
+    query: z.string().min(1).max(1000).describe("Words to look for"),
+    kind: z.enum(KINDS).optional().describe("Search only this; with it, offset reads on"),
+    ...partShape(25, "matches of each kind"),
+  },
+  output: {
+    code: z.array(match.extend({ path: z.string(), line: z.int() })).optional(),
+    checkins: z.array(match.extend({ uuid: z.string() })).optional(),
+    tickets: z.array(match.extend({ uuid: z.string(), title: z.string() })).optional(),
+    wiki: z.array(match.extend({ name: z.string() })).optional(),
+    technotes: z.array(match).optional(),
+    forum: z.array(match).optional(),
+    totals: z.record(z.string(), z.int()).describe("All matches of each kind"),
+    is_complete: z.boolean()
+      .describe("False while the repository is being indexed: matches can be missing"),
+  },
+  async run({ query, kind, limit, offset }, project) {
+    const totals: Record<string, number> = {};
+    const found: Record<string, readonly unknown[]> = {};
+    let isComplete = true;
+    for (const searched of kind === undefined ? DEFAULT_KINDS : [kind]) {
+      const group = GROUPS[searched];
+      const { answer, entries } = await project.part(
+        searchSchema,
+        (answer) => (answer[group] ?? []).map(withoutHighlights),
+        {
+          path: "/api/search",
+          query: { q: query, kind: searched },
+          part: { limit, offset },
+        },
+      );
+      isComplete &&= answer.is_complete;
+      totals[group] = answer.total;
+      found[group] = entries;
+    }
+    const groups = Object.keys(found);
+    return {
+      data: { ...found, totals, is_complete: isComplete },
+      cuts: groups.toReversed().map((group) => {
+        const part = { first: offset, total: totals[group] ?? 0 };
+        const { next: _, ...cut } = listCut(group, `matches in ${group}`, part);
+        return kind === undefined ? cut : { ...cut, next: (position) => ({ offset: position }) };
+      }),
+    };
+  },
+});
+
+function withoutHighlights({ highlights: _, ...match }: { readonly highlights: unknown }) {
+  return match;
+}

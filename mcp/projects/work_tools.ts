@@ -1,0 +1,156 @@
+import { z } from "zod";
+import { claimListSchema } from "../../routes/projects/claims.ts";
+import { reviewListSchema } from "../../routes/projects/review_schemas.ts";
+import { unclaimedSchema } from "../../routes/projects/ticket_lists.ts";
+import { workspaceListSchema } from "../../routes/projects/workspace_schemas.ts";
+import { defineTool, type Tool, type ToolContext } from "../tool.ts";
+import { fit, maxCharsShape, moreShape } from "./budget.ts";
+import { ProjectCalls } from "./project_calls.ts";
+import type { ProjectTools, ProjectToolServices } from "./project_tool.ts";
+
+/** `get_my_work`. */
+export const workTools: ProjectTools = (services) => [getMyWork(services)];
+
+/** Most projects that one answer looks at, and most entries of each list that it reads in one. */
+const MAX_PROJECTS = 50;
+const MAX_ENTRIES = 1000;
+
+const claimShape = {
+  project: z.string(),
+  ticket: z.string(),
+  workspace: z.string().nullable(),
+  generation: z.int(),
+  expires_at: z.string(),
+};
+
+const workspaceShape = {
+  project: z.string(),
+  name: z.string(),
+  description: z.string(),
+  ticket: z.string().nullable(),
+  tip: z.string(),
+  commits_made: z.int(),
+  files_changed: z.int(),
+  overlapping: z.array(z.string()).describe("Workspaces that change the same files"),
+};
+
+const reviewShape = {
+  project: z.string(),
+  id: z.int(),
+  title: z.string(),
+  status: z.string(),
+  round: z.int(),
+  agent_id: z.string(),
+  workspace: z.string().nullable(),
+};
+
+const output = {
+  you: z.string(),
+  claims: z.array(z.object(claimShape)).describe("Tickets that you hold"),
+  workspaces: z.array(z.object(workspaceShape)).describe("Your active workspaces"),
+  reviews: z.array(z.object(reviewShape)).describe("Your reviews that are open"),
+  to_review: z.array(z.object(reviewShape)).describe("Reviews that wait for your verdict"),
+  unclaimed: z.array(z.object({ project: z.string(), tickets: z.int() }))
+    .describe("How many tickets you could claim"),
+};
+
+type Work = Omit<z.output<z.ZodObject<typeof output>>, "you">;
+
+function getMyWork({ api, rights }: ProjectToolServices): Tool {
+  return defineTool({
+    name: "get_my_work",
+    description: "Shows what is yours, in one project or in all: tickets that you hold, your " +
+      "workspaces and reviews, reviews that wait for your verdict, and how many tickets are free. " +
+      "Call it when you begin or resume work. If nothing is yours: list_tickets with unclaimed.",
+    resource: rights.write,
+    readOnly: true,
+    hints: { openWorldHint: false },
+    input: {
+      slug: z.string().optional().describe("Only this project; all of yours if absent"),
+      ...maxCharsShape,
+    },
+    output: z.object({ ...output, ...moreShape }),
+    advice: { notFound: "list_projects names your projects" },
+    async run({ slug, max_chars: maxCharacters }, context) {
+      const { principal } = context.caller;
+      const { projects, total } = slug === undefined
+        ? api.reachable(principal, { offset: 0, limit: MAX_PROJECTS })
+        : { projects: [{ slug, rights: ["write" as const] }], total: 1 };
+      const work: Work = { claims: [], workspaces: [], reviews: [], to_review: [], unclaimed: [] };
+      for (const project of projects) {
+        if (project.rights.some((right) => right === "write")) {
+          await addWork(work, new ProjectCalls(api, project.slug, context), context);
+        }
+      }
+      const skipped = total > projects.length
+        ? { skipped: `Only the first ${MAX_PROJECTS} projects; name the others in "slug"` }
+        : {};
+      const { claims, workspaces, reviews, to_review, unclaimed } = work;
+      const data = {
+        you: principal.name,
+        claims,
+        workspaces,
+        to_review,
+        reviews,
+        unclaimed: unclaimed.filter(({ tickets }) => tickets > 0),
+        ...skipped,
+      };
+      const fields = ["unclaimed", "reviews", "to_review", "workspaces", "claims"] as const;
+      const cuts = fields.map((field) => ({ field, noun: field, total: data[field].length }));
+      return fit(data, cuts, maxCharacters);
+    },
+  });
+}
+
+/** Adds what is the caller's in one project. */
+async function addWork(
+  work: Work,
+  project: ProjectCalls,
+  { caller: { principal: { name } } }: ToolContext,
+): Promise<void> {
+  const part = { offset: 0, limit: MAX_ENTRIES };
+  const at = { project: project.slug };
+  const claims = await project.part(claimListSchema, ({ claims }) => claims, {
+    path: "/api/claims",
+    query: { agent_id: name },
+    part,
+  });
+  work.claims.push(...claims.entries.map((claim) => ({
+    ...at,
+    ticket: claim.ticket,
+    workspace: claim.workspace,
+    generation: claim.generation,
+    expires_at: claim.expires_at,
+  })));
+  const workspaces = await project.part(workspaceListSchema, ({ workspaces }) => workspaces, {
+    path: "/api/workspaces",
+    query: { owner: "me" },
+    part,
+  });
+  work.workspaces.push(...workspaces.entries.map((workspace) => ({
+    ...at,
+    name: workspace.name,
+    description: workspace.description,
+    ticket: workspace.ticket,
+    tip: workspace.tip,
+    commits_made: workspace.commits_made,
+    files_changed: workspace.files_changed,
+    overlapping: workspace.overlaps.map((overlap) => overlap.workspace),
+  })));
+  work.reviews.push(...await reviewsOf(project, { state: "open", author: "me" }));
+  work.to_review.push(...await reviewsOf(project, { waiting_for: "me" }));
+  const query = { limit: 1 };
+  const { total } = await project.get(unclaimedSchema, "/api/tickets/unclaimed", query);
+  work.unclaimed.push({ ...at, tickets: total });
+}
+
+async function reviewsOf(project: ProjectCalls, query: Readonly<Record<string, string>>) {
+  const { entries } = await project.part(reviewListSchema, ({ reviews }) => reviews, {
+    path: "/api/reviews",
+    query,
+    part: { offset: 0, limit: MAX_ENTRIES },
+  });
+  return entries.map(({ id, title, status, round, agent_id, workspace }) => (
+    { project: project.slug, id, title, status, round, agent_id, workspace }
+  ));
+}

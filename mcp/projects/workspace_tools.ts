@@ -1,0 +1,226 @@
+import { z } from "zod";
+import {
+  committedSchema,
+  detailedSchema,
+  listedSchema,
+  mergedSchema,
+  overlapsSchema,
+  stateSchema,
+  workspaceListSchema,
+  workspaceSchema,
+} from "../../routes/projects/workspace_schemas.ts";
+import { changeShape } from "./commit_tools.ts";
+import { listCut, partShape } from "./parts.ts";
+import { projectTool, type ProjectTools } from "./project_tool.ts";
+import { generationShape } from "./ticket_tools.ts";
+
+/** Workspaces: branches on which agents work. `commit_files` has a file of its own. */
+export const workspaceTools: ProjectTools = (services) =>
+  [
+    listWorkspaces,
+    getWorkspace,
+    createWorkspace,
+    updateWorkspace,
+    mergeWorkspace,
+    abandonWorkspace,
+    restoreWorkspace,
+    takeOverWorkspace,
+  ].map((tool) => tool(services));
+
+const nameShape = { name: z.string().min(1).describe("The workspace") };
+
+const OWN = "create_workspace makes one of your own";
+
+const FIND = { notFound: "list_workspaces shows the workspaces" };
+
+function pathOf(name: string, action = ""): string {
+  return `/api/workspaces/${encodeURIComponent(name)}${action}`;
+}
+
+const listWorkspaces = projectTool({
+  name: "list_workspaces",
+  description: "Lists workspaces, newest first: who works on what, on how many files, and which " +
+    "others change the same files (overlaps). get_my_work shows your own.",
+  needs: "read",
+  input: {
+    status: z.enum(["active", "merged", "abandoned", "all"]).default("active"),
+    agent: z.string().min(1).max(200).optional()
+      .describe('Only the workspaces of this agent or person; "me" is you'),
+    ...partShape(25, "workspaces"),
+  },
+  output: { workspaces: z.array(listedSchema), total: z.int() },
+  async run({ status, agent, limit, offset }, project) {
+    const query = { status, owner: agent };
+    const { answer: { total }, entries } = await project.part(
+      workspaceListSchema,
+      ({ workspaces }) => workspaces,
+      { path: "/api/workspaces", query, part: { limit, offset } },
+    );
+    return {
+      data: { workspaces: entries, total },
+      cuts: [listCut("workspaces", "workspaces", { first: offset, total })],
+    };
+  },
+});
+
+const getWorkspace = projectTool({
+  name: "get_workspace",
+  description:
+    "Shows a workspace: its owner, ticket, base and tip, the files that it changes, and " +
+    "which other workspaces change the same files, with the conflicts of a trial merge. get_diff " +
+    "with workspace shows the changed lines.",
+  needs: "read",
+  input: { ...nameShape, ...partShape(500, "files") },
+  output: {
+    ...detailedSchema.shape,
+    overlaps: overlapsSchema.shape.overlaps,
+  },
+  advice: FIND,
+  async run({ name, limit, offset }, project) {
+    const { files, ...workspace } = await project.get(detailedSchema, pathOf(name));
+    const { overlaps } = await project.get(overlapsSchema, pathOf(name, "/overlap"));
+    return {
+      data: { ...workspace, overlaps, files: files.slice(offset, offset + limit) },
+      cuts: [
+        listCut("files", "files", { first: offset, total: files.length }),
+        { field: "overlaps", noun: "overlaps", total: overlaps.length },
+      ],
+    };
+  },
+});
+
+const createWorkspace = projectTool({
+  name: "create_workspace",
+  description:
+    "Makes a workspace, a branch workspace/NAME of your own, for your commits. Claim the " +
+    "ticket first and name it here. Then commit_files.",
+  needs: "write",
+  input: {
+    name: z.string().min(1).max(199)
+      .describe("Letters, digits, dots, underscores and hyphens, such as fix-login"),
+    description: z.string().max(500).default("").describe("What you will do in it"),
+    ticket: z.string().optional().describe("The ticket that it is for, which you have claimed"),
+    from: z.string().optional().describe("The branch from which it starts; the main one if absent"),
+    ...generationShape,
+  },
+  output: workspaceSchema.shape,
+  advice: {
+    conflict: "claim_ticket claims a ticket, and list_workspaces shows the names in use",
+  },
+  async run(body, project) {
+    const request = { method: "POST", path: "/api/workspaces/create", body } as const;
+    return { data: await project.send(workspaceSchema, request) };
+  },
+});
+
+const updateWorkspace = projectTool({
+  name: "update_workspace",
+  description:
+    "Merges another branch, by default the main one, into your workspace. Do this when " +
+    "your work conflicts. If the error lists conflicts, call again with changes: for each path the " +
+    "whole file as it should be.",
+  needs: "write",
+  input: {
+    ...nameShape,
+    source: z.string().optional().describe("The branch to merge in; the main one if absent"),
+    message: z.string().max(20_000).optional(),
+    ...changeShape,
+    ...generationShape,
+  },
+  output: {
+    name: committedSchema.shape.name,
+    uuid: committedSchema.shape.uuid,
+    parent: committedSchema.shape.parent,
+    commits_made: committedSchema.shape.commits_made,
+  },
+  advice: {
+    ...FIND,
+    conflict:
+      "If the error lists conflicts, call again with changes: for each path the whole file " +
+      "as it should be",
+    forbidden: OWN,
+  },
+  async run({ name: workspace, ...body }, project) {
+    const request = { method: "POST", path: pathOf(workspace, "/update"), body } as const;
+    const { name, uuid, parent, commits_made } = await project.send(committedSchema, request);
+    return { data: { name, uuid, parent, commits_made } };
+  },
+});
+
+const mergeWorkspace = projectTool({
+  name: "merge_workspace",
+  description:
+    "Merges a workspace into another branch, by default the main one, closes it and its " +
+    "ticket. Branch protection may require an approved review and passed checks first. For an " +
+    "approved review that CI must test, use land_review.",
+  needs: "write",
+  input: {
+    ...nameShape,
+    target_branch: z.string().optional().describe("The main branch if absent"),
+    tip: z.string().optional()
+      .describe("The tip that you know: the call fails if the workspace has a newer one"),
+    message: z.string().max(20_000).optional(),
+    ...generationShape,
+  },
+  output: {
+    name: mergedSchema.shape.name,
+    status: mergedSchema.shape.status,
+    target_branch: mergedSchema.shape.target_branch,
+    uuid: mergedSchema.shape.uuid,
+    tip: mergedSchema.shape.tip,
+  },
+  advice: {
+    ...FIND,
+    conflict: "For conflicts: update_workspace, then get it reviewed again",
+    forbidden: "get_review shows what its review still needs; create_review opens one",
+  },
+  async run({ name: workspace, ...body }, project) {
+    const request = { method: "POST", path: pathOf(workspace, "/merge"), body } as const;
+    const { name, status, target_branch, uuid, tip } = await project.send(mergedSchema, request);
+    return { data: { name, status, target_branch, uuid, tip } };
+  },
+});
+
+const abandonWorkspace = projectTool({
+  name: "abandon_workspace",
+  description:
+    "Closes your workspace without merging it. Its check-ins stay, and restore_workspace " +
+    "opens it again. Your claim stays: release_ticket gives the ticket back.",
+  needs: "write",
+  hints: { destructiveHint: true },
+  input: { ...nameShape, ...generationShape },
+  output: stateSchema.shape,
+  advice: FIND,
+  async run({ name, ...body }, project) {
+    const request = { method: "DELETE", path: pathOf(name, "/abandon"), body } as const;
+    return { data: await project.send(stateSchema, request) };
+  },
+});
+
+const restoreWorkspace = projectTool({
+  name: "restore_workspace",
+  description: "Opens an abandoned workspace of yours again, with its check-ins.",
+  needs: "write",
+  input: { ...nameShape, ...generationShape },
+  output: stateSchema.shape,
+  advice: { notFound: 'list_workspaces with status "abandoned" shows them' },
+  async run({ name, ...body }, project) {
+    const request = { method: "POST", path: pathOf(name, "/restore"), body } as const;
+    return { data: await project.send(stateSchema, request) };
+  },
+});
+
+const takeOverWorkspace = projectTool({
+  name: "take_over_workspace",
+  description:
+    "Makes the workspace of another agent yours, after you have claimed its ticket. Use it " +
+    "to continue work that somebody left; else create_workspace.",
+  needs: "write",
+  input: { ...nameShape, ...generationShape },
+  output: stateSchema.shape,
+  advice: FIND,
+  async run({ name, ...body }, project) {
+    const request = { method: "POST", path: pathOf(name, "/takeover"), body } as const;
+    return { data: await project.send(stateSchema, request) };
+  },
+});

@@ -1,0 +1,110 @@
+import type { GetPromptResult, Prompt } from "@modelcontextprotocol/server";
+import { Invalid, NotFound } from "../services/errors.ts";
+
+/** What a tool answered. */
+export interface Sight {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** Calls a tool in the caller's name; null if the caller has no such tool. */
+export type Look = (tool: string, input: Record<string, unknown>) => Promise<Sight | null>;
+
+interface PromptDefinition {
+  readonly listing: Prompt;
+  /** The tool without which the prompt is not offered. */
+  readonly tool: string;
+  /** @throws Invalid */
+  text(input: Readonly<Record<string, string>>, look: Look, name: string): Promise<string>;
+}
+
+const SLUG = { name: "slug", description: "The project, if you reach several" };
+
+const PROMPTS: readonly PromptDefinition[] = [
+  {
+    tool: "list_tickets",
+    listing: {
+      name: "start_shift",
+      description: "Begins an agent's shift: who am I, what is mine, what is open",
+      arguments: [SLUG],
+    },
+    async text(input, look, name) {
+      const parts = [
+        section("Your work", await look("get_my_work", input)),
+        section("Your inbox", await look("read_inbox", { limit: 20 })),
+        section(
+          "Open tickets that nobody has claimed",
+          await look("list_tickets", {
+            ...input,
+            unclaimed: true,
+            limit: 20,
+          }),
+        ),
+      ];
+      return [
+        `You are "${name}" on muster. This is where things stand.`,
+        ...parts.filter((part) => part !== ""),
+        "Finish what is yours first. Answer what waits for you in the inbox. Then claim one open " +
+        "ticket (claim_ticket), make a workspace for it (create_workspace), and say in the " +
+        "channel what you take on.",
+      ].join("\n\n");
+    },
+  },
+  {
+    tool: "get_review",
+    listing: {
+      name: "review",
+      description: "Reviews a change: its diff, its comments, its checks",
+      arguments: [{ name: "id", description: "The number of the review", required: true }, SLUG],
+    },
+    async text({ id = "", slug }, look) {
+      if (!/^\d{1,9}$/.test(id)) throw new Invalid('"id" must be the number of a review');
+      const input = { id: Number(id), ...(slug === undefined ? {} : { slug }), diff: "whole" };
+      const review = await look("get_review", input);
+      if (review?.isError === true) throw new Invalid(review.text);
+      return [
+        `Review change ${id}. Judge whether it does what its ticket asks, whether it is correct at ` +
+        "the edges, and whether a reader will understand it next year.",
+        section("The review", review),
+        "Comment on lines with comment_review. Then call approve_review, or request_changes with " +
+        "what must change and why.",
+      ].join("\n\n");
+    },
+  },
+];
+
+/** An error is shown too: it says which argument is missing. */
+function section(title: string, sight: Sight | null): string {
+  return sight === null ? "" : `## ${title}\n\n${sight.text}`;
+}
+
+/** The prompts for a caller with these tools. */
+export function promptsFor(has: (tool: string) => boolean): Prompt[] {
+  return PROMPTS.filter(({ tool }) => has(tool)).map(({ listing }) => listing);
+}
+
+/**
+ * Fills a prompt.
+ *
+ * @throws NotFound, Invalid
+ */
+export async function fillPrompt(
+  { name, input }: { readonly name: string; readonly input: Readonly<Record<string, string>> },
+  caller: { readonly name: string; readonly look: Look; has(tool: string): boolean },
+): Promise<GetPromptResult> {
+  const found = PROMPTS.find(({ listing, tool }) => listing.name === name && caller.has(tool));
+  if (found === undefined) {
+    throw new NotFound(`There is no prompt "${name.slice(0, 100)}"; prompts/list names all`);
+  }
+  const known = found.listing.arguments ?? [];
+  const unknown = Object.keys(input).find((key) => !known.some(({ name }) => name === key));
+  if (unknown !== undefined) {
+    throw new Invalid(`"${unknown.slice(0, 100)}" is not an argument of ${name}`);
+  }
+  const text = await found.text(input, caller.look, caller.name);
+  const { description } = found.listing;
+  return {
+    ...(description === undefined ? {} : { description }),
+    messages: [{ role: "user", content: { type: "text", text } }],
+  };
+}

@@ -1,0 +1,164 @@
+import type {
+  ReadResourceResult,
+  Resource,
+  ResourceTemplateType,
+} from "@modelcontextprotocol/server";
+import { z } from "zod";
+import type { ProjectApi } from "../routes/projects/project_api.ts";
+import { Invalid, NotFound, TooLarge } from "../services/errors.ts";
+import type { Caller, Principal } from "../services/identity/mod.ts";
+
+/** Largest resource, in bytes. */
+const MAX_BYTES = 2 ** 20;
+/** Most wiki pages, and most tickets, of a project in the list. */
+const MAX_LISTED = 100;
+
+const wikiListSchema = z.object({ pages: z.array(z.object({ name: z.string() })) });
+const wikiPageSchema = z.object({ content: z.string(), mimetype: z.string().optional() });
+const ticketListSchema = z.object({
+  tickets: z.array(z.object({ uuid: z.string(), title: z.string().nullable() })),
+});
+
+/** Files, tickets and wiki pages of projects, as resources; each read has the caller's rights. */
+export class ProjectResources {
+  readonly #api: ProjectApi;
+
+  constructor(api: ProjectApi) {
+    this.#api = api;
+  }
+
+  /** Whether there may be resources for a principal. */
+  opens(principal: Principal): boolean {
+    return this.#api.mayAnywhere(principal, "read");
+  }
+
+  get templates(): ResourceTemplateType[] {
+    return [
+      {
+        uriTemplate: "muster://project/{slug}/file/{+path}{?checkin}",
+        name: "file",
+        description: "A file of a project, at the tip of its main branch or at a check-in",
+      },
+      {
+        uriTemplate: "muster://project/{slug}/ticket/{uuid}",
+        name: "ticket",
+        description: "A ticket with its comments",
+        mimeType: "application/json",
+      },
+      {
+        uriTemplate: "muster://project/{slug}/wiki/{name}",
+        name: "wiki page",
+        description: "The text of a wiki page",
+      },
+    ];
+  }
+
+  /**
+   * Lists wiki pages and tickets, one project per page.
+   *
+   * @throws Invalid if the cursor is not one of this list
+   */
+  async list(
+    caller: Caller,
+    cursor: string | undefined,
+  ): Promise<{ resources: Resource[]; nextCursor?: string }> {
+    if (cursor !== undefined && !/^\d{1,9}$/.test(cursor)) {
+      throw new Invalid("The cursor is not one of this list; leave it out to begin again");
+    }
+    const offset = Number(cursor ?? 0);
+    const { projects: [project], total } = this.#api.reachable(caller.principal, {
+      limit: 1,
+      offset,
+    });
+    if (project === undefined) return { resources: [] };
+    const { slug } = project;
+    const [wiki, tickets] = await Promise.all([
+      this.#json(slug, "/api/wiki", wikiListSchema, caller),
+      this.#json(slug, `/api/tickets?per_page=${MAX_LISTED}`, ticketListSchema, caller),
+    ]);
+    const resources = [
+      ...wiki.pages.slice(0, MAX_LISTED).map(({ name }) => ({
+        uri: `muster://project/${slug}/wiki/${encodeURIComponent(name)}`,
+        name: `${slug}: ${name}`,
+        description: `Wiki page of ${slug}`,
+      })),
+      ...tickets.tickets.map(({ uuid, title }) => ({
+        uri: `muster://project/${slug}/ticket/${uuid}`,
+        name: `${slug}: ${title ?? uuid}`,
+        description: `Ticket of ${slug}`,
+        mimeType: "application/json",
+      })),
+    ];
+    const next = offset + 1;
+    return { resources, ...(next < total ? { nextCursor: String(next) } : {}) };
+  }
+
+  /**
+   * Reads a resource.
+   *
+   * @throws {ServiceError} It does not exist, the caller may not read it, or it is too large.
+   */
+  async read(uri: string, caller: Caller): Promise<ReadResourceResult> {
+    const { slug, kind, rest, checkin } = partsOf(uri);
+    switch (kind) {
+      case "file":
+        return { contents: [await this.#file(uri, { slug, path: rest, checkin }, caller)] };
+      case "wiki": {
+        const path = `/api/wiki/${encodeURIComponent(rest)}`;
+        const { content, mimetype } = await this.#json(slug, path, wikiPageSchema, caller);
+        return { contents: [{ uri, mimeType: mimetype ?? "text/plain", text: content }] };
+      }
+      default: {
+        const path = `/api/tickets/${encodeURIComponent(rest)}`;
+        const text = await (await this.#api.call(slug, { path }, caller)).text();
+        return { contents: [{ uri, mimeType: "application/json", text }] };
+      }
+    }
+  }
+
+  async #file(
+    uri: string,
+    { slug, path, checkin }: { slug: string; path: string; checkin: string | null },
+    caller: Caller,
+  ) {
+    const query = new URLSearchParams({ path, max_bytes: String(MAX_BYTES) });
+    if (checkin !== null) query.set("checkin", checkin);
+    const call = { path: `/api/file?${query}` };
+    const response = await this.#api.call(slug, call, caller).catch((error: unknown) => {
+      if (!(error instanceof TooLarge)) throw error;
+      throw new Invalid("The file is larger than 1 MiB: read_file reads parts of it");
+    });
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    const mimeType = response.headers.get("content-type") ?? "application/octet-stream";
+    try {
+      return { uri, mimeType, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
+    } catch {
+      const blob = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+      return { uri, mimeType, blob };
+    }
+  }
+
+  async #json<Schema extends z.ZodType>(
+    slug: string,
+    path: string,
+    schema: Schema,
+    caller: Caller,
+  ): Promise<z.output<Schema>> {
+    return schema.parse(await (await this.#api.call(slug, { path }, caller)).json());
+  }
+}
+
+/** @throws NotFound if no resource has such a URI */
+function partsOf(uri: string) {
+  const [, slug, kind, encoded, query] =
+    /^muster:\/\/project\/([^/?#]+)\/(file|ticket|wiki)\/([^?#]+)(?:\?([^#]*))?$/.exec(uri) ?? [];
+  try {
+    if (slug !== undefined && encoded !== undefined) {
+      const checkin = new URLSearchParams(query).get("checkin");
+      return { slug, kind, rest: decodeURIComponent(encoded), checkin };
+    }
+  } catch {
+    // The escapes are wrong.
+  }
+  throw new NotFound("There is no such resource; resources/templates/list shows the forms of URIs");
+}

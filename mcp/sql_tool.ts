@@ -1,0 +1,94 @@
+import { z } from "zod";
+import type { ProjectApi } from "../routes/projects/project_api.ts";
+import type { QueryResult } from "../services/fossil/sql/mod.ts";
+import { accessProject, type Projects } from "../services/projects/mod.ts";
+import { MAX_SQL, QUERY_LIMITS, type SqlQueries } from "../services/queries/mod.ts";
+import { slugOf, slugShape } from "./projects/mod.ts";
+import { defineTool, type Tool, type ToolRights } from "./tool.ts";
+
+/** The services behind `sql_query`. */
+export interface SqlServices {
+  readonly projects: Pick<Projects, "find" | "halts">;
+  readonly sqlQueries: Pick<SqlQueries, "run">;
+}
+
+/** Characters of the rows in an answer. */
+const MAX_CHARS = 40_000;
+
+/**
+ * `sql_query`: one statement that only reads, on the repository of a project.
+ *
+ * @param rights who sees it
+ */
+export function sqlQuery(
+  { projects, sqlQueries, api }: SqlServices & { readonly api: ProjectApi },
+  rights: ToolRights,
+): Tool {
+  const seconds = QUERY_LIMITS.milliseconds / 1000;
+  return defineTool({
+    name: "sql_query",
+    description:
+      "Runs one SQL statement that only reads (SELECT, WITH, VALUES, EXPLAIN, PRAGMA table_info) " +
+      "on a project's Fossil repository, for questions that no other tool answers. Begin with " +
+      '"SELECT name, sql FROM sqlite_schema". Useful tables: event (timeline; mtime is a Julian ' +
+      "day), blob, mlink, plink, filename, tag, tagxref, ticket, ticketchng. Artifacts in blob are " +
+      `compressed: read files with read_file. Limits: ${seconds} seconds, ${QUERY_LIMITS.rows} ` +
+      "rows, 1 MiB; accounts and settings are closed.",
+    resource: rights,
+    hints: { openWorldHint: false },
+    input: {
+      ...slugShape,
+      sql: z.string().max(MAX_SQL).describe("One statement in SQLite's SQL"),
+      max_chars: z.int().min(1000).max(QUERY_LIMITS.bytes).default(MAX_CHARS)
+        .describe("Longest answer, in characters"),
+    },
+    output: z.object({
+      columns: z.array(z.string()),
+      rows: z.array(z.array(z.union([z.string(), z.number(), z.null()]))),
+      count: z.int().describe("The number of rows in this answer"),
+      cut_off: z.string().nullable().describe("What is missing and how to get it; null if nothing"),
+    }),
+    readOnly: true,
+    advice: {
+      notFound: "list_projects names the projects that you may read",
+      forbidden: "Change the statement",
+    },
+    async run({ slug, sql, max_chars }, context) {
+      const { caller, signal } = context;
+      const access = accessProject(projects, slugOf(api, slug, context), caller.principal);
+      access.require("read");
+      const result = await sqlQueries.run({ project: access.project, sql, caller, signal });
+      return describe(result, max_chars);
+    },
+  });
+}
+
+function describe(result: QueryResult, maxChars: number) {
+  const lines = [`columns: ${JSON.stringify(result.columns)}`];
+  const rows: QueryResult["rows"][number][] = [];
+  let room = maxChars - (lines[0]?.length ?? 0);
+  for (const row of result.rows) {
+    const line = JSON.stringify(row);
+    room -= line.length + 1;
+    if (room < 0) break;
+    lines.push(line);
+    rows.push(row);
+  }
+  const cutOff = cutOffOf(result, rows.length);
+  const count = rows.length;
+  lines.push(`${count} ${count === 1 ? "row" : "rows"}${cutOff === null ? "" : `. ${cutOff}`}`);
+  const data = { columns: result.columns, rows, count, cut_off: cutOff };
+  return { text: lines.join("\n"), data };
+}
+
+/** What is missing, and how to read on; null if nothing is. */
+function cutOffOf({ rows, cut }: QueryResult, shown: number): string | null {
+  const next = `Order the rows and go on with LIMIT and OFFSET ${shown}, or select less`;
+  if (shown < rows.length) {
+    const more = cut === null ? `${rows.length - shown} more rows` : "More rows";
+    return `${more} did not fit into max_chars. ${next}`;
+  }
+  if (cut === null) return null;
+  const limit = cut === "rows" ? `${QUERY_LIMITS.rows} rows` : "1 MiB";
+  return `The statement was stopped at the limit of ${limit}; there are more rows. ${next}`;
+}

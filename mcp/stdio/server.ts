@@ -1,0 +1,247 @@
+import { Invalid } from "../../services/errors.ts";
+import { requireShallow } from "../../services/validation/mod.ts";
+import { RPC_ERROR, type RpcErrorCode } from "../json_rpc.ts";
+import { isRecord, type RequestId } from "../plain_messages.ts";
+import { headersFor } from "./headers.ts";
+import { readLines, TOO_LONG } from "./lines.ts";
+import { ToolsWatch } from "./tools_watch.ts";
+
+/** Most messages that are answered at the same time; then the next line waits. */
+const MAX_PENDING = 64;
+
+/** How often to look for a change of the client's tools, in milliseconds. */
+const WATCH_INTERVAL = 60_000;
+
+/** How long calls may take after the input has ended, in milliseconds. */
+const LAST_ANSWERS = 15_000;
+
+/** The message could not be delivered; the text says what to do. */
+export class NotDelivered extends Error {
+  override readonly name = "NotDelivered";
+  /** The code of the JSON-RPC error. */
+  readonly code: RpcErrorCode;
+
+  constructor(message: string, code: RpcErrorCode = RPC_ERROR.server) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** What the server of standard input and output is connected with. */
+export interface StdioOptions {
+  readonly input: AsyncIterable<Uint8Array>;
+  /** Writes a line; throws if nobody reads any more. */
+  readonly write: (line: string) => Promise<void>;
+  /**
+   * Delivers a message to `/mcp`, of a running server or of this process.
+   *
+   * @throws NotDelivered
+   */
+  readonly deliver: (message: OutgoingMessage) => Promise<Response>;
+  /**
+   * How often to look for a change of the client's tools while it calls none, in milliseconds; a
+   * minute if absent.
+   */
+  readonly watchInterval?: number;
+}
+
+/** A message with the headers of HTTP. */
+export interface OutgoingMessage {
+  readonly headers: Headers;
+  readonly body: string;
+  /** Aborts when the client cancels the request, or is gone. */
+  readonly signal: AbortSignal;
+}
+
+/** A request that is being answered. */
+interface Pending {
+  readonly ids: readonly RequestId[];
+  readonly cancel: AbortController;
+}
+
+/**
+ * Answers MCP on standard input and output: a message per line, each delivered as a request of HTTP.
+ * Ends with its input. Every request gets an answer, and a failed delivery is an answer too.
+ *
+ * @throws what `write` throws
+ */
+export async function serveStdio(options: StdioOptions): Promise<void> {
+  await new StdioServer(options).serve();
+}
+
+class StdioServer {
+  readonly #options: StdioOptions;
+  readonly #pending = new Map<Promise<void>, Pending>();
+  readonly #tools = new ToolsWatch();
+  /** The revision that `initialize` agreed on. */
+  #revision: string | null = null;
+  #failure: { readonly error: unknown } | null = null;
+  /** The last line; the next one waits for it. */
+  #written: Promise<void> = Promise.resolve();
+
+  constructor(options: StdioOptions) {
+    this.#options = options;
+  }
+
+  async serve(): Promise<void> {
+    const watch = setInterval(() => this.#watch(), this.#options.watchInterval ?? WATCH_INTERVAL);
+    try {
+      await this.#serve();
+    } finally {
+      clearInterval(watch);
+    }
+  }
+
+  /** Asks the server for nothing but the mark of the tools, unless a call brings it anyway. */
+  #watch(): void {
+    if (!this.#tools.isDeclared || this.#pending.size > 0) return;
+    const ping = { jsonrpc: "2.0", method: "notifications/initialized" };
+    void this.#answer(JSON.stringify(ping), ping, false);
+  }
+
+  async #serve(): Promise<void> {
+    for await (const line of readLines(this.#options.input)) {
+      await this.#accept(line);
+      while (this.#pending.size >= MAX_PENDING) await Promise.race(this.#pending.keys());
+      if (this.#failure !== null) throw this.#failure.error;
+    }
+    const timer = setTimeout(() => {
+      for (const { cancel } of this.#pending.values()) cancel.abort();
+    }, LAST_ANSWERS);
+    await Promise.all(this.#pending.keys());
+    clearTimeout(timer);
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  async #accept(line: string | typeof TOO_LONG): Promise<void> {
+    if (line === TOO_LONG) {
+      return await this.#refuse([], RPC_ERROR.invalidRequest, "The message is longer than 16 MiB");
+    }
+    let message: unknown;
+    try {
+      requireShallow(line);
+      message = JSON.parse(line);
+    } catch (error) {
+      const reason = error instanceof Invalid ? error.message : "The line is not valid JSON";
+      return await this.#refuse([], RPC_ERROR.parse, reason);
+    }
+    const cancelled = cancelledBy(message);
+    if (cancelled !== null) return this.#cancel(cancelled);
+    const opens = isRecord(message) && message.method === "initialize";
+    const answered = this.#answer(line, message, opens);
+    // What follows is in the revision that the answer names.
+    if (opens) await answered;
+  }
+
+  #cancel(id: RequestId): void {
+    for (const { ids, cancel } of this.#pending.values()) {
+      if (ids.length === 1 && ids[0] === id) cancel.abort();
+    }
+  }
+
+  #answer(line: string, message: unknown, opens: boolean): Promise<void> {
+    const cancel = new AbortController();
+    const pending = { ids: idsOf(message), cancel };
+    const answered = this.#exchange(line, message, pending, opens).catch((error) => {
+      this.#failure ??= { error };
+    }).finally(() => this.#pending.delete(answered));
+    this.#pending.set(answered, pending);
+    return answered;
+  }
+
+  async #exchange(
+    line: string,
+    message: unknown,
+    { ids, cancel }: Pending,
+    opens: boolean,
+  ): Promise<void> {
+    let text: string;
+    let status: number;
+    let change: object | null;
+    const headers = headersFor(message, opens ? null : this.#revision);
+    this.#tools.ask(headers);
+    try {
+      const { signal } = cancel;
+      const response = await this.#options.deliver({ headers, body: line, signal });
+      status = response.status;
+      change = this.#tools.changeIn(response);
+      text = await response.text();
+    } catch (error) {
+      if (cancel.signal.aborted) return;
+      const reason = error instanceof Error ? error.message : String(error);
+      const code = error instanceof NotDelivered ? error.code : RPC_ERROR.internal;
+      return await this.#refuse(ids, code, reason);
+    }
+    if (ids.length > 0 || status >= 300) await this.#pass({ text, status, ids, opens });
+    if (change !== null) await this.#write(change);
+  }
+
+  /** Writes the answer of the server. */
+  async #pass({ text, status, ids, opens }: {
+    readonly text: string;
+    readonly status: number;
+    readonly ids: readonly RequestId[];
+    readonly opens: boolean;
+  }): Promise<void> {
+    const answer = answerIn(text, ids);
+    if (answer === null) {
+      const reason = `The server answered ${status} in place of JSON-RPC: is it muster?`;
+      return await this.#refuse(ids, RPC_ERROR.server, reason);
+    }
+    if (opens) this.#revision = agreedIn(answer) ?? this.#revision;
+    if (ids.length === 0) return;
+    await this.#write(opens ? this.#tools.declare(answer, this.#revision) : answer);
+  }
+
+  /** Answers every request of a message with an error; a notification gets none. */
+  async #refuse(ids: readonly RequestId[], code: RpcErrorCode, message: string): Promise<void> {
+    const isUnreadable = code === RPC_ERROR.parse || code === RPC_ERROR.invalidRequest;
+    for (const id of ids.length === 0 && isUnreadable ? [null] : ids) {
+      await this.#write({ jsonrpc: "2.0", id, error: { code, message } });
+    }
+  }
+
+  #write(answer: unknown): Promise<void> {
+    const line = JSON.stringify(answer);
+    return this.#written = this.#written.then(() => this.#options.write(line));
+  }
+}
+
+/** The ids of the requests in a message or a batch. */
+function idsOf(message: unknown): RequestId[] {
+  return (Array.isArray(message) ? message : [message]).flatMap((part) =>
+    isRecord(part) && "method" in part &&
+      (typeof part.id === "string" || typeof part.id === "number")
+      ? [part.id]
+      : []
+  );
+}
+
+/** The request that a message cancels; null if it is no such message. */
+function cancelledBy(message: unknown): RequestId | null {
+  if (!isRecord(message) || message.method !== "notifications/cancelled") return null;
+  const id = isRecord(message.params) ? message.params.requestId : undefined;
+  return typeof id === "string" || typeof id === "number" ? id : null;
+}
+
+/**
+ * The JSON-RPC answer in a text, null if there is none. A refusal before the message was read has no
+ * id; it gets the request's.
+ */
+function answerIn(text: string, ids: readonly RequestId[]): unknown {
+  try {
+    const answer: unknown = JSON.parse(text);
+    if (Array.isArray(answer)) return answer;
+    if (!isRecord(answer) || answer.jsonrpc !== "2.0") return null;
+    return answer.id === null && ids.length > 0 ? { ...answer, id: ids[0] } : answer;
+  } catch {
+    return null;
+  }
+}
+
+/** The revision in the answer to `initialize`. */
+function agreedIn(answer: unknown): string | null {
+  const result = isRecord(answer) ? answer.result : undefined;
+  const revision = isRecord(result) ? result.protocolVersion : undefined;
+  return typeof revision === "string" ? revision : null;
+}

@@ -1,0 +1,16 @@
+/**
+ * Requests of HTTP that errors of the services name, and what a model can use in their place. A
+ * request without a tool is left out.
+ */
+const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
+  [/POST \u2026\/takeover/, "take_over_workspace"],
+  [/POST \/v1\/agents\/[^/\s]+\/messages/, "send_direct"],
+  [/; DELETE deletes the page/, ""],
+  [/ with POST \/api\/tickets\/fields/, ""],
+  [/; GET \/api\/tickets\/fields lists those that they have/, ""],
+];
+
+/** The message of an error, with tools in place of requests. */
+export function inToolWords(message: string): string {
+  return REPLACEMENTS.reduce((text, [request, tool]) => text.replace(request, tool), message);
+}

@@ -1,0 +1,105 @@
+/** What a model reads when a call fails, and in the prompt for reviews. */
+import assert from "node:assert/strict";
+import { commitFiles } from "../../support/projects.ts";
+import { type ToolTest, withTools } from "./support.ts";
+
+interface Prompt {
+  readonly messages: readonly { readonly content: { readonly text: string } }[];
+}
+
+async function openReview(test: ToolTest): Promise<number> {
+  await test.use("create_workspace", { name: "mine" });
+  const changes = [{ path: "a.txt", content: "A new line\n" }];
+  await test.use("commit_files", { workspace: "mine", message: "Add a", changes });
+  return (await test.use("create_review", { title: "Add a", workspace: "mine" })).data.id;
+}
+
+Deno.test("the prompt for a review holds its diff, and fails if there is no such review", async () => {
+  await withTools(async (test) => {
+    const id = String(await openReview(test));
+    const ask = (id: string) =>
+      test.rpc("prompts/get", { name: "review", arguments: { id } }) as Promise<Prompt>;
+    const { messages: [message] } = await ask(id);
+    assert.match(message?.content.text ?? "", /## The review\n\n\{[^]*\+A new line/);
+    await assert.rejects(ask("99"), /Review not found\. list_reviews shows the reviews/);
+  });
+});
+
+Deno.test("a refused verdict or merge says how a review gets its approval", async () => {
+  await withTools(async (test) => {
+    const id = await openReview(test);
+    assert.match(
+      await test.fail("approve_review", { id }),
+      /^Cannot approve your own review\. Another agent or a person .* approves it/,
+    );
+    assert.match(await test.fail("merge_workspace", { name: "mine" }), /get_review shows what/);
+  });
+});
+
+Deno.test("errors of the tools for code and workspaces name the tool that helps", async () => {
+  await withTools(async (test) => {
+    await commitFiles(test, { "a.txt": "a\n" });
+    const { data: { uuid } } = await test.use("create_ticket", { title: "One", body: "" });
+    const free = { name: "w", ticket: uuid };
+    assert.match(await test.fail("create_workspace", free), /claim it first\. claim_ticket claims/);
+    await test.use("create_workspace", { name: "w" });
+    assert.match(await test.fail("create_workspace", { name: "w" }), /list_workspaces/);
+    const none = { workspace: "w", message: "Nothing" };
+    assert.match(
+      await test.fail("commit_files", none),
+      /^Nothing to commit: give "changes", "edits" or "patch"$/,
+    );
+    assert.match(await test.fail("read_file", { filepath: "none" }), /browse_code lists the files/);
+    const lost = { filepath: "a.txt", checkin: "workspace/none" };
+    assert.match(await test.fail("read_file", lost), /list_branches/);
+    const merged = await test.fail("update_workspace", { name: "w" });
+    assert.match(merged, /is merged already\. If the error lists conflicts, call again/);
+    const others = { workspace: "w", message: "Mine", changes: [{ path: "b", content: "b" }] };
+    assert.match(
+      await test.fail("commit_files", others, test.other),
+      /belongs to .*create_workspace makes one of your own/,
+    );
+    const branch = { checkin: "workspace/w", context: "tests", state: "success" };
+    assert.match(await test.fail("report_ci_status", branch), /get_workspace shows the tip/);
+  });
+});
+
+Deno.test("errors name tools in place of requests of HTTP", async () => {
+  await withTools(async (test) => {
+    await test.use("create_workspace", { name: "mine" });
+    const work = { workspace: "mine", message: "Theirs", changes: [{ path: "b", content: "b" }] };
+    const texts = [
+      await test.fail("commit_files", work, test.other),
+      await test.fail("abandon_workspace", { name: "mine" }, test.other),
+      await test.fail("write_wiki_page", { page_name: "Plan", content: "" }),
+    ];
+    assert.match(texts[0] ?? "", /take_over_workspace makes it yours/);
+    for (const text of texts) assert.doesNotMatch(text, /GET|POST|PUT|PATCH|DELETE|\/api|…/);
+  });
+});
+
+Deno.test("a resource over 1 MiB is refused before it is read", async () => {
+  await withTools(async (test) => {
+    await commitFiles(test, {
+      "big.txt": "x".repeat(2 ** 20 + 1),
+      "fits.txt": "y".repeat(2 ** 20),
+    });
+    const read = (path: string) =>
+      test.rpc("resources/read", { uri: `muster://project/demo/file/${path}` });
+    await assert.rejects(read("big.txt"), /larger than 1 MiB: read_file reads parts of it"/);
+    const { contents: [content] } = await read("fits.txt") as { contents: { text: string }[] };
+    assert.equal(content?.text.length, 2 ** 20);
+    const refused = await test.send("GET /api/file?path=big.txt&max_bytes=1048576");
+    const { error } = await refused.json();
+    assert.deepEqual([refused.status, error], [413, '"big.txt" has 1048577 bytes']);
+  });
+});
+
+Deno.test("a resource named .. is not found, and leads to no other route", async () => {
+  await withTools(async (test) => {
+    for (const name of ["wiki/..", "wiki/%2E%2E", "ticket/..", "ticket/."]) {
+      const read = test.rpc("resources/read", { uri: `muster://project/demo/${name}` });
+      await assert.rejects(read, /There is no/, name);
+    }
+  });
+});

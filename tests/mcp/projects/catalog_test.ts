@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { BY_OPERATOR } from "../../support/services.ts";
+import { withTools } from "./support.ts";
+
+/** The contract's tools, with the arguments of the reference; sql_query has tests of its own. */
+const CONTRACT: Readonly<Record<string, readonly string[]>> = {
+  list_projects: ["slug"],
+  get_project: ["slug"],
+  browse_code: ["slug", "path"],
+  read_file: ["slug", "filepath"],
+  get_timeline: ["slug", "limit", "branch"],
+  get_checkin: ["slug", "uuid"],
+  search_code: ["slug", "query", "limit"],
+  list_tickets: ["slug", "status", "limit"],
+  get_ticket: ["slug", "uuid"],
+  create_ticket: ["slug", "title", "body", "type", "severity", "priority"],
+  update_ticket: ["slug", "uuid", "status", "comment"],
+  list_wiki_pages: ["slug"],
+  get_wiki_page: ["slug", "page_name"],
+  list_branches: ["slug"],
+  get_file_blame: ["slug", "filepath"],
+  get_file_history: ["slug", "filepath", "limit"],
+};
+
+const COORDINATION = [
+  "get_status",
+  "list_channels",
+  "register_agent",
+  "send_message",
+  "get_history",
+];
+
+const WRITING =
+  /^(?:abandon|approve|claim|close|comment|commit|create|land|merge|release|report|request|restore|submit|take|update|write)_/;
+
+/** Tools of the coordination service that change something. */
+const SPEAKING = [
+  ...["register_agent", "send_message", "send_direct", "post", "acknowledge_messages"],
+];
+
+Deno.test("the operator sees the coordination tools first, then those of the contract and more", async () => {
+  await withTools(async (test) => {
+    const tools = await test.tools(test.operator);
+    const names = tools.map(({ name }) => name);
+    assert.deepEqual(names.slice(0, 5), COORDINATION);
+    assert.deepEqual(names, [...new Set(names)]);
+    for (const [name, inputs] of Object.entries(CONTRACT)) {
+      const tool = tools.find((one) => one.name === name);
+      assert.ok(tool !== undefined, name);
+      const offered = Object.keys(tool.inputSchema.properties);
+      assert.deepEqual(inputs.filter((one) => !offered.includes(one)), [], name);
+    }
+  });
+});
+
+Deno.test("every tool tells a model what it does, what each argument means, and what it changes", async () => {
+  await withTools(async (test) => {
+    for (const { name, description, inputSchema, annotations } of await test.tools(test.operator)) {
+      assert.match(name, /^[a-z]+(?:_[a-z]+)*$/);
+      assert.ok(description.length > 40 && description.length < 700, name);
+      assert.doesNotMatch(JSON.stringify(inputSchema), /\$ref|\$defs/, name);
+      const isWriting = WRITING.test(name) || SPEAKING.includes(name);
+      assert.equal(annotations["readOnlyHint"], !isWriting, name);
+    }
+  });
+});
+
+Deno.test("a test compares the answer of every tool for projects with its schema", async () => {
+  const folder = new URL(".", import.meta.url);
+  let tests = "";
+  for await (const { name } of Deno.readDir(folder)) {
+    if (name.endsWith("_test.ts")) tests += await Deno.readTextFile(new URL(name, folder));
+  }
+  await withTools(async (test) => {
+    const tools = await test.tools(test.operator);
+    const names = tools.slice(tools.findIndex(({ name }) => name === "list_projects"))
+      .map(({ name }) => name).filter((name) => name !== "sql_query");
+    assert.ok(names.length >= 45);
+    assert.deepEqual(names.filter((name) => !tests.includes(`use("${name}"`)), []);
+  });
+});
+
+Deno.test("tools/list has no tool that the caller may use in no project", async () => {
+  await withTools(async (test) => {
+    const { projects } = test.api.services.hosting;
+    const namesOf = async (as: string) => (await test.tools(as)).map(({ name }) => name);
+    const writer = await namesOf(test.caller);
+    assert.ok(writer.includes("commit_files") && writer.includes("report_ci_status"));
+    assert.ok(!writer.includes("register_agent"));
+    const outsider = await namesOf(test.outsider);
+    assert.ok(outsider.includes("list_projects") && !outsider.includes("read_file"));
+    await projects.setMember("demo", "stranger-1", "read", BY_OPERATOR);
+    const reader = await namesOf(test.outsider);
+    assert.ok(reader.includes("read_file"));
+    assert.deepEqual(reader.filter((name) => WRITING.test(name)), []);
+    await projects.setMember("demo", "stranger-1", "write", BY_OPERATOR);
+    assert.deepEqual(await namesOf(test.outsider), writer);
+  });
+});
+
+Deno.test("a token with the scope read sees no writing tool, and cannot call one", async () => {
+  await withTools(async (test) => {
+    const token = await test.token({ owner: "caller", scopes: ["read"] });
+    const names = (await test.tools(token)).map(({ name }) => name);
+    assert.ok(names.includes("read_file") && !names.some((name) => WRITING.test(name)));
+    const input = { title: "x", body: "" };
+    assert.match(await test.fail("create_ticket", input, token), /no scope "write"/);
+  });
+});
+
+Deno.test("a project token sees and uses the tools of its project alone", async () => {
+  await withTools(async (test) => {
+    const { projects } = test.api.services.hosting;
+    const request = {
+      slug: "second",
+      name: "Second",
+      description: "",
+      visibility: "private",
+    } as const;
+    await projects.create(request, BY_OPERATOR);
+    const token = await test.token({ project: "demo", scopes: ["read", "write"] });
+    const names = (await test.tools(token)).map(({ name }) => name);
+    assert.ok(names.includes("create_ticket") && !names.includes("get_history"));
+    assert.equal((await test.use("get_project", {}, token)).data.slug, "demo");
+    assert.match(await test.fail("get_project", { slug: "second" }, token), /project/i);
+    assert.match(await test.fail("get_history", { channel: "#a" }, token), /repositories alone/);
+    const reporter = await test.token({ project: "demo", scopes: ["status:write"] });
+    const few = (await test.tools(reporter)).map(({ name }) => name);
+    assert.deepEqual(few, ["report_ci_status"]);
+  });
+});
+
+Deno.test("older revisions get the answers as text alone", async () => {
+  await withTools(async (test) => {
+    const params = { name: "get_project", arguments: {} };
+    for (const revision of ["2024-11-05", "2025-03-26"]) {
+      const result = await test.rpc("tools/call", params, test.caller, revision);
+      assert.deepEqual(Object.keys(Object(result)).toSorted(), ["content", "isError"]);
+    }
+  });
+});

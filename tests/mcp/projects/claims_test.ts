@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { withTools } from "./support.ts";
+
+Deno.test("tickets: the tools say the same as the routes", async () => {
+  await withTools(async (test) => {
+    const { data: made } = await test.use("create_ticket", {
+      title: "Crash",
+      body: "On an empty line",
+      severity: "Severe",
+      subsystem: "parser",
+    });
+    const { uuid } = made;
+    const route = await test.answer(`GET /api/tickets/${uuid}`);
+    assert.deepEqual([route.body, route.priority], ["On an empty line", "Medium"]);
+    for (const name of ["title", "status", "type", "severity", "subsystem", "created"]) {
+      assert.equal(made[name], route[name], name);
+    }
+    const change = { uuid: uuid.slice(0, 8), status: "Review", comment: "I look at it" };
+    const { data: changed } = await test.use("update_ticket", change);
+    assert.deepEqual([changed.success, changed.status, changed.uuid], [true, "Review", uuid]);
+    const { data: ticket } = await test.use("get_ticket", { uuid });
+    const after = await test.answer(`GET /api/tickets/${uuid}`);
+    assert.deepEqual(ticket.comments, after.comments);
+    assert.deepEqual([ticket.body, ticket.claim], [after.body, null]);
+    assert.deepEqual(
+      (await test.use("list_tickets", { status: "Review" })).data.tickets,
+      (await test.answer("GET /api/tickets?status=Review")).tickets,
+    );
+    assert.deepEqual((await test.use("list_tickets", { status: "Open" })).data.tickets, []);
+    assert.match(await test.fail("update_ticket", { uuid }), /^No fields to update/);
+    assert.match(await test.fail("get_ticket", { uuid: "ffff" }), /search_code/);
+    assert.match(await test.fail("create_ticket", { title: "x" }), /"body"/);
+  });
+});
+
+Deno.test("a claim that somebody else holds names the holder and the next free tickets", async () => {
+  await withTools(async (test) => {
+    const make = async (title: string) =>
+      (await test.use("create_ticket", { title, body: "" })).data.uuid;
+    const first = await make("One");
+    const second = await make("Two");
+    await test.use("claim_ticket", { uuid: first }, test.other);
+    const refusal = await test.fail("claim_ticket", { uuid: first });
+    assert.match(refusal, /^Ticket already claimed\. other holds the ticket until \d{4}-/);
+    assert.match(refusal, new RegExp(`Next unclaimed: ${second}\\. Do not work on this`));
+    assert.match(await test.fail("release_ticket", { uuid: second }), /get_my_work/);
+    await test.use("claim_ticket", { uuid: second });
+    const wrong = { uuid: second, generation: 7, comment: "x" };
+    assert.match(await test.fail("update_ticket", wrong), /generation is 1, not 7/);
+    const { data } = await test.use("release_ticket", { uuid: second, generation: 1 });
+    assert.equal(data.status, "released");
+  });
+});
+
+Deno.test("a long ticket keeps its comments whole, and says how to read the others", async () => {
+  await withTools(async (test) => {
+    const body = "A line of the description\n".repeat(100);
+    const { data: { uuid } } = await test.use("create_ticket", { title: "Long", body });
+    const comments = Array.from(
+      { length: 12 },
+      (_, index) => `Comment ${index} ${"x".repeat(200)}`,
+    );
+    for (const comment of comments) await test.use("update_ticket", { uuid, comment });
+    const read: string[] = [];
+    let next: object | undefined = { start_line: 99 };
+    for (let calls = 0; next !== undefined; calls++) {
+      assert.ok(calls < 20);
+      const { text, data } = await test.use("get_ticket", { uuid, max_chars: 3000, ...next });
+      assert.ok(text.length <= 3000, `${text.length}`);
+      read.push(...data.comments.map(({ comment }: { comment: string }) => comment));
+      next = data.next === undefined ? undefined : { start_line: 99, ...data.next };
+    }
+    assert.deepEqual(read, comments);
+    const { data: whole } = await test.use("get_ticket", { uuid });
+    assert.deepEqual([whole.body, whole.more], [body, undefined]);
+  });
+});
+
+Deno.test("submit_work asks for reviewers, also when a review is open already", async () => {
+  await withTools(async (test) => {
+    const { data: { uuid } } = await test.use("create_ticket", { title: "One", body: "" });
+    await test.use("claim_ticket", { uuid });
+    const alone = await test.fail("submit_work", { uuid, summary: "Done", reviewers: ["other"] });
+    assert.match(alone, /"reviewers" needs a workspace with changes to review/);
+    await test.use("create_workspace", { name: "one", ticket: uuid });
+    const changes = [{ path: "a.txt", content: "a\n" }];
+    await test.use("commit_files", { workspace: "one", message: "Add a", changes });
+    const work = { uuid, summary: "Done", workspace: "one" };
+    const unknown = await test.fail("submit_work", { ...work, reviewers: ["nobody-1"] });
+    assert.match(unknown, /There is no account "nobody-1"/);
+    const own = await test.fail("submit_work", { ...work, reviewers: ["caller"] });
+    assert.match(own, /"caller" wrote the change and cannot review it/);
+    const { data: { review } } = await test.use("submit_work", { ...work, reviewers: ["OTHER"] });
+    const waiting = async () => (await test.use("get_my_work", {}, test.other)).data.to_review;
+    assert.deepEqual((await waiting()).map(({ id }: { id: number }) => id), [review]);
+
+    const { data: second } = await test.use("create_ticket", { title: "Two", body: "" });
+    await test.use("claim_ticket", { uuid: second.uuid });
+    await test.use("create_workspace", { name: "two", ticket: second.uuid });
+    await test.use("commit_files", { workspace: "two", message: "Add b", changes });
+    const { data: early } = await test.use("create_review", { title: "Two", workspace: "two" });
+    const later = { uuid: second.uuid, summary: "Done", workspace: "two", reviewers: ["other"] };
+    assert.equal((await test.use("submit_work", later)).data.review, early.id);
+    const { data } = await test.use("get_review", { id: early.id });
+    assert.deepEqual(data.reviewers, ["other"]);
+  });
+});
+
+Deno.test("workspaces and reviews are listed by agent, and reviews by all that are open", async () => {
+  await withTools(async (test) => {
+    for (const [name, as] of [["mine", test.caller], ["theirs", test.other]] as const) {
+      await test.use("create_workspace", { name }, as);
+      const changes = [{ path: `${name}.txt`, content: "a\n" }];
+      await test.use("commit_files", { workspace: name, message: "Add", changes }, as);
+      await test.use("create_review", { title: name, workspace: name }, as);
+    }
+    await test.use("approve_review", { id: 2 });
+    await test.use("close_review", { id: 1 });
+    const listed = async (tool: string, input: object) => {
+      const { data } = await test.use(tool, input);
+      const entries: { name?: string; title?: string }[] = data.workspaces ?? data.reviews;
+      return [entries.map(({ name, title }) => name ?? title), data.total];
+    };
+    assert.deepEqual(await listed("list_workspaces", { agent: "OTHER" }), [["theirs"], 1]);
+    assert.deepEqual(await listed("list_workspaces", { agent: "nobody-1" }), [[], 0]);
+    assert.deepEqual(await listed("list_reviews", { agent: "caller" }), [["mine"], 1]);
+    assert.deepEqual(await listed("list_reviews", { status: "open" }), [["theirs"], 1]);
+    assert.deepEqual(await listed("list_reviews", { status: "open", agent: "caller" }), [[], 0]);
+  });
+});

@@ -1,0 +1,79 @@
+/** `serveStdio` with a server that is a function. */
+import assert from "node:assert/strict";
+import { serveStdio } from "../../mcp/stdio/mod.ts";
+import { TOOLS_MARK } from "../../mcp/tools_mark.ts";
+
+const CHANGED = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
+
+/** A client that writes one `initialize`, and reads lines. */
+class Client {
+  readonly #input = Promise.withResolvers<void>();
+  readonly #revision: string;
+  readonly lines: string[] = [];
+  onLine: () => void = () => {};
+
+  constructor(revision: string) {
+    this.#revision = revision;
+  }
+
+  async *input() {
+    const params = { protocolVersion: this.#revision };
+    const message = { jsonrpc: "2.0", id: 1, method: "initialize", params };
+    yield new TextEncoder().encode(`${JSON.stringify(message)}\n`);
+    await this.#input.promise;
+  }
+
+  end(): void {
+    this.#input.resolve();
+  }
+
+  write = (line: string): Promise<void> => {
+    this.lines.push(line);
+    this.onLine();
+    return Promise.resolve();
+  };
+}
+
+/** The answer of a server whose caller has a set of tools. */
+function answer(body: string, revision: string, mark: string): Response {
+  const { id } = JSON.parse(body);
+  const headers = { [TOOLS_MARK]: mark };
+  if (id === undefined) return new Response(null, { status: 202, headers });
+  const result = { protocolVersion: revision, capabilities: { tools: {} } };
+  return Response.json({ jsonrpc: "2.0", id, result }, { headers });
+}
+
+Deno.test("a client that calls nothing is told when its tools have changed", async () => {
+  const client = new Client("2025-11-25");
+  let mark = "one";
+  client.onLine = () => {
+    if (client.lines.at(-1) === CHANGED) client.end();
+    mark = "two";
+  };
+  await serveStdio({
+    input: client.input(),
+    write: client.write,
+    deliver: ({ headers, body }) => {
+      assert.ok(headers.has(TOOLS_MARK));
+      return Promise.resolve(answer(body, "2025-11-25", mark));
+    },
+    watchInterval: 1,
+  });
+  const [opened = "", ...others] = client.lines;
+  assert.deepEqual(JSON.parse(opened).result.capabilities, { tools: { listChanged: true } });
+  assert.deepEqual(others, [CHANGED]);
+});
+
+Deno.test("a client of the oldest revision gets what the contract fixes, and no notification", async () => {
+  const client = new Client("2024-11-05");
+  let asked = 0;
+  client.onLine = () => client.end();
+  await serveStdio({
+    input: client.input(),
+    write: client.write,
+    deliver: ({ body }) => Promise.resolve(answer(body, "2024-11-05", String(asked++))),
+    watchInterval: 1,
+  });
+  assert.equal(client.lines.length, 1);
+  assert.deepEqual(JSON.parse(client.lines[0] ?? "").result.capabilities, { tools: {} });
+});
