@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
-import { IRC_CLIENTS, loginLines } from "./login_lines.ts";
+import { IRC_CLIENTS, loginLines } from "../services/agents/mod.ts";
 import type { Group } from "./command_line/mod.ts";
 import {
   CLIENT_OPTION,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ApiClient, Refused } from "./client.ts";
-import { loginLines } from "./login_lines.ts";
+import { loginLines } from "../services/agents/mod.ts";
 import type { Command, Group, Option } from "./command_line/mod.ts";
 import {
   checkCount,

@@ -5,7 +5,7 @@ import type { CommandOptions } from "./options.ts";
 import { readEndpoints, urlOf } from "./endpoints.ts";
 import { CommandFailed, printError, visible } from "./output.ts";
 import { certificateFault, trustOwnCertificate } from "./server_certificate.ts";
-import { readSettings } from "./settings.ts";
+import { readClientSettings } from "./settings.ts";
 
 /** Time limit of a call, except for streams, in milliseconds. */
 const CALL_TIMEOUT = 30_000;
@@ -52,16 +52,21 @@ export class ApiClient {
 
   /**
    * Finds the server and the credential: `--url`, `MUSTER_URL`, or the server of the data folder;
-   * `MUSTER_TOKEN`, or the file `api_token` in the data folder.
+   * `MUSTER_TOKEN`, the file that `MUSTER_TOKEN_FILE` names, or `api_token` in the data folder.
+   *
+   * @param token the credential itself, or whether to look for one
    */
-  static async connect(options: CommandOptions, { token = true } = {}): Promise<ApiClient> {
-    const settings = await readSettings(options);
+  static async connect(
+    options: CommandOptions,
+    { token = true }: { readonly token?: boolean | string } = {},
+  ): Promise<ApiClient> {
+    const settings = await readClientSettings(options);
     const url = options.url ?? Deno.env.get("MUSTER_URL") ??
       await defaultUrl(settings);
     if (!URL.canParse(url)) throw new CommandFailed(`"${url}" is not a URL`, 2);
     return new ApiClient(
       url.replace(/\/+$/, ""),
-      token ? await readToken(settings.data_dir) : null,
+      token === true ? await readToken(settings.data_dir) : token === false ? null : token,
       url.startsWith("https:") ? await trustOwnCertificate(settings) : null,
     );
   }
@@ -226,10 +231,15 @@ async function defaultUrl({ api_addr, data_dir, tls }: Config): Promise<string> 
   return urlOf(tls.cert === "" ? "http" : "https", address);
 }
 
-async function readToken(dataDir: string): Promise<string> {
+/**
+ * The token of commands: `MUSTER_TOKEN`, or the operator's in the data folder.
+ *
+ * @throws CommandFailed if there is none
+ */
+export async function readToken(dataDir: string): Promise<string> {
   const token = Deno.env.get("MUSTER_TOKEN") ?? Deno.env.get("MUSTER_API_TOKEN");
   if (token !== undefined) return token;
-  const path = join(dataDir, "api_token");
+  const path = Deno.env.get("MUSTER_TOKEN_FILE") ?? join(dataDir, "api_token");
   try {
     return (await Deno.readTextFile(path)).trim();
   } catch (error) {

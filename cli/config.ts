@@ -43,6 +43,9 @@ async function runningEndpoints(dataDir: string): Promise<Endpoints | null> {
 }
 
 async function findTlsProblems(config: Config): Promise<Problem[]> {
+  const { acme, cert } = config.tls;
+  // The first start makes the file.
+  if (acme.domains.length > 0 && !isReadable(cert)) return [];
   try {
     await readCertificate(config);
     return [];
@@ -53,7 +56,7 @@ async function findTlsProblems(config: Config): Promise<Problem[]> {
 }
 
 /** Finds unreadable files that the configuration names. */
-function findUnreadable({ irc, bridge }: Config): Problem[] {
+export function findUnreadable({ irc, bridge }: Config): Problem[] {
   if (irc.mode !== "external") return [];
   const files: readonly (readonly [string, string])[] = [
     ["irc.tls.ca", irc.tls.ca],

@@ -36,6 +36,11 @@ export class Connections implements Disposable {
     return listeners.open();
   }
 
+  /** The number of open connections from outside this process. */
+  get open(): number {
+    return this.http.open + countOpen(this.#irc);
+  }
+
   /** Frees descriptors after a connection could not be accepted for lack of them. */
   readonly exhausted = (): void => {
     this.#descriptors.exhausted(this.#config, {
@@ -67,8 +72,9 @@ export class Connections implements Disposable {
   }
 }
 
+/** Clients inside this process, such as the bridge, have no socket. */
 function countOpen(irc: IrcServer | null): number {
   if (irc === null) return 0;
-  const { clients, handshakes } = irc.stats();
-  return clients + handshakes;
+  const { clients, handshakes, transports } = irc.stats();
+  return clients - (transports.get("internal") ?? 0) + handshakes;
 }

@@ -1,10 +1,19 @@
 import { join } from "node:path";
+import type { Config } from "../services/config/mod.ts";
 import { DatabaseError } from "../services/database/mod.ts";
 import { type LogReport, verifyLog } from "../services/events/mod.ts";
 import { readKeyFile, SecretFileError } from "../services/identity/mod.ts";
+import { examineData, type Finding, findingsOf } from "../services/doctor/mod.ts";
+import { VERSION } from "../services/version.ts";
+import { foldersOf } from "./backup.ts";
 import type { Group } from "./command_line/mod.ts";
+import { findUnreadable } from "./config.ts";
+import { checkAddresses } from "./doctor_addresses.ts";
+import { isHeld } from "./endpoints.ts";
+import { TerminalProgress } from "./fossil/progress.ts";
 import { type CommandOptions, JSON_OPTION } from "./options.ts";
-import { CommandFailed, print, printJson, visible } from "./output.ts";
+import { CommandFailed, counted, print, printJson, visible } from "./output.ts";
+import { findClearText } from "./preflight.ts";
 import { readSettings } from "./settings.ts";
 
 /**
@@ -37,14 +46,97 @@ function printReport({ events, first, last, hash, findings, found }: LogReport):
   print(`hash    ${visible(hash)}`);
 }
 
+interface CheckOptions extends CommandOptions {
+  readonly quick?: boolean;
+}
+
+/**
+ * `muster doctor`: checks configuration, data and machine, with or without a running server. Prints
+ * its findings, and fails if one of them is an error or a warning.
+ */
+async function checkAll(options: CheckOptions): Promise<void> {
+  const findings = await examine(options);
+  const bad = findings.filter(({ level }) => level !== "note");
+  if (options.json === true) printJson({ healthy: bad.length === 0, findings });
+  else {
+    for (const { level, check, message, fix } of findings) {
+      print(visible(`${level}: ${check}: ${message}; ${fix}`));
+    }
+    if (bad.length === 0) print("Everything is in order");
+  }
+  if (bad.length > 0) throw new CommandFailed(counted(bad.length, "finding"));
+}
+
+async function examine(options: CheckOptions): Promise<Finding[]> {
+  let config: Config;
+  try {
+    config = await readSettings(options);
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error;
+    const found = findingsOf("configuration");
+    return error.message.split("\n").map((line) => found.error(line, "correct the configuration"));
+  }
+  const isRunning = isHeld(config.data_dir);
+  using progress = new TerminalProgress();
+  return [
+    ...checkConfiguration(config),
+    ...await checkAddresses(options, config, isRunning),
+    ...await examineData({
+      folders: foldersOf(config),
+      tls: config.tls,
+      isRunning,
+      quick: options.quick === true,
+      version: VERSION,
+      now: Date.now(),
+      onProgress: (what, done, total) => progress.show(what, done, total),
+    }),
+  ];
+}
+
+function checkConfiguration(config: Config): Finding[] {
+  const found = findingsOf("configuration");
+  return [
+    ...findUnreadable(config).map(({ message }) =>
+      found.error(message, "name a file that this user can read")
+    ),
+    ...findClearText(config).map(({ message, key }) =>
+      found.warning(
+        `${key}: ${message}`,
+        "set tls.cert and tls.key, or trusted_proxies behind a proxy with TLS",
+      )
+    ),
+  ];
+}
+
 /** `muster doctor`: looks for damage. */
 export const DOCTOR: Group = {
+  default: "check",
   commands: [
+    {
+      name: "check",
+      summary: "check configuration, data and machine (the default)",
+      options: [
+        { flags: "--quick", summary: "leave out what reads every event and every artifact" },
+        JSON_OPTION,
+      ],
+      run: checkAll,
+    },
     {
       name: "log",
       summary: "verify the event log in the data folder, also while a server runs",
       options: [JSON_OPTION],
       run: checkLog,
     },
+  ],
+  examples: [
+    { line: "doctor", purpose: "Check everything" },
+    { line: "doctor --quick --json", purpose: "Check in seconds, for a monitor" },
+  ],
+  notes: [
+    "It checks configuration, permissions, keys, databases, event log, history, repositories with " +
+    "their derived tables, free space, clock, versions, addresses, certificate, and what " +
+    "interrupted work has left. Each finding says how to fix it. It changes nothing; repositories " +
+    "are examined as copies in the temporary folder (TMPDIR).",
+    "It exits with 1 if there is an error or a warning; notes need nothing.",
   ],
 };

@@ -1,6 +1,11 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { type Address, formatAddress } from "../services/config/mod.ts";
+import {
+  type Address,
+  DataFolder,
+  DataFolderError,
+  formatAddress,
+} from "../services/config/mod.ts";
 
 /** The file in the data folder with the bound addresses. */
 const FILE = "endpoints.json";
@@ -47,6 +52,26 @@ export function writeEndpoints(
   const path = join(folder, FILE);
   Deno.writeTextFileSync(`${path}.new`, `${JSON.stringify(endpoints, null, 2)}\n`);
   Deno.renameSync(`${path}.new`, path);
+}
+
+/** Removes the file of a server that has ended. */
+export function removeEndpoints(folder: string): void {
+  try {
+    Deno.removeSync(join(folder, FILE));
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}
+
+/** Whether a process uses the data folder. */
+export function isHeld(folder: string): boolean {
+  try {
+    DataFolder.check(folder);
+    return false;
+  } catch (error) {
+    if (error instanceof DataFolderError) return true;
+    throw error;
+  }
 }
 
 /** @returns null if the file is missing, or not in this form */

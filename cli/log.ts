@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
-import type { Leaf } from "./command_line/mod.ts";
+import type { Command, Group } from "./command_line/mod.ts";
+import { LEVEL } from "./log_level.ts";
 import {
   checkCount,
   checkNumber,
@@ -100,8 +101,9 @@ function textOf(value: unknown): string {
   return typeof value === "string" && /^[^\s"]+$/.test(value) ? value : JSON.stringify(value);
 }
 
-/** `muster log`: the event log. */
-export const LOG: Leaf = {
+const SHOW: Command = {
+  name: "show",
+  summary: "print events (the default)",
   options: [
     { flags: "-f, --follow", summary: "continue with each new event" },
     {
@@ -122,9 +124,16 @@ export const LOG: Leaf = {
     { ...JSON_OPTION, summary: "print one JSON object per event" },
     URL_OPTION,
   ],
+  run: showLog,
+};
+
+/** `muster log`: the event log, and the level of the program's own. */
+export const LOG: Group = {
+  default: "show",
+  commands: [SHOW, LEVEL],
   examples: [
     { line: "log -f --types 'agent.*'", purpose: "Follow the events of agents" },
     { line: "log --after 0 --json", purpose: "Print the whole log as JSON" },
+    { line: "log level debug", purpose: "Log every request of the running server" },
   ],
-  run: showLog,
 };

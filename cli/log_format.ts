@@ -1,5 +1,4 @@
-/** The severity of a line of the log. */
-export type LogLevel = "debug" | "info" | "warning" | "error";
+import type { LogLevel } from "../services/log.ts";
 
 /** The properties of a line of the log, beside its message. */
 export type LogProperties = Readonly<Record<string, unknown>>;

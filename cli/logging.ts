@@ -1,12 +1,10 @@
 import type { Config } from "../services/config/mod.ts";
-import type { Log } from "../services/log.ts";
+import { type Log, LOG_LEVELS, type LogLevel, type LogThreshold } from "../services/log.ts";
 import { LineWriter } from "./line_writer.ts";
-import { jsonFormat, type LogFormat, type LogLevel, readableFormat } from "./log_format.ts";
+import { jsonFormat, type LogFormat, readableFormat } from "./log_format.ts";
 
 /** Longest wait for the reader of the log when the program ends, in milliseconds. */
 const FLUSH_LIMIT = 1000;
-
-const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warning: 2, error: 3 };
 
 /** The destination and format of the log. */
 type LogStream = Pick<typeof Deno.stderr, "write" | "isTerminal">;
@@ -15,7 +13,7 @@ type LogStream = Pick<typeof Deno.stderr, "write" | "isTerminal">;
  * The log of the program: one line per record, for people if the stream is a terminal, otherwise as
  * JSON.
  */
-export class Logging implements Log {
+export class Logging implements Log, LogThreshold {
   readonly #stream: LogStream;
   readonly #writer: LineWriter;
   #least = 0;
@@ -30,8 +28,17 @@ export class Logging implements Log {
   /** Applies other settings to later lines. */
   reconfigure({ level, format }: Config["log"]): void {
     const isJson = format === "json" || (format === "auto" && !this.#stream.isTerminal());
-    this.#least = SEVERITY[level];
+    this.level = level;
     this.#format = isJson ? jsonFormat(Date.now) : readableFormat(Date.now);
+  }
+
+  get level(): LogLevel {
+    return LOG_LEVELS[this.#least] ?? "info";
+  }
+
+  /** Changes the least severe level of later lines. */
+  set level(level: LogLevel) {
+    this.#least = LOG_LEVELS.indexOf(level);
   }
 
   debug(message: string, properties?: Record<string, unknown>): void {
@@ -59,7 +66,7 @@ export class Logging implements Log {
   }
 
   #write(level: LogLevel, message: string, properties: Record<string, unknown> = {}): void {
-    if (SEVERITY[level] < this.#least) return;
+    if (LOG_LEVELS.indexOf(level) < this.#least) return;
     this.#writer.write(this.#format(level, message, properties));
   }
 }

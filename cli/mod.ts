@@ -29,6 +29,11 @@ export const COMMAND_LINE: CommandLine = {
           load: async () => (await import("./server.ts")).SERVE,
         },
         {
+          name: "init",
+          summary: "write a configuration, and make the first admin, project and agent",
+          load: async () => (await import("./init/mod.ts")).INIT,
+        },
+        {
           name: "status",
           summary: "show the state of a running server",
           load: async () => (await import("./server.ts")).STATUS,
@@ -50,8 +55,23 @@ export const COMMAND_LINE: CommandLine = {
         },
         {
           name: "doctor",
-          summary: "check the data for damage",
+          summary: "check configuration, data and machine, and say how to fix what is wrong",
           load: async () => (await import("./doctor.ts")).DOCTOR,
+        },
+        {
+          name: "backup",
+          summary: "copy all data to an archive or a folder, also while the server runs",
+          load: async () => (await import("./backup.ts")).BACKUP,
+        },
+        {
+          name: "restore",
+          summary: "put a backup in the place of the data folder",
+          load: async () => (await import("./backup.ts")).RESTORE,
+        },
+        {
+          name: "upgrade",
+          summary: "say what a start of this version would do to older data",
+          load: async () => (await import("./upgrade.ts")).UPGRADE,
         },
       ],
     },
@@ -84,6 +104,27 @@ export const COMMAND_LINE: CommandLine = {
           load: async () => (await import("./agent.ts")).AGENT,
         },
         {
+          name: "halt",
+          summary: "halt agents: they may read, and say and change nothing",
+          load: async () => (await import("./halt.ts")).HALT,
+        },
+        {
+          name: "resume",
+          summary: "let halted agents go on",
+          load: async () => (await import("./halt.ts")).RESUME,
+        },
+        {
+          name: "mcp",
+          summary: "the tools for agents' clients, such as Claude Code, Codex and Gemini CLI",
+          load: async () => (await import("./mcp.ts")).MCP,
+        },
+        {
+          name: "hook",
+          summary: "print what is new in an agent's inbox, for the hooks of a client",
+          standalone: true,
+          load: async () => (await import("./hook/mod.ts")).HOOK,
+        },
+        {
           name: "account",
           summary: "IRC accounts of people",
           load: async () => (await import("./account.ts")).ACCOUNT,
@@ -95,7 +136,7 @@ export const COMMAND_LINE: CommandLine = {
         },
         {
           name: "token",
-          summary: "tokens of agents and admins, and the API's own",
+          summary: "tokens of agents, people and admins, and the API's own",
           load: async () => (await import("./token.ts")).TOKEN,
         },
         {
@@ -174,8 +215,21 @@ export const COMMAND_LINE: CommandLine = {
           load: async () => (await import("./documents/mod.ts")).manual(COMMAND_LINE),
         },
         {
+          name: "licenses",
+          summary: "print the licenses of everything that muster embeds",
+          standalone: true,
+          load: async () => (await import("./licenses.ts")).LICENSES,
+        },
+        {
+          name: "run-query",
+          summary: "run one statement of SQL, for a server that starts this itself",
+          hidden: true,
+          standalone: true,
+          load: async () => (await import("./run_query.ts")).RUN_QUERY,
+        },
+        {
           name: "reference",
-          summary: "print docs/commands.md",
+          summary: "print a page of docs/ that is generated, or config.yaml",
           hidden: true,
           standalone: true,
           load: async () => (await import("./documents/mod.ts")).reference(COMMAND_LINE),

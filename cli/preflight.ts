@@ -29,6 +29,31 @@ export interface Warning {
   readonly key: string;
 }
 
+/** Fewest files that a start needs to open, with room for a few connections. */
+const LEAST_FILES = 160;
+
+/**
+ * Checks that the process may open enough files. Without them, a start would fail at any moment, in a
+ * worker as well.
+ *
+ * @throws CommandFailed
+ */
+export function requireDescriptors(): void {
+  const files: Deno.FsFile[] = [];
+  try {
+    while (files.length < LEAST_FILES) files.push(Deno.openSync("/dev/null"));
+  } catch (error) {
+    // A system without this file has other limits.
+    if (error instanceof Deno.errors.NotFound) return;
+    throw new CommandFailed(
+      `muster needs to open at least ${LEAST_FILES} files, and this process may open only ` +
+        `${files.length} more: raise the limit, for example with "ulimit -n 1024"`,
+    );
+  } finally {
+    for (const file of files) file.close();
+  }
+}
+
 /** Every address that the configuration has the server listen on. */
 export function listenersOf({ api_addr, mcp_addr, irc }: Config): Listener[] {
   const keys: readonly (readonly [string, string])[] = [
@@ -73,7 +98,8 @@ export function findListenProblems(
       held.defer(() => opened.close());
     } catch (error) {
       if (error instanceof Deno.errors.AddrInUse && isOurs(address)) continue;
-      problems.push({ message: explainListenError(address, error), exitCode: 1 });
+      const message = `${explainListenError(address, error)}: change ${key}`;
+      problems.push({ message, exitCode: 1 });
     }
   }
   return problems;

@@ -21,13 +21,18 @@ import {
   settingsChange,
   shownSetting,
 } from "./project_settings.ts";
+import { MIRROR } from "./project_mirror.ts";
 import { EXPORT, IMPORT } from "./project_transfer.ts";
 import { WEBHOOK } from "./project_webhooks.ts";
 
 /** `muster project create`. */
-async function createProject(slug: string, options: ProjectOptions): Promise<void> {
+async function createProject(
+  slug: string,
+  options: ProjectOptions & { readonly agentsMd?: boolean },
+): Promise<void> {
   const client = await ApiClient.connect(options);
-  const project = await client.call("POST", "/v1/projects", projectSchema, bodyOf(slug, options));
+  const body = { ...bodyOf(slug, options), agents_md: options.agentsMd };
+  const project = await client.call("POST", "/v1/projects", projectSchema, body);
   if (options.json === true) return printJson(project);
   print(`The project "${project.slug}" is ${project.visibility}`);
 }
@@ -102,7 +107,17 @@ export const PROJECT: Group = {
       aliases: ["add"],
       summary: "make a project with an empty repository",
       parameters: [SLUG],
-      options: [NAME_OPTION, DESCRIPTION_OPTION, VISIBILITY_OPTION, JSON_OPTION, URL_OPTION],
+      options: [
+        NAME_OPTION,
+        DESCRIPTION_OPTION,
+        VISIBILITY_OPTION,
+        {
+          flags: "--agents-md",
+          summary: "add AGENTS.md, which tells agents how to work in the project",
+        },
+        JSON_OPTION,
+        URL_OPTION,
+      ],
       run: createProject,
     },
     {
@@ -157,6 +172,11 @@ export const PROJECT: Group = {
     IMPORT,
     EXPORT,
     { name: "member", summary: "members of projects, and their roles", ...MEMBER },
+    {
+      name: "mirror",
+      summary: "pull a project from a Fossil repository, and push it to a Git remote",
+      ...MIRROR,
+    },
     { name: "webhook", summary: "webhooks of projects, and what they sent", ...WEBHOOK },
   ],
   examples: [

@@ -183,8 +183,8 @@ export const IMPORT: Command = {
     "refuses one that already has check-ins.",
     "In a Git repository, send the output of git fast-export --branches --tags --mark-tags " +
     "--use-done-feature --signed-tags=verbatim --reencode=yes.",
-    "Reads, verifies and copies every artifact. Users, triggers, views and most settings of a " +
-    "Fossil file are not copied.",
+    "Reads, verifies and copies every artifact. Users, triggers, views, most settings and private " +
+    "artifacts of a Fossil file are not copied.",
   ],
   run: importProject,
 };

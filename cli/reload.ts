@@ -2,6 +2,10 @@ import type { Certificate } from "../http/mod.ts";
 import { changedKeys, type Config } from "../services/config/mod.ts";
 import type { Log } from "../services/log.ts";
 import { readCertificate } from "./certificate.ts";
+import type { ServiceManager } from "./service_manager.ts";
+
+/** What the service manager shows while the program runs. */
+export const SERVING = "Serving";
 
 /**
  * The keys that can change while the server runs; one that ends in a dot stands for its whole
@@ -32,6 +36,8 @@ export interface ReloaderOptions {
   readonly server: Reloadable;
   /** Reads the configuration again. */
   readonly read: () => Promise<Config>;
+  /** Learns when a reload begins and how it ends. */
+  readonly manager: Pick<ServiceManager, "ready" | "reloading">;
   readonly log: Log;
 }
 
@@ -61,7 +67,8 @@ export class Reloader {
 
   async #reload(): Promise<void> {
     if (this.#stopped) return;
-    const { config: started, server, read, log } = this.#options;
+    const { config: started, server, read, manager, log } = this.#options;
+    manager.reloading();
     try {
       const config = await read();
       const waiting = changedKeys(started, config).filter((key) => !isLive(key, started, config));
@@ -70,9 +77,11 @@ export class Reloader {
       if (waiting.length > 0) {
         log.warn("Some changes take effect after a restart", { keys: waiting });
       }
+      manager.ready(waiting.length === 0 ? SERVING : `${SERVING}; some changes need a restart`);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       log.error("The configuration is not valid; the previous one stays in force", { reason });
+      manager.ready(`${SERVING}; the changed configuration is not valid: see the log`);
     }
   }
 
@@ -89,9 +98,9 @@ export class Reloader {
   }
 }
 
-/** Whether a key can change while the server runs. TLS itself cannot be switched on or off. */
+/** Whether a key can change while the server runs. TLS and ACME cannot be switched. */
 function isLive(key: string, started: Config, config: Config): boolean {
   const switched = (started.tls.cert === "") !== (config.tls.cert === "");
-  if (key.startsWith("tls.") && switched) return false;
+  if (key.startsWith("tls.") && switched || key.startsWith("tls.acme.")) return false;
   return LIVE_KEYS.some((live) => live.endsWith(".") ? key.startsWith(live) : key === live);
 }

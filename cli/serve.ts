@@ -3,52 +3,94 @@ import { readCertificate } from "./certificate.ts";
 import { Connections } from "./connections.ts";
 import { Logging } from "./logging.ts";
 import { CommandFailed } from "./output.ts";
-import { writeEndpoints } from "./endpoints.ts";
-import { findClearText, findListenProblems, listenersOf, requireAddress } from "./preflight.ts";
-import { type Reloadable, Reloader } from "./reload.ts";
+import { readEndpoints, writeEndpoints } from "./endpoints.ts";
+import { endSignals, reloadSignals, restrictNewFiles } from "./platform.ts";
+import {
+  findClearText,
+  findListenProblems,
+  listenersOf,
+  requireAddress,
+  requireDescriptors,
+} from "./preflight.ts";
+import { type Reloadable, Reloader, SERVING } from "./reload.ts";
+import { ServiceManager } from "./service_manager.ts";
 import { readSettings, type SettingsOptions } from "./settings.ts";
+import { explainStart } from "./start_errors.ts";
+import { releaseStartMemory } from "./start_memory.ts";
 import { printWelcome } from "./welcome.ts";
 import { createMcpHandler } from "../mcp/mod.ts";
-import { createApp } from "../routes/app.ts";
+import { createApi, prepareRoutes } from "../routes/app.ts";
 import { type Address, type Config, formatAddress } from "../services/config/mod.ts";
 import {
   type Daemon,
   type IrcAddresses,
   type Services,
   startDaemon,
-  StartError,
 } from "../services/daemon/mod.ts";
-import { DatabaseError } from "../services/database/mod.ts";
 import { DataFolder, DataFolderError } from "../services/config/mod.ts";
 import { Conflict, Unavailable } from "../services/errors.ts";
 import type { Admins, FirstAdmin } from "../services/admins/mod.ts";
-import { SecretFileError } from "../services/identity/mod.ts";
+import type { AcmeCertificate } from "../services/acme/mod.ts";
 import type { Log } from "../services/log.ts";
+import { systemScheduler } from "../services/scheduler.ts";
+import { mountPages } from "../web/mod.ts";
 
 /** `muster serve`: runs everything until a signal ends it. */
 export async function serve(options: SettingsOptions): Promise<void> {
   const config = await readSettings(options);
-  Deno.umask(0o077);
+  restrictNewFiles();
   const log = new Logging(config.log);
   const ended = untilSignal(log);
+  using manager = new ServiceManager(Deno.env.toObject(), log);
   // A SIGHUP during the start would end the process, so it waits for the end of the start.
   const started = Promise.withResolvers<Reloader>();
-  Deno.addSignalListener("SIGHUP", async () => (await started.promise).reload());
+  for (const signal of reloadSignals()) {
+    Deno.addSignalListener(signal, async () => (await started.promise).reload());
+  }
   try {
+    using acme = await openAcme(config, log);
     const certificate = await readCertificate(config);
     const server = await start(config, certificate, log);
     const read = () => readSettings(options);
-    const reloader = new Reloader({ config, certificate, server, read, log });
+    const reloader = new Reloader({ config, certificate, server, read, manager, log });
     started.resolve(reloader);
+    manager.ready(SERVING);
+    acme?.start(() => reloader.reload());
     await ended;
+    manager.stopping();
     await reloader.stop();
     await server.stop();
     log.info("Stopped");
   } catch (error) {
-    throw explain(error);
+    throw explainStart(error);
   } finally {
     await log.flush();
   }
+}
+
+/**
+ * Checks that no other process uses the data folder.
+ *
+ * @throws DataFolderError, CommandFailed
+ */
+async function requireFree(folder: string): Promise<void> {
+  try {
+    DataFolder.check(folder);
+  } catch (error) {
+    // A server writes its addresses; `muster mcp` without a server removes them.
+    if (!(error instanceof DataFolderError) || await readEndpoints(folder) !== null) throw error;
+    throw new CommandFailed(
+      `${error.message}. If that is "muster mcp", end the client that started it`,
+    );
+  }
+}
+
+/** Opens the certificate of `tls.acme`; null if the configuration has no such. */
+async function openAcme(config: Config, log: Log): Promise<AcmeCertificate | null> {
+  if (config.tls.acme.domains.length === 0) return null;
+  await requireFree(config.data_dir);
+  const { AcmeCertificate } = await import("../services/acme/mod.ts");
+  return await AcmeCertificate.open({ config, log, scheduler: systemScheduler });
 }
 
 interface RunningServer extends Reloadable {
@@ -60,7 +102,8 @@ async function start(
   certificate: Certificate | null,
   log: Logging,
 ): Promise<RunningServer> {
-  DataFolder.check(config.data_dir);
+  requireDescriptors();
+  await requireFree(config.data_dir);
   const [problem] = findListenProblems(listenersOf(config));
   if (problem !== undefined) throw new CommandFailed(problem.message, problem.exitCode);
   for (const { message, key } of findClearText(config)) log.warn(message, { key });
@@ -72,12 +115,14 @@ async function start(
     http: connections.http,
     onExhausted: connections.exhausted,
     log,
+    logThreshold: log,
     certificate,
     pinnedToken: Deno.env.get("MUSTER_API_TOKEN") ?? null,
     clientAddress: (socket, header) => trusted.clientOf(socket, header),
   });
   const { api, mcp, irc } = await listen(config, certificate, connections, daemon);
   const firstAdmin = await makeFirstAdmin(daemon.services.admins, log);
+  await daemon.ready();
   const { services } = daemon;
   const addresses = { api: api.address, mcp: mcp.address, irc };
   await announce({ config, services, firstAdmin, addresses }, log);
@@ -117,16 +162,27 @@ async function listen(
   { services, ircListeners, stop }: Daemon,
 ): Promise<Listening> {
   const { http } = connections;
-  const app = createApp(services);
-  const handleMcp = createMcpHandler(services);
-  setTimeout(() => handleMcp.prepare(), PREPARE_AFTER);
+  const { app, projects: projectApi, streams, sharedPages } = createApi(services);
+  mountPages(app, { services, projectApi, streams }, sharedPages);
+  services.metricHistory.start();
+  const tools = { ...services, projectApi };
+  const handleMcp = createMcpHandler(tools);
+  const handleMcpOfApi = createMcpHandler(tools, config.api_addr);
+  setTimeout(() => {
+    handleMcp.prepare();
+    prepareRoutes(app);
+    if (connections.open === 0) releaseStartMemory();
+  }, PREPARE_AFTER);
   try {
     return {
       irc: connections.listenIrc(ircListeners),
       api: http.listen(
         requireAddress(config.api_addr),
         certificate,
-        (request, { address, trust }) => app.fetch(request, { remoteAddress: address, trust }),
+        (request, { address, trust }) =>
+          isMcp(request)
+            ? handleMcpOfApi(request, address, trust)
+            : app.fetch(request, { remoteAddress: address, trust }),
       ),
       mcp: http.listen(
         requireAddress(config.mcp_addr),
@@ -138,6 +194,11 @@ async function listen(
     await stop();
     throw error;
   }
+}
+
+/** Whether a request to the API is for the tools, which are also there, so that one URL is enough. */
+function isMcp({ url }: Request): boolean {
+  return /^https?:\/\/[^/]+\/mcp\/?$/.test(url);
 }
 
 /** Creates the first admin at the first start; null at later ones. */
@@ -210,7 +271,7 @@ async function takenNames({ config, agents, ircAccounts, admins }: Services): Pr
   return new Set(names.map((name) => name.toLowerCase()));
 }
 
-/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+/** Resolves at the first signal to end; a second one ends the process at once. */
 function untilSignal(log: Log): Promise<void> {
   return new Promise((resolve) => {
     let received = false;
@@ -220,15 +281,8 @@ function untilSignal(log: Log): Promise<void> {
       log.info("Stopping", { signal });
       resolve();
     };
-    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    for (const signal of endSignals()) {
       Deno.addSignalListener(signal, () => stop(signal));
     }
   });
-}
-
-/** Turns an error of the start into one sentence. */
-function explain(error: unknown): unknown {
-  const known = error instanceof StartError || error instanceof DatabaseError ||
-    error instanceof DataFolderError || error instanceof SecretFileError;
-  return known ? new CommandFailed(error.message) : error;
 }

@@ -1,3 +1,4 @@
+import { devNull } from "node:os";
 import { type Config, ConfigError, loadConfig, type LoadedConfig } from "../services/config/mod.ts";
 import { CommandFailed, printError } from "./output.ts";
 import type { CommandOptions } from "./options.ts";
@@ -40,6 +41,23 @@ export async function readSettings(options: SettingsOptions): Promise<Config> {
   const { config, warnings } = await load(options, flags);
   for (const warning of warnings) printError(`warning: ${warning}`);
   return config;
+}
+
+/**
+ * Like {@linkcode readSettings}, for a command that may call a server by its URL. With a URL, a file
+ * `config.yaml` that is not muster's does no harm: clients start commands in any folder.
+ *
+ * @throws CommandFailed if it is invalid
+ */
+export async function readClientSettings(options: SettingsOptions): Promise<Config> {
+  const hasUrl = (options.url ?? Deno.env.get("MUSTER_URL")) !== undefined;
+  if (!hasUrl || options.config !== undefined) return await readSettings(options);
+  try {
+    return await readSettings(options);
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error;
+    return await readSettings({ ...options, config: devNull });
+  }
 }
 
 async function load(

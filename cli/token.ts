@@ -28,7 +28,7 @@ const revocationsSchema = z.object({
 
 const DAY = 24 * 60 * 60_000;
 
-/** `muster token add`: makes a token for an agent or an admin and prints it, once. */
+/** `muster token add`: makes a token for an agent, a person or an admin and prints it, once. */
 async function addToken(owner: string, options: AddOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const { name = "command line", scopes = "read", days } = options;
@@ -93,13 +93,13 @@ async function rotateToken(options: CommandOptions): Promise<void> {
   print(options.json === true ? JSON.stringify({ token }) : token);
 }
 
-/** `muster token`: tokens of agents and admins, and the API's own. */
+/** `muster token`: tokens of agents, people and admins, and the API's own. */
 export const TOKEN: Group = {
   commands: [
     {
       name: "add",
       aliases: ["create"],
-      summary: "make a token for an agent or an admin, and print it once",
+      summary: "make a token for an agent, a person or an admin, and print it once",
       parameters: [{ usage: "<owner>" }],
       options: [
         { flags: "--name <name>", summary: "its name in lists" },

@@ -38,6 +38,7 @@ export function printWelcome(
   print();
   print(`muster ${VERSION} is running. Stop it with Ctrl-C.`);
   print();
+  print(`  pages  ${scheme}://${api}/`);
   print(`  API    ${scheme}://${api}`);
   print(`  docs   ${scheme}://${api}/docs`);
   print(`  MCP    ${scheme}://${mcp}/mcp`);
@@ -46,7 +47,7 @@ export function printWelcome(
   print(`  token  ${token}`);
   print();
   if (firstAdmin !== null) {
-    print(`The admin "${firstAdmin.username}" has this password, which is shown only once:`);
+    print(`Log in to the pages as "${firstAdmin.username}". The password is shown only once:`);
     print();
     print(`  ${firstAdmin.password}`);
     print();

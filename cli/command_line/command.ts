@@ -62,6 +62,8 @@ export interface Leaf extends Described {
 /** A group of commands. */
 export interface Group extends Described {
   readonly commands: readonly Command[];
+  /** The name of the command that runs if no word follows; absent: the help is shown. */
+  readonly default?: string;
 }
 
 /** The name of a command. */

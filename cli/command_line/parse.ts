@@ -107,10 +107,17 @@ class Parser {
     if (!isGroup(command)) return this.#leaf(target, command);
     const first = this.#skipOptions(this.#optionsOf(target, []));
     if (isHelp(first)) return { kind: "help", target, isMisuse: false };
+    if (command.default !== undefined && (first === undefined || first.startsWith("-"))) {
+      return this.#enter(target, command, command.default);
+    }
     if (first === undefined) return { kind: "help", target, isMisuse: true };
     if (first.startsWith("-")) throw this.#unknownOption(first, [HELP_OPTION]);
     this.#words.shift();
-    const inner: Command = this.#find(command.commands, first);
+    return this.#enter(target, command, first);
+  }
+
+  #enter(target: Target, group: Group, name: string): Request {
+    const inner: Command = this.#find(group.commands, name);
     return this.#inside({ ...target, path: this.#path, command: inner, summary: inner.summary });
   }
 

@@ -30,18 +30,14 @@ function keyOf({ path }: Word): string {
  * the options with a value by name, so it does not mistake their values for commands.
  */
 function findCommand(words: readonly Word[], list: string, first: number): string {
-  const valued = new Set(
-    words.flatMap(({ options }) =>
-      options.filter(({ takesValue }) => takesValue).flatMap(flagNames)
-    ),
-  );
+  const valued = valuedFlags(words);
   const commands = words.filter(({ path }) => path.length > 0).map(keyOf);
   return `  local command="" word next skip=0 index
   for ((index = ${first}; index < current; index++)); do
     word="\${${list}[index]}"
     if ((skip)); then skip=0; continue; fi
     case "$word" in
-      ${[...valued].join("|")}) skip=1; continue ;;
+      ${valued.join("|")}) skip=1; continue ;;
       -*) continue ;;
     esac
     next="\${command:+$command }$word"
@@ -49,6 +45,12 @@ function findCommand(words: readonly Word[], list: string, first: number): strin
       ${commands.join("|")}) command="$next" ;;
     esac
   done`;
+}
+
+/** The options of all commands that take a value. */
+function valuedFlags(words: readonly Word[]): string[] {
+  const options = words.flatMap((word) => word.options);
+  return [...new Set(options.filter(({ takesValue }) => takesValue).flatMap(flagNames))];
 }
 
 function flagNames({ short, long }: Choice): string[] {
@@ -172,7 +174,19 @@ function fish(name: string, words: readonly Word[]): string {
   return `# fish completion for ${name}: ${name} completion fish | source
 function __${name}_command
   set -l command ""
+  set -l skip 0
   for word in (commandline -opc)[2..]
+    if test $skip = 1
+      set skip 0
+      continue
+    end
+    switch "$word"
+      case ${valuedFlags(words).join(" ")}
+        set skip 1
+        continue
+      case '-*'
+        continue
+    end
     set -l next (string trim "$command $word")
     switch "$next"
       case ${commands.join(" ")}
@@ -190,9 +204,8 @@ function fishOption({ short, long, summary, takesValue, choices, completes }: Ch
   return [
     ...short === null ? [] : [`-s ${short}`],
     `-l ${long}`,
-    ...takesValue ? ["-r"] : [],
-    ...choices.length > 0 ? [`-f -a ${quote(choices.join(" "))}`] : [],
-    ...completes === null ? [] : ["-F"],
+    ...takesValue ? [completes === null ? "-x" : "-r -F"] : [],
+    ...choices.length > 0 ? [`-a ${quote(choices.join(" "))}`] : [],
     `-d ${quote(summary)}`,
   ].join(" ");
 }

@@ -26,15 +26,21 @@ export async function manualOf(line: CommandLine): Promise<string> {
     `.B ${line.name}`,
     escape("[command] [options]"),
     ".SH DESCRIPTION",
-    ...line.notes.flatMap((note) => [".PP", escape(note)]),
+    ...paragraphs(line.notes),
     ".SH OPTIONS",
     ...[...line.options, HELP_OPTION, VERSION_OPTION].flatMap(optionLines),
     ".SH COMMANDS",
     ...commands.flatMap((word) => commandLines(line.name, word)),
     ".SH EXAMPLES",
-    ...line.examples.flatMap((example) => exampleLines(line.name, example)),
+    // The first paragraph of a section needs no macro.
+    ...line.examples.flatMap((example) => exampleLines(line.name, example)).slice(1),
     "",
   ].join("\n");
+}
+
+/** Paragraphs at the begin of a section, where the first needs no macro. */
+function paragraphs(texts: readonly string[]): string[] {
+  return texts.flatMap((text) => [".PP", escape(text)]).slice(1);
 }
 
 function commandLines(name: string, { path, summary, leaf }: Word): string[] {

@@ -1,9 +1,11 @@
 /** Documents from the table of commands: completion scripts, the manual page, the reference. */
 import type { CommandLine, Leaf } from "../command_line/mod.ts";
 import { completionFor, type Shell, SHELLS } from "./completion.ts";
+import { configurationPage } from "./configuration.ts";
 import { manualOf } from "./man.ts";
 import { referenceOf } from "./reference.ts";
 import { printBytes } from "../output.ts";
+import { referenceFile } from "../../services/config/reference/mod.ts";
 
 /** `muster completion`: prints the script that completes commands in a shell. */
 export function completion(line: CommandLine): Leaf {
@@ -34,9 +36,26 @@ export function manual(line: CommandLine): Leaf {
   };
 }
 
-/** `muster reference`: prints `docs/commands.md`. */
+/** The documents that `muster reference` writes. */
+const DOCUMENTS = ["commands", "configuration", "config.yaml"] as const;
+
+type Document = (typeof DOCUMENTS)[number];
+
+/** `muster reference`: prints a page of `docs/`, or `config.yaml`. */
 export function reference(line: CommandLine): Leaf {
-  return { run: async () => write(await referenceOf(line)) };
+  return {
+    parameters: [{ usage: "<document>", choices: DOCUMENTS }],
+    run: async (document: Document) => {
+      switch (document) {
+        case "commands":
+          return write(await referenceOf(line));
+        case "configuration":
+          return write(configurationPage());
+        case "config.yaml":
+          return write(referenceFile());
+      }
+    },
+  };
 }
 
 function write(text: string): void {

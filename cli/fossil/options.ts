@@ -11,7 +11,7 @@ export const JSON_OPTION: Option = { flags: "--json", summary: "print JSON, as t
 
 export const CHECKIN_OPTION: Option = {
   flags: "-r, --checkin <name>",
-  summary: "a check-in (default: the tip of trunk)",
+  summary: "a check-in (default: the tip of the main branch)",
 };
 
 export const USER_OPTION: Option = {

@@ -169,7 +169,7 @@ const DIFFERENCES: readonly Command[] = [
         flags: "-r, --from <name>",
         summary: "the older check-in (default: the parent of the newer one)",
       },
-      { flags: "--to <name>", summary: "the newer check-in (default: the tip of trunk)" },
+      { flags: "--to <name>", summary: "the newer check-in (default: the tip of the main branch)" },
       {
         flags: "--context <lines>",
         summary: "lines of context around each change",

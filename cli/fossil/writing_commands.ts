@@ -24,11 +24,11 @@ const COMMIT: Command = {
     USER_OPTION,
     {
       flags: "--branch <name>",
-      summary: "the branch; a new one starts at --parent (default: trunk)",
+      summary: "the branch; a new one starts at --parent (default: the main branch)",
     },
     {
       flags: "--parent <name>",
-      summary: "the parent check-in (default: the tip of the branch, or of trunk)",
+      summary: "the parent check-in (default: the tip of the branch, or of the main branch)",
     },
     {
       flags: "--tag <name>",
@@ -51,7 +51,7 @@ const MERGE: Command = {
   summary: "merge a branch or check-in; nothing is changed if files conflict",
   parameters: [FILE, { usage: "<name>" }],
   options: [
-    { flags: "--into <branch>", summary: "the branch to merge into (default: trunk)" },
+    { flags: "--into <branch>", summary: "the branch to merge into (default: the main branch)" },
     {
       flags: "-m, --message <text>",
       summary: "the comment (default: names the merged branch or check-in)",
@@ -86,7 +86,7 @@ const NAMES: readonly Command[] = [
       USER_OPTION,
       JSON_OPTION,
     ],
-    notes: ["Without a check-in, the tip of trunk gets the tag."],
+    notes: ["Without a check-in, the tip of the main branch gets the tag."],
     run: lazy(async () => (await import("./branches.ts")).tag),
   },
   {
@@ -96,7 +96,7 @@ const NAMES: readonly Command[] = [
     options: [
       {
         flags: "--from <checkin>",
-        summary: "the check-in where it starts (default: the tip of trunk)",
+        summary: "the check-in where it starts (default: the tip of the main branch)",
         conflicts: ["close", "reopen"],
       },
       { flags: "--color <color>", summary: "its colour in Fossil's own pages" },

@@ -32,7 +32,15 @@ async function loadedWith(path: string): Promise<Set<string>> {
   return loaded;
 }
 
-for (const path of ["main.ts", "cli/fossil/mod.ts", "cli/fossil/tree.ts", "cli/fossil/info.ts"]) {
+const PATHS = [
+  "main.ts",
+  "cli/fossil/mod.ts",
+  "cli/fossil/tree.ts",
+  "cli/fossil/info.ts",
+  "cli/hook/mod.ts",
+];
+
+for (const path of PATHS) {
   Deno.test(`${path} loads no package, no configuration and no IRC server`, async () => {
     const loaded = await loadedWith(path);
     assert.ok(loaded.size > 5);

@@ -1,0 +1,81 @@
+/** Hooks in a client's settings: which commands it runs at which events. */
+import { isObject, parseJson, setJson, valueAt } from "./json_text.ts";
+import { Unreadable } from "./unreadable.ts";
+
+/** What to register. */
+export interface HookRegistration {
+  readonly events: readonly string[];
+  /** The whole command line. */
+  readonly command: string;
+  readonly timeout: number;
+  /** The words by which an older registration is recognised: `hook claude --url`. */
+  readonly mark: string;
+}
+
+/** Registers a command for each event, in the place of an older registration. */
+export function addHooks({ events, command, timeout, mark }: HookRegistration) {
+  return (text: string): string => {
+    const hook = { type: "command", command, timeout };
+    return events.reduce((edited, event) => {
+      const groups = groupsOf(edited, event);
+      const found = findHook(groups, mark);
+      if (found !== null) {
+        const path = ["hooks", event, found.group, "hooks", found.hook];
+        const changed = setJson(edited, [...path, "command"], command);
+        return setJson(changed, [...path, "timeout"], timeout);
+      }
+      const group = { hooks: [hook] };
+      return groups.length === 0
+        ? setJson(edited, ["hooks", event], [group])
+        : setJson(edited, ["hooks", event, -1], group);
+    }, text);
+  };
+}
+
+/** Removes muster's hooks, and the groups and lists that they leave empty. */
+export function removeHooks(mark: string) {
+  return (text: string): string => {
+    const hooks = valueAt(parseJson(text), ["hooks"]);
+    if (!isObject(hooks)) return text;
+    const edited = Object.keys(hooks).reduce((all, event) => removeFrom(all, event, mark), text);
+    const rest = valueAt(parseJson(edited), ["hooks"]);
+    const isEmptied = edited !== text && isObject(rest) && Object.keys(rest).length === 0;
+    return isEmptied ? setJson(edited, ["hooks"], undefined) : edited;
+  };
+}
+
+function removeFrom(text: string, event: string, mark: string): string {
+  let edited = text;
+  for (;;) {
+    const groups = groupsOf(edited, event);
+    const found = findHook(groups, mark);
+    if (found === null) return edited;
+    const path = groups.length === 1 ? ["hooks", event] : ["hooks", event, found.group];
+    edited = found.isOnly
+      ? setJson(edited, path, undefined)
+      : setJson(edited, ["hooks", event, found.group, "hooks", found.hook], undefined);
+  }
+}
+
+function groupsOf(text: string, event: string): readonly unknown[] {
+  const groups = valueAt(parseJson(text), ["hooks", event]) ?? [];
+  if (Array.isArray(groups)) return groups;
+  throw new Unreadable(`the type of "hooks.${event}" is unexpected`);
+}
+
+/** Where muster's hook is, and whether its group has no other. */
+function findHook(
+  groups: readonly unknown[],
+  mark: string,
+): { readonly group: number; readonly hook: number; readonly isOnly: boolean } | null {
+  for (const [group, value] of groups.entries()) {
+    const hooks = valueAt(value, ["hooks"]);
+    if (!Array.isArray(hooks)) continue;
+    const hook = hooks.findIndex((one) => {
+      const command = valueAt(one, ["command"]);
+      return typeof command === "string" && command.includes(` ${mark} `);
+    });
+    if (hook >= 0) return { group, hook, isOnly: hooks.length === 1 };
+  }
+  return null;
+}

@@ -1,0 +1,273 @@
+/** `muster mcp install` and `muster mcp uninstall`. */
+import { hostname } from "node:os";
+import { ApiClient } from "../client.ts";
+import { readEndpoints } from "../endpoints.ts";
+import { CommandFailed, print, printError, printText } from "../output.ts";
+import { readPassword } from "../passwords.ts";
+import type { CommandOptions } from "../options.ts";
+import { readSettings } from "../settings.ts";
+import { ensureToken, tokenPath } from "./agent_token.ts";
+import { diffOf, type FileChange, type FileEdit, planChange, writeChange } from "./config_file.ts";
+import { type Client, clientOf, type Scope, type Surroundings } from "./definitions.ts";
+import { type Launch, TOKEN_VARIABLE } from "./entry.ts";
+import { addHooks, removeHooks } from "./hook_entries.ts";
+import { musterWords, shellLine } from "./launch.ts";
+
+/** A person's own files, and those that a project's members share. */
+const MODES: Readonly<Record<Scope, number>> = { user: 0o600, project: 0o644 };
+
+/** Milliseconds that a hook waits for a server on another machine. */
+const REMOTE_TIMEOUT = 1500;
+
+/** The options of both commands. */
+interface EditOptions extends CommandOptions {
+  readonly name: string;
+  readonly project?: boolean;
+  readonly yes?: boolean;
+}
+
+export interface InstallOptions extends EditOptions {
+  readonly agent?: string;
+  readonly channels?: string;
+  readonly tokenStdin?: boolean;
+  readonly http?: boolean;
+  readonly mcpUrl?: string;
+  readonly hooks?: boolean;
+  readonly print?: boolean;
+}
+
+/** What to install. */
+interface Installation {
+  readonly client: Client;
+  readonly clientName: string;
+  readonly scope: Scope;
+  readonly surroundings: Surroundings;
+  /** The server's API. */
+  readonly url: string;
+  readonly launch: Launch;
+  /** Null in a project's file: there each person brings a token. */
+  readonly agent: { readonly nick: string; readonly tokenPath: string } | null;
+}
+
+/** `muster mcp install`: writes a client's entry for muster, and its hooks. */
+export async function install(clientName: string, options: InstallOptions): Promise<void> {
+  const installation = await installationOf(clientName, options);
+  const { client, scope, surroundings, launch } = installation;
+  const file = client.file(scope, surroundings);
+  if (options.print === true) {
+    printError(`In ${file}:`);
+    return print(client.show(options.name, launch));
+  }
+  const edits = [{ path: file, mode: MODES[scope], apply: client.add(options.name, launch) }];
+  if (wantsHooks(installation, options)) edits.push(hookEdit(installation));
+  const given = options.tokenStdin === true ? await readPassword() : null;
+  const changes = await show(edits);
+  if (changes.length > 0) confirm(options, "Write this?");
+  const notes = await provideToken(installation, options, given);
+  await write(changes);
+  for (const note of notes) print(note);
+  print(
+    changes.length === 0
+      ? `${client.title} already has this entry`
+      : `${client.title} finds muster when it starts again`,
+  );
+  if (installation.agent === null || launch.kind === "http") tellOfToken(installation);
+}
+
+/** `muster mcp uninstall`: removes the entry and the hooks. */
+export async function uninstall(clientName: string, options: EditOptions): Promise<void> {
+  const client = clientOf(clientName);
+  const scope = scopeOf(options);
+  const surroundings = surroundingsOf();
+  const mode = MODES[scope];
+  const edits: FileEdit[] = [
+    { path: client.file(scope, surroundings), mode, apply: client.remove(options.name) },
+  ];
+  if (client.hooks !== null) {
+    const path = client.hooks.file(scope, surroundings);
+    edits.push({ path, mode, apply: removeHooks(markOf(clientName)) });
+  }
+  const changes = await show(edits);
+  if (changes.length === 0) return print(`${client.title} has no entry "${options.name}"`);
+  confirm(options, "Remove this?");
+  await write(changes);
+  print('The token stays valid: "muster token list" shows it, "muster token remove" revokes it');
+}
+
+async function installationOf(clientName: string, options: InstallOptions): Promise<Installation> {
+  const client = clientOf(clientName);
+  const scope = scopeOf(options);
+  const surroundings = surroundingsOf();
+  const { url } = await ApiClient.connect(options, { token: false });
+  const nick = options.agent;
+  if (scope === "project" && (nick !== undefined || options.tokenStdin === true)) {
+    throw new CommandFailed("A project's file names no agent: leave out --agent", 2);
+  }
+  if (scope === "user" && nick === undefined) {
+    throw new CommandFailed(
+      "--agent <nick> is missing: it names the agent that the client acts as",
+      2,
+    );
+  }
+  const agent = nick === undefined
+    ? null
+    : { nick, tokenPath: tokenPath(surroundings.home, nick, url) };
+  const tools = await toolsOf(url, options);
+  const launch = options.http === true
+    ? { kind: "http" as const, url: tools }
+    : stdioLaunch(tools, agent?.tokenPath ?? null);
+  return { client, clientName, scope, surroundings, url, launch, agent };
+}
+
+function stdioLaunch(url: string, path: string | null): Launch {
+  const [command, ...args] = musterWords(path === null);
+  const token = path === null ? { kind: "environment" as const } : { kind: "file" as const, path };
+  return { kind: "stdio", command, args: [...args, "mcp"], url, token };
+}
+
+/**
+ * The URL of a server's tools: the given one, that of the data folder's server, or `/mcp` below the
+ * API, as behind a proxy.
+ */
+async function toolsOf(url: string, options: InstallOptions): Promise<string> {
+  const { mcpUrl } = options;
+  if (mcpUrl !== undefined) {
+    if (URL.canParse(mcpUrl)) return mcpUrl;
+    throw new CommandFailed(`"${mcpUrl}" is not a URL`, 2);
+  }
+  const endpoints = await readEndpoints((await readSettings(options)).data_dir);
+  if (endpoints?.api === url) return endpoints.mcp;
+  const guess = `${url}/mcp`;
+  if (await isMcp(guess)) return guess;
+  throw new CommandFailed(`The tools of ${url} are not at ${guess}: give --mcp-url <url>`, 2);
+}
+
+/** Whether an MCP server answers: it refuses the method GET. */
+async function isMcp(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { redirect: "error", signal: AbortSignal.timeout(5000) });
+    await response.body?.cancel();
+    return response.status === 405;
+  } catch {
+    return false;
+  }
+}
+
+function scopeOf({ project }: EditOptions): Scope {
+  return project === true ? "project" : "user";
+}
+
+function surroundingsOf(): Surroundings {
+  const environment = Deno.env.toObject();
+  const home = environment["HOME"] ?? environment["USERPROFILE"];
+  if (home === undefined) throw new CommandFailed("The variable HOME is missing");
+  return { home, folder: Deno.cwd(), environment, system: Deno.build.os };
+}
+
+/** Whether to register hooks: as the options say, else as the person answers. */
+function wantsHooks({ client, clientName }: Installation, options: InstallOptions): boolean {
+  if (client.hooks === null) {
+    if (options.hooks !== true) return false;
+    throw new CommandFailed(`${client.title} has no hooks that "muster hook" knows`, 2);
+  }
+  if (options.hooks !== undefined) return options.hooks;
+  if (options.yes === true || !Deno.stdin.isTerminal()) {
+    printError(`"muster mcp install ${clientName} --hooks" also shows the agent its inbox`);
+    return false;
+  }
+  return ask(`Show new messages to the agent while it works, with hooks of ${client.title}?`);
+}
+
+function hookEdit({ client, clientName, scope, surroundings, url, agent }: Installation): FileEdit {
+  if (client.hooks === null) throw new TypeError("A client without hooks");
+  const { events, timeout } = client.hooks;
+  const words = [
+    ...musterWords(agent === null),
+    ...["hook", clientName, "--url", url],
+    ...agent === null ? [] : ["--agent", agent.nick, "--token-file", agent.tokenPath],
+    ...isLocal(url) ? [] : ["--timeout", String(REMOTE_TIMEOUT)],
+  ];
+  const registration = { events, command: shellLine(words), timeout, mark: markOf(clientName) };
+  return {
+    path: client.hooks.file(scope, surroundings),
+    mode: MODES[scope],
+    apply: addHooks(registration),
+  };
+}
+
+function markOf(clientName: string): string {
+  return `hook ${clientName} --url`;
+}
+
+function isLocal(url: string): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
+}
+
+/** Works out the changes and shows them. Edits of the same file build on each other. */
+async function show(edits: readonly FileEdit[]): Promise<FileChange[]> {
+  const byPath = Map.groupBy(edits, ({ path }) => path);
+  const changes: FileChange[] = [];
+  for (const [path, [first, ...more]] of byPath) {
+    if (first === undefined) continue;
+    const apply = (text: string) => more.reduce((all, edit) => edit.apply(all), first.apply(text));
+    const change = await planChange({ path, mode: first.mode, apply });
+    if (change !== null) changes.push(change);
+  }
+  for (const change of changes) printText(`${diffOf(change)}\n`);
+  return changes;
+}
+
+async function write(changes: readonly FileChange[]): Promise<void> {
+  for (const change of changes) {
+    const copy = await writeChange(change, new Date());
+    print(copy === null ? `Wrote ${change.path}` : `Wrote ${change.path}; the old file is ${copy}`);
+  }
+}
+
+function confirm({ yes }: EditOptions, question: string): void {
+  if (yes === true) return;
+  if (!Deno.stdin.isTerminal()) {
+    throw new CommandFailed("Nothing was written: add --yes to write it without a question", 2);
+  }
+  if (!ask(question)) throw new CommandFailed("Nothing was written");
+}
+
+function ask(question: string): boolean {
+  return /^y(es)?$/i.test((prompt(`${question} [y/N]`) ?? "").trim());
+}
+
+async function provideToken(
+  { client, agent }: Installation,
+  options: InstallOptions,
+  given: string | null,
+): Promise<string[]> {
+  if (agent === null) return [];
+  const channels = options.channels?.split(",").map((name) => name.trim()).filter(Boolean);
+  return await ensureToken(
+    {
+      nick: agent.nick,
+      path: agent.tokenPath,
+      name: `${client.title} on ${hostname()}`,
+      channels,
+      given,
+    },
+    options,
+  );
+}
+
+/** How the client gets a token that its file does not contain. */
+function tellOfToken({ clientName, agent }: Installation): void {
+  if (clientName === "vscode") {
+    return print(
+      agent === null
+        ? "Visual Studio Code asks for the token of your agent when it starts the server"
+        : `Visual Studio Code asks for the token: paste the line in ${agent.tokenPath}`,
+    );
+  }
+  print("The client's file contains no token. Set the variable before you start the client:");
+  print(
+    agent === null
+      ? `  export ${TOKEN_VARIABLE}=TOKEN   # of your agent: muster token add NICK --scopes read,write`
+      : `  export ${TOKEN_VARIABLE}="$(cat ${shellLine([agent.tokenPath])})"`,
+  );
+}

@@ -1,0 +1,122 @@
+import { dirname } from "node:path";
+import { formatAddress } from "../../services/config/mod.ts";
+import { commentedFile } from "../../services/config/reference/mod.ts";
+import { isLoopback } from "../../services/irc/mod.ts";
+import { CommandFailed, commandName, print, printFields } from "../output.ts";
+import type { CommandOptions } from "../options.ts";
+import { choosePassword, randomPassword } from "../passwords.ts";
+import { readSettings } from "../settings.ts";
+import { makeFirst } from "./first_records.ts";
+import { ANSWERS, Interview, NONE } from "./questions.ts";
+
+const DEFAULT_FILE = "config.yaml";
+
+const HEADER =
+  `# The configuration of muster, written by "muster init". A key behind "#" has its default: to change
+# it, remove the "#" before it and before its group. "muster config check" checks this file.
+# Each key can also be an environment variable, such as MUSTER_IRC_LISTEN for irc.listen.
+`;
+
+interface InitOptions extends CommandOptions {
+  readonly yes?: boolean;
+  readonly listen?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly admin?: string;
+  readonly project?: string;
+  readonly agent?: string;
+}
+
+/**
+ * `muster init`: asks, writes the configuration, and makes the first admin, project and agent.
+ *
+ * @throws CommandFailed if there is a configuration already, or something cannot be made
+ */
+export async function init(options: InitOptions): Promise<void> {
+  const file = options.config ?? DEFAULT_FILE;
+  if (exists(file)) {
+    throw new CommandFailed(
+      `There is already a file ${file}, and "muster init" overwrites nothing`,
+    );
+  }
+  const interview = new Interview(options.yes !== true);
+  const values = new Map<string, unknown>([
+    ["data_dir", options.dataDir ?? "./data"],
+    ...askAddresses(interview, options),
+  ]);
+  const admin = interview.ask(ANSWERS.admin, options.admin);
+  const { password, random } = interview.isPersonal
+    ? await choosePassword(false)
+    : { password: randomPassword(), random: true };
+  const project = interview.ask(ANSWERS.project, options.project);
+  const agent = interview.ask(ANSWERS.agent, options.agent);
+
+  const made = await withDraft(file, commentedFile(HEADER, values), async (draft) => {
+    const config = await readSettings({ ...options, config: draft });
+    return await makeFirst(config, {
+      admin: { username: admin, password },
+      project: project === NONE ? null : project,
+      agent: agent === NONE ? null : agent,
+    });
+  });
+  const shown = random ? made : made.filter(([name]) => name !== "password");
+  printFields([["configuration", file], ...shown]);
+  print();
+  print("Passwords and passphrases are shown only once. Start muster with:");
+  print();
+  print(`  ${commandName()} serve${options.config === undefined ? "" : ` --config ${file}`}`);
+}
+
+/** Asks where to listen and for TLS; gives the keys. */
+function askAddresses(interview: Interview, options: InitOptions): [string, unknown][] {
+  const hostname = interview.ask(ANSWERS.listen, options.listen);
+  const cert = interview.ask(ANSWERS.tlsCert, options.tlsCert);
+  const at = (port: number, host = hostname) => formatAddress({ hostname: host, port });
+  const keys: [string, unknown][] = [["api_addr", at(8080)], ["mcp_addr", at(8081)]];
+  if (cert === NONE) return [...keys, ["irc.listen", at(6667)]];
+  const key = interview.ask(
+    { ...ANSWERS.tlsKey, preset: `${dirname(cert)}/key.pem` },
+    options.tlsKey,
+  );
+  return [
+    ...keys,
+    // Without TLS, only clients of this machine connect.
+    ["irc.listen", at(6667, isLoopback(hostname) ? hostname : "127.0.0.1")],
+    ["irc.tls_listen", at(6697)],
+    ["tls.cert", cert],
+    ["tls.key", key],
+  ];
+}
+
+/** Writes a file that gets its name only if the work with it succeeds. */
+async function withDraft<T>(
+  file: string,
+  text: string,
+  work: (draft: string) => Promise<T>,
+): Promise<T> {
+  const draft = `${file}.new`;
+  try {
+    Deno.mkdirSync(dirname(file), { recursive: true });
+    Deno.writeTextFileSync(draft, text, { mode: 0o600 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandFailed(`The file ${draft} cannot be written: ${reason}`);
+  }
+  try {
+    const result = await work(draft);
+    Deno.renameSync(draft, file);
+    return result;
+  } catch (error) {
+    Deno.removeSync(draft);
+    throw error;
+  }
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

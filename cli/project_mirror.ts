@@ -1,0 +1,174 @@
+/** `muster project mirror`: a project pulls from a Fossil repository, and is pushed to a Git remote. */
+import { z } from "zod";
+import { ApiClient, Refused } from "./client.ts";
+import type { Group } from "./command_line/mod.ts";
+import { checkCount, type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
+import { CommandFailed, print, printFields, printJson } from "./output.ts";
+import { readPassword } from "./passwords.ts";
+import { pathOf, SLUG } from "./project_calls.ts";
+
+interface SetOptions extends CommandOptions {
+  readonly user?: string;
+  readonly passwordStdin?: boolean;
+  readonly every?: number;
+  readonly from?: string;
+}
+
+const remoteSchema = z.object({
+  url: z.string(),
+  username: z.string().nullable(),
+  has_password: z.boolean(),
+});
+const mirrorSchema = z.looseObject({
+  git: remoteSchema.nullable(),
+  fossil: remoteSchema.nullable(),
+  every_minutes: z.number(),
+  running: z.boolean(),
+  next_run_at: z.string(),
+  last_run_at: z.string().nullable(),
+  last_success_at: z.string().nullable(),
+  last_error: z.string().nullable(),
+});
+
+/** `muster project mirror set`: sets one remote; the other one stays. */
+async function setMirror(
+  slug: string,
+  remote: string | undefined,
+  { user: username, passwordStdin, every, from, ...options }: SetOptions,
+): Promise<void> {
+  const url = from ?? remote;
+  if (url === undefined || (from !== undefined && remote !== undefined)) {
+    throw new CommandFailed("Give either a Git remote, or --from with a Fossil URL", 2);
+  }
+  const client = await ApiClient.connect(options);
+  const password = passwordStdin === true ? await readPassword() : undefined;
+  const before = await findMirror(client, slug);
+  const given = { url, username, password };
+  const [git, fossil] = from === undefined
+    ? [given, keptRemote(before?.fossil)]
+    : [keptRemote(before?.git), given];
+  const body = { git, fossil, every_minutes: every ?? before?.every_minutes };
+  await client.call("PUT", mirrorOf(slug), mirrorSchema, body);
+}
+
+/** The mirror of a project; null if it has none. */
+async function findMirror(
+  client: ApiClient,
+  slug: string,
+): Promise<z.infer<typeof mirrorSchema> | null> {
+  try {
+    return await client.call("GET", mirrorOf(slug), mirrorSchema);
+  } catch (error) {
+    if (error instanceof Refused && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/** A remote that stays as it is, with its stored password. */
+function keptRemote(remote: z.infer<typeof remoteSchema> | null | undefined) {
+  if (remote === null || remote === undefined) return undefined;
+  return { url: remote.url, username: remote.username ?? undefined };
+}
+
+/** `muster project mirror show`. */
+async function showMirror(slug: string, options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const mirror = await client.call("GET", mirrorOf(slug), mirrorSchema);
+  if (options.json === true) return printJson(mirror);
+  printFields([
+    ...fieldsOf("pulls from", mirror.fossil),
+    ...fieldsOf("pushes to", mirror.git),
+    ["every", `${mirror.every_minutes} minutes`],
+    ["last run", mirror.last_run_at ?? "never"],
+    ["last success", mirror.last_success_at ?? "never"],
+    ["last error", mirror.last_error ?? ""],
+    ["next run", mirror.running ? "running" : mirror.next_run_at],
+  ]);
+}
+
+function fieldsOf(
+  name: string,
+  remote: z.infer<typeof remoteSchema> | null,
+): (readonly [string, string])[] {
+  if (remote === null) return [];
+  return [
+    [name, remote.url],
+    ["user", remote.username ?? ""],
+    ["password", remote.has_password ? "stored" : "none"],
+  ];
+}
+
+/** `muster project mirror run`. */
+async function runMirror(slug: string, options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  await client.call("POST", `${mirrorOf(slug)}/run`, mirrorSchema);
+  print(`The mirror runs; "muster project mirror show ${slug}" shows how it ended`);
+}
+
+/** `muster project mirror remove`. */
+async function removeMirror(slug: string, options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  await client.call("DELETE", mirrorOf(slug), z.undefined());
+}
+
+function mirrorOf(slug: string): string {
+  return `${pathOf(slug)}/mirror`;
+}
+
+/** `muster project mirror`. */
+export const MIRROR: Group = {
+  commands: [
+    {
+      name: "set",
+      summary: "push to a Git remote, or pull from a Fossil repository; at once and on a schedule",
+      parameters: [SLUG, { usage: "[remote]" }],
+      options: [
+        {
+          flags: "--from <url>",
+          summary: "pull from this Fossil repository, instead of a Git remote to push to",
+        },
+        { flags: "--user <name>", summary: "the user on the remote" },
+        { flags: "--password-stdin", summary: "read the password or token from standard input" },
+        {
+          flags: "--every <minutes>",
+          summary: "minutes between two runs, 5 to 10080 (default: 60)",
+          parse: checkCount,
+        },
+        URL_OPTION,
+      ],
+      run: setMirror,
+    },
+    {
+      name: "show",
+      summary: "show the remotes, and how the last run ended",
+      parameters: [SLUG],
+      options: [JSON_OPTION, URL_OPTION],
+      run: showMirror,
+    },
+    {
+      name: "run",
+      summary: "run it now",
+      parameters: [SLUG],
+      options: [URL_OPTION],
+      run: runMirror,
+    },
+    {
+      name: "remove",
+      summary: "end the mirror; project and remotes stay as they are",
+      parameters: [SLUG],
+      options: [URL_OPTION],
+      run: removeMirror,
+    },
+  ],
+  examples: [
+    {
+      line: "project mirror set website https://git.example/team/website.git --user bot " +
+        "--password-stdin < token",
+      purpose: "Keep a copy on a Git server",
+    },
+    {
+      line: "project mirror set website --from https://fossil.example/website",
+      purpose: "Pull from a Fossil repository every hour",
+    },
+  ],
+};

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { readTable, setTable } from "../../../cli/clients/toml_text.ts";
+
+const PATH = ["mcp_servers", "muster"] as const;
+
+/** A file as people have it: comments, other servers, dates, nested lists, odd spacing. */
+const OTHERS = `# my settings
+model = "o5"   # the good one
+started = 2026-11-22T10:00:00Z
+matrix = [
+  [1, 2],
+  [3]
+]
+
+[mcp_servers.docs] # mine
+command = "docs"
+
+  [mcp_servers.docs.env]
+  NOTE = """
+[mcp_servers.other]
+"""
+
+# about the profile
+[profiles.fast]
+model = "o5-mini"
+`;
+
+Deno.test("a table is appended, replaced and removed without touching another byte", () => {
+  const added = setTable(OTHERS, PATH, { command: "muster", args: ["mcp"], env: { A: "1" } });
+  assert.equal(
+    added,
+    `${OTHERS}
+[mcp_servers.muster]
+command = "muster"
+args = [ "mcp" ]
+
+[mcp_servers.muster.env]
+A = "1"
+`,
+  );
+  const changed = setTable(added, PATH, { command: "muster", args: ["mcp"], env: { A: "2" } });
+  assert.equal(changed, added.replace('A = "1"', 'A = "2"'));
+  assert.equal(setTable(changed, PATH, undefined), OTHERS);
+});
+
+Deno.test("an equal table leaves the text as it is, however it is written", () => {
+  const text = "[ mcp_servers . 'muster' ]\ncommand='muster' # here\n";
+  assert.equal(setTable(text, PATH, { command: "muster" }), text);
+  assert.deepEqual({ ...readTable(text, PATH) }, { command: "muster" });
+});
+
+Deno.test("a table between others is replaced in its place, with its scattered subtables", () => {
+  const text = `[mcp_servers.muster]
+command = "old"
+args = [
+  "a",
+]
+# about b
+[b]
+x = 1
+
+[mcp_servers.muster.env]
+A = "1"
+
+[c]
+y = 2
+`;
+  assert.equal(
+    setTable(text, PATH, { url: "http://x" }),
+    `[mcp_servers.muster]
+url = "http://x"
+# about b
+[b]
+x = 1
+
+[c]
+y = 2
+`,
+  );
+});
+
+Deno.test("line ends of Windows stay", () => {
+  const added = setTable('a = 1\r\n[b]\r\nc = "d"\r\n', PATH, { url: "u" });
+  assert.equal(added, 'a = 1\r\n[b]\r\nc = "d"\r\n\r\n[mcp_servers.muster]\r\nurl = "u"\r\n');
+});
+
+for (
+  const [what, text] of [
+    ["an inline table", 'mcp_servers = { muster = { command = "old" } }\n'],
+    ["dotted keys", 'mcp_servers.muster.command = "old"\n'],
+    ["a key of the parent", '[mcp_servers]\nmuster = { command = "old" }\n'],
+  ] as const
+) {
+  Deno.test(`an entry written as ${what} is refused, not written twice`, () => {
+    assert.throws(
+      () => setTable(text, PATH, { command: "muster" }),
+      { name: "Unreadable", message: /"mcp_servers\.muster" has no table header|not valid TOML/ },
+    );
+  });
+}
+
+Deno.test("what is not TOML is refused with its line", () => {
+  assert.throws(() => setTable("a = 1\nb = [\n", PATH, { command: "x" }), {
+    name: "Unreadable",
+    message: /^it is not valid TOML: see line [23]$/,
+  });
+});
