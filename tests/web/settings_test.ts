@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { BY_OPERATOR } from "../support/services.ts";
+import { withWeb } from "../support/web.ts";
+
+Deno.test("policies are forms made of their schemas; an unknown bot is edited as JSON", async () => {
+  await withWeb(async ({ admin, api: { services: { policies } } }) => {
+    const path = "/settings/policies?bot=herald";
+    const page = await admin.see(path);
+    assert.doesNotMatch(page.text, /does not run the bot/);
+    assert.match(page.html, /name="field\.channel"[^>]*value="#alerts"/);
+    const form = {
+      action: "save",
+      "field.enabled": "yes",
+      "field.channel": "#ops",
+      "field.routes": "disk = #storage\nnet=#network",
+      "field.rate_limit": "",
+      "field.burst": "7",
+    };
+    assert.match((await admin.post(path, form)).text, /The policy of herald is saved/);
+    const saved = { enabled: true, channel: "#ops", rate_limit: 1, burst: 7 };
+    const routes = { disk: "#storage", net: "#network" };
+    assert.deepEqual(policies.of("herald"), Object.assign({ routes }, saved));
+    const fewer = Object.assign({}, form, { "field.routes": "disk = #storage" });
+    await admin.post(path, fewer);
+    assert.deepEqual(policies.of("herald").routes, { disk: "#storage" });
+    const wrong = await admin.post(path, Object.assign({}, form, { "field.burst": "-1" }));
+    assert.equal(wrong.status, 400);
+    assert.match(wrong.html, /name="field\.burst"[^>]*value="-1"/);
+    const words = await admin.post(path, Object.assign({}, form, { "field.burst": "many" }));
+    assert.match(words.text, /"Burst" must be a number/);
+    await policies.change({ custom: { enabled: false, depth: { a: 1 } } }, BY_OPERATOR);
+    const custom = "/settings/policies?bot=custom";
+    assert.match((await admin.see(custom)).text, /There is no bot called "custom"/);
+    const json = { action: "saveJson", json: '{"enabled": true, "other": [1]}' };
+    assert.match((await admin.post(custom, json)).text, /is saved/);
+    assert.deepEqual(policies.read()["custom"], { enabled: true, other: [1] });
+    const broken = await admin.post(custom, { action: "saveJson", json: "{" });
+    assert.match(broken.text, /This is not JSON/);
+    const secret = await admin.post(custom, { action: "saveJson", json: '{"api_key": "x"}' });
+    assert.match(secret.text, /"api_key" is a secret/);
+    assert.equal((await admin.post("/settings/policies?bot=none", form)).status, 404);
+  });
+});
+
+Deno.test("LLM backends are added, asked for models, tried, changed and removed", async () => {
+  const provider = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen() {} },
+    async (request) => {
+      const { pathname } = new URL(request.url);
+      if (pathname.endsWith("/models")) return Response.json({ data: [{ id: "tiny-<1>" }] });
+      const { messages } = await request.json();
+      const content = `You said <b>${messages[0].content}</b>`;
+      return Response.json({
+        id: "1",
+        object: "chat.completion",
+        created: 1,
+        model: "tiny-<1>",
+        choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
+      });
+    },
+  );
+  const base_url = `http://127.0.0.1:${provider.addr.port}/v1`;
+  try {
+    await withWeb(async ({ admin, api: { services: { llm } } }) => {
+      const path = "/settings/llm";
+      const form = {
+        action: "create",
+        name: "local",
+        provider: "local",
+        base_url,
+        allow: "tiny-*",
+      };
+      const wrong = await admin.post(path, Object.assign({}, form, { name: "No Good" }));
+      assert.equal(wrong.status, 400);
+      assert.match((await admin.post(path, form)).text, /The backend local is there/);
+      const asked = await admin.post(path, { action: "models", backend: "local" });
+      assert.match(asked.text, /1 model tiny-<1>/);
+      const tried = await admin.post(path, {
+        action: "ask",
+        backend: "local",
+        model: "tiny-<1>",
+        prompt: "hello",
+      });
+      assert.match(tried.text, /You said <b>hello<\/b>/);
+      assert.match(tried.html, /You said &lt;b&gt;hello/);
+      const change = { action: "change", backend: "local", provider: "local", base_url };
+      const changed = await admin.post(path, Object.assign({ block: "x-*" }, change));
+      assert.match(changed.text, /local is changed/);
+      assert.deepEqual((await llm.backends.get("local")).block, ["x-*"]);
+      assert.equal((await admin.post(path, { action: "models", backend: "none" })).status, 404);
+      assert.match(
+        (await admin.post(path, { action: "remove", backend: "local" })).text,
+        /removed/,
+      );
+      assert.equal((await llm.backends.list()).length, 0);
+    });
+  } finally {
+    await provider.shutdown();
+  }
+});
+
+Deno.test("webhooks of the server are made, tested, turned off and removed", async () => {
+  await withWeb(async ({ admin, api: { services: { hosting } } }) => {
+    const { webhooks } = hosting;
+    const form = { action: "create", url: "https://ci.example/hook", types: "ticket review" };
+    const wrong = await admin.post("/settings/webhooks", Object.assign({}, form, { url: "ftp:x" }));
+    assert.equal(wrong.status, 400);
+    const made = await admin.post("/settings/webhooks", form);
+    assert.match(made.text, /The secret is shown only here.*whsec_/);
+    const [webhook] = webhooks.list(null);
+    assert.deepEqual(webhook?.types, ["ticket", "review"]);
+    const page = `/settings/webhooks/${webhook?.id}`;
+    assert.match((await admin.see(page)).text, /It has sent nothing yet/);
+    await admin.post(page, { action: "turn", active: "no" });
+    assert.equal(webhooks.list(null)[0]?.active, false);
+    assert.equal((await admin.post(page, { action: "ping" })).status, 409);
+    await admin.post(page, { action: "turn", active: "yes" });
+    assert.match((await admin.post(page, { action: "ping" })).text, /A test is on its way.*ping/);
+    const held = webhooks.require(null, webhook?.id ?? "");
+    const [delivery] = await webhooks.deliveries.list(held, { limit: 1 });
+    const shown = await admin.see(`${page}?delivery=${delivery?.id}`);
+    assert.match(shown.text, /"type": "ping"/);
+    const again = { action: "redeliver", delivery: delivery?.id ?? "" };
+    assert.match((await admin.post(page, again)).text, /on its way again/);
+    await admin.post(page, { action: "change", url: "https://ci.example/other", types: "" });
+    assert.deepEqual(webhooks.list(null)[0]?.types, []);
+    assert.match((await admin.post(page, { action: "rotate" })).text, /whsec_/);
+    assert.match((await admin.post(page, { action: "remove" })).text, /The webhook is removed/);
+    assert.equal((await admin.get(page)).status, 404);
+  });
+});
+
+Deno.test("the configuration is shown without secrets", async () => {
+  await withWeb(async ({ admin }) => {
+    const all = await admin.see("/settings/configuration");
+    assert.match(all.text, /irc\.server_name irc\.test changed/);
+    assert.match(all.text, /irc\.password set, and not shown changed/);
+    assert.doesNotMatch(all.html, /hush-hush/);
+    const changed = await admin.see("/settings/configuration?show=changed");
+    assert.match(changed.text, /irc\.server_name/);
+    assert.doesNotMatch(changed.text, /irc\.network_name/);
+  }, { config: { irc: { password: "hush-hush" } } });
+});
+
+Deno.test("the level of the log is changed", async () => {
+  await withWeb(async ({ admin, api: { services: { logLevels } } }) => {
+    const path = "/settings/configuration";
+    assert.match((await admin.see(path)).html, /<option value="info" selected/);
+    const changed = await admin.post(path, { action: "setLogLevel", level: "debug" });
+    assert.match(changed.text, /The log has the level debug now/);
+    assert.equal(logLevels.read(), "debug");
+    const wrong = await admin.post(path, { action: "setLogLevel", level: "loud" });
+    assert.equal(wrong.status, 400);
+  });
+});

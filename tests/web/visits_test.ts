@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { fillProject, withWeb } from "../support/web.ts";
+
+Deno.test("a guest is led to the login, and an account is logged in", async () => {
+  await withWeb(async ({ admin, person, guest }) => {
+    const led = await guest.get("/", { follow: false });
+    assert.deepEqual([led.status, led.to], [303, "/login?next=%2F"]);
+    assert.match((await guest.see("/")).text, /Log in to muster/);
+    assert.match((await person.see("/")).text, /Log out ann/);
+    assert.match((await admin.see("/")).text, /Log out admin/);
+  });
+});
+
+Deno.test("a form needs the CSRF token of its session, and may end it", async () => {
+  await withWeb(async ({ person }) => {
+    const forged = await person.post("/enter", { action: "leave", csrf: "0".repeat(64) });
+    assert.equal(forged.status, 403);
+    assert.match(forged.text, /load the page again/);
+    assert.match((await person.post("/enter", { action: "leave" })).text, /Log in to muster/);
+    assert.equal(person.cookie("muster_session"), "");
+    assert.match((await person.see("/")).text, /Log in to muster/);
+  });
+});
+
+Deno.test("a person logs in by the form, and comes to the page that was asked for", async () => {
+  await withWeb(async ({ guest }) => {
+    const wrong = { action: "enter", username: "ann", password: "wrong", next: "/?a=1" };
+    assert.match((await guest.post("/enter", wrong)).text, /username or the password is wrong/);
+    const right = { ...wrong, password: "correct horse" };
+    const led = await guest.post("/enter", right, { follow: false });
+    assert.deepEqual([led.status, led.to], [303, "/?a=1"]);
+    assert.match((await guest.see("/")).text, /Log out ann/);
+  });
+});
+
+Deno.test("a form with too many fields is refused before it is parsed", async () => {
+  await withWeb(async ({ guest, person }) => {
+    const values = Array.from({ length: 1000 }, (_, number) => String(number));
+    const many = { action: "enter", username: "ann", password: "correct horse" };
+    const refused = await guest.post("/enter", { ...many, more: values });
+    assert.equal(refused.status, 400);
+    assert.match(refused.text, /The form has more than 1000 fields/);
+    const led = await guest.post("/enter", { ...many, more: values.slice(10) }, { follow: false });
+    assert.equal(led.status, 303);
+    const forged = await person.post("/enter", { action: "leave", more: values, csrf: "" });
+    assert.equal(forged.status, 400);
+  });
+});
+
+Deno.test("an address that is too long is refused, and the refusal does not repeat it", async () => {
+  await withWeb(async ({ admin }) => {
+    const path = (length: number) => `/people?q=${"x".repeat(length)}`;
+    assert.equal((await admin.get(path(16_000))).status, 200);
+    const refused = await admin.get(path(17_000));
+    assert.equal(refused.status, 400);
+    assert.match(refused.text, /The address is longer than 16384 characters/);
+    assert.ok(refused.html.length < 16_000, String(refused.html.length));
+  });
+});
+
+Deno.test("the login leads to no other site", async () => {
+  await withWeb(async ({ person }) => {
+    const hosts = [
+      "//evil.example/x",
+      "/.//evil.example/x",
+      "/..//evil.example",
+      "/%2e//evil.example",
+    ];
+    const others = [
+      "/x/..//evil.example",
+      "/\\evil.example",
+      "https://evil.example/",
+      "javascript:1",
+    ];
+    for (const next of [...hosts, ...others]) {
+      const query = `next=${encodeURIComponent(next)}`;
+      const { to } = await person.get(`/login?${query}`, { follow: false });
+      assert.equal(new URL(to ?? "", "http://here.example").host, "here.example", next);
+    }
+  });
+});
+
+Deno.test("the project of a test has content of every kind", async () => {
+  await withWeb(async (web) => {
+    const { tip, ticket } = await fillProject(web);
+    const { answer } = web;
+    assert.equal((await answer("GET /api/releases")).releases[0].checkin_uuid, tip);
+    assert.equal((await answer(`GET /api/tickets/${ticket}`)).title, "The first ticket");
+    const { workspaces } = await answer("GET /api/workspaces");
+    assert.deepEqual(workspaces.map(({ name }: { name: string }) => name), ["fix-typo"]);
+  });
+});
+
+Deno.test("a page that fails on a bug says so, with the id that the log has", async () => {
+  await withWeb(async ({ admin, api: { services } }) => {
+    services.attention.waiting = () => Promise.reject(new TypeError("a bug"));
+    const failed = await admin.get("/");
+    assert.equal(failed.status, 500);
+    assert.match(
+      failed.text,
+      /Something broke The server failed on a bug\. Its log has it under \S+/,
+    );
+    assert.doesNotMatch(failed.text, /TypeError|a bug\b(?!\.)/);
+    assert.equal((await admin.get("/channels")).status, 404, "other pages answer as before");
+  });
+});

@@ -1,0 +1,56 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { STYLES } from "./styles/mod.ts";
+
+const FOLDER = import.meta.dirname ?? ".";
+
+/** The script of the executable, in one file: `scripts/compile.ts` makes it. */
+const BUNDLE = join(FOLDER, "elements.js");
+
+/** The modules of the tree. Their types are stripped when they are served. */
+const MODULES = join(FOLDER, "elements");
+
+const TYPES = { script: "text/javascript; charset=utf-8", style: "text/css; charset=utf-8" };
+
+/** A file that pages load. */
+interface Asset {
+  readonly content: string;
+  readonly type: string;
+}
+
+/** What every page loads: the style sheet and the script, whose addresses change with them. */
+export interface Assets {
+  readonly style: string;
+  readonly script: string;
+  readonly files: ReadonlyMap<string, Asset>;
+}
+
+/** Reads the assets. */
+export async function readAssets(): Promise<Assets> {
+  const modules = await readModules();
+  const style = STYLES.join("\n");
+  const hash = createHash("sha256").update(style);
+  for (const [name, text] of modules) hash.update(name).update(text);
+  const base = `/assets/${hash.digest("hex").slice(0, 16)}`;
+  const files = new Map<string, Asset>([
+    [`${base}/muster.css`, { content: style, type: TYPES.style }],
+  ]);
+  for (const [name, content] of modules) {
+    files.set(`${base}/${name}`, { content, type: TYPES.script });
+  }
+  return { style: `${base}/muster.css`, script: `${base}/${modules.keys().next().value}`, files };
+}
+
+/** The modules that run in the browser, by name; the first one imports the others. */
+async function readModules(): Promise<ReadonlyMap<string, string>> {
+  const bundle = await Deno.readTextFile(BUNDLE).catch(() => null);
+  if (bundle !== null) return new Map([["elements.js", bundle]]);
+  // The runtime of the executable has no such function, and needs none.
+  const { stripTypeScriptTypes } = await import("node:module");
+  const names = [...Deno.readDirSync(MODULES)].map(({ name }) => name)
+    .filter((name) => name.endsWith(".ts") && name !== "mod.ts").sort();
+  const texts = ["mod.ts", ...names].map(async (name) =>
+    [name, stripTypeScriptTypes(await Deno.readTextFile(join(MODULES, name)))] as const
+  );
+  return new Map(await Promise.all(texts));
+}

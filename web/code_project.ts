@@ -1,0 +1,46 @@
+import { viewOf } from "../services/projects/mod.ts";
+import { ProjectAddresses } from "./addresses.ts";
+import { type OpenProject, openProject } from "./project.ts";
+import type { Query, Visit } from "./visit.ts";
+
+/** The project of a page about code: what its repository answers, and where its pages are. */
+export class CodeProject {
+  readonly visit: Visit;
+  readonly open: OpenProject;
+  /** The addresses of its pages. */
+  readonly to: ProjectAddresses;
+
+  /** @throws NotFound if there is no such project, or the visitor may not see it */
+  constructor(visit: Visit) {
+    this.visit = visit;
+    this.open = openProject(visit);
+    this.open.access.require("read");
+    this.to = new ProjectAddresses(this.slug, visit.services.config.projects.scm);
+  }
+
+  get slug(): string {
+    return this.open.slug;
+  }
+
+  get access(): OpenProject["access"] {
+    return this.open.access;
+  }
+
+  /** What everybody who sees the project may know of it. */
+  get view(): ReturnType<typeof viewOf> {
+    return viewOf(this.access.held);
+  }
+
+  get isPublic(): boolean {
+    return this.access.project.visibility === "public";
+  }
+
+  place(...tab: Parameters<OpenProject["place"]>): ReturnType<OpenProject["place"]> {
+    return this.open.place(...tab);
+  }
+
+  /** Reads JSON from the project's API; see {@link Visit.read}. */
+  read<Answer>(path: string, query: Query = {}): Promise<Answer> {
+    return this.visit.read<Answer>(this.slug, path, query);
+  }
+}

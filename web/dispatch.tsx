@@ -1,0 +1,230 @@
+import type { Context } from "hono";
+import type { Child } from "hono/jsx";
+import { getCookie, setCookie } from "hono/cookie";
+import { HTTPException } from "hono/http-exception";
+import { bodyLimitsOf, BodyReader } from "../http/mod.ts";
+import type { AppEnv } from "../routes/context.ts";
+import { noteRetry, statusOf } from "../routes/middleware/errors.ts";
+import { sessionOf, setSessionCookies } from "../routes/middleware/session.ts";
+import { Forbidden, Invalid, NotFound, ServiceError, Unauthorized } from "../services/errors.ts";
+import { GUEST, isCsrfToken, type WebSession } from "../services/identity/mod.ts";
+import { accessOf } from "../services/projects/mod.ts";
+import type { Assets } from "./assets.ts";
+import type { Leads, Page, View } from "./page.ts";
+import { Document } from "./parts/document.tsx";
+import { ClosedProject, Refusal } from "./parts/refusal.tsx";
+import { themeOf } from "./theme.ts";
+import { type Surroundings, Visit } from "./visit.ts";
+
+const NOTICE_COOKIE = "muster_notice";
+
+/** How long a notice waits for the page that shows it, in seconds. */
+const NOTICE_SECONDS = 30;
+
+/** The most fields of a form. */
+const MAX_FIELDS = 1000;
+
+/** Longest address of a page, in characters: many links on a page repeat its query. */
+const MAX_ADDRESS = 16_384;
+
+/** The browser runs and loads only what this program serves, and shows its pages in no frame. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'self'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** Answers requests for pages. */
+export class Dispatch {
+  readonly #surroundings: Surroundings;
+  readonly #assets: () => Promise<Assets>;
+  readonly #bodies: BodyReader;
+
+  constructor(surroundings: Surroundings, assets: () => Promise<Assets>) {
+    this.#surroundings = surroundings;
+    this.#assets = assets;
+    this.#bodies = new BodyReader(bodyLimitsOf(surroundings.services.config));
+  }
+
+  /** Answers GET, or a form, for a page. */
+  async answer(context: Context<AppEnv>, load: () => Promise<Page>): Promise<Response> {
+    const session = this.#identify(context);
+    try {
+      const page = await load();
+      if (context.req.url.length > MAX_ADDRESS) {
+        throw new Invalid(`The address is longer than ${MAX_ADDRESS} characters`);
+      }
+      const visit = new Visit(context, this.#surroundings, { session });
+      if (page.json !== undefined && wantsJson(context)) {
+        return context.redirect(this.#apiOf(visit) + page.json(visit), 303);
+      }
+      admit(page, session);
+      if (context.req.method !== "POST") {
+        return await this.#show(context, page, visit);
+      }
+      return await this.#act(context, page, session);
+    } catch (error) {
+      return await this.refuse(context, error);
+    }
+  }
+
+  /** Shows why a page cannot be shown. A guest who may not see it gets the way to log in. */
+  async refuse(context: Context<AppEnv>, error: unknown): Promise<Response> {
+    const session = this.#identify(context);
+    const visit = new Visit(context, this.#surroundings, { session });
+    if (error instanceof Unauthorized && session === null) {
+      const { pathname, search } = visit.url;
+      return context.redirect(`/login?next=${encodeURIComponent(pathname + search)}`, 303);
+    }
+    if (error instanceof HTTPException) throw error;
+    if (!(error instanceof ServiceError)) return await this.#admitBug(visit, error);
+    const status = statusOf(error);
+    noteRetry(context, error);
+    const body = closedProjectOf(visit, status) ??
+      <Refusal status={status} message={error.message} isGuest={session === null} />;
+    return await this.#render(visit, { title: String(status), body, status });
+  }
+
+  /** Logs a bug, and says so. */
+  async #admitBug(visit: Visit, error: unknown): Promise<Response> {
+    const { requestId } = visit.context.var;
+    visit.services.log.error("A request failed on a bug", { requestId, error });
+    const message = `The server failed on a bug. Its log has it under ${requestId}`;
+    const body = <Refusal status={500} message={message} isGuest={false} />;
+    return await this.#render(visit, { title: "500", body, status: 500 });
+  }
+
+  /** The session of the request. Its principal is an admin, a person, or else a guest. */
+  #identify(context: Context<AppEnv>): WebSession | null {
+    if (context.get("principal") !== undefined) return context.get("session") ?? null;
+    const session = sessionOf(context, this.#surroundings.services.webSessions);
+    context.set("principal", session?.principal ?? GUEST);
+    if (session === null) return null;
+    context.set("session", session);
+    if (session.renewed) setSessionCookies(context, session);
+    return session;
+  }
+
+  /** The base of the API of a page's project. */
+  #apiOf(visit: Visit): string {
+    const { scm } = this.#surroundings.services.config.projects;
+    return `/projects/${encodeURIComponent(visit.param("slug"))}/${scm}`;
+  }
+
+  async #show(context: Context<AppEnv>, page: Page, visit: Visit): Promise<Response> {
+    const view = await page.show(visit);
+    if (view instanceof Response) return view;
+    return await this.#render(visit, view, takeNotice(context));
+  }
+
+  async #act(
+    context: Context<AppEnv>,
+    page: Page,
+    session: WebSession | null,
+  ): Promise<Response> {
+    const form = parseForm(await this.#bodies.read(context.req.raw));
+    if (session !== null && !isCsrfToken(session, form.get("csrf") ?? "")) {
+      throw new Forbidden("This form belongs to an ended session: load the page again");
+    }
+    const name = form.getAll("action").at(-1) ?? "";
+    const { actions = {} } = page;
+    const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+    if (action === undefined) throw new NotFound("This page has no such form");
+    try {
+      const outcome = await action(new Visit(context, this.#surroundings, { session, form }));
+      if (outcome instanceof Response) return outcome;
+      if (isLeads(outcome)) return lead(context, outcome);
+      return await this.#render(new Visit(context, this.#surroundings, { session }), outcome);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error instanceof Unauthorized) throw error;
+      const refusal = error.message;
+      const visit = new Visit(context, this.#surroundings, { session, form, refusal });
+      const view = await page.show(visit);
+      if (view instanceof Response) return view;
+      noteRetry(context, error);
+      return await this.#render(visit, { ...view, status: statusOf(error) });
+    }
+  }
+
+  async #render(visit: Visit, view: View, notice: string | null = null): Promise<Response> {
+    const { context } = visit;
+    const assets = await this.#assets();
+    const document = <Document {...{ visit, view, notice, assets }} theme={themeOf(context)} />;
+    // A part of the page may wait for something, so that its text is a promise.
+    const html = await document.toString();
+    const milliseconds = (performance.now() - visit.started).toFixed(1);
+    return context.html(`<!DOCTYPE html>${html}`, (view.status ?? 200) as 200, {
+      "Server-Timing": `page;dur=${milliseconds}, reads;desc="${visit.reads}"`,
+      "Cache-Control": "no-store",
+      "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+      "Referrer-Policy": "same-origin",
+    });
+  }
+}
+
+/** What an admin sees in place of a project in which the admin has no role; null for other pages. */
+function closedProjectOf(visit: Visit, status: number): Child | null {
+  const [, encoded = ""] = /^\/projects\/([^/]+)/.exec(visit.url.pathname) ?? [];
+  if (status !== 404 || !visit.isAdmin || encoded === "") return null;
+  const held = visit.services.hosting.projects.find(encoded);
+  if (held === null || accessOf(held, visit.principal).may("read")) return null;
+  return <ClosedProject slug={held.project.slug} />;
+}
+
+/**
+ * Parses a form. A megabyte of short fields would take a second, in which nobody else is answered.
+ *
+ * @throws Invalid if it has too many fields
+ */
+function parseForm(text: string): URLSearchParams {
+  let fields = 1;
+  for (let at = text.indexOf("&"); at !== -1; at = text.indexOf("&", at + 1)) {
+    if (++fields > MAX_FIELDS) throw new Invalid(`The form has more than ${MAX_FIELDS} fields`);
+  }
+  return new URLSearchParams(text);
+}
+
+/** Whether a request comes from a program that reads JSON, and not from a browser. */
+function wantsJson(context: Context<AppEnv>): boolean {
+  const accept = context.req.header("accept") ?? "";
+  return accept.includes("application/json") && !accept.includes("text/html");
+}
+
+/**
+ * @throws Unauthorized for a guest, Forbidden for a person on an admin's page
+ */
+function admit({ opens }: Page, session: WebSession | null): void {
+  if (opens === "anybody") return;
+  if (session === null) throw new Unauthorized("Log in to see this page");
+  if (opens === "admin" && session.principal.kind !== "admin") {
+    throw new Forbidden("Only admins see this page");
+  }
+}
+
+function isLeads(outcome: Leads | View): outcome is Leads {
+  return "to" in outcome;
+}
+
+/** Leads the browser to a page, which then shows the notice once. */
+function lead(context: Context<AppEnv>, { to, notice }: Leads): Response {
+  if (notice !== undefined) {
+    setCookie(context, NOTICE_COOKIE, notice.slice(0, 500), {
+      path: "/",
+      httpOnly: true,
+      sameSite: "Lax",
+      secure: context.get("secure"),
+      maxAge: NOTICE_SECONDS,
+    });
+  }
+  return context.redirect(to, 303);
+}
+
+function takeNotice(context: Context<AppEnv>): string | null {
+  const notice = getCookie(context, NOTICE_COOKIE);
+  if (notice === undefined) return null;
+  setCookie(context, NOTICE_COOKIE, "", { path: "/", maxAge: 0 });
+  return notice;
+}

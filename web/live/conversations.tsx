@@ -1,0 +1,65 @@
+import type { Context } from "hono";
+import type { AppEnv } from "../../routes/context.ts";
+import { callerOf } from "../../routes/context.ts";
+import { EventFrames } from "../../routes/event_streams.ts";
+import { sessionOf } from "../../routes/middleware/session.ts";
+import { Unauthorized } from "../../services/errors.ts";
+import type { PrivateMessage } from "../../services/irc/mod.ts";
+import { Message } from "../parts/chat/message.tsx";
+import type { Surroundings } from "../visit.ts";
+import { messageEvent, unreadEvent } from "./message_event.ts";
+import { answerStream } from "./request.ts";
+import type { UnreadNews, UnreadWatch } from "./unread_watch.ts";
+
+/** The streams of conversations: each private message is one event with its HTML. */
+export class ConversationStream {
+  readonly #surroundings: Surroundings;
+  readonly #frames: EventFrames<PrivateMessage | UnreadNews>;
+  readonly #unread: UnreadWatch;
+
+  constructor(surroundings: Surroundings, unread: UnreadWatch) {
+    this.#surroundings = surroundings;
+    this.#unread = unread;
+    const { agents: { roster } } = surroundings.services;
+    this.#frames = new EventFrames((item) => {
+      if ("kind" in item) return unreadEvent(item);
+      const { time, ...message } = item;
+      const shown = { ...message, timestamp: new Date(time).toISOString() };
+      const isAgent = roster.find(message.nick) !== null;
+      return messageEvent(message.id, String(<Message message={shown} isAgent={isAgent} />));
+    });
+  }
+
+  /**
+   * Answers with the stream of a conversation. It begins after the message with the id in
+   * `Last-Event-ID` or the parameter `last`, or else after the id or time in the parameter `after`.
+   *
+   * @throws Unauthorized without a session, TooMany, and what `Conversations.follow` throws
+   */
+  async answer(context: Context<AppEnv>): Promise<Response> {
+    const { services: { conversations, identity, webSessions }, streams } = this.#surroundings;
+    const session = sessionOf(context, webSessions);
+    if (session === null) throw new Unauthorized("Log in to follow a conversation");
+    context.set("principal", session.principal);
+    identity.notePresence(session.principal);
+    const nick = context.req.param("nick") ?? "";
+    const after = context.req.header("last-event-id") || context.req.query("last") ||
+      context.req.query("after") || undefined;
+    const caller = callerOf(context);
+    return await answerStream<PrivateMessage | UnreadNews>(context, streams, {
+      frames: this.#frames,
+      follow: async (sink) => {
+        const take = (message: PrivateMessage) => sink.message(message);
+        const following = await conversations.follow(nick, after, take, caller);
+        const forget = this.#unread.add(caller, nick, (news) => sink.message(news));
+        return {
+          cut: () => following.cut(),
+          close() {
+            forget();
+            following.close();
+          },
+        };
+      },
+    });
+  }
+}

@@ -1,0 +1,114 @@
+import type { Context } from "hono";
+import { type AppEnv, callerOf } from "../../routes/context.ts";
+import { EventFrames, type StreamSink } from "../../routes/event_streams.ts";
+import { Unauthorized } from "../../services/errors.ts";
+import type { LoggedEvent } from "../../services/events/mod.ts";
+import { noticeOf } from "../../services/feeds/mod.ts";
+import type { Principal } from "../../services/identity/mod.ts";
+import { accessOf } from "../../services/projects/mod.ts";
+import type { Surroundings } from "../visit.ts";
+import { unreadEvent } from "./message_event.ts";
+import { PresenceWatch } from "./presence_watch.ts";
+import { answerStream, startOf, visitorOf } from "./request.ts";
+import type { UnreadNews, UnreadWatch } from "./unread_watch.ts";
+
+/** Types of events that a person follows; an admin follows all. */
+const OF_PERSONS: readonly string[] = ["project.*", "agent.*"];
+
+/** A reader's position in the event log. */
+type Position = { more(): void; close(): void };
+
+/** What the stream tells: events of the log, and news without a number. */
+type Told = Pick<LoggedEvent, "type"> & { readonly seq: number | null };
+
+/** Agents came or went. */
+const PRESENCE: Told = Object.freeze({ seq: null, type: "agent.presence" });
+
+/**
+ * The types and numbers of the events of the whole server: all for an admin; for a person, those of
+ * the agents and of the projects that it may read.
+ */
+export class HomeStream {
+  readonly #surroundings: Surroundings;
+  readonly #frames = new EventFrames<Told | UnreadNews>((item) => {
+    if ("kind" in item) return unreadEvent(item);
+    const { seq, type } = item;
+    return seq === null ? `data: ${type}` : `id: ${seq}\ndata: ${type}`;
+  });
+  readonly #presence: PresenceWatch;
+  readonly #unread: UnreadWatch;
+
+  constructor(surroundings: Surroundings, unread: UnreadWatch) {
+    this.#surroundings = surroundings;
+    this.#unread = unread;
+    const { agents, scheduler } = surroundings.services;
+    this.#presence = new PresenceWatch(agents, scheduler);
+  }
+
+  /** @throws Unauthorized without a session; Invalid if the start is no event; TooMany */
+  async answer(context: Context<AppEnv>): Promise<Response> {
+    const { services, streams } = this.#surroundings;
+    const principal = visitorOf(context, services);
+    if (principal.kind === "guest") throw new Unauthorized("Log in to follow what happens");
+    const after = startOf(context);
+    const caller = callerOf(context);
+    return await answerStream<Told | UnreadNews>(context, streams, {
+      frames: this.#frames,
+      follow: (sink) => {
+        const position = principal.kind === "admin"
+          ? services.eventLog.follow({ after }, sink)
+          : this.#followAs(principal, after, sink);
+        const leave = this.#presence.add(() => sink.message(PRESENCE));
+        const forget = this.#unread.add(caller, "", (news) => sink.message(news));
+        return {
+          more: () => position.more(),
+          // The news of agents come unasked, so a reader that falls behind is cut.
+          cut: () => true,
+          close() {
+            leave();
+            forget();
+            position.close();
+          },
+        };
+      },
+    });
+  }
+
+  /** Follows the events that a person may know. */
+  #followAs(
+    principal: Principal,
+    after: number | undefined,
+    sink: StreamSink<Told | UnreadNews>,
+  ): Position {
+    // The stream asks for more once it has sent something, so somebody else asks before that.
+    let hasSent = false;
+    const following = this.#surroundings.services.eventLog.follow({ after, types: OF_PERSONS }, {
+      message: (event) => {
+        if (this.#mayKnow(principal, event)) {
+          hasSent = true;
+          sink.message(event);
+        } else if (!hasSent) {
+          following.more();
+        }
+      },
+      end: () => sink.end(),
+    });
+    return {
+      close: () => following.close(),
+      more() {
+        hasSent = false;
+        following.more();
+      },
+    };
+  }
+
+  #mayKnow(principal: Principal, event: LoggedEvent): boolean {
+    if (!event.type.startsWith("project.")) return true;
+    const notice = noticeOf(event);
+    const held = notice === null
+      ? null
+      : this.#surroundings.services.hosting.projects.get(notice.projectId);
+    if (notice === null || held === null) return false;
+    return accessOf(held, principal).may(notice.isHidden ? "admin" : "read");
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * Event streams for the pages. A page names one of them in its view (`live`), and the script loads
+ * its live parts again when an event comes. The stream of a channel brings the messages themselves.
+ */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { AppEnv } from "../../routes/context.ts";
+import type { Surroundings } from "../visit.ts";
+import type { ChannelStream } from "./channels.tsx";
+import type { ConversationStream } from "./conversations.tsx";
+import { HomeStream } from "./home.ts";
+import { ProjectStream } from "./projects.ts";
+import { UnreadWatch } from "./unread_watch.ts";
+
+/** Adds the streams to the app. They belong to the session's cookie and end with it. */
+export function mountStreams(app: OpenAPIHono<AppEnv>, surroundings: Surroundings): void {
+  const { services } = surroundings;
+  const { scheduler, log } = services;
+  const unread = new UnreadWatch({ services, scheduler, log });
+  const home = new HomeStream(surroundings, unread);
+  app.get("/live/home", (context) => home.answer(context));
+  const projects = new ProjectStream(surroundings, unread);
+  app.get("/live/projects/:slug", (context) => projects.answer(context));
+  // These render messages, so they are loaded at the first visit, as pages are.
+  let channels: Promise<ChannelStream> | null = null;
+  app.get("/live/channels/:name", async (context) => {
+    channels ??= import("./channels.tsx").then((module) =>
+      new module.ChannelStream(surroundings, unread)
+    );
+    return await (await channels).answer(context);
+  });
+  let conversations: Promise<ConversationStream> | null = null;
+  app.get("/live/messages/:nick", async (context) => {
+    conversations ??= import("./conversations.tsx")
+      .then((module) => new module.ConversationStream(surroundings, unread));
+    return await (await conversations).answer(context);
+  });
+}

@@ -1,0 +1,72 @@
+/**
+ * The web pages: for people and admins in a browser. `table.ts` has the address of every page;
+ * `pages/` a file per page; `parts/` what pages share; `elements/` what runs in the browser;
+ * `styles/` how it looks.
+ */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { AppEnv } from "../routes/context.ts";
+import { type SharedPages, wantsHtml } from "../routes/middleware/browsers.ts";
+import { notFoundHandler } from "../routes/middleware/not_found.ts";
+import { sameOrigin } from "../routes/middleware/origin.ts";
+import { NotFound } from "../services/errors.ts";
+import { mountStreams } from "./live/mod.ts";
+import { mountRepository } from "./repository.ts";
+import { PAGES } from "./table.ts";
+import type { Surroundings } from "./visit.ts";
+
+/** The address of an asset holds a hash of its content. */
+const YEAR = "public, max-age=31536000, immutable";
+
+/**
+ * Adds the pages to the app of the API, whose request ids, access log and headers they share. The
+ * pages and what they need are loaded at the first visit.
+ *
+ * @param shared takes the pages at addresses that routes have too
+ */
+export function mountPages(
+  app: OpenAPIHono<AppEnv>,
+  surroundings: Surroundings,
+  shared: SharedPages,
+): void {
+  const assets = once(async () => await (await import("./assets.ts")).readAssets());
+  const loaded = once(async () => {
+    const { Dispatch } = await import("./dispatch.tsx");
+    return new Dispatch(surroundings, assets);
+  });
+  app.get("/assets/:hash/:name", async (context) => {
+    const asset = (await assets()).files.get(context.req.path);
+    if (asset === undefined) {
+      throw new NotFound("The page belongs to another version: load it again");
+    }
+    const headers = { "Content-Type": asset.type, "Cache-Control": YEAR };
+    return context.body(asset.content, 200, headers);
+  });
+  mountStreams(app, surroundings);
+  mountRepository(app, surroundings);
+  for (const [path, loader] of Object.entries(PAGES)) {
+    const load = once(async () => (await loader()).page);
+    const handle = async (context: Context<AppEnv>) => (await loaded()).answer(context, load);
+    if (path === "/projects") shared.set(path, handle);
+    else app.get(path, handle);
+    app.post(path, sameOrigin(), handle);
+  }
+  const api = new RegExp(`^/(v1|projects/[^/]+/${surroundings.services.config.projects.scm})(/|$)`);
+  app.notFound(async (context) => {
+    const isPage = context.req.method === "GET" && wantsHtml(context) &&
+      !api.test(context.req.path);
+    if (!isPage) return notFoundHandler(app)(context);
+    const error = new NotFound(`There is no ${context.req.path} here`);
+    return await (await loaded()).refuse(context, error);
+  });
+}
+
+/** A value that is computed at the first call; a failure is tried again. */
+function once<Value>(compute: () => Promise<Value>): () => Promise<Value> {
+  let value: Promise<Value> | null = null;
+  return () =>
+    value ??= compute().catch((error) => {
+      value = null;
+      throw error;
+    });
+}

@@ -1,0 +1,299 @@
+import type { Child } from "hono/jsx";
+import { type Agent, pauseSchema } from "../../services/agents/mod.ts";
+import type { AgentWorkload } from "../../services/attention/mod.ts";
+import { NotFound } from "../../services/errors.ts";
+import { definePage, type Leads, type View } from "../page.ts";
+import { AgentControls } from "../parts/agent_controls.tsx";
+import { rateOf } from "../parts/agent_forms.tsx";
+import { AgentLogin } from "../parts/agent_login.tsx";
+import { AgentStateBadge } from "../parts/agent_state.tsx";
+import { MessageText } from "../parts/chat/message.tsx";
+import { channelPath } from "../parts/chat/written.ts";
+import { requireTypedName } from "../parts/confirm.tsx";
+import { EventSentence } from "../parts/event_sentence.tsx";
+import { Empty } from "../parts/lists.tsx";
+import { requireAdmin } from "../parts/require_admin.ts";
+import { Time } from "../parts/time.tsx";
+import type { Visit } from "../visit.ts";
+
+/** Events, and messages of the inbox, that the page shows. */
+const SHOWN = 20;
+
+/** One agent: what it holds and did, and, for admins, all that can be done with it. */
+export const page = definePage({
+  opens: "session",
+  show,
+  actions: { pause, resume, rate, rotate, revoke, remove },
+});
+
+async function show(visit: Visit): Promise<View> {
+  const { services: { agents, accounts, attention }, principal } = visit;
+  const agent = agents.get(visit.param("nick"));
+  const id = accounts.find(agent.nick)?.id;
+  if (id === undefined) throw new NotFound(`There is no agent "${agent.nick}"`);
+  const [work, events, atWork, tokens, inbox] = await Promise.all([
+    attention.workOf(id, principal),
+    attention.happenedBy(id, principal, SHOWN),
+    attention.agent(id),
+    visit.isAdmin ? visit.services.tokens.list() : [],
+    visit.isAdmin && !agent.revoked ? readInbox(visit, agent) : null,
+  ]);
+  const titles = await attention.titlesOf(events);
+  const state = atWork?.state ?? "away";
+  const body = (
+    <>
+      <div class="page-head">
+        <h1>{agent.nick}</h1>
+        <div
+          class="row"
+          data-live-part="state"
+          data-live-on="agent.* project.claim project.review"
+        >
+          <AgentStateBadge state={state} isPaused={agent.paused} isRevoked={agent.revoked} />
+        </div>
+      </div>
+      <div class="columns">
+        <div>
+          <Work work={work} />
+          <section
+            aria-labelledby="events"
+            data-live-part="events"
+            data-live-on="project.* agent.*"
+          >
+            <h2 id="events">What it did</h2>
+            {events.length === 0 ? <p class="soft">Nothing of late.</p> : (
+              <ol class="happenings">
+                {events.map((event) => (
+                  <li>
+                    <EventSentence event={event} titles={titles} withActor={false} />{" "}
+                    <Time at={event.time} />
+                  </li>
+                ))}
+              </ol>
+            )}
+          </section>
+          {inbox !== null && <InboxView messages={inbox} />}
+        </div>
+        <div>
+          <Facts visit={visit} agent={agent} />
+          {visit.isAdmin && (
+            <AgentControls
+              visit={visit}
+              agent={agent}
+              tokens={tokens.filter(({ owner }) => owner === agent.nick)}
+            />
+          )}
+        </div>
+      </div>
+    </>
+  );
+  return { title: agent.nick, body, live: "/live/home" };
+}
+
+function Facts({ visit, agent }: { readonly visit: Visit; readonly agent: Agent }) {
+  return (
+    <dl class="facts" data-live-part="facts" data-live-on="agent.*">
+      <dt>Type</dt>
+      <dd>{agent.type}</dd>
+      <dt>Last seen</dt>
+      <dd>
+        {agent.online
+          ? "is here"
+          : agent.last_seen === null
+          ? "never"
+          : <Time at={agent.last_seen} />}
+      </dd>
+      <dt>Registered</dt>
+      <dd>
+        <Time at={agent.created_at} />
+      </dd>
+      {agent.pause_reason !== null && (
+        <>
+          <dt>Paused because</dt>
+          <dd>{agent.pause_reason}</dd>
+        </>
+      )}
+      {visit.isAdmin && (
+        <>
+          <dt>Messages</dt>
+          <dd>{agent.messages_per_minute} in the last minute</dd>
+          <dt>Channels</dt>
+          <dd>
+            {agent.channels.length === 0
+              ? "none"
+              : agent.channels.map((name) => (
+                <a class="chip" href={`/channels/${encodeURIComponent(name.replace(/^#/, ""))}`}>
+                  {name}
+                </a>
+              ))}
+          </dd>
+        </>
+      )}
+      <dt>Message</dt>
+      <dd>
+        <a href={`/messages/${encodeURIComponent(agent.nick)}`}>Write to {agent.nick}</a>
+      </dd>
+    </dl>
+  );
+}
+
+function Work({ work: { claims, workspaces, reviews } }: { readonly work: AgentWorkload }) {
+  const isEmpty = claims.length + workspaces.length + reviews.length === 0;
+  return (
+    <section
+      aria-labelledby="work"
+      data-live-part="work"
+      data-live-on="project.claim project.workspace project.review project.ticket"
+    >
+      <h2 id="work">Work</h2>
+      {isEmpty
+        ? <Empty>It holds no ticket, and has no workspace and no open review.</Empty>
+        : (
+          <ul class="list" data-keys="list">
+            {claims.map(({ slug, ticket, title, expiresAt }) => (
+              <WorkItem kind="Ticket" slug={slug} to={`tickets/${ticket}`} title={title}>
+                the claim lapses <Time at={new Date(expiresAt).toISOString()} />
+              </WorkItem>
+            ))}
+            {workspaces.map(({ slug, name, updatedAt }) => (
+              <WorkItem
+                kind="Workspace"
+                slug={slug}
+                to={`workspaces/${encodeURIComponent(name)}`}
+                title={name}
+              >
+                changed <Time at={new Date(updatedAt).toISOString()} />
+              </WorkItem>
+            ))}
+            {reviews.map(({ slug, review }) => (
+              <WorkItem
+                kind="Review"
+                slug={slug}
+                to={`reviews/${review.number}`}
+                title={review.title}
+              >
+                {review.status.replace("_", " ")}
+              </WorkItem>
+            ))}
+          </ul>
+        )}
+    </section>
+  );
+}
+
+function WorkItem({ kind, slug, to, title, children }: {
+  readonly kind: string;
+  readonly slug: string;
+  readonly to: string;
+  readonly title: string;
+  readonly children?: Child;
+}) {
+  return (
+    <li class="waiting-entry">
+      <span class="badge">{kind}</span>
+      <div class="waiting-text">
+        <a href={`/projects/${slug}/${to}`}>{title}</a>
+        <div class="soft small">
+          <a class="quiet" href={`/projects/${slug}`}>{slug}</a> · {children}
+        </div>
+      </div>
+    </li>
+  );
+}
+
+/** The newest messages to an agent, oldest first. */
+async function readInbox(visit: Visit, { nick }: Agent) {
+  const query = { limit: SHOWN, waitSeconds: 0, signal: visit.context.req.raw.signal };
+  return await visit.services.inboxes.read(nick, query, visit.principal);
+}
+
+function InboxView({ messages }: { readonly messages: Awaited<ReturnType<typeof readInbox>> }) {
+  return (
+    <section aria-labelledby="inbox">
+      <h2 id="inbox">Inbox</h2>
+      {messages.length === 0
+        ? <p class="soft">Nobody has written to it or named it.</p>
+        : (
+          <ol class="happenings">
+            {messages.toReversed().map(({ from, channel, text, timestamp }) => (
+              <li>
+                <b>{from}</b> {channel !== null && (
+                  <>
+                    in <a href={channelPath(channel)}>{channel}</a>
+                  </>
+                )} <Time at={timestamp} />
+                <div class="inbox-text" dir="auto">
+                  <MessageText text={text} />
+                </div>
+              </li>
+            ))}
+          </ol>
+        )}
+    </section>
+  );
+}
+
+function here(visit: Visit): string {
+  return `/agents/${encodeURIComponent(visit.param("nick"))}`;
+}
+
+async function pause(visit: Visit): Promise<Leads> {
+  requireAdmin(visit);
+  const nick = visit.param("nick");
+  const request = visit.parse(pauseSchema, { reason: visit.entered("reason").trim() || null });
+  await visit.services.agents.speechControls.pause(nick, request, visit.caller);
+  return { to: here(visit), notice: `${nick} is paused: its messages are refused.` };
+}
+
+async function resume(visit: Visit): Promise<Leads> {
+  requireAdmin(visit);
+  const nick = visit.param("nick");
+  await visit.services.agents.speechControls.resume(nick, visit.caller);
+  return { to: here(visit), notice: `${nick} may speak again.` };
+}
+
+async function rate(visit: Visit): Promise<Leads> {
+  requireAdmin(visit);
+  const limit = rateOf(visit);
+  await visit.services.agents.speechControls.setRate(visit.param("nick"), limit, visit.caller);
+  return { to: here(visit), notice: limit === null ? "The general limit applies." : "Saved." };
+}
+
+/** Gives the agent a new passphrase, which is shown once. */
+async function rotate(visit: Visit): Promise<View> {
+  requireAdmin(visit);
+  const { agents } = visit.services;
+  const nick = visit.param("nick");
+  const keeps = visit.form.get("keep_tokens") !== null;
+  const registration = await agents.rotate(nick, visit.caller, { keep_tokens: keeps });
+  const body = (
+    <>
+      <h1>{registration.nick} has a new passphrase</h1>
+      <AgentLogin
+        registration={registration}
+        channels={agents.get(nick).channels}
+        origin={visit.origin}
+      />
+      <p>
+        <a class="button primary" href={here(visit)}>Go to {registration.nick}</a>
+      </p>
+    </>
+  );
+  return { title: `${registration.nick} has a new passphrase`, body };
+}
+
+async function revoke(visit: Visit): Promise<Leads> {
+  requireAdmin(visit);
+  const { nick } = visit.services.agents.get(visit.param("nick"));
+  requireTypedName(visit, nick);
+  await visit.services.agents.revoke(nick, visit.caller);
+  return { to: here(visit), notice: `${nick} can log in no longer.` };
+}
+
+async function remove(visit: Visit): Promise<Leads> {
+  requireAdmin(visit);
+  const { nick } = visit.services.agents.get(visit.param("nick"));
+  requireTypedName(visit, nick);
+  await visit.services.agents.delete(nick, visit.caller);
+  return { to: "/agents", notice: `${nick} is deleted, and its nick is free.` };
+}

@@ -1,0 +1,108 @@
+import { raw } from "hono/html";
+import type { z } from "zod";
+import type { blameSchema } from "../../../routes/projects/reading_schemas.ts";
+import { definePage, type View } from "../../page.ts";
+import { GoToLine, LineNumber, LinePager } from "../../parts/code.tsx";
+import { CheckinLink, PathLinks, shortName, Switcher } from "../../parts/files.tsx";
+import { type Highlighted, highlightFile } from "../../parts/highlight.ts";
+import { Time } from "../../parts/time.tsx";
+import { CodeProject } from "../../code_project.ts";
+import { type Visit, withQuery } from "../../visit.ts";
+import { numberIn } from "./file.tsx";
+import { placeOf, readNames } from "./tree.tsx";
+
+/** Who last changed each line of a file. */
+export const page = definePage({
+  opens: "anybody",
+  show,
+  json: (visit) => withQuery("/api/blame", placeOf(visit)),
+});
+
+const LINES_OF_PAGE = 500;
+
+type Blame = z.output<typeof blameSchema>;
+type BlameLine = Blame["lines"][number];
+
+async function show(visit: Visit): Promise<View | Response> {
+  const project = new CodeProject(visit);
+  const { checkin, path } = placeOf(visit);
+  const { to } = project;
+  const line = numberIn(visit, "line");
+  if (line > 0) {
+    const first = Math.floor((line - 1) / LINES_OF_PAGE) * LINES_OF_PAGE + 1;
+    return visit.context.redirect(`${withQuery(to.blame(checkin, path), { first })}#L${line}`, 303);
+  }
+  const [blame, names] = await Promise.all([
+    project.read<Blame>("/api/blame", { checkin, path }),
+    readNames(project),
+  ]);
+  const total = blame.lines.length;
+  const first = Math.min(Math.max(1, numberIn(visit, "first")), Math.max(1, total));
+  const lines = blame.lines.slice(first - 1, first - 1 + LINES_OF_PAGE);
+  const texts = lines.map(({ text }) => text);
+  const highlighted = await highlightFile(project, { path, lines: texts });
+  const body = (
+    <>
+      <h1 class="hidden-text">Blame of {path}</h1>
+      <div class="file-bar">
+        <Switcher {...{ project, checkin, ...names }} link={(name) => to.blame(name, path)} />
+        <PathLinks {...{ project, checkin, path }} />
+      </div>
+      <section class="file-box" aria-label={path}>
+        <div class="file-actions">
+          <span class="soft small">{total.toLocaleString("en")} lines</span>
+          <GoToLine />
+          <a href={to.file(checkin, path)}>File</a>
+          <a href={to.history(path, checkin)}>History</a>
+        </div>
+        <BlameLines {...{ project, lines, highlighted, path }} />
+      </section>
+      <LinePager
+        visit={visit}
+        file={{ first, lines: texts, total_lines: total }}
+        count={LINES_OF_PAGE}
+      />
+    </>
+  );
+  return {
+    title: `Blame of ${path} at ${shortName(checkin)} · ${project.view.name}`,
+    body,
+    project: project.place("code"),
+  };
+}
+
+function BlameLines({ project, lines, highlighted: { html, isPending }, path }: {
+  readonly project: CodeProject;
+  readonly lines: readonly BlameLine[];
+  readonly highlighted: Highlighted;
+  readonly path: string;
+}) {
+  return (
+    <div class="code-scroll" tabindex={0} role="region" aria-label={`Lines of ${path}`}>
+      <table class="code-lines blame" data-lines data-late-syntax={isPending || undefined}>
+        <tbody>
+          {lines.map((line, index) => {
+            const isFirst = lines[index - 1]?.uuid !== line.uuid;
+            return (
+              <tr id={`L${line.number}`} class={isFirst ? "first" : undefined}>
+                <td class="origin">
+                  {isFirst && line.uuid !== "" && (
+                    <>
+                      <CheckinLink to={project.to} uuid={line.uuid} />{" "}
+                      <span class="origin-user" title={line.user}>{line.user}</span>{" "}
+                      <Time at={line.timestamp} />
+                    </>
+                  )}
+                </td>
+                <td class="num">
+                  <LineNumber number={line.number} />
+                </td>
+                <td class="code">{html === null ? line.text : raw(html[index] ?? "")}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}

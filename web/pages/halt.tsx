@@ -1,0 +1,117 @@
+import { AGENT_TYPES, haltSchema, resumeSchema } from "../../services/agents/mod.ts";
+import { Invalid } from "../../services/errors.ts";
+import { definePage, type Leads, type View } from "../page.ts";
+import { ButtonForm, Form, Select, TextField } from "../parts/form.tsx";
+import { Empty } from "../parts/lists.tsx";
+import { Time } from "../parts/time.tsx";
+import type { Visit } from "../visit.ts";
+
+/** Who is halted, and the way to halt and resume types and agents. */
+export const page = definePage({ opens: "admin", show, actions: { halt, resume, exempt } });
+
+function show(visit: Visit): View {
+  const state = visit.services.agents.halts.read();
+  const rules = [
+    ...state.types.map(({ type, ...rule }) => (
+      { ...rule, name: `all of the type ${type}`, field: "type", value: type }
+    )),
+    ...state.agents.map(({ nick, ...rule }) => (
+      { ...rule, name: nick, field: "agent", value: nick }
+    )),
+  ];
+  const body = (
+    <>
+      <h1>Halt</h1>
+      <p>
+        {state.halted ? "All agents are halted" : "Agents go on"}
+        {rules.length === 0 ? "." : ", except for those in the list."} {state.since !== null && (
+          <>
+            By {state.by}, <Time at={state.since} />.
+          </>
+        )}
+        {state.reason !== null && ` Reason: ${state.reason}`}
+      </p>
+      {!state.halted && rules.length > 0 && (
+        <ButtonForm visit={visit} action="resume" label="Resume all agents" look="primary" />
+      )}
+      {rules.length === 0
+        ? <Empty>No type and no agent has a rule of its own.</Empty>
+        : (
+          <ul class="list" data-keys="list">
+            {rules.map(({ name, field, value, halted, reason, by, since }) => (
+              <li class="token">
+                <div>
+                  {name}: {halted ? "halted" : "goes on"}
+                  {reason !== null && `: ${reason}`}
+                  <div class="soft small">
+                    by {by}, <Time at={since} />
+                  </div>
+                </div>
+                <ButtonForm
+                  visit={visit}
+                  action={halted ? "resume" : "halt"}
+                  values={{ [field]: value }}
+                  label={halted ? "Resume" : "Halt"}
+                />
+              </li>
+            ))}
+          </ul>
+        )}
+      <section aria-labelledby="some">
+        <h2 id="some">Halt or resume some agents</h2>
+        <Form visit={visit} action="halt" label="Halt some agents">
+          <Select
+            visit={visit}
+            name="type"
+            label="A type"
+            options={[["", "no type"], ...AGENT_TYPES.map((type) => [type, type] as const)]}
+          />
+          <TextField visit={visit} name="agent" label="Or nicks, separated by commas" />
+          <TextField visit={visit} name="reason" label="Reason" maxlength={200} />
+          <button type="submit" class="danger">Halt them</button>
+        </Form>
+        <Form visit={visit} action="exempt" label="Resume some agents">
+          <TextField
+            visit={visit}
+            name="resumed"
+            label="Nicks, separated by commas"
+            hint="They go on, even while the others stay halted."
+          />
+          <button type="submit">Resume them</button>
+        </Form>
+      </section>
+    </>
+  );
+  return { title: "Halt", body };
+}
+
+async function halt(visit: Visit): Promise<Leads> {
+  // The button of every page has a field of its own: beside it, a page may have a field "reason".
+  const reason = (visit.entered("halt_reason") || visit.entered("reason")).trim();
+  const request = visit.parse(haltSchema, {
+    ...namesIn(visit),
+    reason: reason === "" ? null : reason,
+  });
+  await visit.services.agents.halts.halt(request, visit.caller);
+  return { to: "/halt", notice: "Halted" };
+}
+
+async function resume(visit: Visit): Promise<Leads> {
+  await visit.services.agents.halts.resume(visit.parse(resumeSchema, namesIn(visit)), visit.caller);
+  return { to: "/halt", notice: "Resumed" };
+}
+
+async function exempt(visit: Visit): Promise<Leads> {
+  const agents = listOf(visit.entered("resumed"));
+  if (agents.length === 0) throw new Invalid("Name at least one agent");
+  await visit.services.agents.halts.resume(visit.parse(resumeSchema, { agents }), visit.caller);
+  return { to: "/halt", notice: "Resumed" };
+}
+
+function listOf(text: string): string[] {
+  return text.split(",").map((name) => name.trim()).filter(Boolean);
+}
+
+function namesIn(visit: Visit) {
+  return { agents: listOf(visit.entered("agent")), types: listOf(visit.entered("type")) };
+}

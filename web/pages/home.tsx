@@ -1,0 +1,67 @@
+import { seenLast, WORK_STATES } from "../../services/attention/mod.ts";
+import { names } from "../elements/chat_rules.ts";
+import { definePage, type Leads, type View } from "../page.ts";
+import { AgentBoardView, SHOWN } from "../parts/home/agents.tsx";
+import { FailedChecks, Happened, Landings, Unread } from "../parts/home/side.tsx";
+import { WaitingList } from "../parts/home/waiting.tsx";
+import type { Visit } from "../visit.ts";
+
+/** Events that the page tells. */
+const HAPPENED = 20;
+
+/** Who needs me, what is going on, and what happened. */
+export const page = definePage({ opens: "session", show, actions: { offer, release } });
+
+async function show(visit: Visit): Promise<View> {
+  const { services: { attention, chats, conversations }, principal, caller } = visit;
+  const [waiting, board, events, landings, checks, direct] = await Promise.all([
+    attention.waiting(principal),
+    attention.agents(),
+    attention.happened(principal, HAPPENED),
+    attention.landings(principal),
+    attention.failedChecks(principal),
+    conversations.unread(caller),
+  ]);
+  const lately = Object.fromEntries(
+    WORK_STATES.map((state) => [state, seenLast(board[state], SHOWN)]),
+  );
+  const shown = Object.values(lately).flat();
+  const lasts = new Map(shown.map(({ id }) => [id, attention.lastOf(id, principal)]));
+  const [tickets, titles] = await Promise.all([
+    attention.ticketsOf(shown.flatMap(({ claims }) => claims), principal),
+    attention.titlesOf([...events, ...lasts.values()].filter((event) => event !== null)),
+  ]);
+  const lastOf = (accountId: string) => lasts.get(accountId) ?? null;
+  const body = (
+    <>
+      <h1 class="hidden-text">Home</h1>
+      <div class="columns home">
+        <div>
+          <WaitingList visit={visit} waiting={waiting} />
+          <AgentBoardView board={board} lately={lately} details={{ tickets, lastOf, titles }} />
+          <Happened events={events} titles={titles} isAdmin={visit.isAdmin} />
+        </div>
+        <div class="home-side">
+          <Unread channels={chats.sidebar(caller, names)} direct={direct} />
+          <Landings landings={landings} />
+          <FailedChecks checks={checks} />
+        </div>
+      </div>
+    </>
+  );
+  return { title: "Home", body, live: "/live/home" };
+}
+
+/** Offers a ticket to agents again. */
+async function offer(visit: Visit): Promise<Leads> {
+  const ticket = encodeURIComponent(visit.entered("ticket"));
+  await visit.change(visit.entered("slug"), "DELETE", `/api/tickets/${ticket}/strikes`);
+  return { to: "/", notice: "Agents may claim the ticket again." };
+}
+
+/** Ends the claim of an agent that is silent. */
+async function release(visit: Visit): Promise<Leads> {
+  const ticket = encodeURIComponent(visit.entered("ticket"));
+  await visit.change(visit.entered("slug"), "POST", `/api/tickets/${ticket}/release`, {});
+  return { to: "/", notice: "The claim has ended; the ticket is free." };
+}

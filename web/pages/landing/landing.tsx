@@ -1,0 +1,147 @@
+import type { z } from "zod";
+import type { landingListSchema } from "../../../routes/projects/landing.ts";
+import { definePage, type Leads, type View } from "../../page.ts";
+import { ButtonForm } from "../../parts/form.tsx";
+import { Empty, Pager } from "../../parts/lists.tsx";
+import { Time } from "../../parts/time.tsx";
+import { WorkStatus } from "../../parts/work_badges.tsx";
+import { type OpenProject, openProject } from "../../project.ts";
+import type { Visit } from "../../visit.ts";
+
+type LandingList = z.output<typeof landingListSchema>;
+type Landing = LandingList["landing"][number];
+
+const STATES: Readonly<Record<string, string>> = {
+  success: "good",
+  failure: "bad",
+  error: "bad",
+  pending: "warn",
+};
+
+/** The landing queue: what lands next, and why something came back. */
+export const page = definePage({ opens: "anybody", show, actions: { withdraw } });
+
+async function show(visit: Visit): Promise<View> {
+  const project = openProject(visit);
+  const { landing, page, total_pages } = await visit.read<LandingList>(
+    project.slug,
+    "/api/landing",
+    { page: visit.pageNumber, per_page: 50 },
+  );
+  const queued = landing.filter(({ ended_at }) => ended_at === null);
+  const ended = landing.filter(({ ended_at }) => ended_at !== null);
+  const body = (
+    <>
+      <h1>Landing</h1>
+      <div data-live-part="landing" data-live-on="landing review status">
+        {queued.length === 0 && visit.pageNumber === 1 && (
+          <Empty>
+            <p>Nothing waits to land.</p>
+            <p>
+              Approved <a href={`${project.base}/reviews?list=approved`}>reviews</a>{" "}
+              get in line with “Land”.
+            </p>
+          </Empty>
+        )}
+        {queued.length > 0 && (
+          <ol class="list" data-keys="list">
+            {queued.map((one) => (
+              <Row key={one.review} visit={visit} project={project} landing={one} />
+            ))}
+          </ol>
+        )}
+        {ended.length > 0 && (
+          <>
+            <h2>Ended</h2>
+            <ul class="list" data-keys="list">
+              {ended.map((one) => (
+                <Row key={one.queued_at} visit={visit} project={project} landing={one} />
+              ))}
+            </ul>
+          </>
+        )}
+      </div>
+      <Pager visit={visit} page={page} pages={total_pages} />
+    </>
+  );
+  return { title: "Landing", body, project: project.place("landing"), live: project.live };
+}
+
+function Row({ visit, project, landing }: {
+  readonly visit: Visit;
+  readonly project: OpenProject;
+  readonly landing: Landing;
+}) {
+  const { review, title, status, position, reason, conflicts, checks, candidate } = landing;
+  return (
+    <li>
+      <div class="row-title">
+        {position !== null && <span class="soft">{position}.</span>}
+        <a href={`${project.base}/reviews/${review}`}>{title}</a>
+        <WorkStatus status={status} />
+        {checks.map(({ context, state }) => (
+          <span class={`badge ${STATES[state] ?? ""}`}>{context}: {state}</span>
+        ))}
+      </div>
+      {reason !== null && <p>{reason}.</p>}
+      {conflicts.length > 0 && (
+        <ul class="small">
+          {conflicts.map(({ path, kind }) => (
+            <li>
+              <code>{path}</code> {kind}
+            </li>
+          ))}
+        </ul>
+      )}
+      <div class="meta">
+        <span class="mono">#{review}</span>
+        <span>
+          by <b>{landing.agent_id}</b> into <code>{landing.target_branch}</code>
+        </span>
+        {candidate !== null && (
+          <span>
+            candidate{" "}
+            <a class="mono" href={`${project.base}/checkin/${candidate}`}>
+              {candidate.slice(0, 10)}
+            </a>
+          </span>
+        )}
+        <span>
+          queued by <b>{landing.queued_by}</b> <Time at={landing.queued_at} />
+        </span>
+        {landing.ended_at !== null && (
+          <span>
+            ended <Time at={landing.ended_at} />
+          </span>
+        )}
+        {landing.ended_at === null && project.mayWrite && (
+          <Withdraw
+            visit={visit}
+            review={review}
+          />
+        )}
+      </div>
+    </li>
+  );
+}
+
+function Withdraw({ visit, review }: { readonly visit: Visit; readonly review: number }) {
+  return (
+    <ButtonForm
+      visit={visit}
+      action="withdraw"
+      values={{ review: String(review) }}
+      label={
+        <>
+          Withdraw<span class="hidden-text">review {review}</span>
+        </>
+      }
+    />
+  );
+}
+
+async function withdraw(visit: Visit): Promise<Leads> {
+  const path = `/api/reviews/${encodeURIComponent(visit.entered("review"))}/land`;
+  await visit.change(openProject(visit).slug, "DELETE", path, {});
+  return { to: visit.url.pathname, notice: "The review is out of the landing queue." };
+}

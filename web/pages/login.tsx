@@ -1,0 +1,78 @@
+import { Forbidden, NotFound, Unauthorized } from "../../services/errors.ts";
+import { loginSchema } from "../../services/admins/mod.ts";
+import { definePage, type Leads, type View } from "../page.ts";
+import { Form, TextField } from "../parts/form.tsx";
+import type { Visit } from "../visit.ts";
+
+/**
+ * Log in and out. Forms go to `/enter`, because `POST /login` is the API's and takes JSON. One name
+ * and one password work on IRC and here.
+ */
+export const page = definePage({ opens: "anybody", show, actions: { enter, leave } });
+
+function show(visit: Visit): View | Response {
+  const next = nextOf(visit);
+  if (visit.session !== null && visit.form.size === 0) return visit.context.redirect(next, 303);
+  const body = (
+    <section class="narrow">
+      <h1>Log in to muster</h1>
+      <Form visit={visit} action="enter" to="/enter">
+        <input type="hidden" name="next" value={next} />
+        <TextField visit={visit} name="username" label="Name" required autocomplete="username" />
+        <TextField
+          visit={visit}
+          name="password"
+          label="Password"
+          type="password"
+          required
+          autocomplete="current-password"
+        />
+        <button class="primary" type="submit">Log in</button>
+      </Form>
+      <p class="soft small below-form">
+        Admins log in here, and so does everybody with an account on the IRC server. A session lasts
+        12 hours after its last use.
+      </p>
+      <p class="small">
+        <a href="/projects">Public projects</a>
+      </p>
+    </section>
+  );
+  return { title: "Log in", body };
+}
+
+async function enter(visit: Visit): Promise<Leads> {
+  const { services: { adminLogin }, context, form } = visit;
+  if (adminLogin === null) {
+    throw new NotFound("Nobody can log in: admins.enabled is false in the configuration");
+  }
+  const { address, requestId } = context.var;
+  adminLogin.admit(address);
+  const { username, password } = Object.fromEntries(form);
+  const request = visit.parse(loginSchema, { username, password });
+  try {
+    visit.keepSession(await adminLogin.logIn(request, { address, requestId }));
+  } catch (error) {
+    // A wrong password shows the form again; a missing session would lead to the login.
+    throw error instanceof Unauthorized ? new Forbidden(error.message) : error;
+  }
+  return { to: nextOf(visit) };
+}
+
+async function leave(visit: Visit): Promise<Leads> {
+  if (visit.session !== null) await visit.services.webSessions.close(visit.caller);
+  visit.keepSession(null);
+  return { to: "/login" };
+}
+
+/**
+ * The page to which the login leads: a path of this server, and never another site. A path that
+ * begins with two slashes names a host, and `/.//host` becomes one when it is resolved.
+ */
+function nextOf(visit: Visit): string {
+  const next = visit.form.get("next") ?? visit.query("next") ?? "/";
+  const url = URL.parse(next, visit.url);
+  const isHere = url !== null && url.origin === visit.url.origin && next.startsWith("/") &&
+    !url.pathname.startsWith("//");
+  return isHere ? url.pathname + url.search : "/";
+}

@@ -1,0 +1,297 @@
+import {
+  IRC_CLIENTS,
+  type IrcAccount,
+  loginLines,
+  personSchema,
+} from "../../services/agents/mod.ts";
+import { type Admin, adminSchema, passwordSchema } from "../../services/admins/mod.ts";
+import { Invalid, NotFound } from "../../services/errors.ts";
+import { definePage, type Leads, type View } from "../page.ts";
+import { ConfirmForm, requireTypedName } from "../parts/confirm.tsx";
+import { Copyable } from "../parts/copy.tsx";
+import { Field, Form } from "../parts/form.tsx";
+import { Empty, Pager } from "../parts/lists.tsx";
+import { Time } from "../parts/time.tsx";
+import type { Visit } from "../visit.ts";
+
+/** People on one page. */
+const PER_PAGE = 50;
+
+/** The accounts of people on IRC, and admins. */
+export const page = definePage({
+  opens: "admin",
+  show,
+  actions: { add, password, remove, addAdmin, adminPassword, removeAdmin },
+});
+
+/** An account of a list, and the names of its actions. */
+interface Listed {
+  readonly name: string;
+  readonly created_at: string;
+}
+
+async function show(visit: Visit): Promise<View> {
+  const { ircAccounts, admins } = visit.services;
+  const [people, allAdmins] = await Promise.all([ircAccounts.list(), admins?.list() ?? []]);
+  const body = (
+    <>
+      <h1>People</h1>
+      <div class="columns">
+        <div>
+          <PeopleSection visit={visit} people={people} />
+          <AdminsSection visit={visit} all={allAdmins} />
+        </div>
+        <div>
+          <NewAccount
+            visit={visit}
+            action="add"
+            title="Add a person"
+            min={ircAccounts.minPasswordLength}
+          />
+          {admins !== null && (
+            <NewAccount visit={visit} action="addAdmin" title="Add an admin" min={8} />
+          )}
+        </div>
+      </div>
+    </>
+  );
+  return { title: "People", body };
+}
+
+function PeopleSection({ visit, people }: {
+  readonly visit: Visit;
+  readonly people: readonly IrcAccount[];
+}) {
+  const search = visit.query("q")?.toLowerCase() ?? "";
+  const found = people.filter(({ account }) => account.toLowerCase().includes(search));
+  const pages = Math.max(1, Math.ceil(found.length / PER_PAGE));
+  const page = Math.min(visit.pageNumber, pages);
+  const shown = found.slice((page - 1) * PER_PAGE, page * PER_PAGE);
+  return (
+    <section aria-labelledby="people">
+      <h2 id="people">
+        Accounts <span class="badge">{people.length}</span>
+      </h2>
+      <p class="soft small">
+        Each has one name and one password for IRC and for these pages.
+      </p>
+      <form method="get" action="/people" role="search" class="search">
+        <label class="hidden-text" for="q">Search by name</label>
+        <input
+          id="q"
+          name="q"
+          type="search"
+          value={visit.query("q") ?? ""}
+          placeholder="Search by name"
+        />
+      </form>
+      {shown.length === 0
+        ? (
+          <Empty>
+            {search === ""
+              ? "Nobody has an account yet. Add a person, who can then log in here and on IRC."
+              : "No account fits."}
+          </Empty>
+        )
+        : (
+          <AccountList
+            visit={visit}
+            accounts={shown.map(({ account, created_at }) => ({ name: account, created_at }))}
+            actions={["password", "remove"]}
+          />
+        )}
+      <Pager visit={visit} page={page} pages={pages} />
+    </section>
+  );
+}
+
+function AdminsSection({ visit, all }: {
+  readonly visit: Visit;
+  readonly all: readonly Admin[];
+}) {
+  return (
+    <section aria-labelledby="admins">
+      <h2 id="admins">
+        Admins <span class="badge">{all.length}</span>
+      </h2>
+      {visit.services.admins === null
+        ? <Empty>The configuration turns admins off.</Empty>
+        : (
+          <AccountList
+            visit={visit}
+            accounts={all.map(({ username, created_at }) => (
+              { name: username, created_at }
+            ))}
+            actions={["adminPassword", "removeAdmin"]}
+          />
+        )}
+    </section>
+  );
+}
+
+function AccountList({ visit, accounts, actions: [change, remove] }: {
+  readonly visit: Visit;
+  readonly accounts: readonly Listed[];
+  /** The actions that change a password and that remove an account. */
+  readonly actions: readonly [string, string];
+}) {
+  return (
+    <ul class="list" data-keys="list">
+      {accounts.map(({ name, created_at }) => (
+        <li class="token">
+          <div>
+            <b>{name}</b>
+            <div class="soft small">
+              since <Time at={created_at} />
+            </div>
+          </div>
+          <div class="row">
+            <ConfirmForm
+              visit={visit}
+              action={change}
+              values={{ name }}
+              label="New password …"
+              look=""
+              button={`Change the password of ${name}`}
+            >
+              <p>Sessions that began with the old password end.</p>
+              <PasswordField id={`${change}-${name}`} />
+            </ConfirmForm>
+            <ConfirmForm
+              visit={visit}
+              action={remove}
+              values={{ name }}
+              label="Remove …"
+              button={`Remove ${name}`}
+              name={name}
+            >
+              <p>The account, its tokens and its memberships end at once. What it wrote stays.</p>
+            </ConfirmForm>
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function PasswordField({ id }: { readonly id: string }) {
+  return (
+    <Field id={id} label="Password">
+      <input id={id} name="password" type="password" required autocomplete="new-password" />
+    </Field>
+  );
+}
+
+function NewAccount({ visit, action, title, min }: {
+  readonly visit: Visit;
+  readonly action: string;
+  readonly title: string;
+  /** Characters. */
+  readonly min: number;
+}) {
+  const isSent = visit.entered("action") === action;
+  return (
+    <section aria-label={title}>
+      <h2>{title}</h2>
+      <Form visit={visit} action={action}>
+        <Field id={`${action}-name`} label="Name" hint="An IRC nick, which nobody else has">
+          <input
+            id={`${action}-name`}
+            name="name"
+            required
+            maxlength={64}
+            autocomplete="off"
+            value={isSent ? visit.entered("name") : ""}
+            aria-describedby={`${action}-name-hint`}
+          />
+        </Field>
+        <Field id={`${action}-new`} label="Password" hint={`At least ${min} characters`}>
+          <input
+            id={`${action}-new`}
+            name="password"
+            type="password"
+            required
+            minlength={min}
+            autocomplete="new-password"
+            aria-describedby={`${action}-new-hint`}
+          />
+        </Field>
+        <button type="submit" class="primary">{title}</button>
+      </Form>
+    </section>
+  );
+}
+
+/** Adds a person, and shows how to log in. */
+async function add(visit: Visit): Promise<View> {
+  const { ircAccounts, config } = visit.services;
+  const request = visit.parse(personSchema, {
+    account: visit.entered("name").trim(),
+    password: visit.entered("password"),
+  });
+  const { account, server } = await ircAccounts.create(request, visit.caller);
+  const login = { name: account, password: null, server, channels: config.bridge.channels };
+  const body = (
+    <>
+      <h1>{account} has an account</h1>
+      <p>
+        {account} logs in to <a href="/login">these pages</a> and to IRC with the same password.
+      </p>
+      {IRC_CLIENTS.map((client) => (
+        <details class="login-lines">
+          <summary>{client}</summary>
+          <Copyable text={loginLines(client, login)} label={`the lines for ${client}`} />
+        </details>
+      ))}
+      <a class="button primary" href="/people">All people</a>
+    </>
+  );
+  return { title: `${account} has an account`, body, status: 201 };
+}
+
+async function password(visit: Visit): Promise<Leads> {
+  const name = visit.entered("name");
+  const { ircAccounts } = visit.services;
+  const request = visit.parse(personSchema.pick({ password: true }), passwordOf(visit));
+  await ircAccounts.setPassword(name, request.password, visit.caller);
+  return { to: "/people", notice: `${name} has a new password.` };
+}
+
+async function remove(visit: Visit): Promise<Leads> {
+  const name = visit.entered("name");
+  requireTypedName(visit, name);
+  await visit.services.ircAccounts.delete(name, visit.caller);
+  return { to: "/people", notice: `The account ${name} is removed.` };
+}
+
+async function addAdmin(visit: Visit): Promise<Leads> {
+  const username = visit.entered("name").trim();
+  const request = visit.parse(adminSchema, { username, password: visit.entered("password") });
+  await requiredAdmins(visit).create(request, visit.caller);
+  return { to: "/people", notice: `${username} is an admin.` };
+}
+
+async function adminPassword(visit: Visit): Promise<Leads> {
+  const name = visit.entered("name");
+  const request = visit.parse(passwordSchema, passwordOf(visit));
+  await requiredAdmins(visit).setPassword(name, request.password, visit.caller);
+  const isOwn = name === visit.principal.name;
+  return { to: isOwn ? "/login" : "/people", notice: `${name} has a new password.` };
+}
+
+async function removeAdmin(visit: Visit): Promise<Leads> {
+  const name = visit.entered("name");
+  requireTypedName(visit, name);
+  if (name === visit.principal.name) throw new Invalid("Another admin must remove you");
+  await requiredAdmins(visit).delete(name, visit.caller);
+  return { to: "/people", notice: `${name} is no longer an admin.` };
+}
+
+function passwordOf(visit: Visit) {
+  return { password: visit.entered("password") };
+}
+
+function requiredAdmins({ services: { admins } }: Visit) {
+  if (admins !== null) return admins;
+  throw new NotFound("There are no admins: admins.enabled is false in the configuration");
+}

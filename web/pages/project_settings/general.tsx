@@ -1,0 +1,161 @@
+import { type Project, projectChangeSchema, viewOf } from "../../../services/projects/mod.ts";
+import { ConfirmForm, requireTypedName } from "../../parts/confirm.tsx";
+import { ButtonForm, Form, Select, TextArea, TextField } from "../../parts/form.tsx";
+import { VISIBILITIES } from "../../parts/visibilities.ts";
+import type { OpenProject } from "../../project.ts";
+import type { Visit } from "../../visit.ts";
+import { definePart } from "./part.ts";
+
+/** Name, visibility, channel and the project's own limits; archive and remove. */
+export const general = definePart({
+  words: "General",
+  isForServer: true,
+  show,
+  actions: {
+    "save-general": save,
+    archive: async (visit, { slug }) => {
+      await change(visit, slug, { archived: true });
+      return "The project is archived: it can be read, and not changed.";
+    },
+    unarchive: async (visit, { slug }) => {
+      await change(visit, slug, { archived: false });
+      return "The project can be changed again.";
+    },
+    "remove-project": remove,
+  },
+});
+
+function show(visit: Visit, { access: { held, project } }: OpenProject) {
+  const { name, description, visibility, channel } = viewOf(held);
+  return (
+    <>
+      <h2>General</h2>
+      <Form visit={visit} action="save-general">
+        <TextField visit={visit} name="name" label="Name" required maxlength={200} value={name} />
+        <TextArea
+          visit={visit}
+          name="description"
+          label="Description"
+          rows={3}
+          value={description}
+        />
+        <Select
+          visit={visit}
+          name="visibility"
+          label="Visibility"
+          options={VISIBILITIES}
+          value={visibility}
+        />
+        <TextField
+          visit={visit}
+          name="channel"
+          label="IRC channel of its events"
+          hint="Empty for none."
+          value={channel}
+        />
+        <Limits visit={visit} settings={project.settings} />
+        <button class="primary" type="submit">Save</button>
+      </Form>
+      <Ending visit={visit} project={project} />
+    </>
+  );
+}
+
+function Limits({ visit, settings }: {
+  readonly visit: Visit;
+  readonly settings: Project["settings"];
+}) {
+  const number = (value: number | null) => value === null ? "" : String(value);
+  return (
+    <>
+      <h3>Limits</h3>
+      <p class="soft small">Where a field is empty, the server's setting holds.</p>
+      <div class="field-grid">
+        <TextField
+          visit={visit}
+          name="claim_seconds"
+          label="Claim lasts (seconds)"
+          type="number"
+          value={number(settings.claim_seconds)}
+        />
+        <TextField
+          visit={visit}
+          name="strikes"
+          label="Strikes"
+          type="number"
+          value={number(settings.strikes)}
+        />
+        <TextField
+          visit={visit}
+          name="depth"
+          label="Landings tested at once"
+          type="number"
+          value={number(settings.landing.depth)}
+        />
+        <TextField
+          visit={visit}
+          name="timeout_seconds"
+          label="Time for checks (seconds)"
+          type="number"
+          value={number(settings.landing.timeout_seconds)}
+        />
+      </div>
+    </>
+  );
+}
+
+function Ending({ visit, project: { slug, archivedAt } }: {
+  readonly visit: Visit;
+  readonly project: Project;
+}) {
+  return (
+    <section class="danger-zone" aria-labelledby="end">
+      <h2 id="end">Archive and remove</h2>
+      <div class="row">
+        {archivedAt === null
+          ? <ButtonForm visit={visit} action="archive" label="Archive it" />
+          : <ButtonForm visit={visit} action="unarchive" label="Allow changes again" />}
+      </div>
+      <ConfirmForm
+        visit={visit}
+        action="remove-project"
+        label="Remove the project …"
+        button="Remove it"
+        name={slug}
+      >
+        <p>
+          Its tickets, reviews and tokens are gone for everybody. The repository is moved aside on
+          the server, not erased.
+        </p>
+      </ConfirmForm>
+    </section>
+  );
+}
+
+async function change(visit: Visit, slug: string, values: unknown): Promise<void> {
+  const request = visit.parse(projectChangeSchema, values);
+  await visit.services.hosting.projects.change(slug, request, visit.caller);
+}
+
+async function save(visit: Visit, { slug }: OpenProject): Promise<string> {
+  const number = (name: string) => {
+    const text = visit.entered(name).trim();
+    return text === "" ? null : Number(text);
+  };
+  await change(visit, slug, {
+    name: visit.entered("name"),
+    description: visit.entered("description").replaceAll("\r\n", "\n"),
+    visibility: visit.entered("visibility"),
+    channel: visit.entered("channel").trim(),
+    claim_seconds: number("claim_seconds"),
+    strikes: number("strikes"),
+    landing: { depth: number("depth"), timeout_seconds: number("timeout_seconds") },
+  });
+  return "The settings are saved.";
+}
+
+async function remove(visit: Visit, { slug }: OpenProject) {
+  requireTypedName(visit, slug);
+  await visit.services.hosting.projects.remove(slug, visit.caller);
+  return { to: "/projects" };
+}

@@ -1,0 +1,91 @@
+import { memberRequestSchema } from "../../../services/projects/mod.ts";
+import { ConfirmForm } from "../../parts/confirm.tsx";
+import { Form, Select, TextField } from "../../parts/form.tsx";
+import { Empty } from "../../parts/lists.tsx";
+import type { OpenProject } from "../../project.ts";
+import type { Visit } from "../../visit.ts";
+import { definePart } from "./part.ts";
+
+const ROLES = [
+  ["read", "Read"],
+  ["write", "Write"],
+  ["admin", "Admin"],
+] as const;
+
+/** Members and their roles. */
+export const members = definePart({
+  words: "Members",
+  isForServer: true,
+  show,
+  actions: {
+    "set-member": set,
+    "remove-member": async (visit, { slug }) => {
+      const name = visit.entered("name");
+      await visit.services.hosting.projects.removeMember(slug, name, visit.caller);
+      return `${name} is no member any more.`;
+    },
+  },
+});
+
+function show(visit: Visit, { access: { held } }: OpenProject) {
+  const list = visit.services.hosting.projects.members(held);
+  return (
+    <>
+      <h2>
+        Members <span class="soft">{list.length}</span>
+      </h2>
+      {list.length === 0
+        ? <Empty>Nobody is a member. Add the first one below.</Empty>
+        : (
+          <ul class="list" data-keys="list">
+            {list.map(({ name, kind, role }) => (
+              <li class="row spread">
+                <span>
+                  <b>{name}</b> <span class="badge">{kind}</span>
+                </span>
+                <div class="row">
+                  <Form visit={visit} action="set-member" class="row" label={`Role of ${name}`}>
+                    <input type="hidden" name="name" value={name} />
+                    <select name="role" aria-label={`Role of ${name}`} class="short">
+                      {ROLES.map(([value, words]) => (
+                        <option value={value} selected={value === role}>
+                          {words}
+                        </option>
+                      ))}
+                    </select>
+                    <button type="submit">Set</button>
+                  </Form>
+                  <ConfirmForm
+                    visit={visit}
+                    action="remove-member"
+                    values={{ name }}
+                    label="Remove …"
+                    button={`Remove ${name}`}
+                  />
+                </div>
+              </li>
+            ))}
+          </ul>
+        )}
+      <h2>Add a member</h2>
+      <Form visit={visit} action="set-member">
+        <TextField
+          visit={visit}
+          name="name"
+          label="Name of an agent, a person or an admin"
+          required
+        />
+        <Select visit={visit} name="role" label="Role" options={ROLES} value="write" />
+        <button class="primary" type="submit">Add</button>
+      </Form>
+    </>
+  );
+}
+
+async function set(visit: Visit, { slug }: OpenProject): Promise<string> {
+  const { role } = visit.parse(memberRequestSchema, { role: visit.entered("role") });
+  const { projects } = visit.services.hosting;
+  const name = visit.entered("name").trim();
+  const { member, isNew } = await projects.setMember(slug, name, role, visit.caller);
+  return isNew ? `${member.name} is a member now.` : `${member.name} has the role ${member.role}.`;
+}

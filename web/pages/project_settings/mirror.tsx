@@ -1,0 +1,156 @@
+import type { z } from "zod";
+import type { mirrorSchema } from "../../../routes/projects/mirror.ts";
+import { NotFound } from "../../../services/errors.ts";
+import { ConfirmForm } from "../../parts/confirm.tsx";
+import { ButtonForm, Form, TextField } from "../../parts/form.tsx";
+import { Time } from "../../parts/time.tsx";
+import type { OpenProject } from "../../project.ts";
+import type { Visit } from "../../visit.ts";
+import { definePart } from "./part.ts";
+
+type Mirror = z.output<typeof mirrorSchema>;
+
+/** Where the project is pulled from and pushed to. */
+export const mirror = definePart({
+  words: "Mirror",
+  isForServer: false,
+  show,
+  actions: {
+    "set-mirror": set,
+    "run-mirror": async (visit, { slug }) => {
+      await visit.change(slug, "POST", "/api/mirror/run");
+      return "The mirror runs now.";
+    },
+    "remove-mirror": async (visit, { slug }) => {
+      await visit.change(slug, "DELETE", "/api/mirror");
+      return "The mirror is ended. The remote stays as it is.";
+    },
+  },
+});
+
+async function read(visit: Visit, slug: string): Promise<Mirror | null> {
+  try {
+    return await visit.read<Mirror>(slug, "/api/mirror");
+  } catch (error) {
+    if (error instanceof NotFound) return null;
+    throw error;
+  }
+}
+
+async function show(visit: Visit, { slug }: OpenProject) {
+  const mirror = await read(visit, slug);
+  return (
+    <>
+      <h2>Mirror</h2>
+      {mirror === null
+        ? <p class="soft">This project is not mirrored.</p>
+        : <State visit={visit} mirror={mirror} />}
+      <Form visit={visit} action="set-mirror">
+        <Remote
+          visit={visit}
+          name="git"
+          legend="Push to a Git remote"
+          remote={mirror?.git ?? null}
+        />
+        <Remote
+          visit={visit}
+          name="fossil"
+          legend="Pull from a Fossil repository"
+          remote={mirror?.fossil ?? null}
+        />
+        <TextField
+          visit={visit}
+          name="every_minutes"
+          label="Every so many minutes"
+          type="number"
+          value={String(mirror?.every_minutes ?? 60)}
+        />
+        <button class="primary" type="submit">{mirror === null ? "Set it" : "Change it"}</button>
+      </Form>
+    </>
+  );
+}
+
+function State({ visit, mirror }: { readonly visit: Visit; readonly mirror: Mirror }) {
+  const { running, last_success_at, last_error, failures, next_run_at } = mirror;
+  return (
+    <section class="card" data-live-part="mirror" data-live-on="mirror_changed">
+      <p>
+        {running
+          ? <span class="badge warn">running</span>
+          : last_error === null
+          ? <span class="badge good">{last_success_at === null ? "waiting" : "up to date"}</span>
+          : <span class="badge bad">failed {failures} times</span>} {last_success_at !== null && (
+          <>
+            last success <Time at={last_success_at} />,{" "}
+          </>
+        )}
+        next run <Time at={next_run_at} />
+      </p>
+      {last_error !== null && <pre tabindex={0}>{last_error}</pre>}
+      <div class="row">
+        <ButtonForm visit={visit} action="run-mirror" label="Run it now" />
+        <ConfirmForm
+          visit={visit}
+          action="remove-mirror"
+          label="End the mirror …"
+          button="End it"
+        />
+      </div>
+    </section>
+  );
+}
+
+function Remote({ visit, name, legend, remote }: {
+  readonly visit: Visit;
+  readonly name: "git" | "fossil";
+  readonly legend: string;
+  readonly remote: Mirror["git"];
+}) {
+  return (
+    <fieldset class="card">
+      <legend>{legend}</legend>
+      <TextField
+        visit={visit}
+        name={`${name}-url`}
+        label="URL"
+        hint="Empty for none"
+        type="url"
+        value={remote?.url ?? ""}
+      />
+      <div class="field-grid">
+        <TextField
+          visit={visit}
+          name={`${name}-username`}
+          label="User"
+          value={remote?.username ?? ""}
+        />
+        <TextField
+          visit={visit}
+          name={`${name}-password`}
+          label="Password or token"
+          type="password"
+          autocomplete="new-password"
+          {...(remote?.has_password === true ? { hint: "It stays if you leave this empty" } : {})}
+        />
+      </div>
+    </fieldset>
+  );
+}
+
+async function set(visit: Visit, { slug }: OpenProject): Promise<string> {
+  const remote = (name: string) => {
+    const field = (part: string) => {
+      const value = visit.entered(`${name}-${part}`).trim();
+      return value === "" ? {} : { [part]: value };
+    };
+    if (visit.entered(`${name}-url`).trim() === "") return {};
+    return { [name]: { ...field("url"), ...field("username"), ...field("password") } };
+  };
+  await visit.change(slug, "PUT", "/api/mirror", {
+    ...remote("git"),
+    ...remote("fossil"),
+    every_minutes: Number(visit.entered("every_minutes")),
+  });
+  return "The mirror is set, and runs now.";
+}

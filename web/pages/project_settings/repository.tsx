@@ -1,0 +1,51 @@
+import { Copyable } from "../../parts/copy.tsx";
+import type { OpenProject } from "../../project.ts";
+import type { Visit } from "../../visit.ts";
+import { definePart } from "./part.ts";
+
+/** The repository as a whole: import and export. */
+export const repository = definePart({
+  words: "Import and export",
+  isForServer: true,
+  show,
+  actions: {},
+});
+
+function show(visit: Visit, { slug, base }: OpenProject) {
+  const address = `${base}/repository`;
+  return (
+    <>
+      <h2>Import</h2>
+      <p>
+        Fill the empty repository from a <code>.fossil</code> file, or from the stream of{" "}
+        <code>git fast-export</code>. Its check-ins are read, verified and copied.
+      </p>
+      <form class="form" data-upload={address} data-then={base} method="get" action={base}>
+        <input type="hidden" name="csrf" value={visit.session?.csrfToken ?? ""} disabled />
+        <div class="field">
+          <label for="file">File</label>
+          <input id="file" type="file" required />
+        </div>
+        <button class="primary" type="submit" disabled>Import</button>
+        <progress class="upload" max="1" value="0" aria-label="Progress" hidden></progress>
+        <p role="status" data-upload-state>The button needs the script of this page.</p>
+      </form>
+      <h3>From the command line</h3>
+      <p>Large repositories are quicker this way: nothing but the stream is sent.</p>
+      <Copyable
+        text={"git fast-export --branches --tags --mark-tags --use-done-feature " +
+          `--signed-tags=verbatim --reencode=yes | muster project import ${slug} -`}
+        label="the command for Git"
+      />
+      <Copyable
+        text={`muster project import ${slug} website.fossil`}
+        label="the command for Fossil"
+      />
+      <h2>Export</h2>
+      <div class="row">
+        <a class="button" href={`${address}?format=fossil`} download>Fossil repository</a>
+        <a class="button" href={`${address}?format=git`} download>Stream for git fast-import</a>
+      </div>
+    </>
+  );
+}

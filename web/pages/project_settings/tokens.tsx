@@ -1,0 +1,137 @@
+import { tokenRequestSchema } from "../../../services/identity/mod.ts";
+import { ConfirmForm } from "../../parts/confirm.tsx";
+import { Copyable } from "../../parts/copy.tsx";
+import { Field, Form, TextField } from "../../parts/form.tsx";
+import { Empty } from "../../parts/lists.tsx";
+import { Time } from "../../parts/time.tsx";
+import type { OpenProject } from "../../project.ts";
+import type { Visit } from "../../visit.ts";
+import { definePart, type Outcome } from "./part.ts";
+
+const SCOPES = [
+  ["read", "Read"],
+  ["write", "Write"],
+  ["status:write", "Report checks"],
+  ["admin", "Administer"],
+] as const;
+
+/** Tokens that open this project alone, such as those of CI. */
+export const tokens = definePart({
+  words: "Tokens",
+  isForServer: true,
+  show,
+  actions: {
+    "make-token": make,
+    "revoke-token": async (visit, project) => {
+      const id = visit.entered("id");
+      const own = await tokensOf(visit, project);
+      if (own.some((token) => token.id === id)) {
+        await visit.services.tokens.revoke(id, visit.caller);
+      }
+      return "The token is revoked.";
+    },
+  },
+});
+
+async function tokensOf({ services }: Visit, { access: { project } }: OpenProject) {
+  return (await services.tokens.list()).filter((token) => token.project === project.id);
+}
+
+async function show(visit: Visit, project: OpenProject) {
+  const own = await tokensOf(visit, project);
+  return (
+    <>
+      <h2>Tokens of the project</h2>
+      <p class="soft">A token of a project belongs to nobody. It suits CI and other programs.</p>
+      {own.length === 0 ? <Empty>There is no token.</Empty> : (
+        <ul class="list" data-keys="list">
+          {own.map(({ id, name, scopes, created_at, expires_at, last_used }) => (
+            <li class="row spread">
+              <span>
+                <b>{name}</b> {scopes.map((scope) => <Scope key={scope} scope={scope} />)}
+                <span class="meta">
+                  <span>
+                    made <Time at={created_at} />
+                  </span>
+                  {expires_at !== null && (
+                    <span>
+                      ends <Time at={expires_at} />
+                    </span>
+                  )}
+                  {last_used === null ? <span>never used</span> : (
+                    <span>
+                      used <Time at={last_used} />
+                    </span>
+                  )}
+                </span>
+              </span>
+              <ConfirmForm
+                visit={visit}
+                action="revoke-token"
+                values={{ id }}
+                label="Revoke …"
+                button={`Revoke ${name}`}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      <TokenForm visit={visit} />
+    </>
+  );
+}
+
+function TokenForm({ visit }: { readonly visit: Visit }) {
+  const chosen = visit.form.getAll("scope");
+  return (
+    <>
+      <h2>Make a token</h2>
+      <Form visit={visit} action="make-token">
+        <TextField visit={visit} name="name" label="What it is for" required maxlength={100} />
+        <fieldset class="plain-set">
+          <legend>What it may do</legend>
+          {SCOPES.map(([value, words]) => (
+            <label class="check">
+              <input
+                type="checkbox"
+                name="scope"
+                value={value}
+                checked={visit.form.size === 0 ? value === "read" : chosen.includes(value)}
+              />
+              {words}
+            </label>
+          ))}
+        </fieldset>
+        <Field id="expires" label="Last day (optional)">
+          <input id="expires" name="expires" type="date" value={visit.entered("expires")} />
+        </Field>
+        <button class="primary" type="submit">Make it</button>
+      </Form>
+    </>
+  );
+}
+
+async function make(visit: Visit, { slug }: OpenProject): Promise<Outcome> {
+  const { tokens, hosting: { projects } } = visit.services;
+  const day = visit.entered("expires").trim();
+  const request = visit.parse(tokenRequestSchema, {
+    name: visit.entered("name"),
+    scopes: visit.form.getAll("scope"),
+    project: slug,
+    expires_at: day === "" ? null : `${day}T23:59:59Z`,
+  });
+  const findProject = (name: string) => projects.find(name)?.project.id ?? null;
+  const { name, token } = await tokens.create(request, visit.caller, findProject);
+  return {
+    issued: (
+      <div class="notice good" role="status">
+        <p>The token {name} is shown only now:</p>
+        <Copyable text={token} label="the token" />
+      </div>
+    ),
+  };
+}
+
+function Scope({ scope }: { readonly scope: string }) {
+  return <span class="badge">{scope}</span>;
+}

@@ -1,0 +1,230 @@
+import { Form, TextArea } from "../../parts/form.tsx";
+import { Prose } from "../../parts/prose.tsx";
+import { Time } from "../../parts/time.tsx";
+import { withQuery } from "../../visit.ts";
+import type { Review, ReviewProps } from "./review.tsx";
+
+type Comment = Review["comments"][number];
+type Verdict = Review["verdict_history"][number];
+
+/** Entries of one page; the newest ones are on the first page. */
+const ENTRIES = 100;
+
+/** The description of a review, and what happened to it. */
+export function Conversation(
+  props: ReviewProps & { readonly html: readonly string[] },
+) {
+  const { visit, project, review, html } = props;
+  const isOpen = review.status !== "merged" && review.status !== "closed";
+  const entries = entriesOf(review);
+  const start = Math.max(0, entries.length - ENTRIES * visit.pageNumber);
+  const end = entries.length - ENTRIES * (visit.pageNumber - 1);
+  return (
+    <>
+      <section class="card" aria-label="Description">
+        {review.description === ""
+          ? <p class="soft">There is no description.</p>
+          : <Prose html={html[0] ?? ""} />}
+      </section>
+      <div data-live-part="comments" data-live-on="review">
+        {start > 0 && (
+          <p>
+            <a href={withQuery(visit.url.pathname, { page: visit.pageNumber + 1 })}>
+              {start} older entries
+            </a>
+          </p>
+        )}
+        <ol class="activity">
+          {entries.slice(start, Math.max(start, end)).map((entry) => (
+            <Entry {...{ visit, project, review, html, entry }} />
+          ))}
+        </ol>
+      </div>
+      {project.mayWrite && (
+        <section class="card" aria-labelledby="say">
+          <h2 id="say">{isOpen ? "Your verdict" : "Comment"}</h2>
+          {isOpen ? <VerdictForm {...props} /> : <CommentForm {...props} />}
+        </section>
+      )}
+    </>
+  );
+}
+
+/** What happened to a review: a comment, a verdict, one with the other, or the begin of a round. */
+interface ReviewEntry {
+  /** ISO 8601. */
+  readonly at: string;
+  readonly comment?: Comment;
+  /** The place of the comment among all comments, from 0. */
+  readonly index?: number;
+  readonly verdict?: Verdict;
+  readonly round?: Review["rounds"][number];
+}
+
+/** What happened to a review, oldest first. The comment of a verdict is one with it. */
+function entriesOf({ comments, verdict_history, rounds }: Review): ReviewEntry[] {
+  const verdicts = new Set(verdict_history);
+  const said = comments.map((comment, index): ReviewEntry => {
+    const { author, created_at: at, file_path, round } = comment;
+    const verdict = file_path !== ""
+      ? undefined
+      : [...verdicts].find((one) =>
+        one.agent_id === author && one.given_at === at && one.round === round
+      );
+    if (verdict === undefined) return { at, comment, index };
+    verdicts.delete(verdict);
+    return { at, comment, index, verdict };
+  });
+  const given = [...verdicts].map((verdict): ReviewEntry => ({ at: verdict.given_at, verdict }));
+  const begun = rounds.filter(({ round }) => round > 1)
+    .map((round): ReviewEntry => ({ at: round.started_at, round }));
+  // A round is as old as its check-in, whose date another machine may have written.
+  return [...begun, ...said, ...given].sort((one, other) =>
+    roundOf(one) - roundOf(other) ||
+    Number(other.round !== undefined) - Number(one.round !== undefined) ||
+    (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)
+  );
+}
+
+function roundOf({ comment, verdict, round }: ReviewEntry): number {
+  return round?.round ?? comment?.round ?? verdict?.round ?? 0;
+}
+
+function Entry({ visit, project, review, html, entry }: {
+  readonly visit: ReviewProps["visit"];
+  readonly project: ReviewProps["project"];
+  readonly review: Review;
+  readonly html: readonly string[];
+  readonly entry: ReviewEntry;
+}) {
+  const { comment, index = 0, verdict, round } = entry;
+  if (comment !== undefined) {
+    return (
+      <li id={`comment-${comment.id}`}>
+        <CommentCard
+          comment={comment}
+          html={html[index + 1] ?? ""}
+          place={verdict === undefined
+            ? <Place visit={visit} review={review} comment={comment} />
+            : <VerdictBadge verdict={verdict} />}
+        />
+      </li>
+    );
+  }
+  if (verdict !== undefined) {
+    return (
+      <li>
+        <p class="meta">
+          <b>{verdict.agent_id}</b> <VerdictBadge verdict={verdict} />{" "}
+          <Time at={verdict.given_at} />
+        </p>
+      </li>
+    );
+  }
+  return round === undefined ? null : (
+    <li>
+      <p class="meta">
+        <span>
+          <b>{review.agent_id}</b> began round {round.round} with{" "}
+          <a class="mono" href={`${project.base}/checkin/${round.tip}`}>{round.tip.slice(0, 10)}</a>
+        </span>
+        <Time at={round.started_at} />
+        <a
+          href={withQuery(visit.url.pathname, {
+            view: "changes",
+            from: round.round - 1,
+            to: round.round,
+          })}
+        >
+          what changed since
+        </a>
+      </p>
+    </li>
+  );
+}
+
+function VerdictBadge({ verdict: { verdict, round } }: { readonly verdict: Verdict }) {
+  return verdict === "approved"
+    ? <span class="badge good">approved round {round}</span>
+    : <span class="badge warn">requested changes in round {round}</span>;
+}
+
+/** A comment of a review. */
+export function CommentCard({ comment: { author, created_at }, html, place, id }: {
+  readonly comment: Pick<Comment, "author" | "created_at">;
+  readonly html: string;
+  readonly place?: unknown;
+  readonly id?: string;
+}) {
+  return (
+    <article class="card said" id={id}>
+      <header class="meta">
+        <b>{author}</b> <Time at={created_at} /> {place}
+      </header>
+      <Prose html={html} />
+    </article>
+  );
+}
+
+/** The line on which a comment was made. */
+function Place({ visit, review, comment }: {
+  readonly visit: ReviewProps["visit"];
+  readonly review: Review;
+  readonly comment: Comment;
+}) {
+  const { file_path, line_number, current, side, round } = comment;
+  if (file_path === "") return null;
+  const name = `${file_path}${line_number === null ? "" : `:${line_number}`}`;
+  if (review.rounds.length === 0) {
+    return (
+      <span>
+        on <code>{name}</code>
+      </span>
+    );
+  }
+  if (current === null) {
+    const to = withQuery(visit.url.pathname, { view: "changes", from: 0, to: round });
+    return (
+      <span>
+        on <a class="mono" href={`${to}#comment-${comment.id}`}>{name}</a> of round {round}
+        {round < review.round && "; the line has changed since"}
+      </span>
+    );
+  }
+  const at = `${side ?? "new"}:${current.line_number}:${current.file_path}`;
+  const to = withQuery(visit.url.pathname, { view: "changes", from: 0, at });
+  return (
+    <span>
+      on <a class="mono" href={`${to}#at`}>{name}</a>
+    </span>
+  );
+}
+
+/** One text with three endings: a comment, an approval, or requested changes. */
+function VerdictForm({ visit, review }: ReviewProps) {
+  const isOwn = review.agent_id === visit.principal.name;
+  return (
+    <Form visit={visit} action="request-changes" class="wide prose-form">
+      <input type="hidden" name="round" value={String(review.round)} />
+      <TextArea visit={visit} name="comment" label="Comment" rows={5} hint="Markdown" />
+      <div class="row">
+        {!isOwn && (
+          <button class="primary" type="submit" name="action" value="approve">Approve</button>
+        )}
+        {!isOwn && (
+          <button type="submit" name="action" value="request-changes">Request changes</button>
+        )}
+        <button type="submit" name="action" value="comment">Comment only</button>
+      </div>
+    </Form>
+  );
+}
+
+function CommentForm({ visit }: Pick<ReviewProps, "visit">) {
+  return (
+    <Form visit={visit} action="comment" class="wide prose-form">
+      <TextArea visit={visit} name="comment" label="Comment" rows={5} hint="Markdown" required />
+      <button type="submit">Comment</button>
+    </Form>
+  );
+}

@@ -1,0 +1,118 @@
+import type { z } from "zod";
+import type { reviewListSchema } from "../../../routes/projects/review_schemas.ts";
+import { definePage, type View } from "../../page.ts";
+import { linkWith, Segments } from "../../parts/filters.tsx";
+import { Empty, Pager } from "../../parts/lists.tsx";
+import { Time } from "../../parts/time.tsx";
+import { WorkStatus } from "../../parts/work_badges.tsx";
+import { openProject } from "../../project.ts";
+import type { Query, Visit } from "../../visit.ts";
+
+type ReviewList = z.output<typeof reviewListSchema>;
+
+/** The lists of reviews: the words, and what the route is asked. */
+const LISTS: Readonly<Record<string, readonly [words: string, query: Query]>> = {
+  open: ["Open", { state: "open" }],
+  mine: ["Waiting for me", { waiting_for: "me" }],
+  own: ["By me", { state: "open", author: "me" }],
+  approved: ["Approved", { status: "approved" }],
+  closed: ["Closed", { state: "closed" }],
+  all: ["All", {}],
+};
+
+/** Lists that make sense to a person with an account alone. */
+const OWN: ReadonlySet<string> = new Set(["mine", "own"]);
+
+/** The reviews of a project. */
+export const page = definePage({ opens: "anybody", show });
+
+async function show(visit: Visit): Promise<View> {
+  const project = openProject(visit);
+  const chosen = visit.query("list") ?? "open";
+  const [words, query] = LISTS[chosen] ?? LISTS["open"] ?? ["", {}];
+  const listed = await visit.read<ReviewList>(project.slug, "/api/reviews", {
+    ...query,
+    page: visit.pageNumber,
+    per_page: 50,
+  });
+  const links = Object.entries(LISTS)
+    .filter(([name]) => visit.session !== null || !OWN.has(name))
+    .map(([name, [label]]) => ({
+      to: linkWith(visit, { list: name === "open" ? undefined : name }),
+      words: label,
+      isCurrent: label === words,
+      ...(label === words ? { count: listed.total } : {}),
+    }));
+  const body = (
+    <>
+      <h1>Reviews</h1>
+      <div class="list-tools">
+        <Segments label="List" links={links} />
+      </div>
+      <div data-live-part="reviews" data-live-on="review">
+        {listed.reviews.length === 0
+          ? (
+            <Empty>
+              <p>There is no such review.</p>
+              <p>
+                A review begins with a <a href={`${project.base}/workspaces`}>workspace</a>.
+              </p>
+            </Empty>
+          )
+          : (
+            <ul class="list" data-keys="list">
+              {listed.reviews.map((review) => (
+                <Row key={review.id} base={project.base} review={review} />
+              ))}
+            </ul>
+          )}
+      </div>
+      <Pager visit={visit} page={listed.page} pages={listed.total_pages} />
+    </>
+  );
+  return { title: "Reviews", body, project: project.place("reviews"), live: project.live };
+}
+
+function Row({ base, review }: {
+  readonly base: string;
+  readonly review: ReviewList["reviews"][number];
+}) {
+  const { id, title, status, agent_id, round, comment_count, files_changed, reviewers } = review;
+  return (
+    <li>
+      <div class="row-title">
+        <a href={`${base}/reviews/${id}`}>{title === "" ? "(without a title)" : title}</a>
+        <WorkStatus status={status} />
+      </div>
+      <div class="meta">
+        <span class="mono">#{id}</span>
+        <span>
+          by <b>{agent_id}</b> into <code>{review.target_branch}</code>
+        </span>
+        <span>round {round}</span>
+        <span>{files_changed.length} {files_changed.length === 1 ? "file" : "files"}</span>
+        {comment_count > 0 && (
+          <span>{comment_count} {comment_count === 1 ? "comment" : "comments"}</span>
+        )}
+        {review.workspace !== null && (
+          <span>
+            from{" "}
+            <a href={`${base}/workspaces/${encodeURIComponent(review.workspace)}`}>
+              {review.workspace}
+            </a>
+          </span>
+        )}
+        {review.ticket_uuid !== "" && (
+          <span>
+            for{" "}
+            <a href={`${base}/tickets/${review.ticket_uuid}`}>#{review.ticket_uuid.slice(0, 10)}</a>
+          </span>
+        )}
+        {reviewers.length > 0 && <span>asked: {reviewers.join(", ")}</span>}
+        <span>
+          changed <Time at={review.updated_at} />
+        </span>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,170 @@
+import type { z } from "zod";
+import type { checkinStatusSchema } from "../../../routes/projects/checks.ts";
+import type { landingListSchema } from "../../../routes/projects/landing.ts";
+import type { reviewDetailSchema } from "../../../routes/projects/review_schemas.ts";
+import { definePage, type View } from "../../page.ts";
+import { Segments } from "../../parts/filters.tsx";
+import { Time } from "../../parts/time.tsx";
+import { WorkStatus } from "../../parts/work_badges.tsx";
+import { type OpenProject, openProject } from "../../project.ts";
+import type { Visit } from "../../visit.ts";
+import {
+  approve,
+  ask,
+  close,
+  comment,
+  drop,
+  land,
+  merge,
+  requestChanges,
+  reviewPath,
+  withdraw,
+} from "./actions.ts";
+import { showChanges } from "./changes.tsx";
+import { Conversation } from "./conversation.tsx";
+import { NextStep } from "./next_step.tsx";
+import { Sidebar } from "./sidebar.tsx";
+
+export type Review = z.output<typeof reviewDetailSchema>;
+export type Landing = z.output<typeof landingListSchema>["landing"][number];
+export type Checks = z.output<typeof checkinStatusSchema>;
+
+/** What the page of a review shows. */
+export interface ReviewProps {
+  readonly visit: Visit;
+  readonly project: OpenProject;
+  readonly review: Review;
+  /** Its place in the landing queue, or its last landing. */
+  readonly landing: Landing | null;
+  /** The checks of its tip. */
+  readonly checks: Checks["checks"];
+}
+
+/** Landings among which that of the review is looked for. */
+const LANDINGS = 100;
+
+const CLOSED: ReadonlySet<string> = new Set(["merged", "closed"]);
+
+/** A review: its rounds, the changes with the comments on their lines, and its verdicts. */
+export const page = definePage({
+  opens: "anybody",
+  show,
+  actions: {
+    comment,
+    approve,
+    "request-changes": requestChanges,
+    close,
+    merge,
+    land,
+    withdraw,
+    ask,
+    drop,
+  },
+});
+
+async function show(visit: Visit): Promise<View> {
+  const project = openProject(visit);
+  const { slug } = project;
+  const review = await visit.read<Review>(slug, reviewPath(visit), { diff: false });
+  const isChanges = visit.query("view") === "changes";
+  const [landing, checks, html] = await Promise.all([
+    CLOSED.has(review.status) ? null : readLanding(visit, slug, review.id),
+    review.tip === null
+      ? []
+      : visit.read<Checks>(slug, "/api/status", { checkin: review.tip }).then((it) => it.checks),
+    htmlOf(visit, project, review),
+  ]);
+  const props = { visit, project, review, landing, checks };
+  const content = isChanges
+    ? await showChanges(props, html)
+    : <Conversation {...props} html={html} />;
+  const body = (
+    <>
+      <Head {...props} isChanges={isChanges} />
+      <NextStep {...props} />
+      {isChanges ? content : (
+        <div class="columns">
+          <div>{content}</div>
+          <Sidebar {...props} />
+        </div>
+      )}
+    </>
+  );
+  const title = `${review.title} · review ${review.id}`;
+  return { title, body, project: project.place("reviews"), live: project.live };
+}
+
+async function readLanding(visit: Visit, slug: string, id: number): Promise<Landing | null> {
+  const { landing } = await visit.read<z.output<typeof landingListSchema>>(slug, "/api/landing", {
+    per_page: LANDINGS,
+  });
+  return landing.find(({ review }) => review === id) ?? null;
+}
+
+/** The description and the comments as HTML; the description is the first. */
+async function htmlOf(
+  { services: { hosting: { texts } } }: Visit,
+  { access: { project } }: OpenProject,
+  { description, comments }: Review,
+): Promise<readonly string[]> {
+  const all = [description, ...comments.map(({ body }) => body)];
+  return await texts.htmlOf(project, all.map((text) => ({ text, mimetype: "text/x-markdown" })));
+}
+
+function Head({ visit, project: { base, mayWrite }, review, isChanges }: ReviewProps & {
+  readonly isChanges: boolean;
+}) {
+  const { pathname } = visit.url;
+  const { workspace, ticket_uuid: ticket, comments, files_changed } = review;
+  return (
+    <>
+      <h1>
+        {review.title === "" ? "(without a title)" : review.title}{" "}
+        <span class="soft">#{review.id}</span>
+      </h1>
+      <div class="meta ticket-head" data-live-part="head" data-live-on="review landing">
+        <WorkStatus status={review.status} />
+        <span>
+          <b>{review.agent_id}</b> wants to merge {workspace === null
+            ? "a diff"
+            : <a href={`${base}/workspaces/${encodeURIComponent(workspace)}`}>{workspace}</a>} into
+          {" "}
+          <code>{review.target_branch}</code>
+        </span>
+        {ticket !== "" && (
+          <span>
+            resolves <a href={`${base}/tickets/${ticket}`}>#{ticket.slice(0, 10)}</a>
+          </span>
+        )}
+        <span>
+          opened <Time at={review.created_at} />
+        </span>
+        {review.merged_as !== null && (
+          <span>
+            merged as{" "}
+            <a class="mono" href={`${base}/checkin/${review.merged_as}`}>
+              {review.merged_as.slice(0, 10)}
+            </a>
+          </span>
+        )}
+      </div>
+      <div class="list-tools">
+        <Segments
+          label="View"
+          links={[
+            { to: pathname, words: "Conversation", count: comments.length, isCurrent: !isChanges },
+            {
+              to: `${pathname}?view=changes`,
+              words: "Changes",
+              count: files_changed.length,
+              isCurrent: isChanges,
+            },
+          ]}
+        />
+        {isChanges && mayWrite && !CLOSED.has(review.status) && (
+          <a class="button primary" href={`${pathname}#say`}>Give a verdict</a>
+        )}
+      </div>
+    </>
+  );
+}

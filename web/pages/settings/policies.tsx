@@ -1,0 +1,151 @@
+import { Invalid, NotFound } from "../../../services/errors.ts";
+import {
+  diffPatch,
+  isObject,
+  type JsonObject,
+  policyFields,
+  policyPatchSchema,
+  policyWarnings,
+} from "../../../services/policies/mod.ts";
+import { definePage, type Leads, type View } from "../../page.ts";
+import { Form, TextArea } from "../../parts/form.tsx";
+import { Empty } from "../../parts/lists.tsx";
+import { PolicyFields, readFields } from "../../parts/policy_fields.tsx";
+import { SettingsFrame } from "../../parts/settings_frame.tsx";
+import { type Visit, withQuery } from "../../visit.ts";
+
+/** The settings of every bot: a form where a schema describes them, else their JSON. */
+export const page = definePage({ opens: "admin", show, actions: { save, saveJson } });
+
+function show(visit: Visit): View {
+  const { policies } = visit.services;
+  const body = (
+    <SettingsFrame part="policies">
+      {policies === null
+        ? <Empty>The configuration turns policies off.</Empty>
+        : <Policies visit={visit} document={policies.read()} />}
+    </SettingsFrame>
+  );
+  return { title: "Policies", body };
+}
+
+function Policies({ visit, document }: {
+  readonly visit: Visit;
+  readonly document: Readonly<Record<string, JsonObject>>;
+}) {
+  const names = Object.keys(document).sort();
+  const bot = visit.query("bot") ?? firstOf(document) ?? "";
+  const settings = Object.hasOwn(document, bot) ? document[bot] : undefined;
+  return (
+    <div class="policies">
+      <ul class="list" data-keys="list">
+        {names.map((name) => (
+          <li>
+            <a
+              href={withQuery("/settings/policies", { bot: name })}
+              aria-current={name === bot ? "page" : undefined}
+            >
+              {name}
+            </a>{" "}
+            {document[name]?.["enabled"] === true
+              ? <span class="badge good">on</span>
+              : <span class="badge">off</span>}
+          </li>
+        ))}
+      </ul>
+      {settings === undefined
+        ? <Empty>There is no policy “{bot}”. Choose one from the list.</Empty>
+        : <Policy visit={visit} bot={bot} settings={settings} />}
+    </div>
+  );
+}
+
+/** The bot whose settings are shown first: one that is on, if there is one. */
+function firstOf(document: Readonly<Record<string, JsonObject>>): string | undefined {
+  const names = Object.keys(document).sort();
+  return names.find((name) => document[name]?.["enabled"] === true) ?? names[0];
+}
+
+function Policy({ visit, bot, settings }: {
+  readonly visit: Visit;
+  readonly bot: string;
+  readonly settings: JsonObject;
+}) {
+  const fields = policyFields(bot);
+  const warnings = policyWarnings({ [bot]: settings });
+  return (
+    <section aria-labelledby="bot">
+      <h2 id="bot">{bot}</h2>
+      {warnings.map((warning) => (
+        <div class="notice">
+          <p>{warning}.</p>
+        </div>
+      ))}
+      {fields !== null && (
+        <Form visit={visit} action="save" label={`Settings of ${bot}`}>
+          <PolicyFields visit={visit} fields={fields} settings={settings} />
+          <button type="submit" class="primary">Save</button>
+        </Form>
+      )}
+      <details class="as-json" open={fields === null || visit.entered("action") === "saveJson"}>
+        <summary>As JSON</summary>
+        <Form visit={visit} action="saveJson" label={`${bot} as JSON`}>
+          <TextArea
+            visit={visit}
+            name="json"
+            label="Settings"
+            rows={12}
+            value={JSON.stringify(settings, null, 2)}
+            hint="A field that is left out gets its default."
+          />
+          <button type="submit">Save the JSON</button>
+        </Form>
+      </details>
+    </section>
+  );
+}
+
+/** Saves the fields of the form; others stay as they are. */
+function save(visit: Visit): Promise<Leads> {
+  const { bot, settings } = chosen(visit);
+  const fields = policyFields(bot);
+  if (fields === null) throw new NotFound(`No schema describes the bot "${bot}": edit its JSON`);
+  return change(visit, bot, Object.assign({}, settings, readFields(visit, fields)));
+}
+
+/** Saves the whole settings of a bot. */
+function saveJson(visit: Visit): Promise<Leads> {
+  const { bot } = chosen(visit);
+  let settings: unknown;
+  try {
+    settings = JSON.parse(visit.entered("json"));
+  } catch (error) {
+    throw new Invalid(`This is not JSON: ${(error as Error).message.replace(/\.$/, "")}`);
+  }
+  if (!isObject(settings as JsonObject)) throw new Invalid("The settings must be a JSON object");
+  return change(visit, bot, settings as JsonObject);
+}
+
+async function change(visit: Visit, bot: string, next: JsonObject): Promise<Leads> {
+  const { settings, policies } = chosen(visit);
+  const patch = { [bot]: diffPatch(settings, withoutUnset(next)) };
+  await policies.change(visit.parse(policyPatchSchema, patch) as JsonObject, visit.caller);
+  return { to: withQuery("/settings/policies", { bot }), notice: `The policy of ${bot} is saved.` };
+}
+
+/** Settings without fields that are null, which then get their defaults. */
+function withoutUnset(settings: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null));
+}
+
+function chosen(visit: Visit) {
+  const { policies } = visit.services;
+  if (policies === null) {
+    throw new NotFound("There are no settings: policies.enabled is false in the configuration");
+  }
+  const document = policies.read();
+  const bot = visit.query("bot") ?? Object.keys(document).sort()[0] ?? "";
+  const settings = Object.hasOwn(document, bot) ? document[bot] : undefined;
+  if (settings === undefined) throw new NotFound(`There is no policy "${bot}"`);
+  return { bot, settings, policies };
+}

@@ -1,0 +1,211 @@
+import {
+  type IssuedToken,
+  SCOPES,
+  type Token,
+  type TokenRequest,
+  tokenRequestSchema,
+} from "../../../services/identity/mod.ts";
+import { definePage, type Leads, type View } from "../../page.ts";
+import { ConfirmForm } from "../../parts/confirm.tsx";
+import { Copyable } from "../../parts/copy.tsx";
+import { Field, Form, TextField } from "../../parts/form.tsx";
+import { Pager } from "../../parts/lists.tsx";
+import { SettingsFrame } from "../../parts/settings_frame.tsx";
+import { TokenList } from "../../parts/token_list.tsx";
+import { type Visit, withQuery } from "../../visit.ts";
+
+/** Tokens on one page. */
+const PER_PAGE = 50;
+
+/** Tokens of all accounts and projects, and the operator's API token. */
+export const page = definePage({
+  opens: "admin",
+  show,
+  actions: { create, revoke, rotate },
+});
+
+async function show(visit: Visit): Promise<View> {
+  const { tokens, hosting: { projects } } = visit.services;
+  const search = visit.query("q")?.toLowerCase() ?? "";
+  const all = (await tokens.list()).map((token) => withSlug(token, projects));
+  const found = all.filter(({ name, owner, project }) =>
+    [name, owner ?? "", project ?? ""].some((text) => text.toLowerCase().includes(search))
+  ).reverse();
+  const pages = Math.max(1, Math.ceil(found.length / PER_PAGE));
+  const page = Math.min(visit.pageNumber, pages);
+  const body = (
+    <SettingsFrame part="tokens">
+      <div class="columns">
+        <div>
+          <form method="get" action="/settings/tokens" role="search" class="search">
+            <label class="hidden-text" for="q">Search by name, owner or project</label>
+            <input
+              id="q"
+              name="q"
+              type="search"
+              value={visit.query("q") ?? ""}
+              placeholder="Search by name, owner or project"
+            />
+          </form>
+          <TokenList
+            visit={visit}
+            tokens={found.slice((page - 1) * PER_PAGE, page * PER_PAGE)}
+          />
+          <Pager visit={visit} page={page} pages={pages} />
+        </div>
+        <div>
+          <NewToken visit={visit} />
+          <section>
+            <h2>The API token</h2>
+            <p class="soft small">
+              It opens everything, in the operator’s name. The file <code>api_token</code>{" "}
+              in the data folder holds it.
+            </p>
+            <ConfirmForm
+              visit={visit}
+              action="rotate"
+              label="Replace the API token …"
+              button="Replace it"
+            >
+              <p>
+                Whatever uses the old one is refused at once, and so are commands with a copy of it.
+              </p>
+            </ConfirmForm>
+          </section>
+        </div>
+      </div>
+    </SettingsFrame>
+  );
+  return { title: "Tokens", body };
+}
+
+function NewToken({ visit }: { readonly visit: Visit }) {
+  const chosen = visit.form.getAll("scopes");
+  const scopes = visit.form.size === 0 ? ["read", "write"] : chosen;
+  return (
+    <section>
+      <h2>Make a token</h2>
+      <Form visit={visit} action="create">
+        <TextField
+          visit={visit}
+          name="owner"
+          label="Owner"
+          value={visit.query("owner") ?? ""}
+          hint="An agent, a person or an admin. Leave it empty for a project’s token."
+        />
+        <TextField
+          visit={visit}
+          name="project"
+          label="Project"
+          hint="In place of an owner: the token then opens this project alone."
+        />
+        <TextField visit={visit} name="name" label="Name" required maxlength={100} />
+        <fieldset class="choices">
+          <legend>Scopes</legend>
+          {SCOPES.map((scope) => (
+            <label>
+              <input
+                type="checkbox"
+                name="scopes"
+                value={scope}
+                checked={scopes.includes(scope)}
+              />{" "}
+              {scope}
+            </label>
+          ))}
+        </fieldset>
+        <Field id="expires" label="Ends after" hint="Empty: no end">
+          <input
+            id="expires"
+            name="expires"
+            type="date"
+            value={visit.entered("expires")}
+            aria-describedby="expires-hint"
+          />
+        </Field>
+        <button type="submit" class="primary">Make the token</button>
+      </Form>
+    </section>
+  );
+}
+
+/** Makes a token, and shows it once. */
+async function create(visit: Visit): Promise<View> {
+  const { tokens, hosting: { projects } } = visit.services;
+  const request: TokenRequest = visit.parse(tokenRequestSchema, {
+    owner: visit.entered("owner").trim() || null,
+    project: visit.entered("project").trim() || null,
+    name: visit.entered("name").trim(),
+    scopes: visit.form.getAll("scopes"),
+    expires_at: endOf(visit.entered("expires")),
+  });
+  const find = (slug: string) => projects.find(slug)?.project.id ?? null;
+  const issued = await tokens.create(request, visit.caller, find);
+  return { title: "The token", body: <Issued visit={visit} issued={issued} />, status: 201 };
+}
+
+function Issued({ visit, issued }: { readonly visit: Visit; readonly issued: IssuedToken }) {
+  const { owner, token } = issued;
+  return (
+    <SettingsFrame part="tokens">
+      <div class="notice">
+        <p>
+          <b>The token “{issued.name}” is shown only here.</b> Store it now.
+        </p>
+      </div>
+      <Copyable text={token} label="the token" />
+      <h2>Use it</h2>
+      <Copyable
+        text={`curl -s -H 'Authorization: Bearer ${token}' ${visit.origin}/projects`}
+        label="the line for curl"
+      />
+      {owner !== null && (
+        <Copyable
+          text={`fossil clone --save-http-password ${
+            visit.origin.replace("://", `://${owner}:${token}@`)
+          }/projects/SLUG/fossil SLUG.fossil`}
+          label="the line for fossil"
+        />
+      )}
+      <a class="button primary" href="/settings/tokens">All tokens</a>
+    </SettingsFrame>
+  );
+}
+
+async function revoke(visit: Visit): Promise<Leads> {
+  await visit.services.tokens.revoke(visit.entered("id"), visit.caller);
+  const q = visit.query("q");
+  return { to: withQuery("/settings/tokens", { q }), notice: "The token is revoked." };
+}
+
+/** Replaces the operator's API token, and shows the new one once. */
+async function rotate(visit: Visit): Promise<View> {
+  const token = await visit.services.operatorToken.rotate(visit.caller);
+  const body = (
+    <SettingsFrame part="tokens">
+      <div class="notice">
+        <p>
+          <b>The new API token is shown only here</b>, and is in the file <code>api_token</code>.
+        </p>
+      </div>
+      <Copyable text={token} label="the API token" />
+      <a class="button primary" href="/settings/tokens">All tokens</a>
+    </SettingsFrame>
+  );
+  return { title: "The API token", body };
+}
+
+/** The end of a day, in UTC; null if no day is given. What is no day stays as it is. */
+function endOf(day: string): string | null {
+  if (day === "") return null;
+  return /^\d{4}-\d\d-\d\d$/.test(day) ? `${day}T23:59:59Z` : day;
+}
+
+/** A token with the slug of its project in place of the internal id. */
+function withSlug(
+  token: Token,
+  projects: Visit["services"]["hosting"]["projects"],
+): Token {
+  if (token.project === null) return token;
+  return Object.assign({}, token, { project: projects.get(token.project)?.project.slug ?? null });
+}

@@ -1,0 +1,117 @@
+import { PROJECT_EVENT_NAMES } from "../../../services/events/mod.ts";
+import {
+  type IssuedWebhook,
+  newWebhookSchema,
+  type WebhookView,
+} from "../../../services/webhooks/mod.ts";
+import { wordsOf } from "../../parts/agent_forms.tsx";
+import { definePage, type View } from "../../page.ts";
+import { Copyable } from "../../parts/copy.tsx";
+import { Form, TextField } from "../../parts/form.tsx";
+import { Empty } from "../../parts/lists.tsx";
+import { SettingsFrame } from "../../parts/settings_frame.tsx";
+import { Time } from "../../parts/time.tsx";
+import type { Visit } from "../../visit.ts";
+
+/** Webhooks of the whole server, which hear of the events of all projects. */
+export const page = definePage({ opens: "admin", show, actions: { create } });
+
+function show(visit: Visit): View {
+  const webhooks = visit.services.hosting.webhooks.list(null);
+  const body = (
+    <SettingsFrame part="webhooks">
+      <div class="columns">
+        <div>
+          {webhooks.length === 0
+            ? (
+              <Empty>
+                No program hears of the events of all projects. A webhook of one project is in its
+                settings.
+              </Empty>
+            )
+            : (
+              <ul class="list" data-keys="list">
+                {webhooks.map((webhook) => (
+                  <li>
+                    <a href={`/settings/webhooks/${webhook.id}`}>{webhook.url}</a>{" "}
+                    <WebhookState webhook={webhook} />
+                    <div class="soft small">
+                      {webhook.types.length === 0 ? "all events" : webhook.types.join(", ")}
+                    </div>
+                  </li>
+                ))}
+              </ul>
+            )}
+        </div>
+        <section>
+          <h2>Make a webhook</h2>
+          <Form visit={visit} action="create">
+            <WebhookFields visit={visit} url="" types={[]} />
+            <button type="submit" class="primary">Make the webhook</button>
+          </Form>
+        </section>
+      </div>
+    </SettingsFrame>
+  );
+  return { title: "Webhooks", body };
+}
+
+/** The fields of a webhook. */
+export function WebhookFields({ visit, url, types }: {
+  readonly visit: Visit;
+  readonly url: string;
+  readonly types: readonly string[];
+}) {
+  return (
+    <>
+      <TextField visit={visit} name="url" label="URL" type="url" required value={url} />
+      <TextField
+        visit={visit}
+        name="types"
+        label="Events"
+        value={types.join(" ")}
+        hint={`Separated by spaces; empty: all. ${PROJECT_EVENT_NAMES.join(", ")}`}
+      />
+    </>
+  );
+}
+
+/** Whether a webhook sends, and whether it arrives. */
+export function WebhookState({ webhook: { active, failing_since: since } }: {
+  readonly webhook: WebhookView;
+}) {
+  if (!active) return <span class="badge">off</span>;
+  if (since === null) return <span class="badge good">active</span>;
+  return (
+    <span class="badge bad">
+      failing since <Time at={since} />
+    </span>
+  );
+}
+
+async function create(visit: Visit): Promise<View> {
+  const request = visit.parse(newWebhookSchema, fieldsOf(visit));
+  const issued = await visit.services.hosting.webhooks.create(null, request, visit.caller);
+  return { title: "The webhook", body: <IssuedSecret issued={issued} />, status: 201 };
+}
+
+/** What the form of a webhook says. */
+export function fieldsOf(visit: Visit) {
+  return { url: visit.entered("url").trim(), types: wordsOf(visit.entered("types")) };
+}
+
+/** The secret of a webhook, which is shown once. */
+export function IssuedSecret({ issued }: { readonly issued: IssuedWebhook }) {
+  return (
+    <SettingsFrame part="webhooks">
+      <div class="notice">
+        <p>
+          <b>The secret is shown only here.</b>{" "}
+          The receiver checks signatures with it, according to Standard Webhooks.
+        </p>
+      </div>
+      <Copyable text={issued.secret} label="the secret" />
+      <a class="button primary" href={`/settings/webhooks/${issued.id}`}>Go to the webhook</a>
+    </SettingsFrame>
+  );
+}

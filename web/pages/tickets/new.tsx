@@ -1,0 +1,39 @@
+import { definePage, type Leads, type View } from "../../page.ts";
+import { Form } from "../../parts/form.tsx";
+import { openProject } from "../../project.ts";
+import type { Visit } from "../../visit.ts";
+import { readFields, TicketForm, valuesOf } from "./fields.tsx";
+
+/** Files a ticket. */
+export const page = definePage({ opens: "session", show, actions: { file } });
+
+async function show(visit: Visit): Promise<View> {
+  const project = openProject(visit);
+  project.access.require("write");
+  const fields = await readFields(visit, project);
+  const body = (
+    <>
+      <h1>New ticket</h1>
+      <Form visit={visit} action="file">
+        <TicketForm visit={visit} ticket={null} fields={fields} />
+        <div class="row">
+          <button class="primary" type="submit">File the ticket</button>
+          <a class="button" href={`${project.base}/tickets`}>Cancel</a>
+        </div>
+      </Form>
+    </>
+  );
+  return { title: "New ticket", body, project: project.place("tickets") };
+}
+
+async function file(visit: Visit): Promise<Leads> {
+  const project = openProject(visit);
+  const fields = await readFields(visit, project);
+  const { description, ...values } = valuesOf(visit, fields, null);
+  const { uuid } = await visit.change<{ uuid: string }>(project.slug, "POST", "/api/tickets", {
+    title: "",
+    ...values,
+    comment: description ?? "",
+  });
+  return { to: `${project.base}/tickets/${uuid}`, notice: "The ticket is filed." };
+}

@@ -1,0 +1,319 @@
+import type { z } from "zod";
+import type { reviewListSchema } from "../../../routes/projects/review_schemas.ts";
+import type { ticketChangesSchema, ticketSchema } from "../../../routes/projects/ticket_schemas.ts";
+import type { workspaceListSchema } from "../../../routes/projects/workspace_schemas.ts";
+import { definePage, type Leads, type View } from "../../page.ts";
+import { ButtonForm, Form, Select, TextArea } from "../../parts/form.tsx";
+import { Pager } from "../../parts/lists.tsx";
+import { Prose } from "../../parts/prose.tsx";
+import { TicketHolder, TicketStatus, TicketWords } from "../../parts/ticket_badges.tsx";
+import { readable } from "../../parts/ticket_words.ts";
+import { MARKUPS } from "../../parts/markups.ts";
+import { Time } from "../../parts/time.tsx";
+import { type OpenProject, openProject } from "../../project.ts";
+import { type Visit, withQuery } from "../../visit.ts";
+import { Activity } from "./activity.tsx";
+import { customFieldsOf, readFields, TicketForm, valuesOf } from "./fields.tsx";
+import { type Holding, holdingOf } from "./holding.ts";
+
+export type Ticket = z.output<typeof ticketSchema>;
+export type TicketChanges = z.output<typeof ticketChangesSchema>;
+type Reviews = z.output<typeof reviewListSchema>["reviews"];
+type Workspaces = z.output<typeof workspaceListSchema>["workspaces"];
+
+const CHANGES_PER_PAGE = 50;
+
+/** Workspaces and reviews that a ticket links to; more are in their lists. */
+const LINKS = 10;
+
+/** One ticket: what it says, what happened to it, and who works on it. */
+export const page = definePage({
+  opens: "anybody",
+  show,
+  actions: { comment, edit, claim, release, forgive },
+});
+
+async function show(visit: Visit): Promise<View> {
+  const project = openProject(visit);
+  const ticket = await readTicket(visit, project);
+  const isEditing = visit.query("view") === "edit" && project.mayWrite;
+  const body = isEditing
+    ? await Editor({ visit, project, ticket })
+    : await Shown({ visit, project, ticket });
+  return {
+    title: ticket.title === "" ? "Ticket" : ticket.title,
+    body,
+    project: project.place("tickets"),
+    ...(isEditing ? {} : { live: project.live }),
+  };
+}
+
+async function readTicket(visit: Visit, { slug }: OpenProject): Promise<Ticket> {
+  return await visit.read<Ticket>(slug, pathOf(visit), { html: true });
+}
+
+function pathOf(visit: Visit): string {
+  return `/api/tickets/${encodeURIComponent(visit.param("uuid"))}`;
+}
+
+async function Shown({ visit, project, ticket }: {
+  readonly visit: Visit;
+  readonly project: OpenProject;
+  readonly ticket: Ticket;
+}) {
+  const { slug } = project;
+  const query = { ticket: ticket.uuid, per_page: LINKS };
+  const [changes, { reviews }, { workspaces }] = await Promise.all([
+    visit.read<TicketChanges>(slug, `${pathOf(visit)}/changes`, {
+      page: visit.pageNumber,
+      per_page: CHANGES_PER_PAGE,
+    }),
+    visit.read<z.output<typeof reviewListSchema>>(slug, "/api/reviews", query),
+    visit.read<z.output<typeof workspaceListSchema>>(slug, "/api/workspaces", {
+      ...query,
+      status: "all",
+    }),
+  ]);
+  const holding = holdingOf(visit, project, ticket.uuid);
+  return (
+    <>
+      <div class="page-head">
+        <h1>{ticket.title === "" ? "(without a title)" : ticket.title}</h1>
+        {project.mayWrite && <a class="button" href={`${visit.url.pathname}?view=edit`}>Edit</a>}
+      </div>
+      <div class="meta ticket-head" data-live-part="head" data-live-on="ticket claim">
+        <TicketStatus status={ticket.status} />
+        <TicketWords
+          {...ticket}
+          to={(field, value) => withQuery(`${project.base}/tickets`, { [field]: value })}
+        />
+        <span class="mono">#{ticket.uuid.slice(0, 10)}</span>
+        <span>
+          filed <Time at={ticket.created} />
+        </span>
+        <TicketHolder {...holding} />
+      </div>
+      <div class="columns">
+        <div>
+          <section class="card" aria-label="Description">
+            {ticket.body === ""
+              ? <p class="soft">There is no description.</p>
+              : <Prose html={ticket.body_html ?? ""} />}
+          </section>
+          <section aria-labelledby="activity">
+            <h2 id="activity">Activity</h2>
+            <div data-live-part="activity" data-live-on="ticket claim strikes_forgotten">
+              <Activity ticket={ticket} changes={changes} />
+            </div>
+            <Pager visit={visit} page={changes.page} pages={changes.total_pages} />
+          </section>
+          {project.mayWrite ? <CommentForm visit={visit} ticket={ticket} /> : null}
+        </div>
+        <aside aria-label="About this ticket">
+          <Work visit={visit} project={project} holding={holding} />
+          <Facts ticket={ticket} />
+          <Links base={project.base} reviews={reviews} workspaces={workspaces} />
+        </aside>
+      </div>
+    </>
+  );
+}
+
+function CommentForm({ visit, ticket }: { readonly visit: Visit; readonly ticket: Ticket }) {
+  return (
+    <section class="card" aria-labelledby="say">
+      <h2 id="say">Comment</h2>
+      <Form visit={visit} action="comment" class="wide">
+        <TextArea visit={visit} name="comment" label="Your comment" rows={5} />
+        <Select
+          visit={visit}
+          name="mimetype"
+          label="Markup"
+          options={MARKUPS}
+          value="text/x-markdown"
+        />
+        <div class="row">
+          <button class="primary" type="submit">Comment</button>
+          {ticket.status === "Closed"
+            ? <button type="submit" name="then" value="Open">Comment and reopen</button>
+            : <button type="submit" name="then" value="Closed">Comment and close</button>}
+        </div>
+      </Form>
+    </section>
+  );
+}
+
+function Work({ visit, project, holding }: {
+  readonly visit: Visit;
+  readonly project: OpenProject;
+  readonly holding: Holding;
+}) {
+  const { holder, until, strikes, isStruck } = holding;
+  const isOwn = holder !== null && holder === visit.principal.name;
+  return (
+    <section class="card" data-live-part="claim" data-live-on="claim strikes_forgotten">
+      <h2>Claim</h2>
+      {holder === null ? <p class="soft">Nobody holds this ticket.</p> : (
+        <p>
+          <b>{holder}</b> holds this ticket. {until !== null && (
+            <>
+              The lease ends <Time at={until} />.
+            </>
+          )}
+        </p>
+      )}
+      {strikes > 0 && (
+        <p>
+          {strikes} {strikes === 1 ? "claim" : "claims"} ended without a result.{" "}
+          {isStruck && "Agents cannot claim it until a person resets the strikes."}
+        </p>
+      )}
+      {project.mayWrite && (
+        <div class="row">
+          {(holder === null || isOwn) && (
+            <ButtonForm
+              visit={visit}
+              action="claim"
+              label={isOwn ? "Renew the lease" : "Claim it"}
+            />
+          )}
+          {holder !== null && (isOwn || project.mayAdmin) && (
+            <ButtonForm
+              visit={visit}
+              action="release"
+              label={isOwn ? "Release it" : "End the claim"}
+              look={isOwn ? "" : "danger"}
+            />
+          )}
+          {strikes > 0 && <ButtonForm visit={visit} action="forgive" label="Reset the strikes" />}
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** Fields whose values are words of Fossil, such as `Code_Defect`. */
+const READABLE: ReadonlySet<string> = new Set(["Resolution", "Type", "Priority", "Severity"]);
+
+function Facts({ ticket }: { readonly ticket: Ticket }) {
+  const facts = [
+    ["Status", ticket.status],
+    ["Resolution", ticket.resolution],
+    ["Type", ticket.type],
+    ["Priority", ticket.priority],
+    ["Severity", ticket.severity],
+    ["Subsystem", ticket.subsystem],
+    ...customFieldsOf(ticket),
+  ].filter(([, value]) => value !== "");
+  return (
+    <section class="card" data-live-part="fields" data-live-on="ticket">
+      <h2>Fields</h2>
+      <dl class="ticket-facts">
+        {facts.map(([name = "", value = ""]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>{READABLE.has(name) ? readable(value) : value}</dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Links({ base, reviews, workspaces }: {
+  readonly base: string;
+  readonly reviews: Reviews;
+  readonly workspaces: Workspaces;
+}) {
+  const isEmpty = reviews.length === 0 && workspaces.length === 0;
+  return (
+    <section
+      class="card"
+      data-live-part="links"
+      data-live-on="review workspace landing"
+      hidden={isEmpty}
+    >
+      <h2>Work on it</h2>
+      <ul class="plain">
+        {reviews.map(({ id, title, status }) => (
+          <li>
+            Review <a href={`${base}/reviews/${id}`}>#{id} {title}</a>{" "}
+            <span class="badge">{status.replace("_", " ")}</span>
+          </li>
+        ))}
+        {workspaces.map(({ name, agent_id, status }) => (
+          <li>
+            Workspace <a href={`${base}/workspaces/${encodeURIComponent(name)}`}>{name}</a> of{" "}
+            {agent_id} <span class="badge">{status}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+async function Editor({ visit, project, ticket }: {
+  readonly visit: Visit;
+  readonly project: OpenProject;
+  readonly ticket: Ticket;
+}) {
+  const fields = await readFields(visit, project);
+  return (
+    <>
+      <h1>Edit ticket</h1>
+      <Form visit={visit} action="edit">
+        <TicketForm visit={visit} ticket={ticket} fields={fields} />
+        <div class="row">
+          <button class="primary" type="submit">Save</button>
+          <a class="button" href={visit.url.pathname}>Cancel</a>
+        </div>
+      </Form>
+    </>
+  );
+}
+
+async function comment(visit: Visit): Promise<Leads> {
+  const { slug } = openProject(visit);
+  const [text, status] = [visit.entered("comment"), visit.entered("then")];
+  if (status === "") {
+    await addComment(visit, slug);
+    return { to: visit.url.pathname, notice: "Your comment is there." };
+  }
+  if (text.trim() !== "") await addComment(visit, slug);
+  await visit.change(slug, "PATCH", pathOf(visit), { status });
+  const notice = status === "Closed" ? "The ticket is closed." : "The ticket is open again.";
+  return { to: visit.url.pathname, notice };
+}
+
+async function addComment(visit: Visit, slug: string): Promise<void> {
+  const mimetype = visit.entered("mimetype", "text/plain");
+  const body = { comment: visit.entered("comment"), mimetype };
+  await visit.change(slug, "POST", `${pathOf(visit)}/comments`, body);
+}
+
+async function edit(visit: Visit): Promise<Leads> {
+  const project = openProject(visit);
+  const [ticket, fields] = await Promise.all([
+    readTicket(visit, project),
+    readFields(visit, project),
+  ]);
+  const { description, ...change } = valuesOf(visit, fields, ticket);
+  const body = description === undefined ? {} : { body: description };
+  await visit.change(project.slug, "PATCH", pathOf(visit), { ...change, ...body });
+  return { to: visit.url.pathname, notice: "The ticket is saved." };
+}
+
+async function claim(visit: Visit): Promise<Leads> {
+  await visit.change(openProject(visit).slug, "POST", `${pathOf(visit)}/claim`, {});
+  return { to: visit.url.pathname, notice: "You hold this ticket." };
+}
+
+async function release(visit: Visit): Promise<Leads> {
+  await visit.change(openProject(visit).slug, "POST", `${pathOf(visit)}/release`, {});
+  return { to: visit.url.pathname, notice: "Nobody holds this ticket now." };
+}
+
+async function forgive(visit: Visit): Promise<Leads> {
+  await visit.change(openProject(visit).slug, "DELETE", `${pathOf(visit)}/strikes`);
+  return { to: visit.url.pathname, notice: "Agents can claim this ticket again." };
+}

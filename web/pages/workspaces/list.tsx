@@ -1,0 +1,136 @@
+import type { z } from "zod";
+import type { workspaceListSchema } from "../../../routes/projects/workspace_schemas.ts";
+import { definePage, type Leads, type View } from "../../page.ts";
+import { linkWith, Segments } from "../../parts/filters.tsx";
+import { Form, TextField } from "../../parts/form.tsx";
+import { Empty, Pager } from "../../parts/lists.tsx";
+import { Time } from "../../parts/time.tsx";
+import { OverlapBadge, WorkStatus } from "../../parts/work_badges.tsx";
+import { type OpenProject, openProject } from "../../project.ts";
+import type { Visit } from "../../visit.ts";
+
+type WorkspaceList = z.output<typeof workspaceListSchema>;
+
+const STATUSES = [
+  ["active", "Active"],
+  ["merged", "Merged"],
+  ["abandoned", "Abandoned"],
+  ["all", "All"],
+] as const;
+
+/** The workspaces of a project: who works on what, and whose changes overlap. */
+export const page = definePage({ opens: "anybody", show, actions: { create } });
+
+async function show(visit: Visit): Promise<View> {
+  const project = openProject(visit);
+  const status = visit.query("status") ?? "active";
+  const query = { status, page: visit.pageNumber, per_page: 50 };
+  const listed = await visit.read<WorkspaceList>(project.slug, "/api/workspaces", query);
+  const body = (
+    <>
+      <h1>Workspaces</h1>
+      <div class={project.mayWrite ? "columns" : undefined}>
+        <div>
+          <div class="list-tools">
+            <Segments
+              label="Status"
+              links={STATUSES.map(([value, words]) => ({
+                to: linkWith(visit, { status: value === "active" ? undefined : value }),
+                words,
+                isCurrent: value === status,
+              }))}
+            />
+          </div>
+          <div data-live-part="workspaces" data-live-on="workspace checkin overlap">
+            <WorkspaceRows base={project.base} listed={listed} status={status} />
+          </div>
+          <Pager visit={visit} page={listed.page} pages={listed.total_pages} />
+        </div>
+        {project.mayWrite && <NewWorkspace visit={visit} />}
+      </div>
+    </>
+  );
+  return { title: "Workspaces", body, project: project.place("workspaces"), live: project.live };
+}
+
+function WorkspaceRows({ base, listed, status }: {
+  readonly base: OpenProject["base"];
+  readonly listed: WorkspaceList;
+  readonly status: string;
+}) {
+  if (listed.workspaces.length === 0) {
+    return (
+      <Empty>
+        <p>There is no {status === "all" ? "" : `${status} `}workspace.</p>
+        <p>A workspace is a branch of one's own. Agents create one for each ticket.</p>
+      </Empty>
+    );
+  }
+  return (
+    <ul class="list" data-keys="list">
+      {listed.workspaces.map((workspace) => (
+        <li>
+          <div class="row-title">
+            <a href={`${base}/workspaces/${encodeURIComponent(workspace.name)}`}>
+              {workspace.name}
+            </a>
+            <WorkStatus status={workspace.status} />
+            {workspace.overlaps.length > 0 && <OverlapBadge overlaps={workspace.overlaps} />}
+            {workspace.description !== "" && <span class="soft">{workspace.description}</span>}
+          </div>
+          <div class="meta">
+            <b>{workspace.agent_id}</b>
+            <span>
+              {plural(workspace.commits_made, "commit")}, {plural(workspace.files_changed, "file")}
+            </span>
+            {workspace.ticket !== null && (
+              <span>
+                for{" "}
+                <a href={`${base}/tickets/${workspace.ticket}`}>#{workspace.ticket.slice(0, 10)}</a>
+              </span>
+            )}
+            <span>
+              changed <Time at={workspace.updated_at} />
+            </span>
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function plural(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
+function NewWorkspace({ visit }: { readonly visit: Visit }) {
+  return (
+    <aside class="card" aria-labelledby="new-workspace">
+      <h2 id="new-workspace">New workspace</h2>
+      <Form visit={visit} action="create">
+        <TextField visit={visit} name="name" label="Name" required maxlength={199} />
+        <TextField visit={visit} name="description" label="Description" maxlength={500} />
+        <TextField
+          visit={visit}
+          name="from"
+          label="From branch"
+          hint="The main branch, if you leave it empty."
+          maxlength={200}
+        />
+        <button class="primary" type="submit">Create it</button>
+      </Form>
+    </aside>
+  );
+}
+
+async function create(visit: Visit): Promise<Leads> {
+  const { slug, base } = openProject(visit);
+  const from = visit.entered("from").trim();
+  const { name } = await visit.change<{ name: string }>(slug, "POST", "/api/workspaces/create", {
+    name: visit.entered("name").trim(),
+    description: visit.entered("description"),
+    ...(from === "" ? {} : { from }),
+  });
+  const to = `${base}/workspaces/${encodeURIComponent(name)}`;
+  return { to, notice: "The workspace is there." };
+}

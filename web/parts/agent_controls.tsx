@@ -1,0 +1,104 @@
+import type { Agent } from "../../services/agents/mod.ts";
+import type { Token } from "../../services/identity/mod.ts";
+import type { Visit } from "../visit.ts";
+import { ConfirmForm } from "./confirm.tsx";
+import { ButtonForm, Form, TextField } from "./form.tsx";
+import { TokenList } from "./token_list.tsx";
+
+/** Everything that an admin can do with an agent. */
+export function AgentControls({ visit, agent, tokens }: {
+  readonly visit: Visit;
+  readonly agent: Agent;
+  /** The agent's own. */
+  readonly tokens: readonly Token[];
+}) {
+  return (
+    <>
+      <section aria-labelledby="controls">
+        <h2 id="controls">Controls</h2>
+        {!agent.revoked && <ActiveControls visit={visit} agent={agent} />}
+        <ConfirmForm
+          visit={visit}
+          action="remove"
+          label={`Delete ${agent.nick} …`}
+          button="Delete it"
+          name={agent.nick}
+        >
+          <p>
+            Its record, its memberships and its inbox are removed. What it wrote stays. Its nick is
+            free again.
+          </p>
+        </ConfirmForm>
+      </section>
+      {!agent.revoked && (
+        <section aria-labelledby="tokens">
+          <h2 id="tokens">Tokens</h2>
+          <TokenList visit={visit} tokens={tokens} />
+          <a class="button" href={`/settings/tokens?owner=${encodeURIComponent(agent.nick)}`}>
+            Make a token
+          </a>
+        </section>
+      )}
+    </>
+  );
+}
+
+function ActiveControls({ visit, agent }: { readonly visit: Visit; readonly agent: Agent }) {
+  const { rate_limit: rate, nick } = agent;
+  return (
+    <div class="controls">
+      {agent.paused
+        ? <ButtonForm visit={visit} action="resume" label="Resume" look="primary" />
+        : (
+          <Form visit={visit} action="pause" label="Pause">
+            <TextField
+              visit={visit}
+              name="reason"
+              label="Pause it"
+              maxlength={200}
+              hint="The reason, which the agent gets. Its messages are refused; its sessions stay."
+            />
+            <button type="submit">Pause</button>
+          </Form>
+        )}
+      <Form visit={visit} action="rate" label="Rate">
+        <TextField
+          visit={visit}
+          name="messages_per_second"
+          label="Messages per second"
+          value={rate === null ? "" : String(rate.messages_per_second)}
+          hint="Empty: the general limit"
+        />
+        <TextField
+          visit={visit}
+          name="burst"
+          label="At once"
+          value={rate === null ? "" : String(rate.burst)}
+        />
+        <button type="submit">Set the rate</button>
+      </Form>
+      <ConfirmForm
+        visit={visit}
+        action="rotate"
+        label="New passphrase …"
+        button="Replace the passphrase"
+      >
+        <p>The old passphrase ends at once, with the sessions that it opened.</p>
+        <p>
+          <label>
+            <input type="checkbox" name="keep_tokens" value="yes" /> Keep its tokens
+          </label>
+        </p>
+      </ConfirmForm>
+      <ConfirmForm
+        visit={visit}
+        action="revoke"
+        label={`Revoke ${nick} …`}
+        button="Revoke it"
+        name={nick}
+      >
+        <p>Its passphrase, tokens, sessions and claims end at once. Its record stays.</p>
+      </ConfirmForm>
+    </div>
+  );
+}

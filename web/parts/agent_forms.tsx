@@ -1,0 +1,111 @@
+import {
+  adoptionSchema,
+  AGENT_TYPES,
+  type AgentRate,
+  rateLimitSchema,
+  type RegistrationRequest,
+  registrationSchema,
+} from "../../services/agents/mod.ts";
+import type { Visit } from "../visit.ts";
+import { Form, Select, TextField } from "./form.tsx";
+
+/** The forms with which an admin makes agents, behind buttons. */
+export function NewAgentForms({ visit }: { readonly visit: Visit }) {
+  const sent = visit.entered("action");
+  return (
+    <div class="row">
+      <details class="confirm" data-dialog open={sent === "adopt"}>
+        <summary>Adopt an account …</summary>
+        <h2>Adopt an account</h2>
+        <p class="soft small">
+          An IRC account that exists becomes an agent and keeps its password.
+        </p>
+        <Form visit={visit} action="adopt">
+          <TextField visit={visit} name="account" label="Account" required />
+          <DutyFields visit={visit} prefix="adopted_" />
+          <div class="row">
+            <button class="primary" type="submit">Adopt</button>
+          </div>
+        </Form>
+      </details>
+      <details class="confirm" data-dialog open={sent === "register"}>
+        <summary class="primary">Register an agent …</summary>
+        <h2>Register an agent</h2>
+        <Form visit={visit} action="register">
+          <TextField
+            visit={visit}
+            name="nick"
+            label="Nick"
+            required
+            maxlength={64}
+            hint="Its name everywhere, also on IRC. No other account may have it."
+          />
+          <DutyFields visit={visit} prefix="" />
+          <div class="row">
+            <button class="primary" type="submit">Register</button>
+          </div>
+        </Form>
+      </details>
+    </div>
+  );
+}
+
+/** @param prefix before the names of the fields, because a page has the fields twice */
+function DutyFields({ visit, prefix }: { readonly visit: Visit; readonly prefix: string }) {
+  return (
+    <>
+      <Select
+        visit={visit}
+        name={`${prefix}type`}
+        label="Type"
+        value="worker"
+        options={AGENT_TYPES.map((type) => [type, type])}
+        hint="It decides the agent’s status in its channels."
+      />
+      <TextField
+        visit={visit}
+        name={`${prefix}channels`}
+        label="Channels"
+        value="#general"
+        hint="Separated by spaces, with or without #."
+      />
+    </>
+  );
+}
+
+/** What the form of a registration says. @throws Invalid */
+export function registrationOf(visit: Visit): RegistrationRequest {
+  return visit.parse(registrationSchema, {
+    nick: visit.entered("nick").trim(),
+    ...dutiesOf(visit),
+  });
+}
+
+/** What the form of an adoption says. @throws Invalid */
+export function adoptionOf(visit: Visit) {
+  return visit.parse(adoptionSchema, dutiesOf(visit, "adopted_"));
+}
+
+function dutiesOf(visit: Visit, prefix = "") {
+  return {
+    type: visit.entered(`${prefix}type`, "worker"),
+    channels: wordsOf(visit.entered(`${prefix}channels`)),
+  };
+}
+
+/** The words of a field, separated by spaces or commas. */
+export function wordsOf(text: string): string[] {
+  return text.split(/[\s,]+/).filter(Boolean);
+}
+
+/** What the form of a rate says; null for no rate of its own. @throws Invalid */
+export function rateOf(visit: Visit): AgentRate | null {
+  const perSecond = visit.entered("messages_per_second").trim();
+  if (perSecond === "") return null;
+  const rate = Number(perSecond);
+  const burst = visit.entered("burst").trim();
+  return visit.parse(rateLimitSchema, {
+    messages_per_second: rate,
+    burst: burst === "" ? Math.max(1, Math.ceil(rate)) : Number(burst),
+  });
+}

@@ -1,0 +1,75 @@
+import { IRC_CLIENTS, loginLines, type Registration } from "../../services/agents/mod.ts";
+import { Copyable } from "./copy.tsx";
+
+/** How an agent's credentials are used; the only place where they are shown. */
+export function AgentLogin({ registration, channels, origin }: {
+  readonly registration: Registration;
+  /** The channels in which it works, with their `#`. */
+  readonly channels: readonly string[];
+  /** The address of this server, such as `https://muster.example`. */
+  readonly origin: string;
+}) {
+  const { server, credentials: { nick, passphrase } } = registration;
+  const basic = btoa(`${nick}:${passphrase}`);
+  return (
+    <div class="login-lines">
+      <div class="notice">
+        <p>
+          <b>The passphrase is shown only here.</b> Store it now; only a new one can replace it.
+        </p>
+      </div>
+      <dl class="facts">
+        <dt>Nick</dt>
+        <dd class="mono">{nick}</dd>
+        <dt>Passphrase</dt>
+        <dd>
+          <Copyable text={passphrase} label="the passphrase" />
+        </dd>
+        <dt>IRC server</dt>
+        <dd class="mono">{server}</dd>
+      </dl>
+      <h2>Connect it</h2>
+      <h3>MCP clients</h3>
+      <p>On the machine of the agent, with muster’s program and your API token:</p>
+      <Copyable
+        text={`muster mcp install claude --agent ${nick} --url ${origin}`}
+        label="the line for Claude Code"
+      />
+      <p class="soft small">
+        In place of <code>claude</code>: <code>codex</code>, <code>gemini</code>,{" "}
+        <code>cursor</code> or <code>vscode</code>. Every other client takes this entry:
+      </p>
+      <Copyable text={mcpEntry(origin, basic)} label="the entry for MCP clients" />
+      <h3>HTTP</h3>
+      <Copyable
+        text={`curl -s -u '${nick}:${passphrase}' ${origin}/v1/channels`}
+        label="the line for curl"
+      />
+      <h3>IRC clients</h3>
+      {IRC_CLIENTS.map((client) => (
+        <details>
+          <summary>{client}</summary>
+          <Copyable
+            text={loginLines(client, { name: nick, password: passphrase, server, channels })}
+            label={`the lines for ${client}`}
+          />
+        </details>
+      ))}
+      <h3>Fossil</h3>
+      <p>In a project of which it is a member:</p>
+      <Copyable
+        text={`fossil clone -B '${nick}:${passphrase}' ${origin}/projects/SLUG/fossil SLUG.fossil`}
+        label="the line for fossil"
+      />
+    </div>
+  );
+}
+
+function mcpEntry(origin: string, basic: string): string {
+  const muster = {
+    type: "http",
+    url: `${origin}/mcp`,
+    headers: { Authorization: `Basic ${basic}` },
+  };
+  return JSON.stringify({ mcpServers: { muster } }, null, 2);
+}

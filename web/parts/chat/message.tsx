@@ -1,0 +1,111 @@
+import { Bot, Reply } from "lucide-static";
+import { parseEnvelope } from "../../../services/bridge/mod.ts";
+import { colorOf } from "../../elements/chat_rules.ts";
+import { Icon } from "../icon.tsx";
+import { EnvelopeCard } from "./envelope.tsx";
+import { IrcText, plainText } from "./irc_text.tsx";
+import { validTime } from "../time.tsx";
+
+/** A longer text is folded, in characters. */
+const FOLDED = 700;
+
+/** What is shown of a folded text, and of an answered one. */
+const BEGINNING = 280;
+const QUOTED = 100;
+
+/** A message of a channel or of a conversation. */
+export interface ShownMessage {
+  readonly id: string;
+  readonly nick: string;
+  readonly text: string;
+  /** ISO 8601, UTC. */
+  readonly timestamp: string;
+  readonly via?: "bridge";
+  /** The id of the message that it answers. */
+  readonly reply?: string;
+}
+
+/** A message, and how it stands among the others. */
+export interface MessageProps {
+  readonly message: ShownMessage;
+  /** Whether an agent says it. */
+  readonly isAgent: boolean;
+  /** Classes for its place: `same`, `code`, `fence`, `me`. */
+  readonly place?: string;
+  /** The message that it answers, if that is at hand. */
+  readonly answered?: ShownMessage | undefined;
+}
+
+/** One message. It is the same for all readers; the browser adds what only the reader knows. */
+export function Message({ message, isAgent, place = "", answered }: MessageProps) {
+  const { id, nick, text, timestamp, reply, via } = message;
+  return (
+    <li
+      class={`message ${text.startsWith(`* ${nick} `) ? "action " : ""}${place}`.trim()}
+      id={`m-${id}`}
+      data-at={timestamp}
+      data-nick={nick}
+    >
+      <a
+        class="at"
+        href={linkTo(id)}
+        title={`${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC`}
+      >
+        <time class="clock" datetime={validTime(timestamp)}>{timestamp.slice(11, 16)}</time>
+      </a>
+      <span class="who">
+        <a class={`nick color-${colorOf(nick)}`} href={`/messages/${encodeURIComponent(nick)}`}>
+          <bdi>{nick}</bdi>
+        </a>
+        {isAgent && <Icon svg={Bot} />}
+        {via === "bridge" && <span class="badge">by the operator</span>}
+      </span>
+      {reply !== undefined && <Quoted id={reply} answered={answered} />}
+      <div class="text" dir="auto">
+        <MessageText text={text} />
+      </div>
+      <a
+        class="answer"
+        href={`?reply=${encodeURIComponent(id)}#say`}
+        aria-label={`Reply to ${nick}`}
+        title="Reply"
+      >
+        <Icon svg={Reply} />
+      </a>
+    </li>
+  );
+}
+
+/** The lasting link to a message, from the page of its channel. */
+function linkTo(id: string): string {
+  const encoded = encodeURIComponent(id);
+  return `?at=${encoded}#m-${encoded}`;
+}
+
+/** The message that a message answers. */
+function Quoted({ id, answered }: Pick<MessageProps, "answered"> & { readonly id: string }) {
+  const words = answered === undefined
+    ? "an earlier message"
+    : `${answered.nick}: ${plainText(answered.text).slice(0, QUOTED)}`;
+  return (
+    <a class="quoted" href={linkTo(id)} data-answers={id}>
+      <Icon svg={Reply} /> <bdi>{words}</bdi>
+    </a>
+  );
+}
+
+/** What a message says: an envelope as a card, a long text folded. */
+export function MessageText({ text }: { readonly text: string }) {
+  const envelope = parseEnvelope(text);
+  if (envelope !== null) return <EnvelopeCard envelope={envelope} />;
+  if (text.length <= FOLDED) return <IrcText text={text} />;
+  return (
+    <details class="long">
+      <summary>
+        <span>{plainText(text).slice(0, BEGINNING)}…</span>{" "}
+        <span class="soft">{text.length} characters</span>
+      </summary>
+      <IrcText text={text} />
+    </details>
+  );
+}

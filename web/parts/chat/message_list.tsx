@@ -1,0 +1,65 @@
+import { continues, Fences, names } from "../../elements/chat_rules.ts";
+import { Message, type ShownMessage } from "./message.tsx";
+
+/** Messages in order, with a line between days and one before what is unread. */
+export function MessageList({ messages, own, isAgent, readUpTo, label }: {
+  readonly messages: readonly ShownMessage[];
+  /** The name of the reader. */
+  readonly own: string;
+  readonly isAgent: (nick: string) => boolean;
+  /** How far the reader has read, in Unix milliseconds; null if that is not known. */
+  readonly readUpTo: number | null;
+  readonly label: string;
+}) {
+  const byId = new Map(messages.map((message) => [message.id, message]));
+  const fences = new Fences();
+  let before: (ShownMessage & { readonly time: number }) | null = null;
+  let isUnread = false;
+  const items = messages.map((message) => {
+    const line = { ...message, time: Date.parse(message.timestamp) };
+    const isNewDay = before?.timestamp.slice(0, 10) !== message.timestamp.slice(0, 10);
+    const isFirstUnread = !isUnread && readUpTo !== null && line.time > readUpTo &&
+      message.nick !== own;
+    isUnread ||= isFirstUnread;
+    const places = [
+      !isNewDay && !isFirstUnread && continues(before, line) ? "same" : "",
+      fences.next(line) ?? "",
+      message.nick !== own && names(message.text, own) ? "me" : "",
+    ];
+    before = line;
+    const { reply } = message;
+    return (
+      <>
+        {isNewDay && <Day timestamp={message.timestamp} />}
+        {isFirstUnread && <li class="unread" id="unread">New messages</li>}
+        <Message
+          message={message}
+          isAgent={isAgent(message.nick)}
+          place={places.filter((place) => place !== "").join(" ")}
+          answered={reply === undefined ? undefined : byId.get(reply)}
+        />
+      </>
+    );
+  });
+  return (
+    <div role="log" aria-label={label}>
+      <ol class="messages">{items}</ol>
+    </div>
+  );
+}
+
+const DAY = new Intl.DateTimeFormat("en", {
+  weekday: "long",
+  year: "numeric",
+  month: "long",
+  day: "numeric",
+  timeZone: "UTC",
+});
+
+function Day({ timestamp }: { readonly timestamp: string }) {
+  return (
+    <li class="day">
+      <time datetime={timestamp.slice(0, 10)}>{DAY.format(Date.parse(timestamp))}</time>
+    </li>
+  );
+}

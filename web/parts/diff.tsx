@@ -1,0 +1,305 @@
+import type { Child } from "hono/jsx";
+import type { z } from "zod";
+import type { diffSchema } from "../../routes/projects/reading_schemas.ts";
+import {
+  type DiffHunk,
+  type DiffLine,
+  type DiffPair,
+  type DiffSide,
+  type DiffWord,
+  hunksOf,
+  pairsOf,
+  sliceHunks,
+} from "./diff_rows.ts";
+
+/** A changed file, as `GET /api/diff` shows it. */
+export type DiffFile = z.output<typeof diffSchema>["files"][number];
+
+/** How lines stand: one below the other, or the old beside the new. */
+export type DiffLayout = "unified" | "split";
+
+/** Lines of a page; the rest of a file is on its own page. */
+const [MAX_LINES, MAX_LINES_OF_FILE] = [1500, 500];
+
+/** Lines of a part of a long diff that has a page of its own. */
+export const LINES_OF_PART = 1500;
+
+/** What a page adds to the lines of a diff. */
+export interface DiffSlots {
+  /** What stands below a line, such as its comments; null for nothing. */
+  readonly below?: (file: string, side: DiffSide, line: number) => Child | null;
+  /** Where the number of a line leads; undefined for nowhere. */
+  readonly to?: (file: string, side: DiffSide, line: number) => string | undefined;
+}
+
+export interface DiffProps extends DiffSlots {
+  readonly files: readonly DiffFile[];
+  readonly layout: DiffLayout;
+  /** The address that shows the diff of this file alone, for diffs that are too long here. */
+  readonly aloneAt: (file: DiffFile) => string;
+  /** Links in the head of a file, such as the way to the file. */
+  readonly links?: (file: DiffFile) => Child;
+  /** The part of a single file that is shown, from 1; see {@link partsOf}. */
+  readonly part?: number;
+  /** The address of the lines of a file after the change, for those between the hunks. */
+  readonly linesAt?: (file: DiffFile) => string;
+  /** Under which name this browser keeps the marks of files that were viewed. */
+  readonly viewed?: string;
+}
+
+/** Names of files that programs write. They are folded. */
+const GENERATED =
+  /(?:^|\/)(?:[^/]*[.-]lock(?:\.(?:json|yaml|yml))?|go\.sum|pnpm-lock\.yaml|npm-shrinkwrap\.json|[^/]*\.min\.(?:js|css)|[^/]*\.(?:js|css)\.map|(?:node_modules|vendor)\/.*)$/i;
+
+/** The differences of files, line by line. Each file can be folded. */
+export function Diff(props: DiffProps) {
+  let left = MAX_LINES;
+  return (
+    <div class="diff" data-keys="list" data-viewed={props.viewed}>
+      {props.files.map((file) => {
+        const hunks = hunksOf(file.diff);
+        const length = linesIn(hunks);
+        const isLong = props.part === undefined && length > Math.min(left, MAX_LINES_OF_FILE);
+        if (!isLong) left -= length;
+        const isGenerated = props.files.length > 1 && GENERATED.test(file.name);
+        return (
+          <details
+            class="diff-file"
+            open={!isGenerated}
+            id={anchorOf(file.name)}
+            data-version={file.uuid ?? "deleted"}
+          >
+            <summary>
+              <FileHead file={file} isGenerated={isGenerated} />
+            </summary>
+            {props.links !== undefined && <p class="diff-links">{props.links(file)}</p>}
+            <FileBody {...{ ...props, file, hunks, length, isLong }} />
+          </details>
+        );
+      })}
+    </div>
+  );
+}
+
+/** The id of a file's diff on its page. */
+export function anchorOf(name: string): string {
+  return `f-${encodeURIComponent(name.toWellFormed())}`;
+}
+
+/** In how many parts the diff of a file is shown that has a page of its own. */
+export function partsOf(file: DiffFile): number {
+  return Math.max(1, Math.ceil(linesIn(hunksOf(file.diff)) / LINES_OF_PART));
+}
+
+function linesIn(hunks: readonly DiffHunk[]): number {
+  return hunks.reduce((sum, { lines }) => sum + lines.length, 0);
+}
+
+const CHANGES: Readonly<Record<DiffFile["change_type"], readonly [words: string, look: string]>> = {
+  added: ["added", "good"],
+  deleted: ["deleted", "bad"],
+  modified: ["changed", ""],
+  renamed: ["renamed", "accent"],
+};
+
+/** The kind of a change, in a word. */
+export function ChangeBadge({ type }: { readonly type: DiffFile["change_type"] }) {
+  const [words, look] = CHANGES[type];
+  return <span class={`badge ${look}`}>{words}</span>;
+}
+
+/** The numbers of added and deleted lines. */
+export function LineCounts({ added, deleted }: Pick<DiffFile, "added" | "deleted">) {
+  return (
+    <span class="line-counts">
+      <span class="added">+{added}</span> <span class="deleted">−{deleted}</span>
+    </span>
+  );
+}
+
+function FileHead({ file, isGenerated }: {
+  readonly file: DiffFile;
+  readonly isGenerated: boolean;
+}) {
+  return (
+    <span class="diff-head">
+      <span class="diff-name">
+        {file.prev_name === null ? file.name : `${file.prev_name} → ${file.name}`}
+      </span>
+      <ChangeBadge type={file.change_type} />
+      <LineCounts {...file} />
+      {isGenerated && <span class="badge">generated</span>}
+    </span>
+  );
+}
+
+function FileBody(
+  { file, hunks, length, isLong, ...props }: DiffProps & {
+    readonly file: DiffFile;
+    readonly hunks: readonly DiffHunk[];
+    readonly length: number;
+    readonly isLong: boolean;
+  },
+) {
+  const note = noteOf(file, length);
+  if (note !== null) return <p class="diff-note soft">{note}</p>;
+  if (isLong || file.is_truncated) {
+    return (
+      <p class="diff-note">
+        {length > 0 ? `${length} lines. ` : "This difference is long. "}
+        <a href={props.aloneAt(file)}>
+          Show it<span class="hidden-text">: {file.name}</span>
+        </a>
+      </p>
+    );
+  }
+  const shown = props.part === undefined
+    ? hunks
+    : sliceHunks(hunks, (props.part - 1) * LINES_OF_PART, LINES_OF_PART);
+  const isWhole = props.part === undefined || length <= LINES_OF_PART;
+  const linesAt = isWhole && file.uuid !== null ? props.linesAt?.(file) : undefined;
+  const rowsOf = props.layout === "split" ? splitRows : unifiedRows;
+  return (
+    <table class={`diff-lines ${props.layout}`} data-lines-at={linesAt}>
+      <colgroup>
+        <col class="num-column" />
+        <col class={props.layout === "split" ? "" : "num-column"} />
+        <col class={props.layout === "split" ? "num-column" : ""} />
+        {props.layout === "split" && <col />}
+      </colgroup>
+      {shown.map((hunk) => rowsOf({ hunk, file: file.name, slots: props }))}
+    </table>
+  );
+}
+
+/** Why a file has no lines to show; null if it has. */
+function noteOf(file: DiffFile, length: number): string | null {
+  if (file.unreadable !== null) return `${file.unreadable}.`;
+  if (file.is_binary) return "Binary files have no lines to compare.";
+  if (file.is_truncated || length > 0) return null;
+  if (file.change_type === "renamed") return "Renamed without a change.";
+  if (file.uuid === file.prev_uuid) return "Only the mode of the file changed.";
+  if (file.uuid !== null && file.prev_uuid !== null) return "Only white space changed.";
+  return "The file is empty.";
+}
+
+interface RowsProps {
+  readonly hunk: DiffHunk;
+  readonly file: string;
+  readonly slots: DiffSlots;
+}
+
+function unifiedRows({ hunk, file, slots }: RowsProps) {
+  return (
+    <tbody>
+      <tr class="hunk">
+        <td colspan={3}>{hunk.head}</td>
+      </tr>
+      {hunk.lines.map((line) => (
+        <>
+          <tr class={line.kind}>
+            <Number {...{ file, line, slots }} side="old" />
+            <Number {...{ file, line, slots }} side="new" />
+            <Code line={line} />
+          </tr>
+          <Below {...{ file, slots }} pair={ownPair(line)} columns={3} />
+        </>
+      ))}
+    </tbody>
+  );
+}
+
+function splitRows({ hunk, file, slots }: RowsProps) {
+  return (
+    <tbody>
+      <tr class="hunk">
+        <td colspan={4}>{hunk.head}</td>
+      </tr>
+      {pairsOf(hunk.lines).map((pair) => (
+        <>
+          <tr>
+            <Half {...{ file, slots }} line={pair.old} side="old" />
+            <Half {...{ file, slots }} line={pair.new} side="new" />
+          </tr>
+          <Below {...{ file, slots, pair }} columns={4} />
+        </>
+      ))}
+    </tbody>
+  );
+}
+
+/** A line of the unified layout as a pair: the old side only where the new one lacks it. */
+function ownPair(line: DiffLine): DiffPair {
+  return line.kind === "deleted" ? { old: line, new: null } : { old: null, new: line };
+}
+
+function Half({ file, line, side, slots }: {
+  readonly file: string;
+  readonly line: DiffLine | null;
+  readonly side: DiffSide;
+  readonly slots: DiffSlots;
+}) {
+  if (line === null) return <td class="void" colspan={2}></td>;
+  return (
+    <>
+      <Number {...{ file, line, side, slots }} look={line.kind} />
+      <Code line={line} look={line.kind} />
+    </>
+  );
+}
+
+function Number({ file, line, side, slots, look = "" }: {
+  readonly file: string;
+  readonly line: DiffLine;
+  readonly side: DiffSide;
+  readonly slots: DiffSlots;
+  readonly look?: string;
+}) {
+  const number = line[side];
+  if (number === null) return <td class={`num ${look}`}></td>;
+  // What is said about an unchanged line stands under its new number.
+  const to = line.kind === "same" && line.new !== null
+    ? slots.to?.(file, "new", line.new)
+    : slots.to?.(file, side, number);
+  if (to === undefined) return <td class={`num ${look}`} data-n={number}></td>;
+  return (
+    <td class={`num ${look}`}>
+      <a href={to} aria-label={`Line ${number}, ${side}`} data-n={number}></a>
+    </td>
+  );
+}
+
+function Code({ line, look = "" }: { readonly line: DiffLine; readonly look?: string }) {
+  return (
+    <td class={`code ${look}`}>
+      {line.words.map((word) => markedWord(word, line.kind))}
+      {line.isUnended && <span class="unended" title="No line end at the end of the file">⏎</span>}
+    </td>
+  );
+}
+
+function markedWord({ text, isChanged }: DiffWord, kind: DiffLine["kind"]): Child {
+  if (!isChanged) return text;
+  return kind === "added" ? <ins>{text}</ins> : <del>{text}</del>;
+}
+
+function Below({ file, pair, slots, columns }: {
+  readonly file: string;
+  readonly pair: DiffPair;
+  readonly slots: DiffSlots;
+  readonly columns: number;
+}) {
+  const { below } = slots;
+  if (below === undefined) return null;
+  const children = (["old", "new"] as const).flatMap((side) => {
+    const number = side === "old" && pair.old?.kind === "same" ? null : pair[side]?.[side] ?? null;
+    const child = number === null ? null : below(file, side, number);
+    return child === null ? [] : [child];
+  });
+  if (children.length === 0) return null;
+  return (
+    <tr class="below">
+      <td colspan={columns}>{children}</td>
+    </tr>
+  );
+}

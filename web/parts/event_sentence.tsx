@@ -1,0 +1,243 @@
+import type { Child } from "hono/jsx";
+import type { LoggedEvent } from "../../services/events/mod.ts";
+
+/** The data of an event, whose fields depend on its type. */
+type Data = Readonly<Record<string, unknown>>;
+
+/** Says what the actor did, such as "claimed the ticket 1a2b". */
+type Sentence = (data: Data) => Child;
+
+/** Titles of tickets by their ids, for events that name only the id. */
+export type Titles = ReadonlyMap<string, string>;
+
+/** An event as a sentence with links: who did what, and where. */
+export function EventSentence({ event, titles, withActor = true }: {
+  readonly event: LoggedEvent;
+  readonly titles?: Titles;
+  readonly withActor?: boolean;
+}) {
+  const { type } = event;
+  const title = titles?.get(text(event.data["ticket"]));
+  const data = title === undefined ? event.data : Object.assign({ title }, event.data);
+  const sentence = SENTENCES[type];
+  const where = text(data["project"]);
+  return (
+    <span class="sentence">
+      {withActor && <Actor event={event} />}{" "}
+      {sentence === undefined ? <Unknown event={event} /> : sentence(data)}
+      {type.startsWith("project.") && where !== "" && (
+        <>
+          {" "}in <a href={`/projects/${where}`}>{where}</a>
+        </>
+      )}
+    </span>
+  );
+}
+
+/** An event that has no sentence: its type in words. */
+function Unknown({ event }: { readonly event: LoggedEvent }) {
+  const words = event.type.replace(/^project\./, "").replaceAll(/[._]/g, " ");
+  return <span>caused “{words}”</span>;
+}
+
+function Actor({ event: { type, actor, data } }: { readonly event: LoggedEvent }) {
+  // The server itself files what a push brought; its author did it.
+  const user = type.startsWith("project.") && actor === "system" ? text(data["user"]) : "";
+  const [kind = "", name = actor] = user === "" ? actor.split(/:(.*)/s) : ["", user];
+  if (kind === "agent") return <a href={`/agents/${encodeURIComponent(name)}`}>{name}</a>;
+  return <b>{name === "system" ? "muster" : name}</b>;
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
+}
+
+function agent({ nick }: Data): Child {
+  return <a href={`/agents/${encodeURIComponent(text(nick))}`}>{text(nick)}</a>;
+}
+
+/** Whom a halt or its end is about. */
+function halted({ agents, types }: Data): string {
+  const names = [agents, types].flatMap((list) => Array.isArray(list) ? list.map(String) : []);
+  return names.length === 0 ? "all agents" : new Intl.ListFormat("en").format(names);
+}
+
+function checkin(data: Data, id: unknown): Child {
+  const uuid = text(id);
+  return (
+    <a class="mono" href={`/projects/${text(data["project"])}/checkin/${uuid}`}>
+      {uuid.slice(0, 10)}
+    </a>
+  );
+}
+
+function ticket(data: Data): Child {
+  const uuid = text(data["ticket"]);
+  const words = text(data["title"]) || uuid.slice(0, 10);
+  return <a href={`/projects/${text(data["project"])}/tickets/${uuid}`}>{words}</a>;
+}
+
+function review(data: Data): Child {
+  const { id, title } = data;
+  return <a href={`/projects/${text(data["project"])}/reviews/${text(id)}`}>{text(title)}</a>;
+}
+
+function channel({ channel }: Data): Child {
+  const name = text(channel);
+  return <a href={`/channels/${encodeURIComponent(name.replace(/^#/, ""))}`}>{name}</a>;
+}
+
+/** Where a bot acted. */
+function place({ channel: name }: Data): Child {
+  return name === null ? "in all channels" : <>in {channel({ channel: name })}</>;
+}
+
+const CLAIM_VERBS: Readonly<Record<string, string>> = {
+  claimed: "claimed",
+  released: "released",
+  submitted: "submitted",
+  merged: "merged the work on",
+  closed: "closed",
+  lapsed: "let the claim lapse on",
+  broken: "ended the claim on",
+  revoked: "lost, with its account, the claim on",
+};
+
+const REVIEW_VERBS: Readonly<Record<string, string>> = {
+  created: "asked for the review",
+  requested: "asked for reviewers of",
+  request_withdrawn: "withdrew a request to review",
+  commented: "commented on",
+  approved: "approved",
+  changes_requested: "requested changes of",
+  round: "started the next round of",
+  merged: "merged",
+  closed: "closed the review",
+};
+
+const LANDING_WORDS: Readonly<Record<string, string>> = {
+  queued: "queued for landing:",
+  testing: "tests before landing:",
+  landed: "landed",
+  returned: "returned from the landing queue:",
+};
+
+/** What happens in projects. */
+const OF_PROJECTS: Readonly<Record<string, Sentence>> = {
+  "project.created": () => "made the project",
+  "project.changed": () => "changed the settings",
+  "project.archived": () => "archived the project",
+  "project.unarchived": () => "opened the archived project again",
+  "project.removed": () => "removed the project",
+  "project.imported": (data) => `imported ${text(data["checkins"])} check-ins`,
+  "project.member_changed": (data) =>
+    data["role"] === null
+      ? `removed ${text(data["account"])} from the members`
+      : `gave ${text(data["account"])} the role ${text(data["role"])}`,
+  "project.checkin": (data) => (
+    <>
+      committed {checkin(data, data["uuid"])}: <span>{firstLine(data["comment"])}</span>
+    </>
+  ),
+  "project.ticket": (data) => <>{data["is_new"] === true ? "filed" : "changed"} {ticket(data)}</>,
+  "project.claim": (data) => <>{CLAIM_VERBS[text(data["status"])] ?? "touched"} {ticket(data)}</>,
+  "project.strikes_forgotten": (data) => <>offered {ticket(data)} to agents again</>,
+  "project.workspace": (data) => (
+    <>
+      {text(data["action"]).replace("_", " ")} the workspace{" "}
+      <a
+        href={`/projects/${text(data["project"])}/workspaces/${
+          encodeURIComponent(text(data["name"]))
+        }`}
+      >
+        {text(data["name"])}
+      </a>
+    </>
+  ),
+  "project.overlap": () => "saw two workspaces begin to conflict",
+  "project.review": (data) => <>{REVIEW_VERBS[text(data["action"])] ?? "changed"} {review(data)}</>,
+  "project.status": (data) => (
+    <>
+      reported {text(data["context"])}: {text(data["state"])} for {checkin(data, data["checkin"])}
+    </>
+  ),
+  "project.wiki": (data) => (
+    <>
+      {data["is_deleted"] === true ? "deleted" : "edited"} the wiki page{" "}
+      <a href={`/projects/${text(data["project"])}/wiki/${encodeURIComponent(text(data["name"]))}`}>
+        {text(data["name"])}
+      </a>
+    </>
+  ),
+  "project.release": (data) => `published ${text(data["name"]) || text(data["tag_name"])}`,
+  "project.landing": (data) => <>{LANDING_WORDS[text(data["status"])] ?? "moved"} {review(data)}</>,
+  "project.protection_changed": () => "changed the rules of branches",
+  "project.webhook_changed": (data) => `changed a webhook (${text(data["action"])})`,
+  "project.mirror_changed": (data) => `changed the mirror (${text(data["action"])})`,
+  "project.attachment": (data) => `attached ${text(data["name"])}`,
+  "project.technote": () => "wrote a technote",
+  "project.forum": () => "wrote in the forum",
+};
+
+/** What happens on the server. */
+const OF_THE_SERVER: Readonly<Record<string, Sentence>> = {
+  "agent.registered": (data) => <>registered the agent {agent(data)}</>,
+  "agent.adopted": (data) => <>made {agent(data)} an agent</>,
+  "agent.rotated": (data) => <>gave {agent(data)} a new passphrase</>,
+  "agent.paused": (data) => <>paused {agent(data)}</>,
+  "agent.resumed": (data) => <>resumed {agent(data)}</>,
+  "agents.halted": (data) => <>halted {halted(data)}</>,
+  "agents.resumed": (data) => <>resumed {halted(data)}</>,
+  "agent.rate_changed": (data) => <>changed the rate of {agent(data)}</>,
+  "agent.revoked": (data) => <>revoked {agent(data)}</>,
+  "agent.deleted": (data) => `deleted the agent ${text(data["nick"])}`,
+  "account.created": (data) => `made the account ${text(data["account"])}`,
+  "account.deleted": (data) => `removed the account ${text(data["account"])}`,
+  "account.password_changed": (data) => `changed the password of ${text(data["account"])}`,
+  "account.logged_in": () => "logged in",
+  "account.logged_out": () => "logged out",
+  "admin.logged_in": () => "logged in",
+  "admin.logged_out": () => "logged out",
+  "admin.created": (data) => `made the admin ${text(data["username"])}`,
+  "admin.deleted": (data) => `removed the admin ${text(data["username"])}`,
+  "admin.password_changed": (data) => `changed the password of ${text(data["username"])}`,
+  "access.refused": (data) => `refused credentials ${times(data["count"])} (${text(data["door"])})`,
+  "api_token.rotated": () => "replaced the API token",
+  "token.created": (data) => `made the token “${text(data["name"])}”${ofOwner(data)}`,
+  "token.revoked": (data) => `revoked the token “${text(data["name"])}”`,
+  "llm_backend.created": (data) => `made the LLM backend ${text(data["name"])}`,
+  "llm_backend.changed": (data) => `changed the LLM backend ${text(data["name"])}`,
+  "llm_backend.deleted": (data) => `removed the LLM backend ${text(data["name"])}`,
+  "policy.changed": () => "changed policies",
+  "webhook.changed": (data) => `changed a webhook of the server (${text(data["action"])})`,
+  "program.started": (data) => `started, version ${text(data["version"])}`,
+  "program.reloaded": () => "loaded the configuration again",
+  "program.log_level_changed": ({ level }) => <>changed the level of the log to {level}</>,
+  "program.stopped": () => "stopped",
+  "irc.channel_registered": (data) => <>registered {channel(data)}</>,
+  "irc.channel_dropped": (data) => <>dropped {channel(data)}</>,
+  "irc.topic_changed": (data) => <>changed the topic of {channel(data)}</>,
+  "irc.banned": (data) => `banned ${text(data["mask"])}`,
+  "irc.unbanned": (data) => `lifted the ban of ${text(data["mask"])}`,
+  "irc.killed": (data) => `disconnected ${text(data["nick"])}`,
+  "irc.warned": (data) => `warned ${text(data["nick"])}: ${text(data["reason"])}`,
+  "irc.muted": (data) => <>muted {text(data["nick"])} {place(data)}: {text(data["reason"])}</>,
+  "irc.unmuted": (data) => <>lifted the mute of {text(data["nick"])} {place(data)}</>,
+  "irc.removed": (data) => <>removed {text(data["nick"])} {place(data)}: {text(data["reason"])}</>,
+  "irc.kicked": (data) => <>kicked {text(data["nick"])} from {channel(data)}</>,
+};
+
+const SENTENCES: Readonly<Record<string, Sentence>> = Object.assign({}, OF_PROJECTS, OF_THE_SERVER);
+
+function firstLine(value: unknown): string {
+  const [line = ""] = text(value).split("\n", 1);
+  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
+}
+
+function times(count: unknown): string {
+  return count === 1 ? "once" : `${text(count)} times`;
+}
+
+function ofOwner({ owner }: Data): string {
+  return typeof owner === "string" ? ` for ${owner}` : "";
+}

@@ -1,0 +1,152 @@
+import type { Child, PropsWithChildren } from "hono/jsx";
+import type { Visit } from "../visit.ts";
+
+/**
+ * A form that is sent to its own page. It carries the name of its action and the CSRF token.
+ *
+ * @param to another address, such as that of the page to which the form belongs
+ */
+export function Form({ visit, action, to, children, label, ...rest }: PropsWithChildren<{
+  readonly visit: Visit;
+  readonly action: string;
+  readonly to?: string;
+  /** For screen readers, where a page has several forms of one kind. */
+  readonly label?: string;
+  readonly class?: string;
+}>) {
+  return (
+    <form
+      method="post"
+      action={to ?? visit.url.pathname + visit.url.search}
+      class={rest.class ?? "form"}
+      aria-label={label}
+    >
+      <input type="hidden" name="action" value={action} />
+      {visit.session !== null && (
+        <input
+          type="hidden"
+          name="csrf"
+          value={visit.session.csrfToken}
+        />
+      )}
+      {children}
+    </form>
+  );
+}
+
+/** A form that is one button. */
+export function ButtonForm({ visit, action, to, values = {}, label, look = "" }: {
+  readonly visit: Visit;
+  readonly action: string;
+  readonly to?: string;
+  readonly values?: Readonly<Record<string, string>>;
+  readonly label: Child;
+  /** `primary`, `danger` or nothing. */
+  readonly look?: string;
+}) {
+  return (
+    <Form visit={visit} action={action} class="inline" {...(to === undefined ? {} : { to })}>
+      {Object.entries(values).map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+      <button type="submit" class={look}>{label}</button>
+    </Form>
+  );
+}
+
+/** A labelled field of a form. The children are the control; give it the same id. */
+export function Field({ id, label, hint, children }: PropsWithChildren<{
+  readonly id: string;
+  readonly label: Child;
+  readonly hint?: Child;
+}>) {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children}
+      {hint !== undefined && <p class="hint" id={`${id}-hint`}>{hint}</p>}
+    </div>
+  );
+}
+
+/** A field of text. It keeps what the person entered when the form is refused. */
+export function TextField({ visit, name, label, hint, value = "", ...input }: {
+  readonly visit: Visit;
+  readonly name: string;
+  readonly label: Child;
+  readonly hint?: Child;
+  readonly value?: string;
+  readonly type?: "text" | "password" | "email" | "url" | "number" | "search";
+  readonly required?: boolean;
+  readonly autocomplete?: string;
+  readonly pattern?: string;
+  readonly maxlength?: number;
+}) {
+  const { type = "text" } = input;
+  return (
+    <Field id={name} label={label} {...(hint === undefined ? {} : { hint })}>
+      <input
+        id={name}
+        name={name}
+        type={type}
+        value={type === "password" ? "" : visit.entered(name, value)}
+        required={input.required}
+        autocomplete={input.autocomplete ?? "off"}
+        pattern={input.pattern}
+        maxlength={input.maxlength}
+        aria-describedby={hint === undefined ? undefined : `${name}-hint`}
+      />
+    </Field>
+  );
+}
+
+/** A field of several lines. Browsers drop the first line end of its text. */
+export function TextArea({ visit, name, label, hint, value = "", rows = 6, required = false }: {
+  readonly visit: Visit;
+  readonly name: string;
+  readonly label: Child;
+  readonly hint?: Child;
+  readonly value?: string;
+  readonly rows?: number;
+  readonly required?: boolean;
+}) {
+  return (
+    <Field id={name} label={label} {...(hint === undefined ? {} : { hint })}>
+      <textarea
+        id={name}
+        name={name}
+        rows={rows}
+        required={required}
+        aria-describedby={hint === undefined ? undefined : `${name}-hint`}
+      >
+        {`\n${visit.entered(name, value)}`}
+      </textarea>
+    </Field>
+  );
+}
+
+/** A choice of one among several. */
+export function Select({ visit, name, label, hint, options, value = "" }: {
+  readonly visit: Visit;
+  readonly name: string;
+  readonly label: Child;
+  readonly hint?: Child;
+  /** Each value with its words. */
+  readonly options: readonly (readonly [value: string, words: string])[];
+  readonly value?: string;
+}) {
+  const chosen = visit.entered(name, value);
+  return (
+    <Field id={name} label={label} {...(hint === undefined ? {} : { hint })}>
+      <select
+        id={name}
+        name={name}
+        aria-describedby={hint === undefined ? undefined : `${name}-hint`}
+      >
+        {options.map(([option, words]) => (
+          <option value={option} selected={option === chosen}>{words}</option>
+        ))}
+      </select>
+    </Field>
+  );
+}

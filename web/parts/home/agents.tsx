@@ -1,0 +1,109 @@
+import {
+  type AgentAtWork,
+  type AgentBoard,
+  type HeldTicket,
+  WORK_STATES,
+} from "../../../services/attention/mod.ts";
+import type { LoggedEvent } from "../../../services/events/mod.ts";
+import { LOOKS } from "../agent_state.tsx";
+import { EventSentence, type Titles } from "../event_sentence.tsx";
+import { Empty } from "../lists.tsx";
+import { Time } from "../time.tsx";
+
+/** Agents of each state that the home page names. */
+export const SHOWN = 5;
+
+/** What belongs to the agents of the board. */
+export interface BoardDetails {
+  /** The tickets that they hold, by the claim's id. */
+  readonly tickets: ReadonlyMap<string, HeldTicket>;
+  readonly lastOf: (accountId: string) => LoggedEvent | null;
+  readonly titles: Titles;
+}
+
+/** Agents by state, the first few of each. */
+export function AgentBoardView({ board, lately, details }: {
+  readonly board: AgentBoard;
+  /** Those of each state that were seen last. */
+  readonly lately: Readonly<Record<string, readonly AgentAtWork[]>>;
+  readonly details: BoardDetails;
+}) {
+  const isEmpty = WORK_STATES.every((state) => board[state].length === 0);
+  return (
+    <section
+      aria-labelledby="agents"
+      data-live-part="agents"
+      data-live-on="agent.* project.claim project.review"
+    >
+      <h2 id="agents">Agents</h2>
+      {isEmpty
+        ? (
+          <Empty>
+            There are no agents. <a href="/agents">Register one</a>{" "}
+            to get the lines with which it logs in.
+          </Empty>
+        )
+        : (
+          <div class="board">
+            {WORK_STATES.map((state) => (
+              <section class="board-state" aria-label={state}>
+                <h3>
+                  <a href={`/agents?state=${encodeURIComponent(state)}`}>{headingOf(state)}</a>{" "}
+                  <span class={`badge ${LOOKS[state]}`}>{board[state].length}</span>
+                </h3>
+                <ul>
+                  {lately[state]?.map((agent) => (
+                    <AgentLine key={agent.id} agent={agent} details={details} />
+                  ))}
+                </ul>
+              </section>
+            ))}
+          </div>
+        )}
+    </section>
+  );
+}
+
+function AgentLine({ agent, details }: {
+  readonly agent: AgentAtWork;
+  readonly details: BoardDetails;
+}) {
+  const last = details.lastOf(agent.id);
+  const held = agent.claims.map(({ id }) => details.tickets.get(id))
+    .find((ticket) => ticket !== undefined);
+  return (
+    <li>
+      <a class="agent-name" href={`/agents/${encodeURIComponent(agent.nick)}`}>{agent.nick}</a>
+      {agent.isPaused && <span class="badge warn">paused</span>}
+      {held !== undefined && (
+        <div class="small">
+          holds <a href={`/projects/${held.slug}/tickets/${held.ticket}`}>{held.title}</a>
+          {agent.claims.length > 1 && ` and ${agent.claims.length - 1} more`}
+        </div>
+      )}
+      <div class="soft small">
+        {last === null ? <Seen agent={agent} /> : (
+          <>
+            <EventSentence event={last} titles={details.titles} withActor={false} />{" "}
+            <Time at={last.time} />
+          </>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function Seen({ agent: { online, lastSeen } }: { readonly agent: AgentAtWork }) {
+  if (online) return <span>is here</span>;
+  if (lastSeen === null) return <span>was never here</span>;
+  return (
+    <span>
+      last seen <Time at={new Date(lastSeen).toISOString()} />
+    </span>
+  );
+}
+
+/** A state as the heading of a list. */
+export function headingOf(state: string): string {
+  return state.charAt(0).toUpperCase() + state.slice(1);
+}

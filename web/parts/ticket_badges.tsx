@@ -1,0 +1,92 @@
+import { readable } from "./ticket_words.ts";
+import { Time } from "./time.tsx";
+
+/** The looks of statuses; others are plain. */
+const LOOKS: Readonly<Record<string, string>> = {
+  Open: "accent",
+  Verified: "accent",
+  Review: "warn",
+  Fixed: "good",
+  Tested: "good",
+};
+
+const URGENT: ReadonlySet<string> = new Set(["Immediate", "Critical"]);
+const HIGH: ReadonlySet<string> = new Set(["High", "Severe"]);
+
+export function TicketStatus({ status }: { readonly status: string }) {
+  return <span class={`badge ${LOOKS[status] ?? ""}`}>{status === "" ? "No status" : status}</span>;
+}
+
+/** Fields of a ticket that lists are filtered by. */
+export type TicketField = "type" | "priority" | "severity" | "subsystem";
+
+/**
+ * The words of a ticket, without its status: type, priority, severity and subsystem.
+ *
+ * @param to the list of the tickets with the same word; without it, the words lead nowhere
+ */
+export function TicketWords({ to, ...ticket }: Readonly<Record<TicketField, string>> & {
+  readonly to?: (field: TicketField, value: string) => string;
+}) {
+  const { type, priority, severity, subsystem } = ticket;
+  const words: readonly (readonly [field: TicketField, value: string])[] = [
+    ["type", type],
+    ["priority", priority],
+    ...(severity === priority ? [] : [["severity", severity] as const]),
+    ["subsystem", subsystem],
+  ];
+  return (
+    <>
+      {words.filter(([, value]) => value !== "").map(([field, value]) => (
+        <Word key={field} field={field} value={value} to={to?.(field, value)} />
+      ))}
+    </>
+  );
+}
+
+function Word({ field, value, to }: {
+  readonly field: TicketField;
+  readonly value: string;
+  readonly to: string | undefined;
+}) {
+  const look = `badge ${lookOf(field, value)}`;
+  const words = field === "subsystem" ? value : readable(value);
+  if (to === undefined) return <span class={look}>{words}</span>;
+  return <a class={look} href={to} title={`Only this ${field}`}>{words}</a>;
+}
+
+function lookOf(field: TicketField, value: string): string {
+  if (field !== "priority" && field !== "severity") return "";
+  return URGENT.has(value) ? "bad" : HIGH.has(value) ? "warn" : "";
+}
+
+/** Who holds a ticket, and how often its claims ended without a result. */
+export function TicketHolder({ holder, until, strikes, isStruck }: {
+  readonly holder: string | null;
+  /** ISO 8601; null if nobody holds it. */
+  readonly until: string | null;
+  readonly strikes: number;
+  /** Whether the ticket waits for a person. */
+  readonly isStruck: boolean;
+}) {
+  return (
+    <>
+      {holder !== null && (
+        <span class="holder">
+          held by <b>{holder}</b>
+          {until !== null && (
+            <span class="soft">
+              , lease ends <Time at={until} />
+            </span>
+          )}
+        </span>
+      )}
+      {strikes > 0 && (
+        <span class={`badge ${isStruck ? "bad" : "warn"}`}>
+          {isStruck ? "waits for a person · " : ""}
+          {strikes} {strikes === 1 ? "strike" : "strikes"}
+        </span>
+      )}
+    </>
+  );
+}

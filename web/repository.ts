@@ -1,0 +1,41 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { AppEnv } from "../routes/context.ts";
+import { sameOrigin } from "../routes/middleware/origin.ts";
+import { readSession } from "../routes/middleware/session.ts";
+import { RepositoryAnswers } from "../routes/v1/project_repository.ts";
+import { Forbidden, Invalid, Unauthorized } from "../services/errors.ts";
+import type { Surroundings } from "./visit.ts";
+
+/**
+ * The import and the export of a project's repository for admins who are logged in. The script of
+ * the page sends the file as the body, with the CSRF token in a header: a form would have to be read
+ * into memory.
+ */
+export function mountRepository(
+  app: OpenAPIHono<AppEnv>,
+  { services }: Pick<Surroundings, "services">,
+): void {
+  const answers = new RepositoryAnswers(services);
+  const path = "/projects/:slug/repository";
+  const identify = (context: Context<AppEnv>) => {
+    const session = readSession(context, services.webSessions);
+    if (session === null) throw new Unauthorized("Log in to do this");
+    if (session.principal.kind !== "admin") throw new Forbidden("Only admins may do this");
+    context.set("principal", session.principal);
+    context.set("session", session);
+  };
+  app.get(path, async (context) => {
+    identify(context);
+    const format = context.req.query("format") ?? "fossil";
+    if (format !== "fossil" && format !== "git") {
+      throw new Invalid('"format" must be "fossil" or "git"');
+    }
+    return await answers.export(context, context.req.param("slug"), format);
+  });
+  app.put(path, sameOrigin(), async (context) => {
+    identify(context);
+    const prove = () => Promise.resolve(identify(context));
+    return await answers.import(context, context.req.param("slug"), prove);
+  });
+}

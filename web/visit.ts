@@ -1,0 +1,184 @@
+import type { Context } from "hono";
+import type { z } from "zod";
+import type { ProjectApi, ProjectCall } from "../routes/projects/project_api.ts";
+import type { AppEnv } from "../routes/context.ts";
+import { callerOf } from "../routes/context.ts";
+import type { EventStreams } from "../routes/event_streams.ts";
+import { clearSessionCookies, setSessionCookies } from "../routes/middleware/session.ts";
+import type { Services } from "../services/daemon/mod.ts";
+import { Invalid } from "../services/errors.ts";
+import type { Statistics } from "../services/fossil/mod.ts";
+import type { Caller, Principal, WebSession } from "../services/identity/mod.ts";
+import { describeIssue } from "../services/validation/mod.ts";
+
+/** What the pages call. */
+export interface Surroundings {
+  readonly services: Services;
+  readonly projectApi: ProjectApi;
+  readonly streams: EventStreams;
+}
+
+/** The values of a query; undefined ones are absent. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** Who sent a request, and what came with it. */
+export interface Sent {
+  readonly session: WebSession | null;
+  readonly form?: URLSearchParams;
+  /** Why the form was refused, when its page is shown again. */
+  readonly refusal?: string;
+}
+
+/** A request for a page, or a form that was sent to it. */
+export class Visit {
+  readonly context: Context<AppEnv>;
+  readonly services: Services;
+  readonly streams: EventStreams;
+  /** Null if nobody is logged in. */
+  readonly session: WebSession | null;
+  /** The fields of the form; empty for GET. */
+  readonly form: URLSearchParams;
+  /** Why the form was refused, when its page is shown again; else null. */
+  readonly refusal: string | null;
+  /** The number of the newest event when the request came, from which the live page continues. */
+  readonly newestEvent: number;
+  /** When it began, on the clock of `performance.now()`. */
+  readonly started = performance.now();
+  readonly #projectApi: ProjectApi;
+  #url: URL | null = null;
+  #reads = 0;
+
+  constructor(
+    context: Context<AppEnv>,
+    surroundings: Surroundings,
+    sent: Sent,
+  ) {
+    this.context = context;
+    this.services = surroundings.services;
+    this.streams = surroundings.streams;
+    this.#projectApi = surroundings.projectApi;
+    this.session = sent.session;
+    this.form = sent.form ?? new URLSearchParams();
+    this.refusal = sent.refusal ?? null;
+    this.newestEvent = surroundings.services.eventLog.newest;
+  }
+
+  /** The person, the admin or the guest. */
+  get principal(): Principal {
+    return this.context.get("principal");
+  }
+
+  get caller(): Caller {
+    return callerOf(this.context);
+  }
+
+  get isAdmin(): boolean {
+    return this.principal.kind === "admin";
+  }
+
+  /** Whether a script sent the form, which needs no page in return. */
+  get isScripted(): boolean {
+    return this.context.req.header("accept") === "application/json";
+  }
+
+  get url(): URL {
+    return this.#url ??= new URL(this.context.req.url);
+  }
+
+  /** The address of this server as the visitor knows it, such as `https://muster.example`. */
+  get origin(): string {
+    return `${this.context.get("secure") ? "https:" : this.url.protocol}//${this.url.host}`;
+  }
+
+  /** Lets the browser keep a session; null ends what it keeps. */
+  keepSession(session: WebSession | null): void {
+    if (session === null) clearSessionCookies(this.context);
+    else setSessionCookies(this.context, session);
+  }
+
+  /** A part of the address, decoded; "" if the pattern has no such part. */
+  param(name: string): string {
+    return this.context.req.param(name as never) ?? "";
+  }
+
+  /** A query parameter, or undefined where it is absent or empty. */
+  query(name: string): string | undefined {
+    return this.url.searchParams.get(name) || undefined;
+  }
+
+  /** The number of the page of a list, from 1. */
+  get pageNumber(): number {
+    const number = Number(this.query("page") ?? 1);
+    return Number.isSafeInteger(number) && number > 0 ? number : 1;
+  }
+
+  /** What the person entered in a field; the given value if the form was not sent. */
+  entered(name: string, otherwise = ""): string {
+    return this.form.get(name) ?? otherwise;
+  }
+
+  /**
+   * Checks values by the schema of a service.
+   *
+   * @throws Invalid naming the field
+   */
+  parse<Schema extends z.ZodType>(schema: Schema, values: unknown): z.output<Schema> {
+    const result = schema.safeParse(values);
+    if (result.success) return result.data;
+    const [issue] = result.error.issues;
+    throw new Invalid(issue === undefined ? "The form is not valid" : describeIssue(issue));
+  }
+
+  /**
+   * Reads JSON from the repository API of a project, with the rights of the caller.
+   *
+   * @param path from `/api/` on, without a query
+   * @throws {ServiceError} the refusal of the route; NotFound if the caller may not see the project
+   */
+  async read<Answer>(slug: string, path: string, query: Query = {}): Promise<Answer> {
+    return await (await this.call(slug, { path: withQuery(path, query) })).json();
+  }
+
+  /** Changes something through the repository API of a project, and returns the JSON answer, if any. */
+  async change<Answer>(
+    slug: string,
+    method: "POST" | "PUT" | "PATCH" | "DELETE",
+    path: string,
+    body?: unknown,
+  ): Promise<Answer> {
+    const response = await this.call(slug, { method, path, body });
+    const text = await response.text();
+    return (text === "" ? null : JSON.parse(text)) as Answer;
+  }
+
+  /** Figures of a project's repository. */
+  async figures(slug: string): Promise<Statistics> {
+    this.#reads++;
+    return await this.#projectApi.figures(slug, this.caller);
+  }
+
+  /** How many times the page has called the repository API so far. */
+  get reads(): number {
+    return this.#reads;
+  }
+
+  /** Every project that the visitor may see, by slug. */
+  reachable(): ReturnType<ProjectApi["reachable"]>["projects"] {
+    return this.#projectApi.reachable(this.principal, { limit: Infinity, offset: 0 }).projects;
+  }
+
+  /** Calls the repository API of a project; the response is one of success. */
+  async call(slug: string, call: ProjectCall): Promise<Response> {
+    this.#reads++;
+    return await this.#projectApi.call(slug, call, this.caller);
+  }
+}
+
+/** A path with a query. */
+export function withQuery(path: string, query: Query): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) search.set(name, String(value));
+  }
+  return search.size === 0 ? path : `${path}?${search}`;
+}
