@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { parse, UsageError } from "../../cli/command_line/mod.ts";
 import { fossilWords } from "../../cli/fossil/habits.ts";
 import { COMMAND_LINE } from "../../cli/mod.ts";
+import { call } from "../support/api.ts";
 import { peer } from "../support/peers.ts";
 import { musterWords, runMuster, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
@@ -14,7 +15,7 @@ import { type Page, readPage, readPages, readUserPages, ROOT } from "./pages.ts"
  */
 const RECORDER = `#!/bin/sh
 case "$0" in
-  */git | */curl) exit ;;
+  */git | */curl | */fossil) exit ;;
   */npx) # npx deno@VERSION task TASK [COMMAND]
     printf '%s\\n' "$3" >> "$TASKS"
     shift 3 ;;
@@ -34,7 +35,7 @@ async function callsOf(block: string, folder: string): Promise<Calls> {
   const [calls, tasks] = [join(folder, "calls"), join(folder, "tasks")];
   await Deno.mkdir(bin);
   await Deno.mkdir(join(folder, "muster"));
-  for (const name of ["muster", "npx", "git", "curl"]) {
+  for (const name of ["muster", "npx", "git", "curl", "fossil"]) {
     await Deno.writeTextFile(join(bin, name), RECORDER, { mode: 0o755 });
   }
   const read = Array.from(block.matchAll(/ < (\S+)/g), ([, name = ""]) => join(folder, name));
@@ -59,7 +60,7 @@ async function callsOf(block: string, folder: string): Promise<Calls> {
 function shellBlocks({ path, blocks }: Page): string[] {
   return blocks
     .filter(({ language }) => language === "sh")
-    .filter(({ text }) => path !== "README.md" || !/curl|kill|\$REPO/.test(text))
+    .filter(({ text }) => path !== "README.md" || !/curl|kill|\$REPO|\$ANN/.test(text))
     .map(({ text }) => text);
 }
 
@@ -117,19 +118,51 @@ Deno.test("every command that the documentation mentions exists", async () => {
   assert.deepEqual(faults.filter((fault) => fault !== null), []);
 });
 
-Deno.test("the blocks of docs/first-day.md work when they are pasted", async () => {
-  await using program = await startProgram();
-  const { blocks } = await readPage("docs/first-day.md");
-  // The commands of the last section run until they are stopped.
-  const pasted = blocks.filter(({ heading }) => heading !== "Watch").map(({ text }) => text);
-  const { code, stderr } = await new Deno.Command("bash", {
-    args: ["-ec", `${musterFunction()}\n${pasted.join("\n")}`],
-    cwd: program.folder,
-    env: { MUSTER_URL: program.api },
+Deno.test("docs/first-day.md leads from an empty folder through the first day, when it is pasted", async () => {
+  await withFolder(async (folder) => {
+    const { blocks } = await readPage("docs/first-day.md");
+    const [init, serve, ...later] = blocks.map(({ text }) => text);
+    assert.match(init ?? "", /^muster init --yes .*\n$/);
+    assert.equal(serve, "muster serve\n");
+    await paste(init ?? "", folder, {});
+    await using program = await startProgram({ folder });
+    // The commands of the last section run until they are stopped.
+    const watch = later.pop() ?? "";
+    assert.match(watch, /^muster tail '#general'\nmuster log -f\n$/);
+    // The addresses of this server are not those of its configuration.
+    const usual = { MUSTER_URL: program.api, MUSTER_API_ADDR: "127.0.0.1:0" };
+    const printed = await paste(later.join("\n"), folder, {
+      ...usual,
+      MUSTER_MCP_ADDR: "127.0.0.1:0",
+      MUSTER_IRC_LISTEN: "127.0.0.1:0",
+    });
+    assert.match(printed, /SASL|sasl/);
+    const members = await (await call(program, "GET", "/v1/projects/demo/members")).json();
+    const names = members.map(({ account, name, nick }: Record<string, string>) =>
+      account ?? name ?? nick
+    );
+    assert.deepEqual(names.toSorted(), ["builder", "scout"]);
+    const entries = await Array.fromAsync(Deno.readDir(folder));
+    assert.ok(entries.some(({ name }) => /^muster-.*\.tar\.gz$/.test(name)), "there is a backup");
+  });
+});
+
+/** Pastes lines into a shell whose `muster` is the real one. Returns what they print. */
+async function paste(
+  text: string,
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): Promise<string> {
+  const { code, stdout, stderr } = await new Deno.Command("bash", {
+    args: ["-ec", `${musterFunction()}\n${text}`],
+    cwd,
+    env,
     stdin: "null",
   }).output();
-  assert.equal(code, 0, new TextDecoder().decode(stderr));
-});
+  const [printed, errors] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+  assert.equal(code, 0, `${text}\n${printed}\n${errors}`);
+  return printed ?? "";
+}
 
 Deno.test("the blocks of docs/fossil.md work when they are pasted", peer("git"), async () => {
   await withFolder(async (folder) => {

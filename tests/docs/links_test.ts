@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { exists, readPage, readPages, readUserPages, targetOf } from "./pages.ts";
+import { join } from "node:path";
+import { exists, readPage, readPages, readUserPages, ROOT, targetOf } from "./pages.ts";
 
 Deno.test("every relative link of the documentation leads to a file and a heading", async () => {
   const broken: string[] = [];
@@ -29,4 +30,29 @@ Deno.test("every file that CONTRIBUTING names exists", async () => {
   const paths = spans.flat().filter((span) => isPath.test(span));
   assert.ok(paths.length > 20);
   for (const path of paths) assert.ok(await exists(path), path);
+});
+
+/**
+ * A screen: the lines of a terminal or an editor that fills a display of 1,080 pixels. A longer line
+ * takes as many of them as it fills.
+ */
+const SCREEN = { lines: 80, columns: 100 };
+
+Deno.test("the README takes at most three screens", async () => {
+  const text = await Deno.readTextFile(join(ROOT, "README.md"));
+  // What aligns the source of a table is not shown.
+  const shown = text.trimEnd().split("\n").filter((line) => !/^[| -]*\|[| -]*$/.test(line));
+  const lines = shown.map((line) =>
+    Math.max(1, Math.ceil(line.replaceAll(/ {2,}/g, " ").length / SCREEN.columns))
+  );
+  const sum = lines.reduce((total, count) => total + count, 0);
+  assert.ok(sum <= 3 * SCREEN.lines, `${sum} lines`);
+});
+
+Deno.test("docs/ has a page about installation, the first day, each interface, operation and security", async () => {
+  const paths = (await readUserPages()).map(({ path }) => path);
+  const subjects = ["install", "first-day", "irc", "http", "mcp", "fossil", "web", "operating"];
+  for (const subject of [...subjects, "security", "configuration", "commands"]) {
+    assert.ok(paths.includes(`docs/${subject}.md`), subject);
+  }
 });

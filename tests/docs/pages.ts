@@ -17,7 +17,7 @@ export interface Block {
 export interface Page {
   /** Its path from the root of the repository, such as `docs/irc.md`. */
   readonly path: string;
-  /** The targets of its links, as written. */
+  /** The targets of its links and pictures, as written. */
   readonly links: readonly string[];
   /** The fragments that a link can name. */
   readonly anchors: ReadonlySet<string>;
@@ -29,7 +29,9 @@ export interface Page {
 /** Reads every page for users and contributors, in the order of their paths. */
 export async function readPages(): Promise<Page[]> {
   const paths = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"];
-  for await (const { name } of Deno.readDir(join(ROOT, "docs"))) paths.push(`docs/${name}`);
+  for await (const { name } of Deno.readDir(join(ROOT, "docs"))) {
+    if (name.endsWith(".md")) paths.push(`docs/${name}`);
+  }
   for await (const { name } of Deno.readDir(join(ROOT, "services"))) {
     const path = `services/${name}/README.md`;
     if (await exists(path)) paths.push(path);
@@ -62,7 +64,11 @@ export async function readPage(path: string): Promise<Page> {
       anchors.add(anchorOf(token.content));
     }
     const children = token.children ?? [];
-    links.push(...children.flatMap((child) => child.attrGet("href")?.toString() ?? []));
+    links.push(
+      ...children.flatMap((child) =>
+        (child.attrGet("href") ?? child.attrGet("src"))?.toString() ?? []
+      ),
+    );
     const codes = children.filter(({ type }) => type === "code_inline");
     if (codes.length > 0) spans.push(codes.map(({ content }) => content));
   });

@@ -32,3 +32,20 @@ Deno.test("a client that breaks off a request's body causes no error in the log"
   await response.body?.cancel();
   assert.deepEqual(program.log.filter((line) => line.includes('"ERROR"')), []);
 });
+
+Deno.test("a body that is nested deeply is refused at once, and a bracket in a text does not count", async () => {
+  await using program = await startProgram();
+  const deep = `{"nick":${"[".repeat(500_000)}${"]".repeat(500_000)}}`;
+  const flat = JSON.stringify({ nick: `"\\${"[".repeat(500)}` });
+  const send = async (url: string, body: string) => {
+    const headers = { authorization: `Bearer ${program.token}` };
+    const response = await fetch(url, { method: "POST", headers, body });
+    return { status: response.status, text: await response.text() };
+  };
+  for (const url of [`${program.api}/v1/agents/register`, program.mcp]) {
+    const { status, text } = await send(url, deep);
+    assert.equal(status, 400);
+    assert.match(text, /The JSON is nested more than 100 levels deep/);
+    assert.doesNotMatch((await send(url, flat)).text, /nested/);
+  }
+});

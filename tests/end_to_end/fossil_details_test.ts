@@ -100,7 +100,7 @@ Deno.test("current, prev and next are relative to the tip of trunk", async () =>
   assert.equal((await bench.try("info", ["--checkin", "next"])).code, 1);
   const side = await bench.commit("on a side", "--branch", "side", "--allow-empty");
   assert.equal(await named("next"), side);
-  await bench.muster("tag", ["next", first.uuid]);
+  bench.fossil(["tag", "add", "next", first.uuid, "-R", bench.repository]);
   assert.equal(await named("next"), first.uuid, "A tag of that name counts");
 });
 

@@ -1,7 +1,7 @@
 /** The files that `muster fossil` finds, makes and leaves. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { judged } from "../services/fossil/support/judges.ts";
+import { peer } from "../support/peers.ts";
 import { musterWords, runMuster } from "../support/program.ts";
 import { readOnlyFolders, runReadOnly } from "../support/read_only.ts";
 import { Workbench } from "../support/workbench.ts";
@@ -15,9 +15,9 @@ function namesIn(folder: string): string[] {
   return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
 }
 
-judged("every command keeps a file's journal mode", async (program) => {
+Deno.test("every command keeps a file's journal mode", peer("fossil"), async () => {
   for (const mode of ["DELETE", "WAL"]) {
-    using bench = new Workbench(program);
+    using bench = new Workbench();
     bench.fossil(["init", bench.repository]);
     using connection = new Connection(bench.repository);
     connection.exec(`PRAGMA journal_mode=${mode}`);

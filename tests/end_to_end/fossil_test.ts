@@ -88,26 +88,26 @@ judged(
     assert.equal(await bench.muster("cat", ["a"]), "one\n2\n3\n4\nfive\n");
     await bench.muster("amend", [work, "--message", "better work"]);
     await bench.muster("tag", ["v0", base]);
-    await bench.muster("branch", ["next", "--from", base]);
+    await bench.muster("branch", ["later", "--from", base]);
 
     const listing = bench.fossil(["branch", "list", "-a", "-R", bench.repository]);
-    assert.deepEqual(listing.match(/\w+/g), ["feature", "next", "trunk"]);
+    assert.deepEqual(listing.match(/\w+/g), ["feature", "later", "trunk"]);
     const open = bench.fossil(["branch", "list", "-R", bench.repository]);
-    assert.deepEqual(open.match(/\w+/g), ["next", "trunk"]);
+    assert.deepEqual(open.match(/\w+/g), ["later", "trunk"]);
     assert.match(bench.fossil(["tag", "list", "-R", bench.repository]), /^v0\n.*v1$/ms);
     assert.match(bench.fossil(["timeline", "-R", bench.repository]), /better work/);
     assert.deepEqual((await bench.json("timeline", "--branch", "feature")).total, 1);
     const states = (await bench.json("branches")).map((
       { name, status }: { name: string; status: string },
     ) => `${name} ${status}`);
-    assert.deepEqual(states.sort(), ["feature closed", "next open", "trunk open"]);
+    assert.deepEqual(states.sort(), ["feature closed", "later open", "trunk open"]);
 
     const checkout = bench.path("checkout");
     Deno.mkdirSync(checkout);
-    bench.fossil(["open", "--nested", bench.repository, "next"], checkout);
+    bench.fossil(["open", "--nested", bench.repository, "later"], checkout);
     bench.fossil(["merge", "trunk"], checkout);
     bench.fossil(["commit", "-m", "merged by the program", "--no-warnings"], checkout);
-    assert.equal(await bench.muster("cat", ["a", "--checkin", "next"]), "one\n2\n3\n4\nfive\n");
+    assert.equal(await bench.muster("cat", ["a", "--checkin", "later"]), "one\n2\n3\n4\nfive\n");
     await bench.assertSound();
   },
 );

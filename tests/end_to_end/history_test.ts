@@ -4,6 +4,7 @@ import { call, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
 import { type Program, runMuster, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
+import { headersOf, logIn } from "../support/visiting.ts";
 
 const MESSAGES = "/v1/channels/general/messages";
 const CAPABILITIES = ["batch", "draft/chathistory", "message-tags", "server-time"];
@@ -101,3 +102,39 @@ async function post(program: Program, body: { nick: string; text: string }): Pro
 async function read(program: Program, query: string): Promise<Message[]> {
   return await (await call(program, "GET", MESSAGES + query)).json();
 }
+
+Deno.test("the page of a channel finds what was said before a restart, under the same ids", () =>
+  withFolder(async (folder) => {
+    const environment = { MUSTER_BRIDGE_BUFFER_SIZE: "4" };
+    const admin = { username: "ada", password: "correct horse" };
+    let shown: Message[];
+    {
+      await using program = await startProgram({ folder, environment });
+      await (await call(program, "POST", "/v1/admins", admin)).body?.cancel();
+      await using ann = await IrcClient.connect(program.irc);
+      await ann.register({ nick: "ann", capabilities: CAPABILITIES });
+      await ann.send("JOIN #general", "PRIVMSG #general :the Needle in the haystack");
+      await ann.send("PRIVMSG #general :hay", "PING :done");
+      await ann.expect(/PONG .*done/);
+      await post(program, { nick: "carol", text: "another needle" });
+      shown = await read(program, "");
+      for (let index = 0; index < 9; index++) await ann.send(`PRIVMSG #general :hay ${index}`);
+      await ann.send("PING :done");
+      await ann.expect(/PONG .*done/);
+      await program.stop();
+    }
+    await using program = await startProgram({ folder, environment });
+    const headers = headersOf(await logIn(program, admin.username, admin.password));
+    const find = async (words: string) => {
+      const query = new URLSearchParams({ q: words });
+      const response = await fetch(`${program.api}/channels/general?${query}`, { headers });
+      const html = await response.text();
+      assert.equal(response.status, 200, html);
+      return Array.from(html.matchAll(/id="m-([^"]*)"/g), ([, id]) => id);
+    };
+    const idOf = (words: string) => shown.find(({ text }) => text.includes(words))?.id;
+    assert.deepEqual(await find("NEEDLE"), [idOf("haystack"), idOf("another")]);
+    assert.deepEqual(await find("from:carol needle"), [idOf("another")]);
+    assert.deepEqual(await find("eedle hayst"), [idOf("haystack")]);
+    assert.deepEqual(await find("nowhere"), []);
+  }));

@@ -1,30 +1,28 @@
 import assert from "node:assert/strict";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { callAs, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
+import { McpAgent } from "../support/mcp_agent.ts";
 import { type Program, startProgram } from "../support/program.ts";
 
 /** An agent that has nothing but a client of MCP. */
 class Model implements AsyncDisposable {
-  readonly #client = new Client({ name: "model", version: "1" });
+  readonly #agent: McpAgent;
   #since: unknown;
 
+  private constructor(agent: McpAgent) {
+    this.#agent = agent;
+  }
+
   static async connect(program: Program, nick: string): Promise<Model> {
-    const { passphrase } = await registerAgent(program, nick, { channels: ["general"] });
-    const model = new Model();
-    const requestInit = { headers: { authorization: `Basic ${btoa(`${nick}:${passphrase}`)}` } };
-    const transport = new StreamableHTTPClientTransport(new URL(program.mcp), { requestInit });
-    await model.#client.connect(transport);
-    assert.match(model.#client.getInstructions() ?? "", new RegExp(`You are the agent "${nick}"`));
-    return model;
+    const credentials = await registerAgent(program, nick, { channels: ["general"] });
+    const agent = await McpAgent.connect(program, credentials);
+    assert.match(agent.instructions, new RegExp(`You are the agent "${nick}"`));
+    return new Model(agent);
   }
 
   /** Calls a tool and gives the texts of its result. */
-  async call(name: string, input: Record<string, unknown> = {}): Promise<string[]> {
-    const { content, isError } = await this.#client.callTool({ name, arguments: input });
-    const texts = content.map((part) => part.type === "text" ? part.text : "");
-    assert.equal(isError, false, texts.join("\n"));
-    return texts;
+  call(name: string, input: Record<string, unknown> = {}): Promise<string[]> {
+    return this.#agent.texts(name, input);
   }
 
   /** Waits for what comes into its inbox; gives the text and the messages. */
@@ -37,7 +35,7 @@ class Model implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose]() {
-    await this.#client.close();
+    await this.#agent[Symbol.asyncDispose]();
   }
 }
 

@@ -96,7 +96,7 @@ Deno.test("a program killed between the network's change and its own starts with
     const [, , rotated = ""] = secrets;
     assert.deepEqual(await takes(program, ergo, "rotated", rotated), [true, true]);
     const readiness = await call(program, "GET", "/readyz");
-    assert.deepEqual(await readiness.json(), { status: "ok" });
+    assert.deepEqual(await readiness.json(), { status: "ok", halted: false });
     assert.equal(await program.stop(), 0);
     const told = [...logs, ...program.log].join("\n") +
       new TextDecoder("latin1").decode(await Deno.readFile(`${folder}/data/muster.db`));

@@ -40,6 +40,7 @@ Deno.test("every endpoint of hosting answers as the OpenAPI document says", asyn
   await walkProjects(walk, await aRepository(program));
   const project = new ProjectWalk(walk);
   await walkProject(project, token);
+  await walkSync(walk);
   await walkCode(project);
   await walkDocuments(project);
   await walkWiki(project);
@@ -50,6 +51,8 @@ Deno.test("every endpoint of hosting answers as the OpenAPI document says", asyn
   await walkWebhooks(walk, "/v1/projects/{slug}/webhooks", ["demo"]);
   await walkWebhooks(walk, `${BASE}/webhooks`, ["demo"]);
   await walkWebhooks(walk, "/v1/webhooks", []);
+  await walkMirror(walk, "/v1/projects/{slug}/mirror", ["demo"]);
+  await walkMirror(walk, `${BASE}/mirror`, ["demo"]);
   const path = ["demo", "other"];
   await walk.step("DELETE /v1/projects/{slug}/members/{name}", { path, status: 204 });
   await walk.step("DELETE /v1/projects/{slug}", { path: ["demo"], status: 204 });
@@ -92,20 +95,32 @@ async function walkProject(project: ProjectWalk, token: string): Promise<void> {
   await project.step("POST /batch", { body: { requests }, status: 200 });
 }
 
+async function walkSync(walk: ApiWalk): Promise<void> {
+  const url = "/projects/{slug}/fossil";
+  await walk.step(`GET ${url}`, { path: ["demo"], status: 200 });
+  const body = new TextEncoder().encode("clone 3 1\n");
+  const headers = { "content-type": "application/x-fossil-uncompressed" };
+  await walk.step(`POST ${url}`, { path: ["demo"], body, headers, status: 200 });
+}
+
 async function walkCode(project: ProjectWalk): Promise<void> {
   const timeline = await project.step("GET /timeline", { status: 200 });
   const uuid = textAt(timeline, "checkins.0.uuid");
   await project.step("GET /checkin/{uuid}", { path: [uuid], status: 200 });
   await project.step("GET /tree", { status: 200 });
+  await project.step("GET /activity", { query: "?kind=checkin", status: 200 });
   await project.step("GET /file", { query: "?path=a.txt", status: 200 });
+  await project.step("GET /lines", { query: "?path=a.txt&first=1&count=2", status: 200 });
   await project.step("GET /diff", { query: `?to=${uuid}`, status: 200 });
+  await project.step("GET /compare", { query: `?to=${uuid}`, status: 200 });
   await project.step("GET /blame", { query: "?path=a.txt", status: 200 });
   await project.step("GET /history", { query: "?path=a.txt", status: 200 });
   await project.step("GET /archive/{archive}", { path: ["trunk.zip"], status: 200 });
   await project.step("GET /search", { query: "?q=first", status: 200 });
   await project.step("POST /tags", { body: { name: "green" }, status: 201 });
   await project.step("GET /tags", { status: 200 });
-  await project.step("GET /branches", { status: 200 });
+  await project.step("GET /branches", { query: "?divergence=true", status: 200 });
+  await project.step("GET /contributors", { status: 200 });
   const report = { checkin: uuid, context: "ci", state: "success" };
   await project.step("POST /status", { body: report, status: 201 });
   await project.step("GET /status", { query: `?checkin=${uuid}`, status: 200 });
@@ -273,6 +288,15 @@ async function walkReleases(project: ProjectWalk): Promise<void> {
   await project.step("GET /releases/{tag}", { path: ["v1"], status: 200 });
   await project.step(`DELETE ${assets}`, { path: asset, status: 204 });
   await project.step("DELETE /releases/{tag}", { path: ["v1"], status: 204 });
+}
+
+/** A mirror on a remote that nothing listens to. */
+async function walkMirror(walk: ApiWalk, base: string, path: readonly string[]): Promise<void> {
+  const body = { git: { url: "http://127.0.0.1:9/demo.git" } };
+  await walk.step(`PUT ${base}`, { path, body, status: 201 });
+  await walk.step(`GET ${base}`, { path, status: 200 });
+  await walk.step(`POST ${base}/run`, { path, status: 202 });
+  await walk.step(`DELETE ${base}`, { path, status: 204 });
 }
 
 /** A webhook that nothing listens to, so that its deliveries stay. */

@@ -23,6 +23,7 @@ const ADMIN = { username: "root", password: "correct horse" };
 const STEPS: readonly Step[] = [
   { endpoint: "GET /healthz", status: 200 },
   { endpoint: "GET /readyz", status: 200 },
+  { endpoint: "GET /llms.txt", status: 200 },
   { endpoint: "GET /openapi.json", status: 200 },
   { endpoint: "GET /docs", status: 200 },
   { endpoint: "GET /v1/status", status: 200 },
@@ -32,6 +33,9 @@ const STEPS: readonly Step[] = [
   { endpoint: "GET /v1/agents/{nick}", path: ["scout"], status: 200 },
   { endpoint: "POST /v1/agents/{nick}/rotate", path: ["scout"], status: 200 },
   { endpoint: "POST /v1/agents/{nick}/pause", path: ["scout"], body: {}, status: 204 },
+  { endpoint: "POST /v1/halt", body: { agents: ["scout"], reason: "drill" }, status: 200 },
+  { endpoint: "GET /v1/halt", status: 200 },
+  { endpoint: "DELETE /v1/halt", status: 200 },
   { endpoint: "POST /v1/agents/{nick}/resume", path: ["scout"], status: 204 },
   {
     endpoint: "PATCH /v1/agents/{nick}",
@@ -42,10 +46,18 @@ const STEPS: readonly Step[] = [
   {
     endpoint: "POST /v1/agents/{nick}/messages",
     path: ["scout"],
-    body: { text: "hello" },
+    body: { text: "hello", client_id: "one" },
     status: 204,
   },
   { endpoint: "GET /v1/agents/{nick}/messages", path: ["scout"], status: 200 },
+  { endpoint: "GET /v1/agents/{nick}/summary", path: ["scout"], status: 200 },
+  {
+    endpoint: "POST /v1/agents/{nick}/messages/acknowledge",
+    path: ["scout"],
+    body: { up_to: "2026-01-01T00:00:00Z" },
+    status: 200,
+  },
+  { endpoint: "GET /v1/messages/{id}", path: ["unknown"], status: 404 },
   {
     endpoint: "POST /v1/irc/accounts",
     body: { account: "ann", password: "correct horse" },
@@ -66,6 +78,9 @@ const STEPS: readonly Step[] = [
   { endpoint: "POST /v1/agents/{nick}/revoke", path: ["scout"], status: 204 },
   { endpoint: "DELETE /v1/agents/{nick}", path: ["scout"], status: 204 },
   { endpoint: "DELETE /v1/irc/accounts/{account}", path: ["bob"], status: 204 },
+  { endpoint: "GET /v1/log", status: 200 },
+  { endpoint: "PUT /v1/log", body: { level: "warning" }, status: 200 },
+  { endpoint: "POST /v1/pauses", status: 201 },
   {
     endpoint: "POST /v1/tokens",
     body: { owner: "ann", name: "laptop", scopes: ["read"] },
@@ -97,6 +112,15 @@ const STEPS: readonly Step[] = [
     body: { oracle: { enabled: true, backend: "main" } },
     status: 200,
   },
+  { endpoint: "POST /v1/herald", body: { text: "hello" }, status: 409 },
+  { endpoint: "GET /v1/herald/sources", status: 200 },
+  {
+    endpoint: "POST /v1/herald/sources",
+    body: { name: "code", kind: "github" },
+    status: 201,
+  },
+  { endpoint: "POST /webhooks/{name}", path: ["code"], body: {}, status: 401 },
+  { endpoint: "DELETE /v1/herald/sources/{name}", path: ["code"], status: 204 },
   {
     endpoint: "POST /v1/llm/backends",
     body: { name: "main", provider: "openai", base_url: "http://127.0.0.1:9", api_key_env: "" },
@@ -141,6 +165,7 @@ const STEPS: readonly Step[] = [
 /** Endpoints whose success another request must prepare, each tested where it belongs. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   "GET /session",
+  "DELETE /v1/pauses/{id}",
   "DELETE /v1/tokens/{id}",
   "POST /v1/tokens/api/rotate",
 ]);

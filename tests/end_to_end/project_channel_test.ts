@@ -124,6 +124,85 @@ Deno.test("nobody but the members of a private project reads its channel, in any
   assert.equal(modes.filter((line) => / 482 /.test(line)).length, 2, modes.join("\n"));
 });
 
+/** What a client without access is answered about a channel, in every way that there is. */
+async function probe(program: Program, client: IrcClient, agent: Credentials, channel: string) {
+  const commands = [
+    `JOIN ${channel}`,
+    `JOIN ${channel} key`,
+    `PART ${channel}`,
+    `NAMES ${channel}`,
+    `WHO ${channel}`,
+    `LIST ${channel}`,
+    `MODE ${channel}`,
+    `MODE ${channel} +b`,
+    `MODE ${channel} +m`,
+    `TOPIC ${channel}`,
+    `TOPIC ${channel} :mine`,
+    `KICK ${channel} bob`,
+    `INVITE bob ${channel}`,
+    `KNOCK ${channel}`,
+    `RENAME ${channel} #project-mine`,
+    `METADATA ${channel} LIST`,
+    `METADATA ${channel} SUB`,
+    `MARKREAD ${channel}`,
+    `CHATHISTORY LATEST ${channel} * 10`,
+    `PRIVMSG ${channel} :hello`,
+    `NOTICE ${channel} :hello`,
+    `TAGMSG ${channel}`,
+    `REDACT ${channel} 1234`,
+    `PRIVMSG ChanServ :INFO ${channel}`,
+    `PRIVMSG ChanServ :REGISTER ${channel}`,
+    `PRIVMSG ChanServ :ACCESS ${channel} LIST`,
+    `MONITOR + ${channel}`,
+    `WHOWAS ${channel}`,
+  ];
+  const lines: string[] = [];
+  for (const command of commands) {
+    lines.push(...(await linesAfter(client, command)).map((line) => `${command}: ${line}`));
+  }
+  const name = channel.slice(1);
+  const path = `/v1/channels/${name}`;
+  const requests: readonly (readonly [string, string, unknown?])[] = [
+    ["GET", `${path}/messages`],
+    ["GET", `${path}/users`],
+    ["GET", `${path}/stream`],
+    ["POST", `${path}/join`],
+    ["POST", `${path}/messages`, { text: "hello" }],
+    ["GET", "/v1/channels"],
+  ];
+  for (const [method, target, body] of requests) {
+    const response = await callAs(program, agent, method, target, body);
+    lines.push(`${method} ${target}: ${response.status} ${await response.text()}`);
+  }
+  for (const tool of ["get_history", "post", "send_message"]) {
+    const response = await callTool(program, agent, tool, { channel: name, text: "hello" });
+    lines.push(`${tool}: ${response.status} ${await response.text()}`);
+  }
+  return lines.map((line) =>
+    line.replaceAll(name, "CHANNEL").replace(/(time|msgid|batch|label)=[^; ]+/g, "$1=")
+      .replace(/BATCH [+-]\S+/g, "BATCH")
+  );
+}
+
+Deno.test("nobody can tell the channel of a private project from one that there is not", async () => {
+  await using program = await startProgram();
+  const outside = await registerAgent(program, "outside");
+  await using bob = await aPerson(program, "bob");
+  await using eve = await aPerson(program, "eve");
+  await aProject(program, "secret", { members: ["bob"] });
+  await write(program, "secret", "Treasure");
+  await said(program, "project-secret", /Treasure/);
+  assert.match((await linesAfter(bob, "JOIN #project-secret")).join("\n"), / 366 bob /);
+  const missing = await probe(program, eve, outside, "#project-absent");
+  assert.deepEqual(await probe(program, eve, outside, "#project-secret"), missing);
+  assert.ok(missing.some((line) => /^JOIN .* 473 eve #CHANNEL /.test(line)), missing.join("\n"));
+  assert.ok(missing.some((line) => /messages: 404 /.test(line)), missing.join("\n"));
+
+  // The name stays free for the project that comes to have it.
+  await aProject(program, "absent", { visibility: "internal" });
+  assert.match((await linesAfter(eve, "JOIN #project-absent")).join("\n"), / 366 eve /);
+});
+
 Deno.test("membership opens and closes the channel of a private project at once", async () => {
   await using program = await startProgram();
   const agent = await registerAgent(program, "agent");

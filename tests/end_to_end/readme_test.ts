@@ -17,7 +17,7 @@ async function tour(): Promise<string> {
 function at(program: Program, text: string): string {
   const command = musterWords().map((word) => `'${word}'`).join(" ");
   return text
-    .replaceAll("http://127.0.0.1:8080", program.api)
+    .replaceAll("127.0.0.1:8080", new URL(program.api).host)
     .replaceAll("http://127.0.0.1:8081/mcp", program.mcp)
     .replaceAll("127.0.0.1:6667", `127.0.0.1:${program.irc.port}`)
     .replaceAll("npx deno@2.9.6 task start", `MUSTER_URL=${program.api} ${command}`);

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { runMuster, startProgram } from "../support/program.ts";
+import {
+  cleanEnvironment,
+  limitedCommand,
+  musterCommand,
+  runMuster,
+  startProgram,
+} from "../support/program.ts";
 import { call } from "../support/api.ts";
 import { withFolder, writeFile } from "../support/temporary.ts";
 
@@ -55,7 +61,14 @@ Deno.test("a second start on the same data folder ends with one sentence and cod
   await status.body?.cancel();
 });
 
-for (const key of Object.keys(PORTS)) {
+/** The configuration keys of the ports' variables. */
+const KEYS = {
+  MUSTER_API_ADDR: "api_addr",
+  MUSTER_MCP_ADDR: "mcp_addr",
+  MUSTER_IRC_LISTEN: "irc.listen",
+};
+
+for (const [key, configurationKey] of Object.entries(KEYS)) {
   Deno.test(`${key} in use ends the start with one sentence and code 1, nothing touched`, async () => {
     await withFolder(async (folder) => {
       using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -64,12 +77,29 @@ for (const key of Object.keys(PORTS)) {
       assert.equal(code, 1);
       assert.equal(
         stderr,
-        `The address 127.0.0.1:${taken.addr.port} is in use by another program\n`,
+        `The address 127.0.0.1:${taken.addr.port} is in use by another program: change ` +
+          `${configurationKey}\n`,
       );
       assert.deepEqual(await names(folder), []);
     });
   });
 }
+
+Deno.test("a limit of few open files ends the start with one sentence, nothing touched", async () => {
+  await withFolder(async (folder) => {
+    for (const limit of [64, 100, 160]) {
+      const { code, stderr } = await limitedCommand(limit, {
+        cwd: folder,
+        clearEnv: true,
+        env: cleanEnvironment(PORTS),
+      }).output();
+      const text = new TextDecoder().decode(stderr);
+      assert.match(text, /^muster needs to open at least 160 files, and .* "ulimit -n 1024"\n$/);
+      assert.equal(code, 1, text);
+      assert.deepEqual(await names(folder), []);
+    }
+  });
+});
 
 const CONFIGURATIONS: readonly (readonly [string, string, RegExp])[] = [
   [
@@ -198,12 +228,12 @@ Deno.test("config check finds addresses that collide or are in use", async () =>
       [
         { MUSTER_MCP_ADDR: `127.0.0.1:${port}` },
         1,
-        `The address 127.0.0.1:${port} is in use by another program\n`,
+        `The address 127.0.0.1:${port} is in use by another program: change mcp_addr\n`,
       ],
       [
         { MUSTER_API_ADDR: `localhost:${port}`, MUSTER_IRC_LISTEN: `:${port}` },
         2,
-        `The address localhost:${port} is in use by another program\n` +
+        `The address localhost:${port} is in use by another program: change api_addr\n` +
         `api_addr and irc.listen collide: both want 0.0.0.0:${port}\n`,
       ],
     ];
@@ -294,5 +324,24 @@ Deno.test("a start that replaces the API token logs it and writes an event", asy
     await using again = await startProgram({ folder });
     assert.equal(again.token, token);
     assert.ok(!again.log.some((line) => line.includes("The API token was replaced")));
+  });
+});
+
+Deno.test("muster runs without a PATH", async () => {
+  await withFolder(async (folder) => {
+    // From the tree, the runtime needs a folder for its cache.
+    const env = Object.fromEntries(
+      ["HOME", "DENO_DIR"].flatMap((name) => {
+        const value = Deno.env.get(name);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    );
+    const { code, stdout, stderr } = await musterCommand(["--version"], {
+      cwd: folder,
+      clearEnv: true,
+      env,
+    }).output();
+    assert.equal(code, 0, new TextDecoder().decode(stderr));
+    assert.match(new TextDecoder().decode(stdout), /\d+\.\d+\.\d+/);
   });
 });

@@ -14,6 +14,8 @@ const AT_ONCE = 16;
 /** After how many answers the program is killed, round by round. */
 const KILL_AFTER = [0, 3, 20];
 
+const MANY_CLAIMS = { MUSTER_PROJECTS_CLAIMS_PER_AGENT: "100" };
+
 interface Ticket {
   readonly uuid: string;
   readonly title: string;
@@ -45,7 +47,7 @@ Deno.test("kill -9 in writes to tickets leaves nothing half done and loses nothi
     const claims = new Set<string>();
     const created = new Set<string>();
     for (const [round, killAfter] of KILL_AFTER.entries()) {
-      await using program = await startProgram({ folder });
+      await using program = await startProgram({ folder, environment: MANY_CLAIMS });
       if (builder === null) {
         builder = await registerAgent(program, "builder");
         await answer(call(program, "POST", "/v1/projects", { slug: "demo" }));

@@ -1,7 +1,8 @@
 /** After `kill -9` in the middle of commits, merges and abandonments, database and repository agree. */
 import assert from "node:assert/strict";
-import { judged } from "../services/fossil/support/judges.ts";
 import { Scratch } from "../services/fossil/support/fossil.ts";
+import { judges } from "../services/fossil/support/judges.ts";
+import { peer } from "../support/peers.ts";
 import { type Program, startProgram } from "../support/program.ts";
 
 /** After how many answers of a round the program is killed. */
@@ -66,8 +67,27 @@ async function disturb(program: Program, round: number, killAfter: number) {
   return done;
 }
 
-judged("after a kill, workspaces are in the repository as the database says", async (fossil) => {
-  using scratch = new Scratch(fossil);
+/** Each judge reads a repository as the workspaces say. */
+function assertSame(file: string, workspaces: readonly Listed[]): void {
+  for (const program of judges()) {
+    using judge = new Scratch(program);
+    judge.fossil(["test-integrity", file]);
+    const timeline = judge.fossil(["timeline", "-R", file, "-n", "0", "-t", "ci"]);
+    for (const { name, status } of workspaces) {
+      assert.equal(timeline.includes(`Merge workspace/${name} into trunk`), status === "merged");
+    }
+    const leaves = judge.fossil(["leaves", "-R", file, "--closed"]);
+    assert.equal(
+      leaves.match(/workspace\/w/g)?.length ?? 0,
+      workspaces.filter(({ status }) => status !== "active").length,
+    );
+  }
+}
+
+const TITLE = "after a kill, workspaces are in the repository as the database says";
+
+Deno.test(TITLE, peer("fossil"), async () => {
+  using scratch = new Scratch();
   const done = new Map<string, Answer>();
   let program = await startProgram({ folder: scratch.folder });
   try {
@@ -104,17 +124,7 @@ judged("after a kill, workspaces are in the repository as the database says", as
       if (number >= 4) assert.deepEqual([tip, commits_made], [answer.uuid, 2], name);
     }
     await program.stop();
-    const file = scratch.path("data/projects/demo.fossil");
-    scratch.fossil(["test-integrity", file]);
-    const timeline = scratch.fossil(["timeline", "-R", file, "-n", "0", "-t", "ci"]);
-    for (const { name, status } of workspaces as Listed[]) {
-      assert.equal(timeline.includes(`Merge workspace/${name} into trunk`), status === "merged");
-    }
-    const leaves = scratch.fossil(["leaves", "-R", file, "--closed"]);
-    assert.equal(
-      leaves.match(/workspace\/w/g)?.length ?? 0,
-      workspaces.filter(({ status }: Listed) => status !== "active").length,
-    );
+    assertSame(scratch.path("data/projects/demo.fossil"), workspaces);
   } finally {
     await program.stop();
   }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
 import { call, registerAgent } from "../support/api.ts";
 import { type Program, startProgram } from "../support/program.ts";
@@ -6,15 +7,19 @@ import { DocumentedAnswers } from "../support/documented_answers.ts";
 import { readDocument } from "../support/api_document.ts";
 import { makeProject } from "./project.ts";
 import { type FuzzRequest, requestsFor } from "./requests.ts";
+import { Sender } from "./sender.ts";
 
 /** How many requests are under way at once. */
 const PARALLEL = 8;
 
-/** How long an answer may take, in milliseconds. */
-const TIMEOUT = 30_000;
-
 /** Requests that are made up at a time. */
 const BATCH = 500;
+
+/** How long a program may take to end after it broke off an answer, in milliseconds. */
+const ENDING_LIMIT = 5_000;
+
+/** How many lines of the log a failure shows. */
+const LOG_LINES = 40;
 
 /** Stands in the environment, and nowhere else. */
 const PLANTED_KEY = "a key that nobody may ever read";
@@ -41,6 +46,7 @@ export async function fuzzHttp(count: number, seed: number): Promise<Tally> {
   const credentials = await credentialsOf(program);
   const answers = new DocumentedAnswers(document, [PLANTED_KEY, program.token]);
   const tally = new Map<number, number>();
+  using kept = new Sender(program);
   for (let sent = 0; sent < count; sent += BATCH) {
     const requests = requestsFor(document, credentials, await makeProject(program));
     const numRuns = Math.min(BATCH, count - sent);
@@ -48,12 +54,14 @@ export async function fuzzHttp(count: number, seed: number): Promise<Tally> {
     const rest = batch.values();
     const sender = async () => {
       for (const request of rest) {
-        const status = await send(program, answers, request);
+        const status = await send(program, { kept, answers, request });
         tally.set(status, (tally.get(status) ?? 0) + 1);
       }
     };
     await Promise.all(Array.from({ length: PARALLEL }, sender));
   }
+  const closed = await kept.closedWaiting();
+  assert.ok(kept.again <= closed, `${kept.again} connections broke, and ${closed} waited too long`);
   assert.equal(await program.stop(), 0);
   const unwanted = ["on a bug", PLANTED_KEY, ...secretsIn(credentials)];
   const lines = program.log.filter((line) => unwanted.some((part) => line.includes(part)));
@@ -84,22 +92,31 @@ function secretsIn(credentials: readonly string[]): string[] {
 
 async function send(
   program: Program,
-  answers: DocumentedAnswers,
-  request: FuzzRequest,
+  { kept, answers, request }: {
+    readonly kept: Sender;
+    readonly answers: DocumentedAnswers;
+    readonly request: FuzzRequest;
+  },
 ): Promise<number> {
   const { endpoint, method, path, headers, body } = request;
   try {
-    const response = await fetch(program.api + path, {
+    const response = await kept.send(path, {
       method,
       headers: Object.entries(headers).filter(([, value]) => value !== ""),
-      redirect: "manual",
-      signal: AbortSignal.timeout(TIMEOUT),
       ...(body === null ? {} : { body }),
     });
     await answers.check(endpoint, method, response);
     return response.status;
   } catch (error) {
     const shown = JSON.stringify({ method, path, headers, body });
-    throw new Error(`${endpoint?.path ?? "nothing"}: ${shown}`, { cause: error });
+    const state = await describeState(program);
+    throw new Error(`${endpoint?.path ?? "nothing"}: ${shown}\n${state}`, { cause: error });
   }
+}
+
+/** Whether a program still runs, its exit code if not, and the end of its log. */
+async function describeState({ ended, log }: Program): Promise<string> {
+  const code = await Promise.race([ended, delay(ENDING_LIMIT, null, { ref: false })]);
+  const state = code === null ? "The program runs" : `The program ended with code ${code}`;
+  return [`${state}. The end of its log:`, ...log.slice(-LOG_LINES)].join("\n");
 }

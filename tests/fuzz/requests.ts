@@ -18,9 +18,10 @@ export interface FuzzRequest {
   readonly body: string | null;
 }
 
-/** Operations after which most others are refused, and how much rarer they are. */
+/** Operations after which most others are refused or wait, and how much rarer they are. */
 const ENDING: ReadonlySet<string> = new Set([
   "DELETE /v1/projects/{slug}",
+  "POST /v1/pauses",
   "PATCH /v1/projects/{slug}",
 ]);
 const RARITY = 20;

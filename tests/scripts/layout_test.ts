@@ -4,7 +4,7 @@ import { dirname, join, normalize, resolve } from "node:path";
 const ROOT = resolve(import.meta.dirname ?? ".", "../..");
 
 /** The folders with modules of the program and of its bench. */
-const TOPS = ["bench", "cli", "http", "mcp", "routes", "services"];
+const TOPS = ["bench", "cli", "http", "mcp", "routes", "services", "web"];
 
 /** Imports and re-exports of other modules of the tree. */
 const IMPORT = /\b(?:from|import\()\s*"(\.[^"]+)"/g;
@@ -15,7 +15,7 @@ async function modulesIn(folder: string): Promise<string[]> {
   for await (const { name, isDirectory } of Deno.readDir(join(ROOT, folder))) {
     const path = join(folder, name);
     if (isDirectory) found.push(...await modulesIn(path));
-    else if (name.endsWith(".ts")) found.push(path);
+    else if (/\.tsx?$/.test(name)) found.push(path);
   }
   return found;
 }

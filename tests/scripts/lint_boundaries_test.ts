@@ -53,3 +53,27 @@ Deno.test("a folder of services is imported through its mod.ts", () => {
     assert.deepEqual(rules, allowed ? [] : ["boundaries/door"], `${path}: ${specifier}`);
   }
 });
+
+Deno.test("pages take only types from routes", () => {
+  const schemas = "../../routes/projects/timeline.ts";
+  const values = [
+    `import { schema } from "${schemas}";`,
+    `import { type Schema, schema } from "${schemas}";`,
+    `import "${schemas}";`,
+    `export { schema } from "${schemas}";`,
+    `export * from "${schemas}";`,
+    `const { schema } = await import("${schemas}");`,
+  ];
+  const types = [
+    `import type { schema } from "${schemas}";`,
+    `export type { schema } from "${schemas}";`,
+  ];
+  for (const path of ["web/pages/timeline.tsx", "web/parts/graph.tsx"]) {
+    for (const source of values) {
+      assert.deepEqual(broken(path, source), ["boundaries/pages"], source);
+    }
+    for (const source of types) assert.deepEqual(broken(path, source), [], source);
+  }
+  assert.deepEqual(broken("web/live/home.ts", values[0] ?? ""), []);
+  assert.deepEqual(broken("web/pages/a.tsx", 'import { x } from "../visit.ts";'), []);
+});

@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
-import { call, type Server } from "../support/api.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
 import { Random } from "../services/fossil/support/random.ts";
 import { audit, auditEvents } from "./audit.ts";
 import { Client } from "./client.ts";
 import { Facts } from "./facts.ts";
-import { API, type Shared, Worker } from "./worker.ts";
-
-const WORKERS = 8;
-const CONTESTED = 3;
+import { makeContested, nameOf, prepare } from "./project.ts";
+import { type Shared, Worker } from "./worker.ts";
 
 /** Most answers before a kill, and how much later it may come, in milliseconds. */
 const MAX_ANSWERS = 150;
@@ -40,7 +37,14 @@ export async function soak(
   const random = new Random(seed);
   const facts = new Facts();
   await withFolder(async (folder) => {
-    let program = await startProgram({ folder, startLimit: START_LIMIT_MS });
+    // Agents keep half of the claims that they win, and leave their workspaces at every kill.
+    const environment = {
+      MUSTER_PROJECTS_CLAIMS_PER_AGENT: "1000000",
+      MUSTER_PROJECTS_WORKSPACES_PER_AGENT: "1000000",
+      MUSTER_PROJECTS_WORKSPACES: "1000000",
+    };
+    const start = { folder, environment, startLimit: START_LIMIT_MS };
+    let program = await startProgram(start);
     try {
       const tokens = await prepare(program);
       const shared: Shared = { facts, random, contested: [], won: new Map() };
@@ -48,7 +52,7 @@ export async function soak(
       for (let kill = 1; kill <= kills; kill++) {
         await makeContested(program, shared, kill);
         await disturb(program, { tokens, workers, random });
-        program = await startProgram({ folder, startLimit: START_LIMIT_MS });
+        program = await startProgram(start);
         await facts.check(new Client(program.api, program.token), kill === kills);
         await audit(program);
         onKill(kill, { kills: kill, acknowledged: facts.acknowledged });
@@ -87,40 +91,4 @@ async function disturb(
     return worker.work(own, other, index === 0 ? operator : null);
   }));
   await killed;
-}
-
-/** Makes the project and its agents; gives the agents' tokens. */
-async function prepare(server: Server): Promise<string[]> {
-  await expect(call(server, "POST", "/v1/projects", { slug: "soak" }));
-  const tokens: string[] = [];
-  for (let index = 0; index < WORKERS; index++) {
-    const nick = nameOf(index);
-    await expect(call(server, "POST", "/v1/agents/register", { nick }));
-    const member = call(server, "PUT", `/v1/projects/soak/members/${nick}`, { role: "write" });
-    await expect(member);
-    const token = { owner: nick, name: "soak", scopes: ["read", "write"] };
-    tokens.push((await expect<{ token: string }>(call(server, "POST", "/v1/tokens", token))).token);
-  }
-  return tokens;
-}
-
-/** Makes the tickets that all workers claim in the next round. */
-async function makeContested(server: Server, { contested }: Shared, round: number): Promise<void> {
-  contested.length = 0;
-  for (let index = 0; index < CONTESTED; index++) {
-    const title = `Contested ${round}.${index}`;
-    const made = call(server, "POST", `${API}/tickets`, { title });
-    contested.push((await expect<{ uuid: string }>(made)).uuid);
-  }
-}
-
-async function expect<Body>(answer: Promise<Response>): Promise<Body> {
-  const response = await answer;
-  const text = await response.text();
-  assert.ok(response.ok, text);
-  return JSON.parse(text);
-}
-
-function nameOf(index: number): string {
-  return `worker${index}`;
 }

@@ -1,17 +1,63 @@
 /**
- * `deno task soak [KILLS] [SEED]`: kills the real program at random moments of a mixed load, and
- * compares what it holds after each restart with what it acknowledged. Needs `fossil`.
+ * `deno task soak [HOURS]`: serves a small team for 72 hours in six minutes. Memory, open files and
+ * the processor time of a request must not grow by more than a tenth.
+ *
+ * `deno task soak kills [KILLS] [SEED]`: kills the real program at random moments of a mixed load,
+ * and compares what it holds after each restart with what it acknowledged.
+ *
+ * `deno task soak inboxes [KILLS] [SEED]`: the same for messages that agents read and acknowledge.
+ *
+ * The first two need `fossil`.
  */
+import { live, type Measured, typical } from "./days.ts";
+import { deliver } from "./inboxes.ts";
 import { soak } from "./kills.ts";
 
-const kills = Number(Deno.args[0] ?? 200);
-const seed = Number(Deno.args[1] ?? Date.now() % 2 ** 31);
+const [first, ...rest] = Deno.args;
+const [kills = 200, seed = Date.now() % 2 ** 31] = rest.map(Number);
+if (first === "kills") await kill(kills, seed);
+else if (first === "inboxes") await killReaders(kills, seed);
+else await serve(Math.max(3, Number(first ?? 72)));
 
-say(`seed ${seed}`);
-const { acknowledged } = await soak(kills, seed, (kill, tally) => {
-  say(`kill ${kill} of ${kills}: ${tally.acknowledged} changes acknowledged, none lost`);
-});
-say(`${kills} kills, ${acknowledged} changes: nothing lost, nothing half done`);
+async function serve(hours: number): Promise<void> {
+  const { rounds, trends } = await live(hours, (hour, sample) => {
+    const values = [...sample].map(([name, { values, unit }]) =>
+      `${name} ${show({ value: typical(values, unit), unit })}`
+    );
+    say(`hour ${hour}: ${values.join(", ")}`);
+  });
+  say(`The team worked ${rounds} times.`);
+  for (const { name, first, last, grows } of trends) {
+    const change = ((last.value / first.value - 1) * 100).toFixed(1);
+    say(
+      `${grows ? "GROWS" : "ok   "} ${name}: ${show(first)} after a tenth, ${
+        show(last)
+      } at the end ` +
+        `(${change} %)`,
+    );
+  }
+  if (trends.some(({ grows }) => grows)) Deno.exit(1);
+}
+
+async function kill(kills: number, seed: number): Promise<void> {
+  say(`seed ${seed}`);
+  const { acknowledged } = await soak(kills, seed, (kill, tally) => {
+    say(`kill ${kill} of ${kills}: ${tally.acknowledged} changes acknowledged, none lost`);
+  });
+  say(`${kills} kills, ${acknowledged} changes: nothing lost, nothing half done`);
+}
+
+async function killReaders(kills: number, seed: number): Promise<void> {
+  say(`seed ${seed}`);
+  const { sent, acknowledged } = await deliver(kills, seed, (tally) => {
+    say(`kill ${tally.kills} of ${kills}: ${tally.sent} messages sent, none lost, none back`);
+  });
+  say(`${kills} kills, ${sent} messages, ${acknowledged} acknowledged: none lost, none back`);
+}
+
+function show({ value, unit }: Measured): string {
+  return unit === "B" ? `${(value / 1e6).toFixed(1)} MB` : `${Math.round(value)} ${unit}`.trim();
+}
 
 function say(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));

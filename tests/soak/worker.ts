@@ -15,6 +15,9 @@ import {
 
 export const API = "/projects/soak/fossil/api";
 
+/** Most releases of a worker: a project has at most 1,000, and eight workers. */
+const MAX_RELEASES = 100;
+
 /** What the workers of one run have in common. */
 export interface Shared {
   readonly facts: Facts;
@@ -47,6 +50,7 @@ export class Worker {
   readonly #name: string;
   readonly #page: Fact;
   #count = 0;
+  #releases = 0;
   #client!: Client;
   #reviewer!: Client;
   #ticket: Ticket | null = null;
@@ -255,10 +259,12 @@ export class Worker {
   async #useRelease(): Promise<boolean> {
     const release = this.#release;
     if (release === null) {
+      if (this.#releases === MAX_RELEASES) return await this.#report();
       const tag = this.#next();
       const made = await this.#client.send(`POST ${API}/releases`, { tag_name: tag });
       if (made === null) return false;
       assert.equal(made.status, 201, JSON.stringify(made.body));
+      this.#releases++;
       this.#release = { tag, asset: this.#shared.facts.add(`asset of ${tag}`, assetOf(tag)) };
       return true;
     }

@@ -41,6 +41,20 @@ export function callAs(
   });
 }
 
+/** Sends a request of the operator that must succeed; returns its JSON, or null. */
+export async function order(
+  server: Server,
+  request: string,
+  body?: unknown,
+): Promise<unknown> {
+  const [method = "", path = ""] = request.split(" ");
+  const response = await call(server, method, path, body);
+  const text = await response.text();
+  assert.ok(response.ok, `${request}: ${response.status} ${text}`);
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+  return isJson ? JSON.parse(text) : null;
+}
+
 /** Registers an agent and returns its credentials. */
 export async function registerAgent(
   server: Server,

@@ -42,6 +42,7 @@ export class DocumentedAnswers {
     const text = type === "text/event-stream" ? await firstPart(response) : await response.text();
     assert.ok(this.#secrets.every((secret) => !text.includes(secret)), `a secret: ${text}`);
     assert.match(response.headers.get("x-request-id") ?? "", /^[0-9a-f-]{36}$/);
+    if (endpoint === null && type === "text/html") return checkPage(response, text);
     if (endpoint === null) return checkStray(method, status, text);
     const documented = endpoint.responses[status];
     assert.ok(documented !== undefined, `the status ${status} is not documented: ${text}`);
@@ -85,6 +86,13 @@ export class DocumentedAnswers {
     }
     return schema;
   }
+}
+
+/** A page, or why there is none. No page is below the API. */
+function checkPage({ status, url }: Response, text: string): void {
+  assert.ok(status < 500 || ALLOWED_FAILURES.has(status), `${status}: ${text}`);
+  assert.match(text, /^<!DOCTYPE html>/);
+  assert.doesNotMatch(new URL(url).pathname, /^\/v1(\/|$)/);
 }
 
 /** A request outside of the document gets an error, unless its target happens to exist. */

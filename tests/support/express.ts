@@ -4,6 +4,7 @@ import { Scratch } from "../services/fossil/support/fossil.ts";
 import { peer } from "./peers.ts";
 import { type TestProject, withProject } from "./projects.ts";
 import { BY_OPERATOR } from "./services.ts";
+import { originOf } from "../../services/identity/mod.ts";
 
 const EXPRESS = new URL("../../../shared/data/express.fossil", import.meta.url);
 
@@ -31,7 +32,7 @@ export function withExpress(
         await Deno.chmod(path, 0o600);
         const { repositories } = test.api.services.hosting;
         await repositories.import(test.project, { path, format: "fossil" }, {
-          caller: BY_OPERATOR,
+          origin: originOf(BY_OPERATOR),
         });
         const checkout = scratch.path("checkout");
         await Deno.mkdir(checkout);

@@ -9,17 +9,28 @@ const INSTALL: ReadonlyMap<string, string> = new Map([
   ["catgirl", "apt-get install catgirl"],
   ["anope", "apt-get install anope"],
   ["atheme-services", "apt-get install atheme-services"],
+  ["caddy", "apt-get install caddy"],
+  ["chromium", "apt-get install chromium"],
+  ["fish", "apt-get install fish"],
   ["fossil", "apt-get install fossil"],
+  ["mcp clients", 'export MUSTER_MCP_CLIENTS="$(scripts/mcp_clients)"'],
   ["git", "apt-get install git"],
   ["inspircd", "apt-get install inspircd"],
   ["irssi", "apt-get install irssi"],
+  ["man", "apt-get install man-db"],
+  ["mandoc", "apt-get install mandoc"],
   ["newer fossil", 'export MUSTER_NEWER_FOSSIL="$(scripts/newer_fossil)"'],
+  ["nginx", "apt-get install nginx-light"],
   ["openssl", "apt-get install openssl"],
+  ["pebble", "apt-get install pebble"],
   ["python clients", 'export MUSTER_PYTHON_CLIENTS="$(scripts/python_clients)"'],
   ["promtool", "apt-get install prometheus"],
   ["setpriv", "apt-get install util-linux"],
+  ["shellcheck", "apt-get install shellcheck"],
+  ["systemd-analyze", "apt-get install systemd"],
   ["tmux", "apt-get install tmux"],
   ["weechat", "apt-get install weechat-curses"],
+  ["zsh", "apt-get install zsh"],
 ]);
 
 /**
@@ -44,6 +55,11 @@ export function newerFossil(): string {
   return Deno.env.get("MUSTER_NEWER_FOSSIL") ?? "";
 }
 
+/** The folder of foreign clients of MCP that `scripts/mcp_clients` made; otherwise empty. */
+export function mcpClients(): string {
+  return Deno.env.get("MUSTER_MCP_CLIENTS") ?? "";
+}
+
 /** Path of a Python with the packages `openai` and `litellm`; otherwise empty. */
 export function pythonClients(): string {
   return Deno.env.get("MUSTER_PYTHON_CLIENTS") ?? "";
@@ -51,6 +67,7 @@ export function pythonClients(): string {
 
 function isInstalled(program: string): boolean {
   if (program === "python clients") return isFile(pythonClients());
+  if (program === "mcp clients") return isFile(`${mcpClients()}/complete`);
   if (program === "newer fossil") return isFile(newerFossil());
   const folders = (Deno.env.get("PATH") ?? "").split(":").filter((folder) => folder !== "");
   return folders.some((folder) => isFile(`${folder}/${program}`));

@@ -1,8 +1,7 @@
 /** Starts the real program in a separate process, and talks to it from outside. */
 import { join } from "node:path";
 import { V8_FLAGS } from "../../scripts/v8_flags.ts";
-
-const ROOT = join(import.meta.dirname ?? ".", "..", "..");
+import { bundledTree } from "./bundled_tree.ts";
 
 /** Time limit for the program to listen, in milliseconds. */
 const START_LIMIT = 30_000;
@@ -19,6 +18,8 @@ export interface ProgramOptions {
   readonly config?: string;
   /** How long it may take to listen, in milliseconds; 30 s if absent. */
   readonly startLimit?: number;
+  /** The port of the inspector; none by default. The executable has no inspector. */
+  readonly inspector?: number;
 }
 
 /** A program that listens. */
@@ -35,6 +36,8 @@ export interface Program extends AsyncDisposable {
   /** The API token. */
   readonly token: string;
   readonly pid: number;
+  /** Resolves with its exit code once it has ended. */
+  readonly ended: Promise<number>;
   /** The lines that it has written to standard error so far. */
   readonly log: readonly string[];
   /** Resolves with the next line of the log that matches. */
@@ -50,41 +53,64 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** The words that run muster: the executable that `MUSTER_EXECUTABLE` names, or the tree. */
-export function musterWords(): [string, ...string[]] {
+/**
+ * The words that run muster: the executable that `MUSTER_EXECUTABLE` names, or a bundled tree.
+ *
+ * @param inspector its port, if it shall have one
+ */
+export function musterWords(inspector?: number): [string, ...string[]] {
   const executable = Deno.env.get("MUSTER_EXECUTABLE");
-  if (executable !== undefined) return [executable];
+  if (executable !== undefined) {
+    if (inspector !== undefined) throw new Error("The executable has no inspector");
+    return [executable];
+  }
+  bundled ??= bundledTree();
   return [
     Deno.execPath(),
     "run",
     "--quiet",
+    ...inspector === undefined ? [] : [`--inspect=127.0.0.1:${inspector}`],
     V8_FLAGS,
-    `--config=${join(ROOT, "deno.json")}`,
+    `--config=${join(bundled, "deno.json")}`,
     "--permission-set",
-    join(ROOT, "main.ts"),
+    join(bundled, "main.ts"),
   ];
 }
 
+/** The bundle that this file of tests runs. */
+let bundled: string | undefined;
+
 /** A command of muster that is not started yet. */
-export function musterCommand(args: readonly string[], options: Deno.CommandOptions): Deno.Command {
-  const [program, ...first] = musterWords();
+export function musterCommand(
+  args: readonly string[],
+  options: Deno.CommandOptions,
+  inspector?: number,
+): Deno.Command {
+  const [program, ...first] = musterWords(inspector);
   return new Deno.Command(program, { ...options, args: [...first, ...args] });
 }
 
 /** `muster serve` with a limit on open files. */
-function limitedCommand(
+export function limitedCommand(
   openFiles: number | undefined,
   options: Deno.CommandOptions,
+  inspector?: number,
 ): Deno.Command {
-  if (openFiles === undefined) return musterCommand(["serve"], options);
+  if (openFiles === undefined) return musterCommand(["serve"], options, inspector);
   const script = `ulimit -n ${openFiles}; exec "$0" "$@"`;
   return new Deno.Command("bash", { ...options, args: ["-c", script, ...musterWords(), "serve"] });
 }
 
+/** The environment of a started program: for the executable, nothing but what is given. */
+export function cleanEnvironment(more: Readonly<Record<string, string>>): Record<string, string> {
+  return Deno.env.has("MUSTER_EXECUTABLE") ? { ...more } : treeEnvironment(more);
+}
+
 /**
- * The environment of a started program: the test's, without variables that would configure muster.
+ * The environment in which Deno runs the tree: the test's, without variables that would configure
+ * muster.
  */
-function cleanEnvironment(more: Readonly<Record<string, string>>): Record<string, string> {
+export function treeEnvironment(more: Readonly<Record<string, string>>): Record<string, string> {
   const inherited = Object.entries(Deno.env.toObject()).filter(([key]) =>
     !key.startsWith("MUSTER_")
   );
@@ -130,7 +156,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     stdin: "null",
     stdout: "null",
     stderr: "piped",
-  }).spawn();
+  }, options.inspector).spawn();
   const log = new ProgramLog();
   const listening = Promise.withResolvers<void>();
   const reading = readLines(process.stderr, (line) => {
@@ -167,6 +193,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     ...await readEndpoints(folder),
     folder,
     pid: process.pid,
+    ended,
     log: log.lines,
     logged: (pattern) => log.wait(pattern, ended),
     stop,
@@ -199,7 +226,7 @@ class ProgramLog {
 }
 
 /** Reads a program's addresses and API token from its data folder. */
-async function readEndpoints(
+export async function readEndpoints(
   folder: string,
 ): Promise<Pick<Program, "api" | "mcp" | "irc" | "ircs" | "token">> {
   const endpoints = JSON.parse(await Deno.readTextFile(join(folder, "data", "endpoints.json")));
@@ -221,6 +248,14 @@ export async function countOpenFiles({ pid }: Pick<Program, "pid">): Promise<num
   const command = new Deno.Command("ls", { args: [`/proc/${pid}/fd`] });
   const { stdout } = await command.output();
   return new TextDecoder().decode(stdout).trim().split("\n").length;
+}
+
+/** Counts the workers of a program (Linux), with a command, as {@linkcode countOpenFiles} does. */
+export async function countWorkers({ pid }: Pick<Program, "pid">): Promise<number> {
+  const command = new Deno.Command("sh", { args: ["-c", `cat /proc/${pid}/task/*/comm`] });
+  const { stdout } = await command.output();
+  const names = new TextDecoder().decode(stdout).split("\n");
+  return names.filter((name) => name.startsWith("worker-")).length;
 }
 
 async function readLines(

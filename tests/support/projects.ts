@@ -91,7 +91,7 @@ function sendTo(
   });
 }
 
-/** Commits files to trunk; returns the check-in. */
+/** Commits files of any names to trunk; returns the check-in. */
 export async function commitFiles(
   { api, project }: Pick<TestProject, "api" | "project">,
   files: Readonly<Record<string, string | Uint8Array>>,
@@ -104,6 +104,7 @@ export async function commitFiles(
         ...stamp,
         parent,
         comment: "Files",
+        anyNames: true,
         changes: Object.entries(files).map(([path, content]) => ({
           kind: "write",
           path,

@@ -1,9 +1,10 @@
 /** Tables of requests: the caller, the request and the expected answer. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { createApp } from "../../routes/app.ts";
+import { type Api, createApi } from "../../routes/app.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import type { TokenRequest } from "../../services/identity/mod.ts";
+import { mountPages } from "../../web/mod.ts";
 import { TestMetrics } from "./metrics.ts";
 import {
   anAgent,
@@ -65,7 +66,8 @@ const TEST_SERVER: NonNullable<Services["ircServer"]> = {
 export class TestApi {
   readonly services: TestServices;
   readonly metrics = new TestMetrics();
-  readonly #app: ReturnType<typeof createApp>;
+  readonly #all: Services;
+  readonly #api: Api;
   readonly #credentials: ReadonlyMap<Who, string>;
 
   /** @param changes services that replace those of most tests */
@@ -77,7 +79,14 @@ export class TestApi {
     this.services = services;
     this.#credentials = credentials;
     const { metrics } = this;
-    this.#app = createApp({ ...services, metrics, ircServer: TEST_SERVER, ...changes });
+    this.#all = { ...services, metrics, ircServer: TEST_SERVER, ...changes };
+    this.#api = createApi(this.#all);
+  }
+
+  /** Adds the web pages, as the program does. Call it before the first request. */
+  mountPages(): void {
+    const { app, projects: projectApi, streams, sharedPages } = this.#api;
+    mountPages(app, { services: this.#all, projectApi, streams }, sharedPages);
   }
 
   /** The API on the same services, except for some parts. */
@@ -95,7 +104,12 @@ export class TestApi {
       const isRaw = typeof body === "string" || body instanceof Uint8Array;
       init.body = isRaw ? body as BodyInit : JSON.stringify(body);
     }
-    return await this.#app.request(path, init, { remoteAddress: from });
+    return await this.#api.app.request(path, init, { remoteAddress: from });
+  }
+
+  /** Answers a request of a real client, which connected from this machine. */
+  async handle(request: Request): Promise<Response> {
+    return await this.#api.app.fetch(request, { remoteAddress: "127.0.0.1" });
   }
 
   /** Sends a body of unknown length as the operator. */
@@ -107,7 +121,7 @@ export class TestApi {
     const [method = "GET", path = "/"] = request.split(" ");
     const authorization = this.#credentials.get("operator") ?? "";
     const init = { method, headers: { ...headers, authorization }, body };
-    return await this.#app.request(path, init, { remoteAddress: "192.0.2.1" });
+    return await this.#api.app.request(path, init, { remoteAddress: "192.0.2.1" });
   }
 
   /** Sends the requests in sequence and compares each answer with the expected one. */

@@ -8,7 +8,12 @@ import {
   type Services,
   startServices,
 } from "../../services/daemon/mod.ts";
-import { type Caller, type IdentityServices, OPERATOR } from "../../services/identity/mod.ts";
+import {
+  type Caller,
+  type IdentityServices,
+  OPERATOR,
+  type PasswordCosts,
+} from "../../services/identity/mod.ts";
 import type { UserDirectory } from "../../services/irc_server/virtual_users/mod.ts";
 import type { Log } from "../../services/log.ts";
 import { TestScheduler } from "./scheduler.ts";
@@ -88,6 +93,12 @@ export class TestLog implements Log {
   }
 }
 
+/** Passwords cost as little as they can, where a test is not about their cost. */
+const CHEAP_PASSWORDS: PasswordCosts = {
+  argon2: { memorySize: 8, iterations: 1, parallelism: 1 },
+  scramRounds: 4096,
+};
+
 /** Options of a test. */
 export interface TestServicesOptions {
   readonly pinnedToken?: string;
@@ -97,6 +108,8 @@ export interface TestServicesOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Accounts log in to the IRC server of the program, instead of {@link TestSessions}. */
   readonly ircServer?: boolean;
+  /** What a guess at a password costs; by default, next to nothing. */
+  readonly passwordCosts?: PasswordCosts;
   /** How accounts get to IRC, if that is not the server of the same program. */
   readonly provisioning?: (stores: TestStores) => Promise<Provisioning>;
 }
@@ -113,8 +126,8 @@ export interface TestServices
     Omit<IdentityServices, "close">,
     Omit<Services, keyof Presence>,
     Presence,
-    Pick<TestHost, "authority" | "channels" | "server">,
-    Pick<TestHost["people"], "virtualUsers"> {
+    Pick<TestHost, "authority" | "channels" | "mutes" | "server">,
+    Pick<TestHost["people"], "virtualUsers" | "botPort"> {
   readonly folder: string;
   readonly database: TestStores["database"];
   readonly sessions: TestSessions;
@@ -162,6 +175,7 @@ export async function openServices(
     environment: (name) => options.environment?.[name],
     scheduler: clock,
     certificate: null,
+    passwordCosts: options.passwordCosts ?? CHEAP_PASSWORDS,
     log,
   };
   const stores = await openStores(daemon, started);
@@ -181,6 +195,7 @@ export async function openServices(
     database: stores.database,
     server: irc.server,
     authority: irc.authority,
+    mutes: irc.mutes,
     channels: irc.channels,
     sessions,
     clock,

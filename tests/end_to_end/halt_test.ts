@@ -1,0 +1,51 @@
+/** The stop button of the real program, from outside. */
+import assert from "node:assert/strict";
+import { registerAgent } from "../support/api.ts";
+import { run, succeed } from "../support/commands.ts";
+import { IrcClient } from "../support/irc_client.ts";
+import { startProgram } from "../support/program.ts";
+import { withFolder } from "../support/temporary.ts";
+
+Deno.test("muster halt stops agents everywhere, survives kill -9, and muster resume ends it", async () => {
+  await withFolder(async (folder) => {
+    let passphrase = "";
+    {
+      await using program = await startProgram({ folder });
+      ({ passphrase } = await registerAgent(program, "scout"));
+      await registerAgent(program, "second");
+      await using irc = await IrcClient.connect(program.irc);
+      await irc.register({ nick: "scout", password: passphrase });
+      assert.match(await succeed(program, "halt", "Wrong", "branch"), /^All agents are halted/);
+      await irc.expect(/NOTICE \S+ :Halted by operator: all agents\. Reason: Wrong branch/);
+      await irc.send("JOIN #general", "PRIVMSG #general :hello");
+      await irc.expect(/ 404 scout #general :All agents are halted: Wrong branch/);
+      await program.stop("SIGKILL");
+    }
+    await using program = await startProgram({ folder });
+    await using irc = await IrcClient.connect(program.irc);
+    await irc.register({ nick: "scout", password: passphrase });
+    await irc.send("JOIN #general", "PRIVMSG #general :hello");
+    await irc.expect(/ 404 scout #general :All agents are halted: Wrong branch/);
+    const posted = await fetch(`${program.api}/v1/channels/general/messages`, {
+      method: "POST",
+      headers: { authorization: `Basic ${btoa(`scout:${passphrase}`)}` },
+      body: JSON.stringify({ text: "hello" }),
+    });
+    assert.equal(posted.status, 423);
+    assert.match((await posted.json()).error, /Wrong branch/);
+    const metrics = await fetch(`${program.api}/v1/metrics`, {
+      headers: { authorization: `Bearer ${program.token}` },
+    });
+    assert.match(await metrics.text(), /^muster_agents_halted 2$/m);
+    const spoken = await succeed(program, "send", "general", "people go on");
+    assert.equal(spoken, "");
+
+    assert.match(await succeed(program, "resume", "--agents", "scout"), /scout: goes on/);
+    await irc.send("PRIVMSG #general :back");
+    await irc.send("PING done");
+    assert.doesNotMatch(await irc.expect(/ 404 | PONG /), / 404 /);
+    assert.match(await succeed(program, "resume"), /^Agents go on.\nHalted now: 0$/m);
+    const wrong = await run(program, "halt", "--agents", "nobody");
+    assert.deepEqual([wrong.code, /nobody/.test(wrong.stderr)], [1, true]);
+  });
+});

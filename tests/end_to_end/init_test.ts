@@ -1,0 +1,99 @@
+/** `muster init`: the configuration and the first records of a new server. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { call, callAs } from "../support/api.ts";
+import { makeCertificate } from "../support/certificate.ts";
+import { peer } from "../support/peers.ts";
+import { runMuster, startProgram } from "../support/program.ts";
+import { withFolder } from "../support/temporary.ts";
+import { loadConfig } from "../../services/config/mod.ts";
+
+/** A field of what the command printed, such as the password. */
+function fieldOf(stdout: string, name: string): string {
+  const [, value = ""] = new RegExp(`^${name} +(\\S+)$`, "m").exec(stdout) ?? [];
+  assert.notEqual(value, "", `${name} is not in ${stdout}`);
+  return value;
+}
+
+async function configOf(folder: string, name = "config.yaml") {
+  const file = join(folder, name);
+  return (await loadConfig({ file, fileRequired: true, environment: {}, flags: {} })).config;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  const entries = await Array.fromAsync(Deno.readDir(folder));
+  return entries.map(({ name }) => name).toSorted();
+}
+
+Deno.test("a server that muster init prepared has the admin, the project and the agent", async () => {
+  await withFolder(async (folder) => {
+    const { code, stdout, stderr } = await runMuster(
+      ["init", "--yes", "--admin", "ann", "--project", "demo", "--agent", "scout"],
+      { folder },
+    );
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.equal(((await Deno.stat(join(folder, "config.yaml"))).mode ?? 0) & 0o777, 0o600);
+    assert.equal(((await Deno.stat(join(folder, "data"))).mode ?? 0) & 0o777, 0o700);
+    const text = await Deno.readTextFile(join(folder, "config.yaml"));
+    assert.match(text, /^api_addr: 127\.0\.0\.1:8080 +# REST API/m);
+    assert.match(text, /^# {2}motd: "" +# message of the day/m);
+
+    await using program = await startProgram({ folder });
+    const password = fieldOf(stdout, "password");
+    const login = await fetch(`${program.api}/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ username: "ann", password }),
+    });
+    assert.deepEqual(await login.json(), { username: "ann" });
+    const admins = await (await call(program, "GET", "/v1/admins")).json();
+    assert.deepEqual(admins.map(({ username }: { username: string }) => username), ["ann"]);
+
+    const scout = { nick: "scout", passphrase: fieldOf(stdout, "passphrase") };
+    const path = "/projects/demo/fossil/api/tickets";
+    const ticket = await callAs(program, scout, "POST", path, { title: "First" });
+    assert.equal(ticket.status, 201, await ticket.text());
+  });
+});
+
+Deno.test("muster init takes an answer a line, and the defaults at the end of the input", {
+  ...peer("openssl"),
+}, async () => {
+  await withFolder(async (folder) => {
+    await makeCertificate(folder);
+    const input = { folder, stdin: "0.0.0.0\ntls.crt\ntls.key\n\ndemo\n" };
+    const { code, stdout, stderr } = await runMuster(["init", "--data-dir", "state"], input);
+    assert.equal(code, 0, stderr);
+    assert.equal(fieldOf(stdout, "admin"), "admin");
+    assert.equal(fieldOf(stdout, "project"), "demo");
+    assert.equal(stdout.includes("passphrase "), false);
+    assert.equal(stderr.split("\n").filter((line) => line.includes("?")).length, 6, stderr);
+    const config = await configOf(folder);
+    assert.equal(config.data_dir, "state");
+    assert.equal(config.api_addr, "0.0.0.0:8080");
+    assert.equal(config.irc.listen, "127.0.0.1:6667");
+    assert.equal(config.irc.tls_listen, "0.0.0.0:6697");
+    assert.deepEqual([config.tls.cert, config.tls.key], ["tls.crt", "tls.key"]);
+  });
+});
+
+Deno.test("muster init overwrites no configuration, and leaves none after a failure", async () => {
+  await withFolder(async (folder) => {
+    await Deno.writeTextFile(join(folder, "mine.yaml"), "log: { level: debug }\n");
+    const again = await runMuster(["init", "--yes", "--config", "mine.yaml"], { folder });
+    assert.equal(again.code, 1);
+    assert.match(again.stderr, /already a file mine\.yaml.* overwrites nothing/);
+    const wrong = await runMuster(["init"], { folder, stdin: "everywhere\n" });
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, /The answer "everywhere" must be an IP address/);
+    const reserved = await runMuster(["init", "--yes", "--project", "Demo"], { folder });
+    assert.equal(reserved.code, 2);
+    assert.match(reserved.stderr, /"Demo" of --project must be 1 to 64 lower-case letters/);
+    assert.deepEqual(await namesIn(folder), ["mine.yaml"]);
+
+    await using _ = await startProgram({ folder });
+    const running = await runMuster(["init", "--yes"], { folder });
+    assert.equal(running.code, 1);
+    assert.deepEqual(await namesIn(folder), ["data", "mine.yaml"]);
+  });
+});

@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import { dirname, join } from "node:path";
+import { atHome, homeOf, runAtHome, tokenFileOf } from "../support/agent_clients.ts";
+import { call } from "../support/api.ts";
+import { musterWords, type Program, startProgram } from "../support/program.ts";
+import { withFolder } from "../support/temporary.ts";
+
+/** The files of clients in a home folder. */
+const FILES = {
+  claude: "claude/.claude.json",
+  codex: ".codex/config.toml",
+  gemini: ".gemini/settings.json",
+  cursor: ".cursor/mcp.json",
+} as const;
+
+function userFile(program: Program, client: keyof typeof FILES): string {
+  return join(homeOf(program), FILES[client]);
+}
+
+function read(path: string): Record<string, unknown> {
+  return JSON.parse(Deno.readTextFileSync(path));
+}
+
+/** The words with which a client starts the muster under test. */
+function words(): string[] {
+  return musterWords().filter((word) => !word.startsWith("--v8-flags"));
+}
+
+/** Claude Code's entry for scout. */
+function claudeEntry(program: Program): unknown {
+  const [command, ...args] = words();
+  const env = { MUSTER_URL: program.mcp, MUSTER_TOKEN_FILE: tokenFileOf(program, "scout") };
+  return { muster: { type: "stdio", command, args: [...args, "mcp"], env } };
+}
+
+async function writesEntryAndHooks(program: Program): Promise<void> {
+  const path = userFile(program, "claude");
+  const install = ["mcp", "install", "claude", "--agent", "scout", "--hooks", "--yes"];
+  const output = await atHome(program, ...install);
+  assert.match(output, /^\+\+\+ .*\n@@ /m);
+  assert.match(output, /"scout"\. It is a member of no project yet: "muster project member add/);
+  assert.deepEqual(read(path)["mcpServers"], claudeEntry(program));
+  assert.equal(Deno.statSync(path).mode! & 0o777, 0o600);
+
+  // https://code.claude.com/docs/en/hooks
+  const settings = join(homeOf(program), "claude", "settings.json");
+  const hooks = read(settings)["hooks"] as Record<string, unknown>;
+  assert.deepEqual(Object.keys(hooks), ["SessionStart", "UserPromptSubmit", "PostToolUse", "Stop"]);
+  const command = [
+    ...words(),
+    ...["hook", "claude", "--url", program.api, "--agent", "scout"],
+    ...["--token-file", tokenFileOf(program, "scout")],
+  ].join(" ");
+  for (const groups of Object.values(hooks)) {
+    assert.deepEqual(groups, [{ hooks: [{ type: "command", command, timeout: 5 }] }]);
+  }
+  assert.match(await atHome(program, ...install), /already has this entry/);
+
+  const token = Deno.readTextFileSync(tokenFileOf(program, "scout")).trim();
+  const tokens = await (await call(program, "GET", "/v1/tokens")).json();
+  assert.deepEqual(tokens.map(({ owner }: { owner: string }) => owner), ["scout"]);
+  const files = await new Deno.Command("grep", { args: ["-rl", token, homeOf(program)] }).output();
+  assert.equal(new TextDecoder().decode(files.stdout).trim(), tokenFileOf(program, "scout"));
+
+  assert.match(await atHome(program, "mcp", "uninstall", "claude", "--yes"), /^-.*muster/m);
+  assert.deepEqual([read(path)["mcpServers"], read(settings)["hooks"]], [{}, undefined]);
+}
+
+async function namesNobody(program: Program): Promise<void> {
+  const path = join(program.folder, ".codex", "config.toml");
+  await atHome(program, "mcp", "install", "codex", "--project", "--http", "--yes");
+  assert.equal(
+    Deno.readTextFileSync(path),
+    `[mcp_servers.muster]\nurl = "${program.mcp}"\nbearer_token_env_var = "MUSTER_TOKEN"\n`,
+  );
+  assert.equal(Deno.statSync(path).mode! & 0o777, 0o644);
+  const args = ["mcp", "install", "claude", "--project", "--agent", "a"];
+  const refused = await runAtHome(program, args);
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /A project's file names no agent/);
+}
+
+async function keepsTheRest(program: Program): Promise<void> {
+  const path = userFile(program, "gemini");
+  const before = `{
+  // mine
+  "mcpServers": {
+    "docs": { "command": "docs" },
+    "muster": { "command": "old", "env": { "DEBUG": "1", "MUSTER_URL": "x" }, "trust": true },
+  },
+}
+`;
+  const real = join(program.folder, "dotfiles.json");
+  Deno.mkdirSync(dirname(path), { recursive: true });
+  Deno.writeTextFileSync(real, before, { mode: 0o640 });
+  Deno.symlinkSync(real, path);
+  const output = await atHome(program, "mcp", "install", "gemini", "--agent", "scout", "--yes");
+  const text = Deno.readTextFileSync(path);
+  assert.match(
+    text,
+    /^ {2}\/\/ mine\n {2}"mcpServers": \{\n {4}"docs": \{ "command": "docs" \},$/m,
+  );
+  assert.match(text, /"trust": true/);
+  assert.match(text, /"DEBUG": "1"/);
+  assert.ok(Deno.lstatSync(path).isSymlink);
+  assert.equal(Deno.statSync(real).mode! & 0o777, 0o640);
+  const copy = /the old file is (.*)$/m.exec(output)?.[1] ?? "";
+  assert.equal(dirname(copy), await Deno.realPath(program.folder));
+  assert.equal(Deno.readTextFileSync(copy), before);
+  assert.equal(Deno.statSync(copy).mode! & 0o777, 0o640);
+}
+
+async function ignoresForeignConfiguration(program: Program): Promise<void> {
+  await Deno.writeTextFile(join(program.folder, "config.yaml"), "version: 2\njobs: []\n");
+  const { code, stderr } = await runAtHome(program, ["agent", "list"]);
+  assert.equal(code, 0, stderr);
+  const strict = await runAtHome(program, ["agent", "list", "--config", "config.yaml"]);
+  assert.equal(strict.code, 2);
+}
+
+async function changesNothing(program: Program): Promise<void> {
+  const claude = userFile(program, "claude");
+  const codex = userFile(program, "codex");
+  for (const path of [claude, codex]) Deno.mkdirSync(dirname(path), { recursive: true });
+  Deno.writeTextFileSync(claude, '{"mcpServers": {');
+  Deno.writeTextFileSync(codex, "a = [");
+  for (const [client, what] of [["claude", "JSON"], ["codex", "TOML"]] as const) {
+    const args = ["mcp", "install", client, "--agent", "scout", "--yes"];
+    const { code, stderr } = await runAtHome(program, args);
+    assert.equal(code, 1);
+    assert.match(stderr, new RegExp(`stays as it is: it is not valid ${what}: see line 1$`, "m"));
+  }
+  assert.equal(Deno.readTextFileSync(claude), '{"mcpServers": {');
+
+  const unasked = await runAtHome(program, ["mcp", "install", "cursor", "--agent", "scout"]);
+  assert.equal(unasked.code, 2);
+  assert.match(unasked.stderr, /^Nothing was written: add --yes/m);
+  const printed = await atHome(program, "mcp", "install", "cursor", "--agent", "scout", "--print");
+  assert.deepEqual(JSON.parse(printed), { mcpServers: claudeEntry(program) });
+  assert.throws(() => Deno.statSync(userFile(program, "cursor")), Deno.errors.NotFound);
+  assert.throws(() => Deno.statSync(tokenFileOf(program, "scout")), Deno.errors.NotFound);
+  assert.deepEqual(await (await call(program, "GET", "/v1/agents")).json(), []);
+}
+
+async function takesTheToken(program: Program): Promise<void> {
+  await atHome(program, "agent", "add", "builder");
+  const issued = JSON.parse(
+    await atHome(program, "token", "add", "builder", "--scopes", "read,write", "--json"),
+  );
+  const install = ["mcp", "install", "cursor", "--agent", "builder", "--yes"];
+  const stranger = { environment: { MUSTER_TOKEN: "0".repeat(40) }, stdin: "f".repeat(40) };
+  const wrong = await runAtHome(program, [...install, "--token-stdin"], stranger);
+  assert.match(wrong.stderr, /is not one of the agent "builder"/);
+  assert.throws(() => Deno.statSync(userFile(program, "cursor")), Deno.errors.NotFound);
+  const own = await runAtHome(program, [...install, "--token-stdin"], {
+    ...stranger,
+    stdin: issued.token,
+  });
+  assert.equal(own.code, 0, own.stderr);
+  const path = tokenFileOf(program, "builder");
+  assert.equal(Deno.readTextFileSync(path), `${issued.token}\n`);
+  assert.equal(Deno.statSync(path).mode! & 0o777, 0o600);
+  assert.equal(Deno.statSync(dirname(path)).mode! & 0o777, 0o700);
+
+  await atHome(program, "token", "remove", issued.id);
+  await atHome(program, ...install);
+  const fresh = Deno.readTextFileSync(path).trim();
+  assert.notEqual(fresh, issued.token);
+  const shown = await runAtHome(program, ["agent", "inbox", "builder"], {
+    environment: { MUSTER_TOKEN_FILE: path },
+  });
+  assert.equal(shown.code, 0, shown.stderr);
+}
+
+/** In this order: the first ones find no agent and no token. */
+const STEPS = [
+  ["an unreadable file, a missing answer and --print change nothing", changesNothing],
+  ["a project's file names no person, no path and no secret", namesNobody],
+  [
+    "a client gets an entry and hooks, once, with a token that no file of it contains",
+    writesEntryAndHooks,
+  ],
+  ["what else is in a file stays, and a copy of it is kept beside it", keepsTheRest],
+  ["a file config.yaml of another program does no harm", ignoresForeignConfiguration],
+  [
+    "an agent without the operator's token brings its own, and a revoked one is replaced",
+    takesTheToken,
+  ],
+] as const;
+
+Deno.test("muster mcp install", async (test) => {
+  await using program = await startProgram();
+  for (const [name, run] of STEPS) {
+    await test.step(name, () =>
+      withFolder(async (folder) => {
+        await Deno.symlink(join(program.folder, "data"), join(folder, "data"));
+        await run({ ...program, folder });
+      }));
+  }
+});

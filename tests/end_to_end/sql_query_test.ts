@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { join } from "node:path";
+import { call, registerAgent } from "../support/api.ts";
+import { type Program, startProgram } from "../support/program.ts";
+import { type Attempt, SECRET, SECRETS_SQL, SQL_ATTEMPTS } from "../support/sql_attempts.ts";
+
+/** The result of a tool. */
+interface ToolResult {
+  readonly content: readonly { readonly text: string }[];
+  readonly isError: boolean;
+  readonly structuredContent?: Record<string, unknown>;
+}
+
+/** Calls `sql_query` as the holder of a credential. */
+async function query(
+  program: Program,
+  authorization: string,
+  input: { readonly slug?: string | undefined; readonly sql: string; readonly max_chars?: number },
+): Promise<ToolResult> {
+  const response = await fetch(program.mcp, {
+    method: "POST",
+    headers: { authorization, "MCP-Protocol-Version": "2025-06-18" },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "sql_query", arguments: { slug: "demo", ...input } },
+    }),
+  });
+  return (await response.json()).result;
+}
+
+async function agent(program: Program, nick: string): Promise<string> {
+  const { passphrase } = await registerAgent(program, nick, { channels: ["general"] });
+  return `Basic ${btoa(`${nick}:${passphrase}`)}`;
+}
+
+/** A program with a project whose closed tables hold secrets, and two agents who may read it. */
+async function startWithSecrets() {
+  const program = await startProgram();
+  const body = { slug: "demo", name: "Demo", description: "", visibility: "private" };
+  assert.equal((await call(program, "POST", "/v1/projects", body)).status, 201);
+  const readers: string[] = [];
+  for (const nick of ["reader", "other"]) {
+    readers.push(await agent(program, nick));
+    const path = `/v1/projects/demo/members/${nick}`;
+    assert.ok((await call(program, "PUT", path, { role: "read" })).ok);
+  }
+  using file = new DatabaseSync(join(program.folder, "data", "projects", "demo.fossil"));
+  file.exec(SECRETS_SQL);
+  return { program, readers };
+}
+
+type Scene = Awaited<ReturnType<typeof startWithSecrets>>;
+
+const ENDLESS =
+  "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT count(*) FROM c";
+
+async function answersReader({ program, readers: [reader = ""] }: Scene): Promise<void> {
+  const sql = "SELECT type, comment FROM event";
+  const { structuredContent, content, isError } = await query(program, reader, { sql });
+  assert.equal(isError, false, content[0]?.text);
+  assert.deepEqual(structuredContent, {
+    columns: ["type", "comment"],
+    rows: [["ci", "initial empty check-in"]],
+    count: 1,
+    cut_off: null,
+  });
+  assert.equal(
+    content[0]?.text,
+    'columns: ["type","comment"]\n["ci","initial empty check-in"]\n1 row',
+  );
+  const only = await query(program, reader, { sql: "SELECT 7", slug: undefined });
+  assert.deepEqual(only.structuredContent?.["rows"], [[7]], "The reader reaches one project");
+  const endless = ENDLESS.replace("count(*)", "x");
+  const many = await query(program, reader, { sql: endless });
+  assert.equal(many.structuredContent?.count, 1000);
+  assert.match(
+    many.content[0]?.text ?? "",
+    /1000 rows\. The statement was stopped at the limit of/,
+  );
+  const few = await query(program, reader, { sql: endless, max_chars: 1000 });
+  assert.match(few.content[0]?.text ?? "", /did not fit into max_chars.*OFFSET \d+/);
+}
+
+async function refusesStrangers({ program }: Scene): Promise<void> {
+  const stranger = await agent(program, "stranger-1");
+  const { content, isError } = await query(program, stranger, { sql: "SELECT 1" });
+  assert.equal(isError, true);
+  assert.match(content[0]?.text ?? "", /There is no project "demo"/);
+}
+
+// Those that run until the limit are tried in tests/services/queries, and two of them below.
+async function refusesAttempts({ program, readers }: Scene): Promise<void> {
+  const waiting: Attempt[] = SQL_ATTEMPTS.filter(({ isLong }) => !isLong);
+  assert.ok(waiting.length >= 100);
+  const attack = async (authorization: string) => {
+    for (let attempt = waiting.shift(); attempt !== undefined; attempt = waiting.shift()) {
+      const { sql, refusal } = attempt;
+      const { content, isError } = await query(program, authorization, { sql });
+      const text = content.map(({ text }) => text).join("\n");
+      assert.equal(isError, true, `${sql}\n${text.slice(0, 500)}`);
+      assert.match(text, refusal, sql);
+      assert.ok(!text.includes(SECRET), sql);
+    }
+  };
+  await Promise.all(readers.map(attack));
+  const { isError } = await query(program, readers[0] ?? "", { sql: "SELECT 1" });
+  assert.equal(isError, false);
+  assert.deepEqual(program.log.filter((line) => /bug|panic/i.test(line)), []);
+}
+
+async function leavesOthersAlone({ program, readers }: Scene): Promise<void> {
+  let running = 2;
+  const attacks = readers.map(async (reader) => {
+    const { content } = await query(program, reader, { sql: ENDLESS });
+    running--;
+    return content[0]?.text;
+  });
+  for (let count = 0; count < 20; count++) {
+    const text = `message ${count}`;
+    const posted = await call(program, "POST", "/v1/channels/general/messages", { text });
+    assert.equal(posted.status, 204);
+  }
+  const ticket = { title: "Written meanwhile" };
+  const made = await call(program, "POST", "/projects/demo/fossil/api/tickets", ticket);
+  assert.equal(made.status, 201);
+  assert.equal(running, 2, "Both statements still run");
+  for (const text of await Promise.all(attacks)) {
+    assert.match(text ?? "", /took longer than 5 seconds and was ended/);
+  }
+}
+
+async function limitsCallers(
+  { program, readers: [reader = "", other = ""] }: Scene,
+): Promise<void> {
+  const endless = Array.from({ length: 5 }, () => query(program, reader, { sql: ENDLESS }));
+  const { content, isError } = await Promise.race(endless);
+  assert.equal(isError, true);
+  assert.match(content[0]?.text ?? "", /Too many SQL statements run or wait already/);
+  const answer = await query(program, other, { sql: "SELECT 1" });
+  assert.equal(answer.isError, false, "Others are not held up");
+  await program.stop();
+  await Promise.allSettled(endless);
+}
+
+/** In this order: the last one ends the program. */
+const STEPS = [
+  ["sql_query answers a reader with columns, rows and what is missing", answersReader],
+  ["sql_query is closed to those who may not read the project", refusesStrangers],
+  ["100 attempts to read secrets, to write or to exhaust the machine are refused", refusesAttempts],
+  ["chat and commits go on while statements run as long as they may", leavesOthersAlone],
+  ["a caller's fifth statement is refused while four run or wait", limitsCallers],
+] as const;
+
+Deno.test("sql_query over MCP", async (test) => {
+  const scene = await startWithSecrets();
+  await using _ = scene.program;
+  for (const [name, run] of STEPS) await test.step(name, () => run(scene));
+});

@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { ROOT } from "../../scripts/bundle.ts";
+import { END_TO_END_SIZE, findTests, GROUP_SIZE, groupFiles } from "../../scripts/test_groups.ts";
+
+Deno.test("each file of tests is in one group of a folder, which is not too large", () => {
+  const folder = join(ROOT, "tests");
+  const files = findTests(folder);
+  assert.ok(files.includes(join(folder, "scripts", "test_groups_test.ts")));
+  const groups = [...groupFiles(folder, files)];
+  assert.deepEqual(groups.flatMap(([, group]) => group).sort(), [...files].sort());
+  for (const [name, group] of groups) {
+    const most = name.startsWith("end_to_end") ? END_TO_END_SIZE : GROUP_SIZE;
+    assert.ok(group.length > 0 && group.length <= most, name);
+    const parent = join(folder, name.replace(/-\d+$/, ""));
+    assert.ok(group.every((file) => file.startsWith(`${parent}/`)), name);
+  }
+});
+
+Deno.test("files of tests are those that deno test takes", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "muster-test-" });
+  const names = ["one_test.ts", "two_test.tsx", "three.test.ts", "test.ts", "latest.ts", "four.ts"];
+  for (const name of names) Deno.writeTextFileSync(join(folder, name), "");
+  const found = findTests(folder).map((path) => path.slice(folder.length + 1));
+  await Deno.remove(folder, { recursive: true });
+  assert.deepEqual(found, ["one_test.ts", "test.ts", "three.test.ts", "two_test.tsx"]);
+});

@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { peer } from "../support/peers.ts";
+import { live } from "./days.ts";
+
+Deno.test({
+  name: "a soak of three hours does all of its work, and measures it",
+  // The executable has no inspector, which measures the threads.
+  ignore: peer("fossil").ignore || Deno.env.has("MUSTER_EXECUTABLE"),
+  fn: async () => {
+    const { rounds, trends } = await live(3);
+    assert.ok(rounds >= 3, `${rounds}`);
+    const names = trends.map(({ name }) => name);
+    const costs = ["reads", "pages", "posts", "commits"];
+    assert.deepEqual(names, [...costs, "live memory", "resident memory", "files"]);
+    for (const { name, first, last } of trends) {
+      assert.ok(first.value > 0 && last.value > 0, name);
+    }
+  },
+});

@@ -1,0 +1,115 @@
+/**
+ * The tree as a bundle, which starts with a third of the work. Tests run muster hundreds of times.
+ */
+import { createHash } from "node:crypto";
+import { dirname, join } from "node:path";
+import config from "../../deno.json" with { type: "json" };
+import { bundle, bundleProgram, ROOT } from "../../scripts/bundle.ts";
+
+/** Where the bundles are; Git, lint and format leave it out. */
+const FOLDER = join(ROOT, "dist", "tests");
+
+/** What the bundler does not read, at the root of the tree. Hidden files are left out too. */
+const UNREAD = ["bench", "coverage", "data", "dist", "docs", "node_modules", "tests"];
+
+/** How long an unused bundle stays, in milliseconds: another run of the tests may still use it. */
+const KEPT_MS = 24 * 3600 * 1000;
+
+/** The modules with which the process of a query begins. */
+const QUERY = ["query_main", "query_worker"];
+
+/**
+ * A folder with the `main.ts` and `deno.json` of a bundle of this tree. The first caller makes it;
+ * others wait, in this process and in others. A change of any source makes another bundle.
+ *
+ * @throws {Error} Deno could not bundle the tree; it has printed the reason to standard error.
+ */
+export function bundledTree(): string {
+  Deno.mkdirSync(FOLDER, { recursive: true });
+  using lock = Deno.openSync(join(FOLDER, "lock"), { write: true, create: true });
+  lock.lockSync(true);
+  let folder = folderOf(hashTree(ROOT));
+  while (!exists(folder)) {
+    const unfinished = join(FOLDER, "unfinished");
+    if (exists(unfinished)) Deno.removeSync(unfinished, { recursive: true });
+    makeBundle(unfinished);
+    // A source may have changed in the meantime.
+    const before = folder;
+    folder = folderOf(hashTree(ROOT));
+    if (folder === before) Deno.renameSync(unfinished, folder);
+    removeUnused();
+  }
+  Deno.utimeSync(folder, new Date(), new Date());
+  return folder;
+}
+
+function folderOf(hash: string): string {
+  return join(FOLDER, hash);
+}
+
+/** A hash of the runtime's version, and of each file in a tree that the bundler may read. */
+export function hashTree(root: string): string {
+  const hash = createHash("sha256").update(Deno.version.deno);
+  for (const { name, isDirectory } of listFolder(root)) {
+    if (UNREAD.includes(name)) continue;
+    if (isDirectory) addFolder(hash, join(root, name));
+    else addFile(hash, join(root, name));
+  }
+  return hash.digest("hex").slice(0, 32);
+}
+
+function addFolder(hash: ReturnType<typeof createHash>, folder: string): void {
+  for (const { name, isDirectory } of listFolder(folder)) {
+    if (isDirectory) addFolder(hash, join(folder, name));
+    else addFile(hash, join(folder, name));
+  }
+}
+
+function addFile(hash: ReturnType<typeof createHash>, path: string): void {
+  const content = Deno.readFileSync(path);
+  hash.update(`${path}\0${content.length}\0`).update(content);
+}
+
+/** The files and folders in a folder, sorted, without hidden ones. */
+function listFolder(folder: string): readonly Deno.DirEntry[] {
+  return [...Deno.readDirSync(folder)]
+    .filter(({ name }) => !name.startsWith("."))
+    .sort((one, other) => one.name < other.name ? -1 : 1);
+}
+
+/**
+ * Makes the bundle, in a layout where the program finds by relative paths what it finds in the tree:
+ * its `main.ts`, and the module with which the process of a query begins.
+ */
+function makeBundle(folder: string): void {
+  const { unstable, permissions } = config;
+  write(join(folder, "deno.json"), JSON.stringify({ unstable, permissions }));
+  bundleProgram(join(folder, "services", "bundle"));
+  write(join(folder, "main.ts"), 'import "./services/bundle/main.js";\n');
+
+  const sql = join("services", "fossil", "sql");
+  bundle(QUERY.map((name) => join(sql, `${name}.ts`)), join(folder, sql));
+  for (const name of QUERY) write(join(folder, sql, `${name}.ts`), `import "./${name}.js";\n`);
+}
+
+function write(path: string, text: string): void {
+  Deno.mkdirSync(dirname(path), { recursive: true });
+  Deno.writeTextFileSync(path, text);
+}
+
+/** Removes what no run of the tests has used for a day. */
+function removeUnused(): void {
+  for (const { name, isDirectory } of Deno.readDirSync(FOLDER)) {
+    const path = join(FOLDER, name);
+    const usedAt = Deno.statSync(path).mtime?.getTime() ?? 0;
+    if (isDirectory && usedAt < Date.now() - KEPT_MS) Deno.removeSync(path, { recursive: true });
+  }
+}
+
+function exists(path: string): boolean {
+  try {
+    return Deno.statSync(path).isDirectory;
+  } catch {
+    return false;
+  }
+}

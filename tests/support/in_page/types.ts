@@ -1,0 +1,31 @@
+/** What the checks of a page say; both the page and the test know these types. */
+
+/** The functions that `checks.ts` gives a page. */
+export interface PageChecks {
+  /** What is wrong with the page as a whole; empty if nothing is. */
+  faults(): Promise<string[]>;
+  /** How many pixels the page is wider than the window, with what it cuts off. */
+  overflow(): number;
+  /** How many pixels the page is wider than the window. */
+  pageOverflow(): number;
+  /** Opens everything that is folded, and the menu. */
+  unfold(): void;
+  /** Kinds of visible elements that were not there when the page was unfolded. */
+  appeared(): string[];
+  /** Begins to note what the Tab key reaches; returns the number of elements that it must reach. */
+  startFocusWalk(): number;
+  /** Whether the walk has come back to an element where it was before. */
+  hasWalkedAround(): boolean;
+  /** What is wrong with the walk. */
+  focusFaults(): string[];
+}
+
+/** The functions that `live.ts` gives a page. */
+export interface LiveChecks {
+  /** Elements and attributes that people's texts must not make, and a script that ran. */
+  liveFaults(): string[];
+  /** The same for many pages, which are shown in frames at both widths, and what is too wide. */
+  liveFaultsOf(paths: readonly string[]): Promise<string[]>;
+  /** Those of the texts that the page does not show as they are, but for blanks. */
+  missing(texts: readonly string[]): string[];
+}

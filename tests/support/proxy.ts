@@ -1,0 +1,200 @@
+/** A reverse proxy of `deploy/` as its real program, in front of a started muster. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { call, registerAgent } from "./api.ts";
+import { makeCertificate } from "./certificate.ts";
+import { type Program, startProgram } from "./program.ts";
+import { withFolder } from "./temporary.ts";
+import { WAIT_LIMIT } from "./until.ts";
+
+/** Where a proxy listens and what it stands before. */
+export interface Placed {
+  /** A folder for its files; it holds `tls.crt` and `tls.key`. */
+  readonly folder: string;
+  /** Its port for TLS. */
+  readonly port: number;
+  /** `HOST:PORT` of the API. */
+  readonly api: string;
+  /** `HOST:PORT` of IRC over WebSocket. */
+  readonly webSocket: string;
+}
+
+/** A running proxy with muster behind it. */
+export interface Proxied {
+  /** `https://localhost:PORT`. */
+  readonly url: string;
+  readonly program: Program;
+  /** The certificate of the proxy, PEM. */
+  readonly cert: string;
+  readonly folder: string;
+}
+
+/** A port of this machine that nothing used a moment ago. */
+export function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+/** Replaces parts of a configuration, each of which must be there. */
+export function adapt(text: string, changes: readonly (readonly [string, string])[]): string {
+  for (const [before, after] of changes) {
+    assert.ok(text.includes(before), `The configuration lacks ${before}`);
+    text = text.replaceAll(before, after);
+  }
+  return text;
+}
+
+/** Runs a test with muster behind a proxy. `start` writes the proxy's files and starts it. */
+export async function withProxy(
+  start: (placed: Placed) => Promise<Deno.Command>,
+  run: (proxied: Proxied) => Promise<void>,
+): Promise<void> {
+  await withFolder(async (folder) => {
+    const { cert } = await makeCertificate(folder);
+    const port = freePort();
+    const url = `https://localhost:${port}`;
+    await using program = await startProgram({
+      config: `trusted_proxies: [127.0.0.1]\ncors: { origins: ["${url}"] }\n` +
+        "irc: { websocket_listen: 127.0.0.1:0 }\n",
+    });
+    const command = await start({
+      folder,
+      port,
+      api: new URL(program.api).host,
+      webSocket: await webSocketOf(program),
+    });
+    const proxy = command.spawn();
+    try {
+      await untilListening(port, proxy.status);
+      await run({ url, program, cert, folder });
+    } finally {
+      proxy.kill("SIGTERM");
+      await proxy.status;
+    }
+  });
+}
+
+/** `HOST:PORT` of a program's IRC over WebSocket. */
+async function webSocketOf({ folder }: Program): Promise<string> {
+  const endpoints = JSON.parse(await Deno.readTextFile(join(folder, "data", "endpoints.json")));
+  return new URL(endpoints.irc_websocket).host;
+}
+
+/** Waits until a port accepts connections. */
+export async function untilListening(
+  port: number,
+  ended: Promise<Deno.CommandStatus>,
+): Promise<void> {
+  let isRunning = true;
+  ended.then(() => isRunning = false);
+  for (const start = performance.now(); performance.now() - start < WAIT_LIMIT && isRunning;) {
+    try {
+      (await Deno.connect({ hostname: "127.0.0.1", port })).close();
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+  throw new Error(`Nothing listens on port ${port}`);
+}
+
+/** Requests reach muster with the address of the client, which cannot pretend to be another. */
+export async function checkAddresses({ url, program, cert }: Proxied): Promise<void> {
+  using client = Deno.createHttpClient({ caCerts: [cert], localAddress: "127.0.0.2" });
+  const logged = program.logged(/"route":"\/v1\/status"/);
+  const response = await fetch(`${url}/v1/status`, {
+    client,
+    headers: { authorization: `Bearer ${program.token}`, "x-forwarded-for": "203.0.113.9" },
+  });
+  assert.equal(response.status, 200);
+  await response.body?.cancel();
+  assert.match(await logged, /"address":"127\.0\.0\.2"/);
+}
+
+/** A message arrives on an event stream at once, and the stream ends with its reader. */
+export async function checkStream({ url, program, cert }: Proxied): Promise<void> {
+  using client = Deno.createHttpClient({ caCerts: [cert] });
+  const path = `/v1/channels/general/stream?token=${program.token}`;
+  const ended = program.logged(/"route":"\/v1\/channels\/\{channel\}\/stream"/);
+  const stream = await fetch(url + path, { client });
+  assert.equal(stream.status, 200);
+  const posted = await call(program, "POST", "/v1/channels/general/messages", { text: "at once" });
+  assert.equal(posted.status, 204);
+  const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+  for (let text = ""; !text.includes("at once");) {
+    const { value, done } = await reader?.read() ?? { done: true };
+    assert.ok(!done, text);
+    text += value;
+  }
+  await reader?.cancel();
+  await ended;
+}
+
+/** A client in a page of the proxy's origin logs on to IRC over WebSocket. */
+export async function checkWebSocket({ url, cert }: Proxied): Promise<void> {
+  using client = Deno.createHttpClient({ caCerts: [cert] });
+  const socket = new WebSocket(`${url.replace("https", "wss")}/irc`, {
+    client,
+    protocols: ["text.ircv3.net"],
+    headers: { origin: url },
+  });
+  const welcomed = Promise.withResolvers<void>();
+  const closed = new Promise<void>((resolve) => socket.onclose = () => resolve());
+  closed.then(() => welcomed.reject(new Error("It was closed before the welcome")));
+  socket.onopen = () => ["NICK page", "USER page 0 * :Page"].forEach((line) => socket.send(line));
+  socket.onmessage = ({ data }) => {
+    if (/ 001 page /.test(data)) welcomed.resolve();
+  };
+  await welcomed.promise;
+  socket.close();
+  await closed;
+}
+
+/** The `fossil` program clones a project, and pushes a file longer than most proxies' bounds. */
+export async function checkFossil({ url, program, folder }: Proxied): Promise<void> {
+  await registerAgent(program, "builder");
+  await expect(call(program, "POST", "/v1/projects", { slug: "demo" }), 201);
+  const member = "/v1/projects/demo/members/builder";
+  await expect(call(program, "PUT", member, { role: "write" }), 201);
+  const issued = await expect(
+    call(program, "POST", "/v1/tokens", {
+      owner: "builder",
+      name: "proxy",
+      scopes: ["read", "write"],
+    }),
+    201,
+  );
+  const remote = `${url.replace("//", `//builder:${issued["token"]}@`)}/projects/demo/fossil`;
+  await Deno.mkdir(join(folder, "work"));
+  const bytes = crypto.getRandomValues(new Uint8Array(60_000));
+  await Deno.writeFile(
+    join(folder, "work", "long.bin"),
+    new Uint8Array(3_000_000).map((_, at) => (bytes[at % 59_999] ?? 0) ^ (at >> 8)),
+  );
+  const fossil = async (place: string, ...args: string[]) => {
+    const { code, stdout, stderr } = await new Deno.Command("fossil", {
+      args,
+      cwd: join(folder, place),
+      env: { HOME: folder, USER: "builder", SSL_CERT_FILE: join(folder, "tls.crt") },
+      stdin: "null",
+    }).output();
+    const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+    assert.equal(code, 0, `fossil ${args.join(" ")}: ${text}`);
+  };
+  await fossil(".", "clone", remote, "demo.fossil", "--save-http-password");
+  await fossil("work", "open", "../demo.fossil", "--keep");
+  await fossil("work", "add", "long.bin");
+  await fossil("work", "commit", "-m", "Add a long file", "--no-warnings");
+  const timeline = await expect(
+    call(program, "GET", "/projects/demo/fossil/api/timeline"),
+    200,
+  );
+  assert.match(JSON.stringify(timeline), /Add a long file/);
+}
+
+async function expect(asked: Promise<Response>, status: number): Promise<Record<string, unknown>> {
+  const response = await asked;
+  const text = await response.text();
+  assert.equal(response.status, status, text);
+  return text === "" ? {} : JSON.parse(text);
+}

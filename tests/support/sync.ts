@@ -1,0 +1,136 @@
+/** A project over HTTP, and the `fossil` program as its client. */
+import assert from "node:assert/strict";
+import { difference, dumpTables } from "../services/fossil/support/tables.ts";
+import type { Run } from "../services/fossil/support/fossil.ts";
+import { type TestProject, withProject } from "./projects.ts";
+import type { TestServicesOptions } from "./services.ts";
+
+/** The project of a test, listening. */
+export interface SyncTest extends TestProject {
+  /** `http://HOST:PORT`. */
+  readonly origin: string;
+  /** The URL of the project with a user and a token of the agent `caller`. */
+  readonly url: string;
+  /** The same for the agent `other`. */
+  readonly otherUrl: string;
+  /** A folder for the client, which goes away with the test. */
+  readonly client: FossilClient;
+  /** Path of the server's repository file. */
+  readonly file: string;
+  /** Checks that a repository is sound: its content, and its tables against a rebuild. */
+  assertSound(path?: string): Promise<void>;
+}
+
+/**
+ * Runs a test on the new private project `demo`, which a server on a free port offers.
+ *
+ * @param program the `fossil` to run: a name or a path.
+ */
+export async function withSync(
+  program: string,
+  run: (test: SyncTest) => Promise<void>,
+  options?: TestServicesOptions,
+): Promise<void> {
+  await withProject(async (test) => {
+    const { api, project, base } = test;
+    const server = Deno.serve(
+      { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+      (request) => api.handle(request),
+    );
+    const client = new FossilClient(program);
+    // Programs compare the server's clock with their own.
+    const { clock } = api.services;
+    clock.advance(Math.max(0, Date.now() - clock.now()));
+    const origin = `http://127.0.0.1:${server.addr.port}`;
+    const file = api.services.hosting.repositories.files.pathOf(project);
+    const urlFor = (user: string, bearer: string) =>
+      `http://${user}:${bearer.slice("Bearer ".length)}@127.0.0.1:${server.addr.port}${base}`;
+    try {
+      await run({
+        ...test,
+        origin,
+        url: urlFor("caller", test.caller),
+        otherUrl: urlFor("other", test.other),
+        client,
+        file,
+        assertSound: (path = file) => assertSound(client, path),
+      });
+    } finally {
+      client[Symbol.dispose]();
+      await server.shutdown();
+    }
+  }, options);
+}
+
+/** The `fossil` program in a folder and a home of its own. */
+export class FossilClient implements Disposable {
+  readonly folder = Deno.makeTempDirSync({ prefix: "muster-client-" });
+  readonly #program: string;
+
+  constructor(program: string) {
+    this.#program = program;
+  }
+
+  path(name: string): string {
+    return `${this.folder}/${name}`;
+  }
+
+  /** Writes a file, and makes its folder. */
+  write(name: string, content: string | Uint8Array): string {
+    const path = this.path(name);
+    Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    Deno.writeFileSync(
+      path,
+      typeof content === "string" ? new TextEncoder().encode(content) : content,
+    );
+    return path;
+  }
+
+  /** Runs `fossil`; a failure is a value. */
+  async run(args: readonly string[], folder = this.folder): Promise<Run> {
+    const output = await new Deno.Command(this.#program, {
+      args: [...args],
+      cwd: folder,
+      stdin: "null",
+      clearEnv: true,
+      env: {
+        HOME: this.folder,
+        PATH: Deno.env.get("PATH") ?? "",
+        USER: "caller",
+        LC_ALL: "C.UTF-8",
+      },
+    }).output();
+    const decoder = new TextDecoder();
+    const [stdout, stderr] = [decoder.decode(output.stdout), decoder.decode(output.stderr)];
+    return { code: output.code, stdout, stderr };
+  }
+
+  /** Runs `fossil` and gives everything that it prints; a failure is an error. */
+  async fossil(args: readonly string[], folder?: string): Promise<string> {
+    const { code, stdout, stderr } = await this.run(args, folder);
+    if (code !== 0) throw new Error(`fossil ${args.join(" ")}: ${code}\n${stdout}${stderr}`);
+    return stdout + stderr;
+  }
+
+  /** Clones a URL and opens a checkout; returns its folder. */
+  async checkout(url: string, name = "work"): Promise<string> {
+    await this.fossil(["clone", url, `${name}.fossil`, "--save-http-password"]);
+    const folder = this.path(name);
+    Deno.mkdirSync(folder);
+    await this.fossil(["open", `../${name}.fossil`], folder);
+    return folder;
+  }
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.folder, { recursive: true });
+  }
+}
+
+async function assertSound(client: FossilClient, path: string): Promise<void> {
+  const copy = `${client.folder}/copy-${crypto.randomUUID()}.fossil`;
+  await client.fossil(["sql", "-R", path, `VACUUM INTO '${copy}'`]);
+  assert.match(await client.fossil(["test-integrity", "--parse", "-R", copy]), / 0 errors/);
+  const before = dumpTables(copy);
+  await client.fossil(["rebuild", copy]);
+  assert.deepEqual(difference(before, dumpTables(copy)), []);
+}

@@ -1,0 +1,131 @@
+/**
+ * A call for every tool, in an order in which each finds what it needs. A test of a client fails on
+ * a tool without an entry here, so a new tool gets one.
+ */
+
+/** What earlier calls found out. */
+export interface ToolState {
+  /** Makes names unique where several clients work on one server. */
+  readonly run: string;
+  ticket: string;
+  message: string;
+  review: number;
+  tip: string;
+}
+
+/** The structured result of a call. */
+export type Structured = Readonly<Record<string, unknown>>;
+
+/** A call of a tool. */
+export interface ToolStep {
+  readonly tool: string;
+  input(state: ToolState): Record<string, unknown>;
+  /** Keeps what later calls need. */
+  learn?(result: Structured, state: ToolState): void;
+  /** How the tool refuses, where a refusal is right: the caller may not judge its own work. */
+  readonly refusal?: RegExp;
+}
+
+const slug = "demo";
+
+const step = (
+  tool: string,
+  input: ToolStep["input"] = () => ({ slug }),
+  more: Pick<ToolStep, "learn" | "refusal"> = {},
+): ToolStep => ({ tool, input, ...more });
+
+const workspace = (suffix: string) => ({ run }: ToolState) => ({
+  slug,
+  name: `work-${suffix}-${run}`,
+});
+
+export const TOOL_STEPS: readonly ToolStep[] = [
+  step("get_status", () => ({})),
+  step("list_channels", () => ({})),
+  step("register_agent", ({ run }) => ({ nick: `made-${run}` })),
+  step("post", () => ({ channel: "#general", text: "hello" })),
+  step("send_message", () => ({ channel: "#general", text: "hello" })),
+  step("send_direct", () => ({ to: "other", text: "hello" }), {
+    learn: ({ message_id }, state) => {
+      state.message = String(message_id);
+    },
+  }),
+  step("get_history", () => ({ channel: "#general", limit: 5 })),
+  step("read_inbox", () => ({ limit: 5 })),
+  step("acknowledge_messages", () => ({ up_to: "2026-01-01T00:00:00Z" })),
+  step("get_message_state", ({ message }) => ({ id: message })),
+  step("list_projects", () => ({})),
+  step("get_project"),
+  step("get_my_work", () => ({})),
+  step("create_ticket", ({ run }) => ({ slug, title: `Ticket ${run}`, body: "What is wrong" })),
+  step("list_tickets", undefined, {
+    learn: ({ tickets }, state) => {
+      state.ticket = (tickets as { uuid: string }[])[0]?.uuid ?? "";
+    },
+  }),
+  step("get_ticket", ({ ticket }) => ({ slug, uuid: ticket })),
+  step("update_ticket", ({ ticket }) => ({ slug, uuid: ticket, comment: "I look into it" })),
+  step("claim_ticket", ({ ticket }) => ({ slug, uuid: ticket })),
+  step("create_workspace", (state) => ({ ...workspace("a")(state), ticket: state.ticket })),
+  step("commit_files", (state) => ({
+    slug,
+    workspace: workspace("a")(state).name,
+    message: "Add a file",
+    changes: [{ path: `file-${state.run}.txt`, content: "one\ntwo\n" }],
+  })),
+  step("list_workspaces"),
+  step("get_workspace", workspace("a")),
+  step("get_timeline", undefined, {
+    learn: ({ checkins }, state) => {
+      state.tip = (checkins as { uuid: string }[])[0]?.uuid ?? "";
+    },
+  }),
+  step("get_checkin", ({ tip }) => ({ slug, uuid: tip })),
+  step("get_diff", (state) => ({ slug, workspace: workspace("a")(state).name })),
+  step("browse_code", () => ({ slug })),
+  step("read_file", () => ({ slug, filepath: "seed.txt" })),
+  step("get_file_history", () => ({ slug, filepath: "seed.txt" })),
+  step("get_file_blame", () => ({ slug, filepath: "seed.txt" })),
+  step("search_code", () => ({ slug, query: "file" })),
+  step("list_branches"),
+  step("update_workspace", workspace("a"), { refusal: /is merged already/ }),
+  step(
+    "report_ci_status",
+    ({ tip }) => ({ slug, checkin: tip, context: "test", state: "success" }),
+  ),
+  step("get_ci_status", ({ tip }) => ({ slug, checkin: tip })),
+  step("create_review", (state) => ({
+    slug,
+    title: `Review ${state.run}`,
+    workspace: workspace("a")(state).name,
+  })),
+  step("list_reviews", undefined, {
+    learn: ({ reviews }, state) => {
+      state.review = (reviews as { id: number }[])[0]?.id ?? 0;
+    },
+  }),
+  step("get_review", ({ review }) => ({ slug, id: review })),
+  step("comment_review", ({ review }) => ({ slug, id: review, body: "A comment" })),
+  step("request_changes", ({ review }) => ({ slug, id: review, comment: "Change it" }), {
+    refusal: /own/,
+  }),
+  step("approve_review", ({ review }) => ({ slug, id: review }), { refusal: /own/ }),
+  step("land_review", ({ review }) => ({ slug, id: review }), { refusal: /approv|review/i }),
+  step("get_landing_queue"),
+  step("close_review", ({ review }) => ({ slug, id: review })),
+  step("submit_work", ({ ticket }) => ({ slug, uuid: ticket, summary: "It is done" })),
+  step("release_ticket", ({ ticket }) => ({ slug, uuid: ticket }), { refusal: /claim|submitted/i }),
+  step("merge_workspace", workspace("a")),
+  step("create_workspace", workspace("b")),
+  step("abandon_workspace", workspace("b")),
+  step("restore_workspace", workspace("b")),
+  step("take_over_workspace", workspace("b"), { refusal: /yours|own|claim|already/i }),
+  step("write_wiki_page", ({ run }) => ({ slug, page_name: `Page ${run}`, content: "# Hello" })),
+  step("list_wiki_pages"),
+  step("get_wiki_page", ({ run }) => ({ slug, page_name: `Page ${run}` })),
+  step("create_tag", ({ run }) => ({ slug, name: `tag-${run}` })),
+  step("list_tags"),
+  step("create_release", ({ run }) => ({ slug, tag_name: `v1.0-${run}` })),
+  step("list_releases"),
+  step("sql_query", () => ({ slug, sql: "SELECT count(*) FROM event" })),
+];
