@@ -13,8 +13,10 @@ const decoder = new TextDecoder();
 export interface EventStream {
   readonly address: Address;
   readonly path: string;
-  /** Bearer token. */
+  /** Bearer token; empty with a cookie. */
   readonly token: string;
+  /** Cookie of a session; absent with a token. */
+  readonly cookie?: string;
 }
 
 /**
@@ -54,12 +56,15 @@ export class EventStreamClient implements ConnectionOwner {
   }
 
   /** Asks for a stream. Resolves when the request is written; {@linkcode ready} waits for the head. */
-  static async ask({ address, path, token }: EventStream): Promise<EventStreamClient> {
+  static async ask({ address, path, token, cookie }: EventStream): Promise<EventStreamClient> {
+    const credential = cookie === undefined
+      ? `Authorization: Bearer ${token}`
+      : `Cookie: ${cookie}`;
     const client = new EventStreamClient();
     client.#connection = await Connection.open(address, client);
     await client.#connection.write(
       `GET ${path} HTTP/1.1\r\nHost: ${address.hostname}:${address.port}\r\n` +
-        `Accept: text/event-stream\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+        `Accept: text/event-stream\r\n${credential}\r\n\r\n`,
     );
     return client;
   }

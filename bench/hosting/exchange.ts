@@ -9,6 +9,8 @@ import { BASE, type HostedProject } from "./project.ts";
 const CONNECTIONS = 16;
 /** The aim, as a multiple of fossilrepo's rate. */
 const FACTOR = 50;
+/** Time before the measurement: V8 compiles what a kind of request needs, and indexes are built. */
+const WARM_UP_SECONDS = 2;
 /** The aim for the 99th percentile of reads at half load, in milliseconds. */
 const P99_AIM = 10;
 
@@ -42,7 +44,7 @@ export async function figuresOf(
   const { name, fossilrepo, least } = exchange;
   let next = 0;
   const indexes = () => next++;
-  await run(project, exchange, { seconds: 0.5, interval: 0, indexes });
+  await run(project, exchange, { seconds: WARM_UP_SECONDS, interval: 0, indexes });
   const full = await run(project, exchange, { seconds, interval: 0, indexes });
   const interval = 1000 * CONNECTIONS * 2 / full.perSecond;
   const half = await run(project, exchange, { seconds, interval, indexes });

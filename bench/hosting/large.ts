@@ -1,5 +1,8 @@
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HttpClient } from "../client/mod.ts";
+import { delay } from "../delay.ts";
 import type { Figure, Scenario } from "../scenario.ts";
 import { median } from "../statistics.ts";
 import { LARGE, largeStream, pathOf } from "./large_stream.ts";
@@ -16,17 +19,59 @@ export const HOSTING_LARGE: Scenario = {
   anyIrcServer: false,
   describe: () => `reads of a project of ${LARGE.checkins} check-ins and ${LARGE.files} files`,
   measure: async () => {
+    const kept = await keptFolder();
     const folder = await Deno.makeTempDir({ prefix: "muster-bench-" });
     try {
-      const path = join(folder, "large.git");
-      await writeStream(path);
-      await using project = await HostedProject.start({ path });
+      await copyFolder(kept, folder);
+      const token = await Deno.readTextFile(join(folder, TOKEN));
+      await using project = await HostedProject.resume(folder, token);
       return await figuresOf(project);
     } finally {
       await Deno.remove(folder, { recursive: true });
     }
   },
 };
+
+/** The file in a kept folder that has the agent's token. */
+const TOKEN = "token";
+
+/**
+ * The folder of a server that has imported the project and indexed it. The import takes minutes, so
+ * the folder stays among the temporary files, for later runs.
+ */
+async function keptFolder(): Promise<string> {
+  const kept = join(tmpdir(), `muster-bench-large-${LARGE.version}`);
+  if (existsSync(kept)) return kept;
+  const folder = await Deno.makeTempDir({ prefix: "muster-bench-" });
+  const path = join(folder, "large.git");
+  await writeStream(path);
+  const project = await HostedProject.start({ path }, folder);
+  try {
+    const isIndexed = async () => {
+      const answer = await project.ask("GET", "/api/search?q=change&kind=code");
+      return JSON.parse(answer).is_complete === true;
+    };
+    while (!await isIndexed()) await delay(1000);
+    await project.server.stop();
+  } finally {
+    await project[Symbol.asyncDispose]();
+  }
+  await Deno.remove(path);
+  await Deno.writeTextFile(join(folder, TOKEN), project.token);
+  await Deno.rename(folder, kept);
+  return kept;
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    const [source, target] = [join(from, name), join(to, name)];
+    if (!isDirectory) await Deno.copyFile(source, target);
+    else {
+      await Deno.mkdir(target, { mode: 0o700 });
+      await copyFolder(source, target);
+    }
+  }
+}
 
 async function figuresOf({ server, token }: HostedProject): Promise<Figure[]> {
   const figures: Figure[] = [];

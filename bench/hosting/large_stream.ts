@@ -1,5 +1,11 @@
 /** The project's check-ins, those of them with all files, and its files. */
-export const LARGE = { checkins: 50_000, late: 300, files: 20_000 } as const;
+export const LARGE = {
+  checkins: 50_000,
+  late: 300,
+  files: 20_000,
+  /** To be raised if the stream changes: a made project stays for later runs. */
+  version: 1,
+} as const;
 
 /** Files that the early check-ins change, and folders of the others. */
 const [EARLY_FILES, FOLDERS] = [200, 400];

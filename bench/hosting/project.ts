@@ -23,12 +23,18 @@ export class HostedProject implements AsyncDisposable {
   }
 
   /**
-   * @param source the file to import: a repository, or a stream of `git fast-export`
-   * @param tickets how many to add to the repository before the import
+   * @param source the file to import (a repository, or a stream of `git fast-export`), and how many
+   * tickets to add to the repository before the import
+   * @param home the server's folder, if it is to stay
    */
-  static async start(source: { readonly path: string; readonly tickets?: number }) {
+  static async start(
+    source: { readonly path: string; readonly tickets?: number },
+    home?: string,
+  ): Promise<HostedProject> {
     const folder = await Deno.makeTempDir({ prefix: "muster-bench-" });
-    const server = await MusterProcess.start();
+    // One agent claims every ticket.
+    const limits = { MUSTER_PROJECTS_CLAIMS_PER_AGENT: "1000000" };
+    const server = await MusterProcess.start(limits, home);
     try {
       const path = join(folder, "source");
       await Deno.copyFile(source.path, path);
@@ -52,6 +58,22 @@ export class HostedProject implements AsyncDisposable {
     } finally {
       await Deno.remove(folder, { recursive: true });
     }
+  }
+
+  /** Starts a server in the folder of an earlier one that has stopped, with its project. */
+  static async resume(home: string, token: string): Promise<HostedProject> {
+    return new HostedProject(await MusterProcess.start({}, home), token, []);
+  }
+
+  /** Lets everybody see the project. */
+  async publish(): Promise<void> {
+    await ask(this.server, "PATCH", `/v1/projects/${SLUG}`, '{"visibility":"public"}');
+  }
+
+  /** The project's URL for the `fossil` program, with the agent's login. */
+  get syncUrl(): string {
+    const { hostname, port } = this.server.api;
+    return `http://${AGENT}:${this.token}@${hostname}:${port}${BASE}`;
   }
 
   /** Sends one request in the agent's name; returns the text of the response. */

@@ -1,9 +1,11 @@
 /** All scenarios, in the order in which they run. */
 import { FOSSIL_SCENARIOS } from "../fossil/mod.ts";
-import { HOSTING, HOSTING_LARGE } from "../hosting/mod.ts";
+import { HOSTING, HOSTING_LARGE, PAGES, SYNC } from "../hosting/mod.ts";
 import { ADMIN_LOGINS } from "./admin_logins.ts";
 import { FANOUT, LATENCY, PLAIN_FANOUT, SMALL_FANOUT } from "./channel_messages.ts";
 import { IDLE, JOIN, LOGIN } from "./membership.ts";
+import { MCP_CALLS } from "./mcp_calls.ts";
+import { PAGE_STREAMS } from "./page_streams.ts";
 import type { Scenario } from "../scenario.ts";
 import { START } from "./start.ts";
 import { STRANGERS } from "./strangers.ts";
@@ -20,10 +22,14 @@ export const SCENARIOS: readonly Scenario[] = [
   JOIN,
   IDLE,
   STREAMS,
+  PAGE_STREAMS,
   ADMIN_LOGINS,
+  MCP_CALLS,
   STRANGERS,
   START,
   ...FOSSIL_SCENARIOS,
   HOSTING,
   HOSTING_LARGE,
+  PAGES,
+  SYNC,
 ];

@@ -1,4 +1,4 @@
-import { EventStreamClient, Ledger } from "../client/mod.ts";
+import { type EventStream, EventStreamClient, Ledger } from "../client/mod.ts";
 import { delay } from "../delay.ts";
 import { inParallel } from "../parallel.ts";
 import { type CoordinationServer, post } from "../servers/mod.ts";
@@ -23,14 +23,18 @@ export class Readers implements Disposable {
     this.#clients = clients;
   }
 
-  static async open(server: CoordinationServer, count: number): Promise<Readers> {
-    const stream = server.streamOf(CHANNEL);
+  /** @param streams one for each reader; by default all follow the channel with the API token */
+  static async open(
+    server: CoordinationServer,
+    count: number,
+    streams: readonly EventStream[] = Array(count).fill(server.streamOf(CHANNEL)),
+  ): Promise<Readers> {
     const { beginsStreamsAtOnce } = server;
-    const places = Array.from({ length: count });
     const clients = await inParallel(
-      places,
+      streams,
       PARALLEL_OPENINGS,
-      () => beginsStreamsAtOnce ? EventStreamClient.open(stream) : EventStreamClient.ask(stream),
+      (stream) =>
+        beginsStreamsAtOnce ? EventStreamClient.open(stream) : EventStreamClient.ask(stream),
     );
     await untilBegun(server, Promise.all(clients.map((client) => client.ready())));
     return new Readers(clients);

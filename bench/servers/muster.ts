@@ -27,10 +27,23 @@ export class MusterProcess implements IrcServerProcess, CoordinationServer {
     this.#program = program;
   }
 
-  /** @param more environment variables that configure it */
-  static async start(more: Readonly<Record<string, string>> = {}): Promise<MusterProcess> {
+  /**
+   * @param more environment variables that configure it
+   * @param folder the working folder, which stays; by default a new one, which is removed at the end
+   */
+  static async start(
+    more: Readonly<Record<string, string>> = {},
+    folder?: string,
+  ): Promise<MusterProcess> {
     const environment = { ...MUSTER_LIMITS, ...more };
-    return new MusterProcess(await startProgram({ environment }));
+    const place = folder === undefined ? {} : { folder };
+    return new MusterProcess(await startProgram({ environment, ...place }));
+  }
+
+  /** Lets it finish its work and end. */
+  async stop(): Promise<void> {
+    const code = await this.#program.stop();
+    if (code !== 0) throw new Error(`The server ended with code ${code}`);
   }
 
   get irc(): Address {
