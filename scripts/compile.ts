@@ -1,81 +1,48 @@
 /**
- * `deno task compile`: bundles muster and compiles the bundle to dist/muster, one executable.
+ * `deno task compile [--target TARGET] …`: bundles muster and compiles the bundle to an executable:
+ * dist/muster for this machine, or dist/TARGET/muster for each target. `--target all` means each.
  *
  * The bundle is smaller and starts faster than the tree would. The compiler is this Deno, or the
  * one in DENO_COMPILER; DENORT_BIN may name the runtime to embed.
  */
-import { basename, join, relative } from "node:path";
-import config from "../deno.json" with { type: "json" };
-import { V8_FLAGS } from "./v8_flags.ts";
+import { join } from "node:path";
+import { ROOT } from "./bundle.ts";
+import { compileBundle, makeBundle, NoRuntime } from "./executable.ts";
+import { executableName, hostTarget, readTargets, type Target } from "./targets.ts";
 
-const ROOT = join(import.meta.dirname ?? ".", "..");
-const BUILD = join(ROOT, "dist", "build");
-const OUTPUT = join(ROOT, "dist", Deno.build.os === "windows" ? "muster.exe" : "muster");
-
-async function main(): Promise<void> {
-  await Deno.remove(BUILD, { recursive: true }).catch(() => {});
-  const workers = await findWorkers(join(ROOT, "services"));
-  await bundle(["main.ts", ...workers]);
-  await Promise.all(workers.map(placeWorker));
-  await compile(join(BUILD, "main.js"));
-}
-
-/** Every module that runs as a worker; by convention, its name ends in `_worker.ts`. */
-async function findWorkers(folder: string): Promise<string[]> {
-  const found: string[] = [];
-  for await (const entry of Deno.readDir(folder)) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory) found.push(...await findWorkers(path));
-    else if (entry.name.endsWith("_worker.ts")) found.push(relative(ROOT, path));
+/** Compiles what the arguments name; returns the exit code. */
+async function main(args: string[]): Promise<number> {
+  const targets = readTargets(args);
+  if (typeof targets === "string") {
+    printError(targets);
+    return 2;
   }
-  return found.sort();
+  const folder = await makeBundle();
+  if (targets.length === 0) return compile(folder, null);
+  // A target that fails leaves the others alone.
+  return Math.max(...targets.map((target) => compile(folder, target)));
 }
 
-async function bundle(entries: readonly string[]): Promise<void> {
-  await execute(Deno.execPath(), [
-    "bundle",
-    "--quiet",
-    "--platform=deno",
-    "--code-splitting",
-    `--outdir=${BUILD}`,
-    ...entries,
-  ]);
-}
-
-/**
- * Puts a worker's module where the bundle looks for it: code names a worker relative to itself, and
- * in the bundle all code is in one folder.
- */
-async function placeWorker(worker: string): Promise<void> {
-  const bundled = worker.replace(/\.ts$/, ".js");
-  await Deno.writeTextFile(join(BUILD, basename(worker)), `import "./${bundled}";\n`);
-}
-
-async function compile(entry: string): Promise<void> {
-  const permissions = Object.keys(config.permissions.default).map((name) => `--allow-${name}`);
-  await execute(Deno.env.get("DENO_COMPILER") ?? Deno.execPath(), [
-    "compile",
-    "--quiet",
-    "--no-check",
-    "--no-config",
-    "--no-lock",
-    "--no-prompt",
-    // A certificate is replaced by listening on the same address twice (reusePort).
-    "--unstable-net",
-    V8_FLAGS,
-    ...permissions,
-    `--include=${BUILD}`,
-    `--output=${OUTPUT}`,
-    entry,
-  ]);
-}
-
-async function execute(command: string, args: string[]): Promise<void> {
-  const { success, code } = await new Deno.Command(command, { args, cwd: ROOT }).spawn().status;
-  if (!success) {
-    // The compiler has printed the reason to standard error.
-    Deno.exit(code);
+function compile(folder: string, target: Target | null): number {
+  const name = executableName(target?.os ?? Deno.build.os);
+  const output = join(ROOT, "dist", target?.name ?? "", name);
+  try {
+    compileBundle(folder, {
+      target: target ?? hostTarget(),
+      output,
+      compiler: Deno.env.get("DENO_COMPILER"),
+      runtime: Deno.env.get("DENORT_BIN"),
+    });
+  } catch (error) {
+    if (!(error instanceof NoRuntime)) throw error;
+    printError(error.message);
+    return 1;
   }
+  return 0;
 }
 
-await main();
+function printError(line: string): void {
+  Deno.stderr.writeSync(new TextEncoder().encode(`${line}\n`));
+}
+
+Deno.exit(await main(Deno.args));

@@ -1,0 +1,87 @@
+/**
+ * `deno task test [FOLDER|FILE] … [OPTION] …`: runs the tests below `tests/`, or some of them.
+ *
+ * `deno test` gives each file an isolate, which loads and compiles the services anew. Here, several
+ * files of a folder share an isolate: a module that imports them. Options are those of
+ * `deno test`; one with a value is written `--filter=WORD`. Workers share threads, too; see
+ * `tests/support/borrowed_workers.ts`.
+ *
+ * With `MUSTER_EXECUTABLE`, a folder's files exclude those that `tests/support/tree_only.ts` names.
+ * If no test finishes for a quarter of an hour, the run ends and names the tests that hang.
+ */
+import { basename, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { TREE_ONLY } from "../tests/support/tree_only.ts";
+import { ROOT } from "./bundle.ts";
+import { findTests, groupFiles } from "./test_groups.ts";
+import { runWatched } from "./watched_run.ts";
+
+const TESTS = join(ROOT, "tests");
+
+/** How long no test may finish, in milliseconds; on a busy machine, one may take eight minutes. */
+const SILENCE_MS = 15 * 60_000;
+
+async function main(args: readonly string[]): Promise<number> {
+  const options = args.filter((arg) => arg.startsWith("-"));
+  const paths = args.filter((arg) => !arg.startsWith("-")).map((path) => resolve(path));
+  const isCovered = (file: string) =>
+    Deno.env.has("MUSTER_EXECUTABLE") && !paths.includes(file) && TREE_ONLY.has(basename(file));
+  const files = findTests(TESTS).filter((file) =>
+    paths.length === 0 || paths.some((path) => `${file}/`.startsWith(`${path}/`))
+  ).filter((file) => !isCovered(file));
+  if (files.length === 0) {
+    Deno.stderr.writeSync(new TextEncoder().encode(`There are no tests in ${paths.join(" ")}\n`));
+    return 1;
+  }
+  const folder = await Deno.makeTempDir({ prefix: "muster-tests-" });
+  try {
+    const modules = [...groupFiles(TESTS, files)].map(([name, group]) =>
+      writeModule(join(folder, `${name}.ts`), group)
+    );
+    return await runTests(modules, options);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Writes the module of a group; returns its path. */
+function writeModule(path: string, group: readonly string[]): string {
+  const imports = group.map((file) => `import ${JSON.stringify(pathToFileURL(file).href)};\n`);
+  Deno.writeTextFileSync(path, imports.join(""));
+  return path;
+}
+
+/** Runs modules of tests; returns the exit code. One job more than cores: some tests wait. */
+async function runTests(
+  modules: readonly string[],
+  options: readonly string[],
+): Promise<number> {
+  const jobs = Deno.env.get("DENO_JOBS") ?? String(navigator.hardwareConcurrency + 1);
+  const hasColors = Deno.stdout.isTerminal() && !Deno.noColor;
+  return await runWatched({
+    program: Deno.execPath(),
+    args: [
+      "test",
+      "--no-check",
+      "--parallel",
+      `--config=${join(ROOT, "deno.json")}`,
+      "--permission-set=test",
+      `--preload=${join(TESTS, "support", "share_threads.ts")}`,
+      ...options,
+      ...modules,
+    ],
+    folder: ROOT,
+    environment: { DENO_JOBS: jobs, ...hasColors ? { FORCE_COLOR: "1" } : {} },
+    limitMs: SILENCE_MS,
+    write: writeAll,
+  });
+}
+
+/** Writes all of a report: one call may write a part. */
+function writeAll(bytes: Uint8Array): void {
+  for (let start = 0; start < bytes.length;) {
+    start += Deno.stdout.writeSync(bytes.subarray(start));
+  }
+}
+
+Deno.exit(await main(Deno.args));

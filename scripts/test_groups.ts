@@ -1,0 +1,42 @@
+/** The files of tests, in groups that share an isolate. */
+import { join, relative } from "node:path";
+
+/** Most files in one isolate: enough to share, and few enough for all cores to have work. */
+export const GROUP_SIZE = 16;
+
+/** The same for tests that start the program: they take longer, and load little themselves. */
+export const END_TO_END_SIZE = 8;
+
+/** What `deno test` takes for a file of tests. */
+const TEST_FILE = /(?:^|[._])test\.[cm]?[jt]sx?$/;
+
+/** The files of tests in a folder and below it, sorted. */
+export function findTests(folder: string): string[] {
+  const entries = [...Deno.readDirSync(folder)].sort((a, b) => a.name < b.name ? -1 : 1);
+  return entries.flatMap(({ name, isDirectory }) => {
+    const path = join(folder, name);
+    if (isDirectory) return findTests(path);
+    return TEST_FILE.test(name) ? [path] : [];
+  });
+}
+
+/**
+ * Divides files below a folder into groups of about the same size, each within one of the folders
+ * in it; gives the groups by name.
+ */
+export function groupFiles(
+  folder: string,
+  files: readonly string[],
+): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, readonly string[]>();
+  const parts = Map.groupBy(files, (file) => relative(folder, file).split("/")[0] ?? "");
+  for (const [part, members] of parts) {
+    const most = part === "end_to_end" ? END_TO_END_SIZE : GROUP_SIZE;
+    const count = Math.ceil(members.length / most);
+    const size = Math.ceil(members.length / count);
+    for (let index = 0; index < count; index++) {
+      groups.set(`${part}-${index + 1}`, members.slice(index * size, (index + 1) * size));
+    }
+  }
+  return groups;
+}

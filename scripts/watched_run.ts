@@ -1,0 +1,126 @@
+/** Runs `deno test`, and ends it when its tests hang. */
+
+/** The end of a test or of a step in the report: its name, and what became of it. */
+const RESULT = /^(?:\S+ => )?(.*?) \.\.\. .*?(?:ok|FAILED|ignored|cancelled)\b/;
+
+/** What Deno writes of a test after a minute, and again later. */
+const SLOW = /^'(.*)' has been running for over /;
+
+// deno-lint-ignore no-control-regex
+const COLORS = /\x1b\[[\d;]*m/g;
+
+/** The number, the name, the state and the parent of a process, as proc_pid_stat(5) has them. */
+const PROCESS = /^(\d+) \(.*\) \S (\d+) /;
+
+/** Reads the report of `deno test` as it is written. */
+export class TestReport {
+  readonly #slow = new Set<string>();
+  #rest = "";
+  #finished = 0;
+
+  /** How many tests and steps have finished. */
+  get finished(): number {
+    return this.#finished;
+  }
+
+  /** The tests that have run for more than a minute, and still run. */
+  get slow(): readonly string[] {
+    return [...this.#slow];
+  }
+
+  /** Takes the next piece of the report. */
+  add(text: string): void {
+    const lines = (this.#rest + text).split("\n");
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) this.#read(line.replace(COLORS, ""));
+  }
+
+  #read(line: string): void {
+    const slow = SLOW.exec(line)?.[1];
+    if (slow !== undefined) return void this.#slow.add(slow);
+    const name = RESULT.exec(line)?.[1];
+    if (name === undefined) return;
+    this.#finished += 1;
+    this.#slow.delete(name);
+  }
+}
+
+/** Options of {@link runWatched}. */
+export interface WatchedRun {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** How long no test may finish before the run is ended, in milliseconds. */
+  readonly limitMs: number;
+  /** Takes the report as it is written. */
+  readonly write: (bytes: Uint8Array) => void;
+}
+
+/**
+ * Runs `deno test`. If no test finishes for too long, it ends the program and whatever that has
+ * started, and writes the names of the tests that hang.
+ *
+ * @returns the exit code of the program; 1 if it was ended
+ */
+export async function runWatched(options: WatchedRun): Promise<number> {
+  const { program, args, folder, environment, limitMs, write } = options;
+  const report = new TestReport();
+  const process = new Deno.Command(program, {
+    args: [...args],
+    cwd: folder,
+    env: { ...environment },
+    stdout: "piped",
+  }).spawn();
+  let hasHung = false;
+  const onSilence = () => {
+    hasHung = true;
+    for (const pid of [process.pid, ...descendantsOf(process.pid)]) kill(pid);
+  };
+  let timer = setTimeout(onSilence, limitMs);
+  const decoder = new TextDecoder();
+  for await (const bytes of process.stdout) {
+    write(bytes);
+    const before = report.finished;
+    report.add(decoder.decode(bytes, { stream: true }));
+    if (report.finished === before || hasHung) continue;
+    clearTimeout(timer);
+    timer = setTimeout(onSilence, limitMs);
+  }
+  const { code } = await process.status;
+  clearTimeout(timer);
+  if (!hasHung) return code;
+  write(new TextEncoder().encode(describeHang(report, limitMs)));
+  return 1;
+}
+
+function kill(pid: number): void {
+  try {
+    Deno.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** The processes that a process has started, and that those have; none without `/proc`. */
+function descendantsOf(ancestor: number): readonly number[] {
+  const { stdout } = new Deno.Command("bash", {
+    args: ["-c", "cat /proc/[0-9]*/stat"],
+    stderr: "null",
+  }).outputSync();
+  const processes = new TextDecoder().decode(stdout).split("\n")
+    .map((line) => PROCESS.exec(line)?.slice(1, 3).map(Number) ?? []);
+  const found = [ancestor];
+  for (const one of found) {
+    found.push(...processes.flatMap(([pid, parent]) => parent === one ? [pid ?? 0] : []));
+  }
+  return found.slice(1);
+}
+
+function describeHang({ slow }: TestReport, limitMs: number): string {
+  const seconds = limitMs / 1000;
+  const names = slow.length > 0
+    ? `These tests still ran:\n${slow.map((name) => `  ${name}\n`).join("")}`
+    : "Deno named no test that still ran: the loop of events may be blocked, or a module may hang\n";
+  return `\nNo test finished for ${seconds} s, so the run was ended. ${names}`;
+}
