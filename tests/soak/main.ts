@@ -14,10 +14,17 @@ import { deliver } from "./inboxes.ts";
 import { soak } from "./kills.ts";
 
 const [first, ...rest] = Deno.args;
-const [kills = 200, seed = Date.now() % 2 ** 31] = rest.map(Number);
+const [kills = 200, seed = Date.now() % 2 ** 31] = rest.map(wholeNumber);
 if (first === "kills") await kill(kills, seed);
 else if (first === "inboxes") await killReaders(kills, seed);
-else await serve(Math.max(3, Number(first ?? 72)));
+else await serve(Math.max(3, wholeNumber(first ?? "72")));
+
+/** An argument as a number; a run with a mistyped one would pass without doing anything. */
+function wholeNumber(argument: string): number {
+  if (/^\d{1,10}$/.test(argument)) return Number(argument);
+  say(`${argument} is not a whole number.`);
+  Deno.exit(2);
+}
 
 async function serve(hours: number): Promise<void> {
   const { rounds, trends } = await live(hours, (hour, sample) => {
