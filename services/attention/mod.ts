@@ -18,3 +18,4 @@ export type {
   StruckTicket,
   Waiting,
 } from "./shapes.ts";
+export { WorkNeeds, type WorkNeedsOptions } from "./work_needs.ts";

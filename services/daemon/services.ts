@@ -1,6 +1,6 @@
 import type { AdminLogin, Admins } from "../admins/mod.ts";
 import type { Agents, IrcAccounts } from "../agents/mod.ts";
-import { Attention } from "../attention/mod.ts";
+import { Attention, WorkNeeds } from "../attention/mod.ts";
 import type { Bots, HeraldDesk } from "../bots/mod.ts";
 import { Bridge, StoredChannels } from "../bridge/mod.ts";
 import { Chats, Conversations } from "../chats/mod.ts";
@@ -20,6 +20,7 @@ import { type Llm, openLlm } from "../llm/mod.ts";
 import type { Log } from "../log.ts";
 import { type MetricHistory, Metrics, Status } from "../metrics/mod.ts";
 import { ChangePauses, LogLevels } from "../operations/mod.ts";
+import { Needs } from "../needs/mod.ts";
 import { Policies } from "../policies/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { startBots } from "./bots.ts";
@@ -59,6 +60,8 @@ export interface Services {
   readonly hosting: Hosting;
   /** For the home page. */
   readonly attention: Attention;
+  /** What waits for somebody. Each part in which something can wait is one of its sources. */
+  readonly needs: Needs;
   readonly haltNotices: HaltNotices;
   readonly eventLog: EventLog;
   /** Null if the configuration turns the policy store off. */
@@ -106,6 +109,7 @@ export async function startServices(
   const { agents } = people;
   const attention = new Attention({ ...hosting, agents, eventLog, scheduler });
   started.defer(() => attention.close());
+  const needs = openNeeds(stores, hosting, attention);
   const haltNotices = new HaltNotices({
     halts,
     commands: people.haltCommands,
@@ -151,6 +155,7 @@ export async function startServices(
     llm,
     hosting,
     attention,
+    needs,
     haltNotices,
     bridge,
     bots: running?.bots ?? null,
@@ -161,6 +166,24 @@ export async function startServices(
     ...openOperations(options, stores, { inboxes: people.inboxes, hosting }, started),
     ...openChats(stores, irc, { bridge, directMessages }),
   };
+}
+
+/** The list of what waits for somebody, with the sources that every server has. */
+function openNeeds(
+  { identity: { accounts } }: Stores,
+  { projects, reviews }: Pick<Hosting, "projects" | "reviews">,
+  attention: Attention,
+): Needs {
+  const needs = new Needs();
+  needs.add(
+    new WorkNeeds({
+      attention,
+      reviews,
+      slugOf: (projectId) => projects.get(projectId)?.project.slug ?? null,
+      nameOf: (accountId) => accounts.get(accountId)?.name ?? null,
+    }),
+  );
+  return needs;
 }
 
 /** What operators change while the program runs. */

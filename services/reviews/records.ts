@@ -27,6 +27,12 @@ export interface Review {
   readonly updatedAt: number;
 }
 
+/** An open review, with the accounts whose verdicts it waits for. */
+export interface AwaitedReview {
+  readonly review: Review;
+  readonly reviewers: readonly string[];
+}
+
 /** A round of a review: check-ins by their whole ids. */
 export interface Round {
   readonly round: number;

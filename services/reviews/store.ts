@@ -1,6 +1,7 @@
 import type { ExpressionBuilder } from "kysely";
 import type { Database, Tables } from "../database/mod.ts";
 import {
+  type AwaitedReview,
   type Comment,
   commentOf,
   type Review,
@@ -135,6 +136,28 @@ export class ReviewStore {
       )
       .orderBy("updated_at", "desc").limit(limit).execute();
     return rows.map(reviewOf);
+  }
+
+  /** The open reviews of all projects that wait for verdicts of those who were asked, newest first. */
+  async awaited(limit: number): Promise<readonly AwaitedReview[]> {
+    const rows = await this.#tables.selectFrom("reviews")
+      .innerJoin("review_requests", "review_requests.review_id", "reviews.id")
+      .select(COLUMNS).select("review_requests.account_id")
+      .where("status", "in", OPEN)
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(
+          selectFrom("review_verdicts").select("review_id")
+            .whereRef("review_id", "=", "reviews.id")
+            .whereRef("reviewer_key", "=", "review_requests.account_id")
+            .where("withdrawn_at", "is", null),
+        ))
+      )
+      .orderBy("updated_at", "desc").limit(limit).execute();
+    const byReview = Map.groupBy(rows, ({ id }) => id);
+    return Array.from(byReview.values(), (requests) => ({
+      review: reviewOf(requests[0]!),
+      reviewers: requests.map(({ account_id }) => account_id),
+    }));
   }
 
   /** The pending reviews of all projects for which nobody was asked, newest first. */
