@@ -38,6 +38,7 @@ import { projectRoutes } from "./v1/projects.ts";
 import { protectionRoutes } from "./v1/protection.ts";
 import { settingsRoutes } from "./v1/settings.ts";
 import { statusRoutes } from "./v1/status.ts";
+import { questionRoutes } from "./v1/questions.ts";
 import { type Group, ROUTES, type Trait } from "./table.ts";
 import { tokenRoutes } from "./v1/tokens.ts";
 import { webhookRoutes } from "./v1/webhooks.ts";
@@ -111,6 +112,7 @@ export function createGroups(
     agents: agentRoutes(agents),
     halt: haltRoutes(agents.halts),
     agentMessages: agentMessageRoutes(services),
+    questions: questionRoutes(services),
     accounts: accountRoutes(services.ircAccounts),
     irc: ircRoutes(services),
     tokens: tokenRoutes(services),

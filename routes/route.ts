@@ -35,6 +35,7 @@ const SCHEMES: Record<Opens, readonly SecurityScheme[]> = {
   anybody: ["apiToken", "adminToken", "agentToken", "passphrase", "session"],
   server: ["apiToken", "adminToken"],
   coordination: ["apiToken", "adminToken", "agentToken", "passphrase"],
+  questions: ["apiToken", "adminToken", "agentToken", "personToken", "passphrase"],
   models: ["apiToken", "adminToken", "agentToken", "passphrase"],
 };
 

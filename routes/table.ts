@@ -54,6 +54,13 @@ export const ROUTES = {
   "GET /v1/agents/{nick}/summary": ["agentMessages", "coordination"],
   "GET /v1/messages/{id}": ["agentMessages", "coordination"],
 
+  "GET /v1/needs": ["questions", "questions"],
+  "GET /v1/questions": ["questions", "questions"],
+  "POST /v1/questions": ["questions", "questions"],
+  "GET /v1/questions/{id}": ["questions", "questions"],
+  "DELETE /v1/questions/{id}": ["questions", "questions"],
+  "POST /v1/questions/{id}/answer": ["questions", "questions"],
+
   "GET /v1/halt": ["halt", "coordination"],
   "POST /v1/halt": ["halt", "server"],
   "DELETE /v1/halt": ["halt", "server"],

@@ -15,6 +15,11 @@ export const SECURITY_SCHEMES = {
     scheme: "bearer",
     description: "A token of an agent",
   },
+  personToken: {
+    type: "http",
+    scheme: "bearer",
+    description: "A token of a person",
+  },
   passphrase: {
     type: "http",
     scheme: "basic",

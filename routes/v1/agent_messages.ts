@@ -49,7 +49,7 @@ const messageSchema = z.object({
       "verdict, a comment or a new round; check: CI is done with the tip of its workspace; " +
       "landing: a merge of its work, or its return from the queue; overlap: its workspace begins " +
       "to conflict with another; answer: somebody changed a ticket that it holds, or commented " +
-      "on one that it spoke in; bounce: its own message came back",
+      "on one that it spoke in; question: a question of its own has ended; bounce: its own message came back",
   }),
   state: stateSchema,
   from: z.string().openapi({ description: "The nick of the speaker, or who caused it" }),
@@ -69,6 +69,7 @@ const messageSchema = z.object({
   review: z.int().optional(),
   checkin: z.string().optional(),
   workspace: z.string().optional(),
+  question: z.int().optional(),
   message: z.string().optional().openapi({ description: "The message that came back" }),
   timestamp: z.string().openapi({
     description: "ISO 8601, UTC, microseconds; strictly increasing for an agent",

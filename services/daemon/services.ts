@@ -22,6 +22,7 @@ import { type MetricHistory, Metrics, Status } from "../metrics/mod.ts";
 import { ChangePauses, LogLevels } from "../operations/mod.ts";
 import { Needs } from "../needs/mod.ts";
 import { Policies } from "../policies/mod.ts";
+import { QuestionNeeds, Questions } from "../questions/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { startBots } from "./bots.ts";
 import { type Hosting, type HostingOptions, openHosting } from "./hosting.ts";
@@ -62,6 +63,7 @@ export interface Services {
   readonly attention: Attention;
   /** What waits for somebody. Each part in which something can wait is one of its sources. */
   readonly needs: Needs;
+  readonly questions: Questions;
   readonly haltNotices: HaltNotices;
   readonly eventLog: EventLog;
   /** Null if the configuration turns the policy store off. */
@@ -110,6 +112,8 @@ export async function startServices(
   const attention = new Attention({ ...hosting, agents, eventLog, scheduler });
   started.defer(() => attention.close());
   const needs = openNeeds(stores, hosting, attention);
+  const questions = await openQuestions(stores, irc, hosting, started);
+  needs.add(new QuestionNeeds(questions));
   const haltNotices = new HaltNotices({
     halts,
     commands: people.haltCommands,
@@ -156,6 +160,7 @@ export async function startServices(
     hosting,
     attention,
     needs,
+    questions,
     haltNotices,
     bridge,
     bots: running?.bots ?? null,
@@ -184,6 +189,33 @@ function openNeeds(
     }),
   );
   return needs;
+}
+
+/** The questions of agents. Their deadlines stand still while the agents are halted. */
+async function openQuestions(
+  { database, scheduler, log, identity: { accounts, identity } }: Stores,
+  { people: { agents: { roster, halts }, inboxes, virtualUsers } }: IrcHost,
+  { projects, repositories }: Pick<Hosting, "projects" | "repositories">,
+  started: AsyncDisposableStack,
+): Promise<Questions> {
+  const questions = await Questions.open({
+    database,
+    accounts,
+    identity,
+    roster,
+    halts,
+    speech: virtualUsers,
+    inboxes,
+    projects,
+    repositories,
+    scheduler,
+    log,
+  });
+  started.defer(() => questions.close());
+  halts.extend((isHalted, now) => questions.freezing(isHalted, now));
+  started.defer(halts.onChanged(() => questions.thawed()));
+  questions.start();
+  return questions;
 }
 
 /** What operators change while the program runs. */

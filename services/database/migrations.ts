@@ -272,4 +272,33 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
   CREATE INDEX inbox_messages_by_expiry ON inbox_messages (expires_at)
     WHERE state = 'queued' AND expires_at IS NOT NULL;
   `,
+  `
+  CREATE TABLE questions (
+    id INTEGER PRIMARY KEY,
+    asker_id TEXT,
+    asker TEXT NOT NULL,
+    text TEXT NOT NULL,
+    choices TEXT NOT NULL,
+    default_answer TEXT,
+    asked_at INTEGER NOT NULL,
+    deadline INTEGER,
+    frozen_at INTEGER,
+    to_id TEXT,
+    to_name TEXT,
+    project_id TEXT,
+    ticket TEXT,
+    state TEXT NOT NULL,
+    answer TEXT,
+    closed_by_id TEXT,
+    closed_by TEXT,
+    via TEXT,
+    closed_at INTEGER,
+    notice TEXT
+  ) STRICT;
+  CREATE INDEX questions_open ON questions (id) WHERE state = 'open';
+  CREATE INDEX questions_by_asker ON questions (asker_id, id);
+  CREATE INDEX questions_to ON questions (to_id, id) WHERE to_id IS NOT NULL;
+  CREATE INDEX questions_by_project ON questions (project_id, id) WHERE project_id IS NOT NULL;
+  CREATE INDEX questions_untold ON questions (id) WHERE notice IS NOT NULL;
+  `,
 ]);

@@ -30,6 +30,7 @@ export interface Tables extends HostingTables {
   instance: InstanceTable;
   event_cursors: EventCursorsTable;
   bot_state: BotStateTable;
+  questions: QuestionsTable;
 }
 
 /** Accounts: agents, people and admins share one namespace. */
@@ -326,4 +327,33 @@ export interface BotStateTable {
   key: Fixed<string>;
   /** JSON. */
   value: string;
+}
+
+/** What agents asked people. The newest rows are kept, and every open one. */
+export interface QuestionsTable {
+  /** The number that people type. */
+  id: Fixed<number>;
+  /** The asker's account; null for the operator. */
+  asker_id: Fixed<string | null>;
+  asker: Fixed<string>;
+  text: Fixed<string>;
+  choices: Fixed<string>;
+  default_answer: Fixed<string | null>;
+  asked_at: Fixed<number>;
+  deadline: number | null;
+  /** Since when its deadline stands still, because the asker is halted. */
+  frozen_at: number | null;
+  /** The account that alone is asked, beside the admins. */
+  to_id: Fixed<string | null>;
+  to_name: Fixed<string | null>;
+  project_id: Fixed<string | null>;
+  ticket: Fixed<string | null>;
+  state: "open" | "answered" | "expired" | "withdrawn";
+  answer: string | null;
+  closed_by_id: string | null;
+  closed_by: string | null;
+  via: string | null;
+  closed_at: number | null;
+  /** The id of the entry of the asker's inbox, until the entry is there. */
+  notice: string | null;
 }

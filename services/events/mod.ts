@@ -10,5 +10,5 @@ export { Retention, type RetentionOptions } from "./retention.ts";
 export { type EventServices, type EventServicesOptions, openEvents } from "./open.ts";
 export { PROJECT_EVENT_NAMES } from "./project_names.ts";
 export type { LastEvent, LoggedEvent } from "./rows.ts";
-export { type EventTypes, newEvent, type Origin, SYSTEM } from "./types.ts";
+export { type EventTypes, newEvent, type Origin, type QuestionEvent, SYSTEM } from "./types.ts";
 export { type LogReport, verifyLog } from "../database/mod.ts";

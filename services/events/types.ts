@@ -63,6 +63,12 @@ export interface EventTypes extends ProjectEventTypes {
   "audit.throttled": { activity: string; count: number; seconds: number };
   /** Scribe removed what was said before a time: files, and the beginnings of others. */
   "scribe.pruned": { before: string; removed: number; shortened: number };
+  /** `to`: the account that was asked, or null; `project`: the slug of its ticket's project, or null. */
+  "question.asked": QuestionEvent;
+  "question.answered": QuestionEvent & { by: string; via: string };
+  /** Its deadline came; `has_default`: its default became the answer. */
+  "question.expired": QuestionEvent & { has_default: boolean };
+  "question.withdrawn": QuestionEvent;
   /** A bot raised an alarm; `channel` is null if it is about no channel. */
   "bot.alarm": { bot: string; kind: string; nick: string; channel: string | null };
   /** A bot reported what somebody said; `source` is what judged it, a rule or a model. */
@@ -129,6 +135,14 @@ export interface EventTypes extends ProjectEventTypes {
   /** Actions of one actor on IRC beyond the number logged per minute. */
   "irc.moderation_omitted": { count: number };
 }
+
+/** Which question an event is about. */
+export type QuestionEvent = {
+  question: number;
+  asker: string;
+  to: string | null;
+  project: string | null;
+};
 
 /** What a bot did to a user of the IRC server, and why. The origin says who caused it. */
 export type BotAct = {

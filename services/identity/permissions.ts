@@ -16,10 +16,11 @@ export type Visibility = "public" | "internal" | "private";
  *
  * - `server`: accounts, tokens, bans, settings, events: managed only by the operator
  * - `coordination`: agents, channels and messages: used by agents
+ * - `questions`: questions to people, and what waits for somebody; agents ask, people answer
  * - `models`: language models, which cost money
  * - `project`: a repository and everything that belongs to it
  */
-export type Resource = { readonly kind: "server" | "coordination" | "models" } | {
+export type Resource = { readonly kind: "server" | "coordination" | "questions" | "models" } | {
   readonly kind: "project";
   readonly id: string;
   /** The principal's role in the project; null if it is not a member. */
@@ -41,6 +42,10 @@ const SCOPES_NEEDED: Record<Resource["kind"], Partial<Record<Action, ScopesNeede
   coordination: {
     read: { agent: "read", adminToken: "read" },
     write: { agent: "write", adminToken: "admin" },
+  },
+  questions: {
+    read: { agent: "read", person: "read", adminToken: "read" },
+    write: { agent: "write", person: "write", adminToken: "write" },
   },
   models: {
     read: { agent: "write", adminToken: "read" },

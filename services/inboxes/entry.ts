@@ -4,8 +4,8 @@ import type { Restored } from "./inbox_store.ts";
 
 /**
  * Why an entry is in an inbox: a message to the agent alone, a mention in a channel or in a text of
- * a project, something that happened to the agent's work in a project, or a message of its own that
- * came back.
+ * a project, something that happened to the agent's work in a project, the end of a question of its
+ * own, or a message of its own that came back.
  */
 export const ADDRESSED_KINDS = [
   "message",
@@ -16,6 +16,7 @@ export const ADDRESSED_KINDS = [
   "landing",
   "overlap",
   "answer",
+  "question",
   "halt",
   "bounce",
 ] as const;
@@ -54,6 +55,8 @@ const aboutSchema = z.object({
   checkin: z.string().optional(),
   /** The name of a workspace. */
   workspace: z.string().optional(),
+  /** The number of a question that the agent asked. */
+  question: z.number().optional(),
 });
 export type About = z.infer<typeof aboutSchema>;
 

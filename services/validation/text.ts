@@ -42,3 +42,22 @@ export function textSchema(minLength: number, maxLength: number): z.ZodString {
     .regex(/^\P{Cc}*$/u, { error: "must have no control characters" })
     .meta({ pattern: NO_CONTROLS });
 }
+
+/** What {@link FORGING} has, except for line feeds and tabs. */
+const PARAGRAPHS = `^[^${FORGING.replace("\\u0000-\\u001f", "\\u0000-\\u0008\\u000b-\\u001f")}]*$`;
+
+/**
+ * A text of several lines whose lines are what they look like: no invisible characters, and no half
+ * of a surrogate pair. Its length is bounded in UTF-16 code units.
+ */
+export function paragraphSchema(maxLength: number): z.ZodString {
+  return z.string()
+    .min(1, { error: "must not be empty" })
+    .max(maxLength, { error: `must have at most ${maxLength} characters` })
+    .regex(new RegExp(PARAGRAPHS), {
+      error: "must have no control or invisible characters other than line feeds and tabs",
+    })
+    .regex(/\S/, { error: "must not be blank" })
+    .refine((text) => text.isWellFormed(), { error: "must be well-formed Unicode" })
+    .meta({ pattern: PARAGRAPHS });
+}

@@ -35,21 +35,23 @@ const SESSION = { ...principal("admin", "read", "write", "admin"), tokenId: null
 
 Deno.test("authorize() lets each kind of principal do what the table says", () => {
   const table: readonly (readonly [Principal, string])[] = [
-    [OPERATOR, "rw rw rw"],
-    [principal("agent", "read", "write"), "-- rw rw"],
-    [principal("agent", "read"), "-- r- --"],
-    [principal("agent", "write"), "-- -w rw"],
-    [principal("agent", "read", "write", "admin"), "-- rw rw"],
-    [principal("agent"), "-- -- --"],
-    [principal("admin", "read", "write", "admin"), "rw rw rw"],
-    [principal("admin", "read", "write"), "r- r- r-"],
-    [principal("admin", "read"), "r- r- r-"],
-    [principal("admin"), "-- -- --"],
-    [SESSION, "-- -- --"],
-    [PROJECT_TOKEN, "-- -- --"],
+    [OPERATOR, "rw rw rw rw"],
+    [principal("agent", "read", "write"), "-- rw rw rw"],
+    [principal("agent", "read"), "-- r- r- --"],
+    [principal("agent", "write"), "-- -w -w rw"],
+    [principal("agent", "read", "write", "admin"), "-- rw rw rw"],
+    [principal("agent"), "-- -- -- --"],
+    [principal("admin", "read", "write", "admin"), "rw rw rw rw"],
+    [principal("admin", "read", "write"), "r- r- rw r-"],
+    [principal("admin", "read"), "r- r- r- r-"],
+    [principal("person", "read", "write"), "-- -- rw --"],
+    [principal("person", "read"), "-- -- r- --"],
+    [principal("admin"), "-- -- -- --"],
+    [SESSION, "-- -- -- --"],
+    [PROJECT_TOKEN, "-- -- -- --"],
   ];
   for (const [who, expected] of table) {
-    const rights = (["server", "coordination", "models"] as const).map((kind) => {
+    const rights = (["server", "coordination", "questions", "models"] as const).map((kind) => {
       const read = isAllowed(who, "read", { kind }) ? "r" : "-";
       return read + (isAllowed(who, "write", { kind }) ? "w" : "-");
     });

@@ -1,0 +1,23 @@
+/**
+ * Questions of agents to people. A question has a number that people can type. It ends by the first
+ * answer, at its deadline, or when its asker withdraws it; the asker finds that in its inbox.
+ */
+export { MAX_OPEN_OF_ASKER } from "./asking.ts";
+export {
+  ANSWER_WAYS,
+  type AnswerWay,
+  type Party,
+  type Question,
+  QUESTION_STATES,
+  type QuestionState,
+} from "./question.ts";
+export { MAX_PAGE } from "./question_book.ts";
+export { QuestionNeeds } from "./question_needs.ts";
+export {
+  type QuestionListener,
+  Questions,
+  type QuestionsOptions,
+  type QuestionTicket,
+} from "./questions.ts";
+export { answerSchema, MAX_TEXT, type NewQuestion, questionSchema } from "./schemas.ts";
+export { lineOf } from "./words.ts";

@@ -1,0 +1,397 @@
+import type { Halts, Roster } from "../agents/mod.ts";
+import { type Database, Unchanged } from "../database/mod.ts";
+import { Conflict, Forbidden, Invalid, NotFound } from "../errors.ts";
+import { newEvent, type Origin, type QuestionEvent, SYSTEM } from "../events/mod.ts";
+import {
+  type AccountDirectory,
+  type Caller,
+  type Identity,
+  isOverseer,
+  OPERATOR,
+  originOf,
+  type Principal,
+} from "../identity/mod.ts";
+import type { Inboxes } from "../inboxes/mod.ts";
+import type { Log } from "../log.ts";
+import {
+  accessOf,
+  type Project,
+  type ProjectRepositories,
+  type Projects,
+} from "../projects/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { newUlid } from "../ulid.ts";
+import { Asking, choiceOf } from "./asking.ts";
+import { AskerNotices } from "./asker_notices.ts";
+import { Deadlines } from "./deadlines.ts";
+import type { AnswerWay, Closing, Party, Question } from "./question.ts";
+import { MAX_PAGE, QuestionBook } from "./question_book.ts";
+import { mayAnswer, maySee, projectsToAnswerFor } from "./rights.ts";
+import type { NewQuestion } from "./schemas.ts";
+import { QuestionWaits } from "./question_waits.ts";
+import { lineOf } from "./words.ts";
+
+/** Characters of an answer that the refusal of another one shows. */
+const MAX_SHOWN = 200;
+
+export interface QuestionsOptions {
+  readonly database: Database;
+  readonly accounts: Pick<AccountDirectory, "find" | "get">;
+  readonly identity: Pick<Identity, "onEnded">;
+  readonly roster: Pick<Roster, "get">;
+  readonly halts: Pick<Halts, "reasonById">;
+  /** What an agent's question counts against. */
+  readonly speech: { admit(principal: Principal, messages: number): void };
+  readonly inboxes: Pick<Inboxes, "notify">;
+  readonly projects: Projects;
+  readonly repositories: Pick<ProjectRepositories, "read">;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/** The ticket that a question is about. */
+export interface QuestionTicket {
+  readonly project: Project;
+  readonly uuid: string;
+}
+
+/** A question was asked, or has ended. */
+export type QuestionListener = (question: Question) => void;
+
+/** Questions of agents to people: the first answer wins, and at the deadline the default does. */
+export class Questions {
+  readonly #options: QuestionsOptions;
+  readonly #book: QuestionBook;
+  readonly #asking: Asking;
+  readonly #deadlines: Deadlines;
+  readonly #notices: AskerNotices;
+  readonly #waits: QuestionWaits;
+  readonly #listeners = new Set<QuestionListener>();
+  readonly #stopListening: () => void;
+  /** The end of a question that is being written. */
+  readonly #closing = new Map<number, Promise<unknown>>();
+
+  private constructor(options: QuestionsOptions, book: QuestionBook) {
+    const { scheduler, log, halts, identity } = options;
+    this.#options = options;
+    this.#book = book;
+    this.#asking = new Asking({ ...options, book });
+    this.#waits = new QuestionWaits(scheduler);
+    this.#notices = new AskerNotices({ ...options, book });
+    this.#deadlines = new Deadlines({
+      scheduler,
+      log,
+      open: () => book.all(),
+      stands: ({ asker, frozenAt }) => frozenAt !== null || halts.reasonById(asker.id) !== null,
+      expire: (question) => this.#expire(question),
+    });
+    this.#stopListening = identity.onEnded(({ accountId }) => {
+      if (accountId !== null) this.#withdrawAllOf(accountId);
+    });
+  }
+
+  /** Reads the open questions from the database. */
+  static async open(options: QuestionsOptions): Promise<Questions> {
+    return new Questions(options, await QuestionBook.open(options.database));
+  }
+
+  /** Ends questions whose deadlines passed while the program was down, and sends owed notices. */
+  start(): void {
+    this.#deadlines.sweep();
+    this.#notices.send();
+  }
+
+  /**
+   * Asks a question. Asked again while it is open, it is the same question.
+   *
+   * @returns the question, once it is on disk, and whether it is new
+   * @throws Forbidden if the caller may not ask or is paused, Halted, Invalid, NotFound and Conflict
+   * for the receiver and the ticket, TooMany, Unavailable
+   */
+  async ask(
+    request: NewQuestion,
+    caller: Caller,
+  ): Promise<{ readonly question: Question; readonly isNew: boolean }> {
+    const { scheduler, speech, database, halts } = this.#options;
+    const { principal } = caller;
+    const draft = await this.#asking.draft(request, caller, scheduler.now());
+    const same = this.#asking.sameAs(draft);
+    if (same !== null) return { question: same, isNew: false };
+    const release = this.#asking.reserve(caller);
+    try {
+      if (principal.kind === "agent") speech.admit(principal, 1);
+      const now = scheduler.now();
+      const question: Question = {
+        ...draft,
+        id: this.#book.newId(),
+        askedAt: now,
+        frozenAt: null,
+        state: "open",
+        answer: null,
+        closedBy: null,
+        via: null,
+        closedAt: null,
+      };
+      const event = newEvent("question.asked", this.#eventOf(question), originOf(caller), now);
+      await database.commit({ statements: this.#book.insertion(question), events: [event] });
+      if (question.deadline !== null) this.#deadlines.expect(question.deadline);
+      // A halt that came meanwhile did not see it.
+      if (halts.reasonById(principal.id) !== null) await this.#freeze();
+      this.#tell(question);
+      return { question, isNew: true };
+    } finally {
+      release();
+    }
+  }
+
+  /**
+   * Answers a question. Of several answers at once, the first one counts.
+   *
+   * @throws NotFound if there is no such question or the caller may not know of it; Forbidden if it
+   * may not answer; Invalid if the answer is none of the choices; Conflict, which names the winner,
+   * if the question has ended; Unavailable
+   */
+  async answer(id: number, answer: string, by: Caller, via: AnswerWay): Promise<Question> {
+    const question = await this.get(id, by.principal);
+    const isOwn = via === "client" && question.asker.id === by.principal.id;
+    if (!isOwn && !mayAnswer(question, by.principal, this.#options.projects)) {
+      throw new Forbidden("People answer questions: you asked this one");
+    }
+    if (question.state !== "open") throw ended(question);
+    const chosen = choiceOf(question.choices, answer);
+    if (chosen === undefined) {
+      const list = question.choices.map((choice) => `"${choice}"`).join(", ");
+      throw new Invalid(`"answer" must be one of ${list}`);
+    }
+    const { id: accountId, name } = by.principal;
+    const closedBy = { id: accountId, name };
+    return await this.#close(
+      question,
+      { state: "answered", answer: chosen, closedBy, via },
+      originOf(by),
+    );
+  }
+
+  /**
+   * Withdraws a question, which its asker and admins may do.
+   *
+   * @throws NotFound, Forbidden, Conflict as {@link answer}; Unavailable
+   */
+  async withdraw(id: number, by: Caller): Promise<Question> {
+    const question = await this.get(id, by.principal);
+    const { id: accountId, name } = by.principal;
+    if (!isOverseer(by.principal) && question.asker.id !== accountId) {
+      throw new Forbidden("Only its asker and admins withdraw a question");
+    }
+    return await this.#close(question, withdrawnBy({ id: accountId, name }), originOf(by));
+  }
+
+  /** @throws NotFound if there is no such question, or the reader may not know of it */
+  async get(id: number, reader: Principal): Promise<Question> {
+    const question = await this.#book.find(id);
+    if (question === null || !maySee(question, reader, this.#options.projects)) {
+      throw new NotFound(`There is no question ${id}, or it is not yours`);
+    }
+    return question;
+  }
+
+  /**
+   * A question, once it has ended or the time is over.
+   *
+   * @throws NotFound as {@link get}; TooMany if too many wait
+   */
+  async wait(
+    id: number,
+    reader: Principal,
+    { seconds, signal }: { readonly seconds: number; readonly signal: AbortSignal },
+  ): Promise<Question> {
+    const question = await this.get(id, reader);
+    if (question.state !== "open" || seconds === 0 || signal.aborted) return question;
+    await this.#waits.wait(id, seconds * 1000, signal);
+    return await this.get(id, reader);
+  }
+
+  /** The questions that a reader may know of, newest first. */
+  async list(
+    reader: Principal,
+    filter: {
+      readonly isOpen?: boolean | undefined;
+      readonly before?: number | undefined;
+      readonly limit?: number | undefined;
+    },
+  ): Promise<readonly Question[]> {
+    const { isOpen, before, limit = MAX_PAGE } = filter;
+    const { projects } = this.#options;
+    const whose = isOverseer(reader) ? undefined : {
+      accountId: reader.id ?? "",
+      projects: projectsToAnswerFor(reader, projects),
+    };
+    return await this.#book.list({ isOpen, before, limit, whose });
+  }
+
+  /** The open questions that a reader may know of, oldest first. */
+  open(reader: Principal): readonly Question[] {
+    const { projects } = this.#options;
+    return [...this.#book.all()].filter((question) => maySee(question, reader, projects));
+  }
+
+  /** Whether a reader may answer a question. */
+  isFor(question: Question, reader: Principal): boolean {
+    return mayAnswer(question, reader, this.#options.projects);
+  }
+
+  /** The ticket of a question; null if it has none, or the reader may not read the project. */
+  ticketOf({ ticket }: Question, reader: Principal): QuestionTicket | null {
+    const held = ticket === null ? null : this.#options.projects.get(ticket.projectId);
+    if (ticket === null || held === null || !accessOf(held, reader).may("read")) return null;
+    return { project: held.project, uuid: ticket.uuid };
+  }
+
+  /**
+   * Calls a listener with each question when it is asked and when it has ended.
+   *
+   * @param listener must not throw
+   * @returns a function that ends the subscription
+   */
+  onChanged(listener: QuestionListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Statements for the transaction of a halt or its end: deadlines stand still, or run on. */
+  freezing(isHalted: (accountId: string) => boolean, now: number) {
+    return this.#book.freezing(isHalted, now);
+  }
+
+  /** Looks at the deadlines again, after some of them began to run on. */
+  thawed(): void {
+    this.#deadlines.sweep();
+  }
+
+  /** Resolves when nothing is on its way; for tests. */
+  async idle(): Promise<void> {
+    await this.#deadlines.idle();
+    await this.#notices.idle();
+  }
+
+  /** Ends every wait, and the deadlines until the next start. */
+  async close(): Promise<void> {
+    this.#stopListening();
+    this.#waits.close();
+    await this.#deadlines.close();
+    await Promise.allSettled(this.#closing.values());
+    await this.#notices.close();
+  }
+
+  async #expire(question: Question): Promise<void> {
+    const answer = question.default;
+    const via = answer === null ? null : "default";
+    try {
+      await this.#close(question, { state: "expired", answer, closedBy: null, via }, SYSTEM);
+    } catch (error) {
+      if (!(error instanceof Conflict)) throw error;
+    }
+  }
+
+  /** Ends a question, unless somebody else does so first. */
+  async #close(question: Question, closing: Closing, origin: Origin): Promise<Question> {
+    const { id } = question;
+    for (let running; (running = this.#closing.get(id)) !== undefined;) {
+      await running.catch(() => {});
+    }
+    const open = this.#book.get(id);
+    if (open === null) throw ended(await this.#book.find(id) ?? question);
+    const writing = this.#writeEnd(open, closing, origin);
+    this.#closing.set(id, writing);
+    try {
+      return await writing;
+    } finally {
+      this.#closing.delete(id);
+    }
+  }
+
+  async #writeEnd(question: Question, closing: Closing, origin: Origin): Promise<Question> {
+    const { scheduler, database, roster } = this.#options;
+    const now = scheduler.now();
+    const { asker } = question;
+    const isToTell = asker.id !== null && roster.get(asker.id) !== null &&
+      closing.closedBy?.id !== asker.id;
+    const notice = isToTell ? newUlid(now) : null;
+    const after: Question = { ...question, ...closing, frozenAt: null, closedAt: now };
+    const statements = [this.#book.closing(question, closing, now, notice)];
+    try {
+      await database.commit({ statements, events: [this.#endOf(after, origin)] });
+    } catch (error) {
+      if (!(error instanceof Unchanged)) throw error;
+      throw ended(await this.#book.find(question.id) ?? question);
+    }
+    this.#waits.ended(question.id);
+    if (notice !== null) this.#notices.send();
+    this.#tell(after);
+    return after;
+  }
+
+  #endOf(question: Question, origin: Origin) {
+    const data = this.#eventOf(question);
+    const time = question.closedAt ?? 0;
+    const { closedBy, via, answer } = question;
+    switch (question.state) {
+      case "answered": {
+        const by = closedBy?.name ?? "";
+        return newEvent("question.answered", { ...data, by, via: via ?? "" }, origin, time);
+      }
+      case "expired":
+        return newEvent(
+          "question.expired",
+          { ...data, has_default: answer !== null },
+          origin,
+          time,
+        );
+      default:
+        return newEvent("question.withdrawn", data, origin, time);
+    }
+  }
+
+  #eventOf(question: Question): QuestionEvent {
+    return {
+      question: question.id,
+      asker: question.asker.name,
+      to: question.to?.name ?? null,
+      project: this.ticketOf(question, OPERATOR)?.project.slug ?? null,
+    };
+  }
+
+  /** Withdraws the questions of an account that is revoked or deleted. */
+  #withdrawAllOf(accountId: string): void {
+    const account = this.#options.accounts.get(accountId);
+    if (account !== null && account.revokedAt === null) return;
+    for (const question of [...this.#book.all()]) {
+      if (question.asker.id !== accountId) continue;
+      this.#close(question, withdrawnBy(null), SYSTEM).catch((error: unknown) => {
+        if (error instanceof Conflict) return;
+        this.#options.log.warn("A question of a revoked agent stays open", { error });
+      });
+    }
+  }
+
+  async #freeze(): Promise<void> {
+    const { database, halts, scheduler } = this.#options;
+    const isHalted = (id: string) => halts.reasonById(id) !== null;
+    await database.commit({ statements: this.#book.freezing(isHalted, scheduler.now()) });
+  }
+
+  #tell(question: Question): void {
+    for (const listener of this.#listeners) listener(question);
+  }
+}
+
+function withdrawnBy(closedBy: Party | null): Closing {
+  return { state: "withdrawn", answer: null, closedBy, via: null };
+}
+
+/** The refusal for a question that has ended. */
+function ended({ id, state, closedBy, answer }: Question): Conflict {
+  const by = closedBy === null ? "" : ` by ${closedBy.name}`;
+  const said = answer === null ? "" : `: ${lineOf(answer, MAX_SHOWN)}`;
+  return new Conflict(`Question ${id} is ${state}${by} already${said}`);
+}
