@@ -29,7 +29,7 @@ export interface Question {
   readonly deadline: number | null;
   /** Since when the deadline stands still, because the asker is halted; null if it does not. */
   readonly frozenAt: number | null;
-  /** Who alone is asked, beside the admins; null if it is whoever may answer. */
+  /** Who alone is asked, beside the admins; null if nobody was named. */
   readonly to: Party | null;
   readonly ticket: { readonly projectId: string; readonly uuid: string } | null;
   readonly state: QuestionState;

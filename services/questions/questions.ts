@@ -175,7 +175,7 @@ export class Questions {
   /**
    * Withdraws a question, which its asker and admins may do.
    *
-   * @throws NotFound, Forbidden, Conflict as {@link answer}; Unavailable
+   * @throws like {@link answer}
    */
   async withdraw(id: number, by: Caller): Promise<Question> {
     const question = await this.get(id, by.principal);
@@ -198,7 +198,7 @@ export class Questions {
   /**
    * A question, once it has ended or the time is over.
    *
-   * @throws NotFound as {@link get}; TooMany if too many wait
+   * @throws like {@link get}; TooMany if too many wait
    */
   async wait(
     id: number,

@@ -40,7 +40,7 @@ export const questionSchema = z.object({
   ], { error: "must be whole seconds or an ISO 8601 time" }).optional()
     .describe("When it ends: seconds from now, or a time; at most 30 days away"),
   to: accountNameSchema.optional()
-    .describe("The person or admin who is asked; without it, whoever may answer"),
+    .describe("The person or admin who is asked; without it, everybody who may answer"),
   ticket: z.string().min(3).max(150).optional()
     .describe("The ticket that it is about, as project/ticket"),
 });
