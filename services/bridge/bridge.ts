@@ -197,6 +197,11 @@ export class Bridge {
     return this.#access.mayRead(readChannelName(channel), caller);
   }
 
+  /** Whether a channel has members, as far as the bridge knows. It checks no access. */
+  exists(channel: string): boolean {
+    return this.#entry.exists(readChannelName(channel));
+  }
+
   /**
    * Calls a listener with each change of members and topics of channels that somebody follows.
    *

@@ -7,7 +7,7 @@ import type {
 } from "../bridge/mod.ts";
 import { Invalid, NotFound } from "../errors.ts";
 import type { Caller } from "../identity/mod.ts";
-import { type AccountView, foldCase, isChannelName, isNick } from "../irc/mod.ts";
+import { type AccountView, foldCase, isChannelName, isNick, type LastMessage } from "../irc/mod.ts";
 import type { VirtualUsers } from "../irc_server/virtual_users/mod.ts";
 import { parseSearch } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -54,6 +54,17 @@ export interface Present {
 export interface ListedChannel extends ChannelOverview {
   /** Whether the caller is in it. */
   readonly joined: boolean;
+  /**
+   * When something was last said in a channel that nobody is in, in Unix milliseconds. Whoever joins
+   * it reads that. Null for all others.
+   */
+  readonly keptFrom: number | null;
+}
+
+/** The history on disk, which outlives channels. */
+export interface KeptHistory {
+  /** Channels in which something was said that is not confined, and when. Rejects if it is broken. */
+  openChannels(): Promise<readonly LastMessage[]>;
 }
 
 /** Some messages of a channel, oldest first. */
@@ -84,6 +95,8 @@ export interface ChatsOptions {
   readonly isMember: (account: string, channel: string) => boolean;
   /** The number of messages that the bridge keeps for a channel. */
   readonly bufferSize: number;
+  /** Null if no history is stored. */
+  readonly history: KeptHistory | null;
   readonly scheduler: Scheduler;
 }
 
@@ -141,20 +154,33 @@ export class Chats {
     return { nick, sign: this.#options.view?.sign(channel, nick) ?? "" };
   }
 
-  /** The channels that the caller may read: its own first, each part sorted by name. */
+  /**
+   * The channels that the caller may read: its own first, those that nobody is in last, each part
+   * sorted by name.
+   */
   async list(caller: Caller): Promise<ListedChannel[]> {
     await this.bridge.whenReady();
     const own = new Set(this.#joined(caller).map(foldCase));
-    const held = this.bridge.overviews(caller, (name) => this.readUpTo(caller, name));
+    const held = this.bridge.overviews(caller, (name) => this.readUpTo(caller, name))
+      .map((channel) => ({ ...channel, keptFrom: null }));
     const known = new Set(held.map(({ name }) => foldCase(name)));
-    const others = this.#onServer(caller).filter(({ name }) => {
-      return !known.has(foldCase(name)) && this.bridge.mayRead(name, caller);
-    }).map((channel) => ({ ...channel, last: null, unread: 0 }));
-    return [...held, ...others]
+    const isOther = (name: string) =>
+      !known.has(foldCase(name)) && this.bridge.mayRead(name, caller);
+    const others = this.#onServer(caller).filter(({ name }) => isOther(name))
+      .map(({ name, topic, members }) => {
+        return { name, topic, members, last: null, unread: 0, keptFrom: null };
+      });
+    const ended = (await this.#ended()).filter(({ name }) =>
+      isChannelName(name) && isOther(name) && !this.bridge.exists(name)
+    );
+    return [...held, ...others, ...ended]
       .map((channel) => ({ ...channel, joined: own.has(foldCase(channel.name)) }))
-      .sort((one, other) =>
-        Number(other.joined) - Number(one.joined) || (one.name < other.name ? -1 : 1)
-      );
+      .sort((one, other) => rankInList(one) - rankInList(other) || (one.name < other.name ? -1 : 1));
+  }
+
+  /** Whether the caller could join a channel that nobody is in. */
+  isEmpty(channel: string, caller: Caller): boolean {
+    return !this.bridge.exists(channel) && this.bridge.mayRead(channel, caller);
   }
 
   /** Whether the caller is in a channel. */
@@ -286,6 +312,14 @@ export class Chats {
     return [...joined.values()].sort();
   }
 
+  /** The channels with a history that may have ended. Those that exist are among them. */
+  async #ended(): Promise<Omit<ListedChannel, "joined">[]> {
+    const kept = await this.#options.history?.openChannels().catch(() => []) ?? [];
+    return kept.map(({ title, time }) => {
+      return { name: title, topic: "", members: 0, last: null, unread: 0, keptFrom: time };
+    });
+  }
+
   /** The channels of the IRC server that the caller may know of. */
   #onServer({ principal }: Caller) {
     const { view, virtualUsers } = this.#options;
@@ -293,6 +327,11 @@ export class Chats {
     if (view === null || identity === null) return [];
     return principal.kind === "admin" ? view.allChannels() : view.channels(identity);
   }
+}
+
+/** Where a channel stands in the list of them. */
+function rankInList({ joined, keptFrom }: ListedChannel): number {
+  return joined ? 0 : keptFrom === null ? 1 : 2;
 }
 
 /** Where somebody stands in the list of a channel. */

@@ -234,7 +234,7 @@ function openOperations(
 }
 
 function openChats(
-  { config, scheduler, identity: { accounts } }: Stores,
+  { config, scheduler, history, identity: { accounts } }: Stores,
   { people: { virtualUsers, isMember, privateFeed: feed }, positions, server }: IrcHost,
   { bridge, directMessages }: Pick<Services, "bridge" | "directMessages">,
 ): Pick<Services, "chats" | "conversations"> {
@@ -242,7 +242,7 @@ function openChats(
   const shared = { virtualUsers, view, positions, scheduler };
   const bufferSize = config.bridge.buffer_size;
   return {
-    chats: new Chats({ ...shared, bridge, isMember, bufferSize }),
+    chats: new Chats({ ...shared, bridge, isMember, bufferSize, history }),
     conversations: new Conversations({ ...shared, directMessages, accounts, feed }),
   };
 }

@@ -109,6 +109,42 @@ Deno.test("a person joins, makes and leaves channels; the sidebar of every page 
     assert.match(refused.html, /value="two words"/);
   }));
 
+Deno.test("a channel that ended is in the list, unless nobody could read what was said in it", () =>
+  withChat(async ({ person, admin, connect, addPerson }) => {
+    const bob = await connect("bob");
+    const ends = async (channel: string, ...lines: readonly string[]) => {
+      await bob.join(channel);
+      bob.send(...lines, `PART ${channel}`);
+      await bob.sync();
+    };
+    const say = (channel: string) => `PRIVMSG ${channel} :some plans`;
+    await ends("#Plans", say("#Plans"));
+    await ends("#silent");
+    for (const [mode, undo] of [["+i", "-i"], ["+s", "-s"], ["+k key", "-k key"]]) {
+      const name = `#opened${undo?.[1]}`;
+      await ends(name, `MODE ${name} ${mode}`, say(name), `MODE ${name} ${undo}`);
+    }
+    for (const mode of ["+i", "+s", "+k key", "+b ann!*@*"]) {
+      const name = `#sealed${mode[1]}`;
+      await ends(name, say(name), `MODE ${name} ${mode}`);
+    }
+    await addPerson("carl");
+    const founder = await connect("carl", { capabilities: "sasl", password: "correct horse" });
+    await founder.join("#waiting");
+    founder.send(say("#waiting"), "MODE #waiting +i", "PART #waiting");
+    await founder.sync();
+    const { text } = await person.see("/channels");
+    assert.match(text, /Plans empty Last message/);
+    assert.doesNotMatch(text, /silent|opened|sealed|waiting/);
+    const { text: whole } = await admin.see("/channels");
+    assert.match(whole, /waiting empty/);
+    assert.doesNotMatch(whole, /silent|opened|sealed/);
+    assert.match((await person.see("/channels/plans")).text, /Nobody is in this channel.*Join/);
+    const joined = await person.post("/channels", { action: "join", channel: "plans" });
+    assert.deepEqual(messagesOf(joined.html), ["bob: some plans"]);
+    assert.doesNotMatch((await person.see("/channels")).text, /Plans empty/i);
+  }, { config: { irc: { history: { persist: true } } } }));
+
 Deno.test("history scrolls back to the oldest message that is kept", () =>
   withChat(async ({ person, connect }) => {
     const bob = await connect("bob");

@@ -89,7 +89,13 @@ function Part({ visit, channel, part }: {
           <Icon svg={ArrowUp} /> Older messages
         </a>
       )}
-      {messages.length === 0 && <Empty>Nobody has said anything here. Begin.</Empty>}
+      {messages.length === 0 && (
+        <Empty>
+          {chats.isEmpty(channel, caller)
+            ? "Nobody is in this channel. Join it to read what was said here and is kept."
+            : "Nobody has said anything here. Begin."}
+        </Empty>
+      )}
       <MessageList
         messages={messages}
         own={visit.principal.name}

@@ -31,6 +31,11 @@ async function show(visit: Visit): Promise<View> {
           {channels.length === 0
             ? <Empty>There is no channel yet. Write a name under “Join or make a channel”.</Empty>
             : <ChannelList channels={channels} />}
+          {channels.some(({ keptFrom }) => keptFrom !== null) && (
+            <p class="soft small">
+              Nobody is in an empty channel. What was said there is kept; join it to read that.
+            </p>
+          )}
           <h2>Direct messages</h2>
           {direct.length === 0
             ? <Empty>Nobody has written to you alone, nor you to anybody.</Empty>
@@ -74,7 +79,7 @@ async function show(visit: Visit): Promise<View> {
 function ChannelList({ channels }: { readonly channels: readonly ListedChannel[] }) {
   return (
     <ul class="list channel-list" data-keys="list">
-      {channels.map(({ name, topic, members, last, unread, joined }) => (
+      {channels.map(({ name, topic, members, last, unread, joined, keptFrom }) => (
         <li>
           <p class="row">
             <a class="channel-name" href={channelPath(name)}>
@@ -83,13 +88,22 @@ function ChannelList({ channels }: { readonly channels: readonly ListedChannel[]
             </a>
             {joined && <span class="badge">joined</span>}
             {unread > 0 && <span class="badge accent">{countOf(unread)} unread</span>}
-            <span class="soft small">
-              {members} {members === 1 ? "member" : "members"}
-            </span>
+            {keptFrom === null
+              ? (
+                <span class="soft small">
+                  {members} {members === 1 ? "member" : "members"}
+                </span>
+              )
+              : <span class="badge">empty</span>}
           </p>
           {topic !== "" && (
             <p class="topic small">
               <bdi>{plainText(topic)}</bdi>
+            </p>
+          )}
+          {keptFrom !== null && (
+            <p class="soft small">
+              Last message <Time at={new Date(keptFrom).toISOString()} />
             </p>
           )}
           {last !== null && (

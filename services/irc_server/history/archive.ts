@@ -190,6 +190,17 @@ export class HistoryArchive implements HistoryStore {
   }
 
   /**
+   * Channels in which something was said that is not confined, so that whoever makes such a channel
+   * anew may read it, and when. Knows the 1000 channels with the newest logs, and looks at the last
+   * 100 messages of each.
+   *
+   * @throws Unavailable if the history cannot be read at the moment
+   */
+  async openChannels(): Promise<readonly LastMessage[]> {
+    return await this.#ask({ kind: "openChannels" }) as Answers["openChannels"];
+  }
+
+  /**
    * Searches what was said in a log, from the newest message back. An answer takes a limited time
    * and may have found nothing yet; search on where it stopped.
    *

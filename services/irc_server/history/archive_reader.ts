@@ -16,6 +16,12 @@ import type { Place, SearchIndex } from "./search_index.ts";
 const LAST = Number.MAX_SAFE_INTEGER;
 const FIRST = -1;
 
+/** Most channels in a list of them: those whose log is the newest. */
+const MAX_CHANNELS = 1000;
+
+/** So many of the last messages of a channel are looked at to find one that is not confined. */
+const LAST_LOOKED_AT = 100;
+
 /** A boundary between two records of a log. */
 interface Boundary {
   readonly time: number;
@@ -59,6 +65,8 @@ export class ArchiveReader {
         return this.#lastMessages(question);
       case "search":
         return this.#search(question);
+      case "openChannels":
+        return this.#openChannels();
       case "accounts":
         return this.#prepare("SELECT DISTINCT account FROM targets WHERE account <> ''").all()
           .map((row) => String(row["account"]));
@@ -191,6 +199,22 @@ export class ArchiveReader {
     return logs.flatMap((row) => {
       const time = Number(last.get(Number(row["id"]))?.["time"] ?? 0);
       return time > from && time < to ? [{ title: String(row["title"]), time }] : [];
+    });
+  }
+
+  #openChannels(): LastMessage[] {
+    const last = this.#prepare(
+      `SELECT max(time) AS time FROM (
+         SELECT time, confined FROM entries WHERE target = ? AND kind = 0
+         ORDER BY time DESC LIMIT ${LAST_LOOKED_AT}
+       ) WHERE confined = 0`,
+    );
+    const channels = this.#prepare(
+      `SELECT id, title FROM targets WHERE account = '' ORDER BY id DESC LIMIT ${MAX_CHANNELS}`,
+    ).all();
+    return channels.flatMap(({ id, title }) => {
+      const time = last.get(Number(id))?.["time"] ?? null;
+      return time === null ? [] : [{ title: String(title), time: Number(time) }];
     });
   }
 

@@ -112,6 +112,8 @@ export type Question =
     readonly between: readonly [number, number];
   }
   | { readonly kind: "search"; readonly target: HistoryTarget; readonly wanted: RecordSearch }
+  /** The channels of the newest logs, with what was said last for everybody. */
+  | { readonly kind: "openChannels" }
   /** The accounts that have a log, folded. */
   | { readonly kind: "accounts" };
 
@@ -151,6 +153,7 @@ export interface Answers {
   readonly fetch: readonly HistoryRecord[];
   readonly lastMessages: readonly LastMessage[];
   readonly search: FoundRecords;
+  readonly openChannels: readonly LastMessage[];
   readonly accounts: readonly string[];
 }
 
