@@ -175,7 +175,9 @@ export class Chats {
     );
     return [...held, ...others, ...ended]
       .map((channel) => ({ ...channel, joined: own.has(foldCase(channel.name)) }))
-      .sort((one, other) => rankInList(one) - rankInList(other) || (one.name < other.name ? -1 : 1));
+      .sort((one, other) =>
+        rankInList(one) - rankInList(other) || (one.name < other.name ? -1 : 1)
+      );
   }
 
   /** Whether the caller could join a channel that nobody is in. */

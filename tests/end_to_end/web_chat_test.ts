@@ -60,6 +60,9 @@ Deno.test({
       assert.match(await bob.expect(/PRIVMSG/), /^:ann!\S+ PRIVMSG #general :hello bob$/);
       await bob.send("PRIVMSG #general :hello ann");
       await until(hasMessages(2));
+      // Who speaks in a channel is in it.
+      await until("document.querySelector('[data-membership=in]')?.textContent.includes('Leave')");
+      await until("document.querySelector('#own-channels + ul [data-place=\\'#general\\']')");
       assert.deepEqual(await messages(), ["ann: hello bob", "bob: hello ann"]);
       // In a field with text, Tab completes words.
       await until("document.querySelector('#say').value === ''");
@@ -162,6 +165,22 @@ Deno.test({
         [...document.querySelectorAll(".text")].at(-1).textContent === "line 1001")`);
       assertWhole(await messages());
       assert.equal(await page.evaluate("document.querySelector('.to-newest').hidden"), true);
+      // Nobody has to scroll to learn who speaks.
+      const run = `[...document.querySelectorAll(".message")].reduce(([most, run], { classList }) =>
+        classList.contains("same") ? [Math.max(most, run + 1), run + 1] : [most, 0], [0, 0])[0]`;
+      const below = Number(await page.evaluate(run));
+      assert.ok(below > 5 && below < 10, `${below} messages stand below one name`);
+      await browser.go("/channels/general?q=line");
+      const inSight = `(() => { const { top, bottom } = document.querySelector("a.older")
+        .getBoundingClientRect(); return top > 0 && bottom < innerHeight })()`;
+      assert.ok(await page.evaluate(inSight), "the way to older finds is in sight");
+      await browser.leave(() => page.click(".message:nth-last-child(20) .at"));
+      // A message that a link leads to stands between others.
+      await until(`(() => {
+        const log = document.querySelector(".chat-log").getBoundingClientRect();
+        const { top, bottom } = document.querySelector(".message.shown").getBoundingClientRect();
+        return top > log.top + 0.2 * log.height && bottom < log.bottom - 0.2 * log.height;
+      })()`);
     }),
 });
 

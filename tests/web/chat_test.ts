@@ -171,6 +171,29 @@ Deno.test("history scrolls back to the oldest message that is kept", () =>
     assert.match(around.text, /Newer messages.*To the newest/);
   }, { config: { bridge: { buffer_size: 120 } } }));
 
+Deno.test("a long run of one speaker repeats the name", () =>
+  withChat(async ({ person, connect, api }) => {
+    const bob = await connect("bob");
+    await bob.join("#general");
+    const say = async (count: number) => {
+      for (let number = 1; number <= count; number++) bob.send(`PRIVMSG #general :${number}`);
+      await bob.sync();
+    };
+    await say(25);
+    api.services.clock.advance(4 * 60_000);
+    await say(1);
+    api.services.clock.advance(4 * 60_000);
+    await say(1);
+    bob.send("PRIVMSG #general :```", ...Array(20).fill("PRIVMSG #general :code"));
+    await bob.sync();
+    const { html } = await person.see("/channels/general");
+    const named = Array.from(
+      html.matchAll(/<li class="message([^"]*)"/g),
+      ([, place = ""]) => place.includes("same") ? "." : "N",
+    ).join("");
+    assert.equal(named, `N${".".repeat(9)}N${".".repeat(9)}N${".".repeat(5)}N${".".repeat(21)}`);
+  }));
+
 Deno.test("unread messages are counted, divided and shared with IRC clients", () =>
   withChat(async ({ person, connect, api }) => {
     const { clock } = api.services;
@@ -266,9 +289,9 @@ Deno.test("the search of a channel finds words and speakers, page by page", () =
     eve.send("PRIVMSG #general :a needle of eve");
     await eve.sync();
     const found = await person.see("/channels/general?q=NEEDLE");
-    assert.match(found.text, /50 found searched back to/);
+    assert.match(found.text, /50 shown, there may be older ones Searched back to/);
     assert.equal(messagesOf(found.html).at(-1), "eve: a needle of eve");
-    const [, more = ""] = /class="older" href="([^"]*)"/.exec(found.html) ?? [];
+    const [, more = ""] = /class="button older" href="([^"]*)"/.exec(found.html) ?? [];
     const next = messagesOf((await person.see(more.replaceAll("&amp;", "&"))).html);
     assert.equal(next.at(-1), "bob: Needle 71");
     const byEve = await person.see("/channels/general?q=from:eve%20needle");

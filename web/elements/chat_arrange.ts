@@ -1,4 +1,4 @@
-import { type ChatLine, continues, Fences, names } from "./chat_rules.ts";
+import { type ChatLine, Fences, names, Runs } from "./chat_rules.ts";
 
 const TIME = new Intl.DateTimeFormat(undefined, {
   hour: "2-digit",
@@ -20,8 +20,8 @@ export function messagesIn(list: HTMLElement): HTMLElement[] {
 /** Draws days, repeated names, code blocks and times as they are for this reader. */
 export function arrange(list: HTMLElement, own: string): void {
   for (const day of list.querySelectorAll(":scope > .day")) day.remove();
-  const fences = new Fences();
-  let before: ChatLine | null = null;
+  const [fences, runs] = [new Fences(), new Runs()];
+  let isFirst = true;
   let day = "";
   for (const element of messagesIn(list)) {
     const line = lineOf(element);
@@ -29,12 +29,16 @@ export function arrange(list: HTMLElement, own: string): void {
     if (newDay !== day) list.insertBefore(dayLine(newDay), startOf(element));
     const isUnread = element.previousElementSibling?.classList.contains("unread") ?? false;
     const place = fences.next(line);
-    element.classList.toggle("same", newDay === day && !isUnread && continues(before, line));
+    if (newDay !== day || isUnread) runs.part();
+    // What is there keeps its height, so that nothing moves below the reader's eyes.
+    const stays = element.dataset["done"] !== undefined && !isFirst;
+    if (stays) runs.keep(line, place !== null, element.classList.contains("same"));
+    else element.classList.toggle("same", runs.next(line, place !== null));
     element.classList.toggle("code", place === "code");
     element.classList.toggle("fence", place === "fence");
     finish(element, line, own);
     day = newDay;
-    before = line;
+    isFirst = false;
   }
 }
 

@@ -11,10 +11,59 @@ export interface ChatLine {
   readonly time: number;
 }
 
-/** Whether a message continues the one before it, so that the name is not repeated. */
-export function continues(before: ChatLine | null, line: ChatLine): boolean {
-  return before !== null && before.nick === line.nick && line.time - before.time < TOGETHER &&
-    !line.text.startsWith("* ") && !before.text.startsWith("* ");
+/** After so many lines under one name, the name is repeated. */
+const LINES_OF_NAME = 10;
+
+/**
+ * Decides which messages stand below the name of the one before. The name is repeated after some
+ * lines and some minutes, so that it is never far from what somebody reads.
+ */
+export class Runs {
+  #before: ChatLine | null = null;
+  /** The message with the name, and how many are below it. */
+  #head: ChatLine | null = null;
+  #lines = 0;
+  #wasCode = false;
+
+  /**
+   * Whether a message needs no name of its own.
+   *
+   * @param isCode whether it belongs to a code block, which no name divides
+   */
+  next(line: ChatLine, isCode: boolean): boolean {
+    const isInside = isCode && this.#wasCode;
+    const continues = this.#continues(line) && (isInside || !this.#isLong(line));
+    this.keep(line, isCode, continues);
+    return continues;
+  }
+
+  /** Takes a message as it already stands. */
+  keep(line: ChatLine, isCode: boolean, continues: boolean): void {
+    this.#before = line;
+    this.#wasCode = isCode;
+    if (!continues) {
+      this.#head = line;
+      this.#lines = 0;
+    } else if (!isCode) {
+      this.#lines++;
+    }
+  }
+
+  /** Something stands between the last message and the next. */
+  part(): void {
+    this.#before = null;
+  }
+
+  #continues({ nick, text, time }: ChatLine): boolean {
+    const before = this.#before;
+    return before !== null && before.nick === nick && time - before.time < TOGETHER &&
+      !text.startsWith("* ") && !before.text.startsWith("* ");
+  }
+
+  #isLong({ time }: ChatLine): boolean {
+    return this.#head === null || this.#lines + 1 >= LINES_OF_NAME ||
+      time - this.#head.time >= TOGETHER;
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { showEntry } from "./chat_entry.ts";
 import { ComposerMemory } from "./composer_memory.ts";
 import { NameCompletion } from "./composer_names.ts";
 
@@ -148,6 +149,7 @@ export class Composer {
         return location.assign(to);
       }
       this.#complain("");
+      void showEntry(this.#chat);
       // What was written meanwhile stays.
       if (this.#field.value === sent) this.#field.value = "";
       this.#memory.keep(this.#field.value);

@@ -24,18 +24,24 @@ function startMenu(): void {
   });
 }
 
-const THEMES = ["auto", "light", "dark"] as const;
+/** The themes in the order of the button: the first that follows `auto` is not the one in sight. */
+function themes(): readonly string[] {
+  const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+  return isDark ? ["auto", "light", "dark"] : ["auto", "dark", "light"];
+}
 
 function startTheme(): void {
   const button = document.querySelector<HTMLButtonElement>("[data-theme-switch]");
   if (button === null) return;
+  const name = button.querySelector("[data-theme-name]");
   button.hidden = false;
   button.addEventListener("click", () => {
     const root = document.documentElement;
-    const now = THEMES.findIndex((theme) => theme === root.dataset["theme"]);
-    const next = THEMES[(now + 1) % THEMES.length] ?? "auto";
+    const order = themes();
+    const next = order[(order.indexOf(root.dataset["theme"] ?? "auto") + 1) % order.length] ??
+      "auto";
     root.dataset["theme"] = next;
     document.cookie = `muster_theme=${next}; path=/; max-age=31536000; samesite=lax`;
-    button.setAttribute("aria-label", `Theme: ${next}`);
+    if (name !== null) name.textContent = next;
   });
 }

@@ -113,7 +113,7 @@ function hasEntry(part: HTMLElement): boolean {
 }
 
 /** Fetches this page again. At the end of the session, the browser goes to the login. */
-async function fetchPage(): Promise<Document> {
+export async function fetchPage(): Promise<Document> {
   const response = await fetch(location.href, { headers: { accept: "text/html" } });
   if (response.redirected && new URL(response.url).pathname === "/login") {
     location.assign(response.url);

@@ -43,6 +43,7 @@ async function show(visit: Visit): Promise<View> {
   const isLive = part !== null && !part.hasNewer;
   const answered = part?.messages.find(({ id }) => id === visit.query("reply"));
   const last = part?.messages.at(-1)?.timestamp ?? now;
+  const isEmpty = chats.isEmpty(channel, caller);
   const body = (
     <div
       class="chat"
@@ -50,6 +51,7 @@ async function show(visit: Visit): Promise<View> {
       data-own={visit.principal.name}
       data-channel={channel}
       data-past={isLive ? undefined : ""}
+      data-empty={isEmpty ? "" : undefined}
     >
       <ChannelHead visit={visit} channel={channel} isIn={chats.isIn(channel, caller)} />
       <div class="chat-body">
@@ -68,7 +70,7 @@ async function show(visit: Visit): Promise<View> {
     </div>
   );
   const view = { title: channel, body, fills: true };
-  if (!isLive) return { ...view, live: "/live/home" };
+  if (!isLive || isEmpty) return { ...view, live: "/live/home" };
   const live = withQuery(`/live${channelPath(channel)}`, { after: last });
   return { ...view, live };
 }
@@ -128,11 +130,6 @@ function Found({ visit, found, words }: {
   const { messages, searchedTo } = found;
   return (
     <>
-      {searchedTo !== null && (
-        <a class="older" href={withQuery(pathname, { q: words, before: searchedTo })}>
-          <Icon svg={ArrowUp} /> Search older messages
-        </a>
-      )}
       <MessageList
         messages={messages.toReversed()}
         own={visit.principal.name}
@@ -140,15 +137,28 @@ function Found({ visit, found, words }: {
         readUpTo={null}
         label={`Messages with ${words}`}
       />
-      <p class="row">
-        <strong>{messages.length === 0 ? "Nothing found" : `${messages.length} found`}</strong>
+      <p class="row found">
+        <strong>{countFound(messages.length, searchedTo !== null)}</strong>
         {searchedTo !== null && (
-          <span class="soft">searched back to {searchedTo.slice(0, 16).replace("T", " ")} UTC</span>
+          <>
+            <span class="soft">
+              Searched back to {searchedTo.slice(0, 16).replace("T", " ")} UTC
+            </span>
+            <a class="button older" href={withQuery(pathname, { q: words, before: searchedTo })}>
+              <Icon svg={ArrowUp} /> Search older messages
+            </a>
+          </>
         )}
         <a href={pathname}>Back to the channel</a>
       </p>
     </>
   );
+}
+
+/** @param hasMore whether there are older messages that were not searched */
+function countFound(count: number, hasMore: boolean): string {
+  if (count === 0) return hasMore ? "Nothing found yet" : "Nothing found";
+  return hasMore ? `${count} shown, there may be older ones` : `${count} found`;
 }
 
 /** The beginning of a day, such as `2026-11-22`, in UTC; undefined if it is none. */

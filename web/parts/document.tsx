@@ -51,7 +51,7 @@ export function Document({ visit, view, notice, theme, assets }: {
       >
         <a class="skip" href="#main">Skip to the page</a>
         <div class={isKnown || project !== undefined ? "frame" : "frame bare"}>
-          {(isKnown || project !== undefined) && <Sidebar visit={visit} />}
+          {(isKnown || project !== undefined) && <Sidebar visit={visit} theme={theme} />}
           <main id="main" tabindex={-1}>
             {project !== undefined && <ProjectBar {...project} isHeading={fills} />}
             <HaltNotice visit={visit} />
@@ -90,7 +90,7 @@ const PLACES = [
   { to: "/settings", words: "Settings", key: "s", icon: Settings, isAdmins: true },
 ] as const;
 
-function Sidebar({ visit }: { readonly visit: Visit }) {
+function Sidebar({ visit, theme }: { readonly visit: Visit; readonly theme: Theme }) {
   const { pathname } = visit.url;
   const isHere = (to: string) =>
     to === "/" ? pathname === "/" : `${pathname}/`.startsWith(`${to}/`);
@@ -116,7 +116,7 @@ function Sidebar({ visit }: { readonly visit: Visit }) {
         <ul>
           <li>
             <button type="button" data-theme-switch hidden>
-              <Icon svg={Moon} /> Theme
+              <Icon svg={Moon} /> Theme: <span data-theme-name>{theme}</span>
             </button>
           </li>
           <li>

@@ -1,4 +1,4 @@
-import { continues, Fences, names } from "../../elements/chat_rules.ts";
+import { Fences, names, Runs } from "../../elements/chat_rules.ts";
 import { Message, type ShownMessage } from "./message.tsx";
 
 /** Messages in order, with a line between days and one before what is unread. */
@@ -12,21 +12,23 @@ export function MessageList({ messages, own, isAgent, readUpTo, label }: {
   readonly label: string;
 }) {
   const byId = new Map(messages.map((message) => [message.id, message]));
-  const fences = new Fences();
-  let before: (ShownMessage & { readonly time: number }) | null = null;
+  const [fences, runs] = [new Fences(), new Runs()];
+  let day = "";
   let isUnread = false;
   const items = messages.map((message) => {
     const line = { ...message, time: Date.parse(message.timestamp) };
-    const isNewDay = before?.timestamp.slice(0, 10) !== message.timestamp.slice(0, 10);
+    const isNewDay = message.timestamp.slice(0, 10) !== day;
     const isFirstUnread = !isUnread && readUpTo !== null && line.time > readUpTo &&
       message.nick !== own;
     isUnread ||= isFirstUnread;
+    if (isNewDay || isFirstUnread) runs.part();
+    const block = fences.next(line);
     const places = [
-      !isNewDay && !isFirstUnread && continues(before, line) ? "same" : "",
-      fences.next(line) ?? "",
+      runs.next(line, block !== null) ? "same" : "",
+      block ?? "",
       message.nick !== own && names(message.text, own) ? "me" : "",
     ];
-    before = line;
+    day = message.timestamp.slice(0, 10);
     const { reply } = message;
     return (
       <>
