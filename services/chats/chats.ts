@@ -55,8 +55,8 @@ export interface ListedChannel extends ChannelOverview {
   /** Whether the caller is in it. */
   readonly joined: boolean;
   /**
-   * When something was last said in a channel that nobody is in, in Unix milliseconds. Whoever joins
-   * it reads that. Null for all others.
+   * When something was last said in a channel that nobody is in, in Unix milliseconds. The next user
+   * who joins it reads that. Null for all others.
    */
   readonly keptFrom: number | null;
 }

@@ -190,8 +190,8 @@ export class HistoryArchive implements HistoryStore {
   }
 
   /**
-   * Channels in which something was said that is not confined, so that whoever makes such a channel
-   * anew may read it, and when. Knows the 1000 channels with the newest logs, and looks at the last
+   * Channels in which something was said that is not confined, so that the next user who makes such
+   * a channel may read it, and when. Knows the 1000 channels with the newest logs, and looks at the last
    * 100 messages of each.
    *
    * @throws Unavailable if the history cannot be read at the moment
