@@ -4,6 +4,7 @@ import { approvalAnswer, statusAnswer } from "../../routes/projects/review_verdi
 import { listCut, partShape } from "./parts.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 import { FIND_REVIEW, reviewShape } from "./review_tools.ts";
+import { generationShape } from "./ticket_tools.ts";
 
 /** Verdicts on reviews, and the landing queue. */
 export const verdictTools: ProjectTools = (services) =>
@@ -59,11 +60,11 @@ const closeReview = projectTool({
   description: "Closes your review without merging it. It cannot be opened again.",
   needs: "write",
   hints: { destructiveHint: true },
-  input: reviewShape,
+  input: { ...reviewShape, ...generationShape },
   output: statusAnswer.shape,
   advice: FIND_REVIEW,
-  async run({ id }, project) {
-    const request = { method: "POST", path: `/api/reviews/${id}/close`, body: {} } as const;
+  async run({ id, ...body }, project) {
+    const request = { method: "POST", path: `/api/reviews/${id}/close`, body } as const;
     return { data: await project.send(statusAnswer, request) };
   },
 });
@@ -77,14 +78,15 @@ const landReview = projectTool({
   input: {
     ...reviewShape,
     withdraw: z.boolean().default(false).describe("Take the review out of the queue"),
+    ...generationShape,
   },
   output: landingStatusSchema.shape,
   advice: { ...FIND_REVIEW, conflict: "get_review and get_landing_queue show its state" },
-  async run({ id, withdraw }, project) {
+  async run({ id, withdraw, ...body }, project) {
     const request = {
       method: withdraw ? "DELETE" : "POST",
       path: `/api/reviews/${id}/land`,
-      body: {},
+      body,
     } as const;
     return { data: await project.send(landingStatusSchema, request) };
   },

@@ -1,12 +1,12 @@
 import { z } from "@hono/zod-openapi";
 import { CHECK_STATES } from "../../services/checks/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
-import { actingSchema, type QueuedLanding } from "../../services/reviews/mod.ts";
+import type { QueuedLanding } from "../../services/reviews/mod.ts";
 import { newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
-import { numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
+import { endingSchema, numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { reviewConflict } from "./review_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { timestampSchema } from "./schemas.ts";
@@ -46,7 +46,7 @@ export const landingStatusSchema = z.object({
   position: z.int().nullable(),
 }).openapi("LandingStatus");
 
-const body = { body: jsonRequest(actingSchema.meta({ id: "LandingRequest" }), {}) };
+const body = { body: jsonRequest(endingSchema.meta({ id: "LandingRequest" }), {}) };
 
 const landReview = projectRoute("POST /api/reviews/{id}/land", {
   summary: "Put an approved review in the landing queue of its target branch",
@@ -84,14 +84,16 @@ export function landingRoutes(services: Pick<Services, "hosting" | "accounts">) 
   return newRoutes()
     .openapi(landReview, async (context) => {
       const { project } = context.get("access");
-      const by = requestOf(context, context.req.valid("json").agent_id);
+      const { agent_id, generation } = context.req.valid("json");
+      const by = requestOf(context, agent_id, generation);
       const id = numberOf(context);
       const { landing: { status }, position } = await landing.land(project, id, by);
       return context.json({ id, status, position }, 202);
     })
     .openapi(withdrawReview, async (context) => {
       const { project } = context.get("access");
-      const by = requestOf(context, context.req.valid("json").agent_id);
+      const { agent_id, generation } = context.req.valid("json");
+      const by = requestOf(context, agent_id, generation);
       const id = numberOf(context);
       await landing.withdraw(project, id, by);
       return context.json({ id, status: "returned" as const, position: null }, 200);

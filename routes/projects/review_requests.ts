@@ -4,20 +4,29 @@ import type { Context } from "hono";
 import type { Services } from "../../services/daemon/mod.ts";
 import { NotFound } from "../../services/errors.ts";
 import { actorOf } from "../../services/projects/mod.ts";
-import type { ReviewRequest } from "../../services/reviews/mod.ts";
+import { actingSchema, type ReviewRequest } from "../../services/reviews/mod.ts";
 import { type AppEnv, callerOf } from "../context.ts";
+import { generationField, generationOf } from "./generation.ts";
 
 /** The path of a review. Anything but a number is 404. */
 export const reviewParams = z.object({
   id: z.string().openapi({ type: "integer", minimum: 1 }),
 });
 
-/** Determines the actor of a request about a review, from its credential and its `agent_id`. */
+/** The body of a request that ends a review, or lets its workspace land. */
+export const endingSchema = actingSchema.extend({ generation: generationField });
+
+/** Determines the actor of a request about a review, from its credential and its body. */
 export function reviewRequestOf({ accounts }: Pick<Services, "accounts">) {
-  return (context: Context<AppEnv>, agentId: string | undefined): ReviewRequest => {
+  return (
+    context: Context<AppEnv>,
+    agentId: string | undefined,
+    inBody?: number,
+  ): ReviewRequest => {
     const access = context.get("access");
     const actor = actorOf(access, agentId, accounts);
-    return { caller: callerOf(context), actor, isAdmin: access.isAdmin };
+    const generation = generationOf(context, inBody);
+    return { caller: callerOf(context), actor, isAdmin: access.isAdmin, generation };
   };
 }
 

@@ -1,10 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
-import { actingSchema, type Review, verdictSchema } from "../../services/reviews/mod.ts";
+import { type Review, verdictSchema } from "../../services/reviews/mod.ts";
 import { newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { json, jsonRequest } from "../schemas.ts";
-import { numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
+import { endingSchema, numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { REVIEW_STATUSES, reviewConflict } from "./review_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
@@ -54,7 +54,7 @@ const closeReview = projectRoute("POST /api/reviews/{id}/close", {
   summary: "Close a review without a merge; for its author, its workspace's owner and admins",
   request: {
     params: reviewParams,
-    body: jsonRequest(actingSchema.meta({ id: "ReviewActor" }), {}),
+    body: jsonRequest(endingSchema.meta({ id: "ReviewActor" }), {}),
   },
   responses: {
     200: json(statusAnswer, "The review's status"),
@@ -67,7 +67,7 @@ const mergeReview = projectRoute("POST /api/reviews/{id}/merge", {
   summary: "Merge an approved review, at exactly the approved check-in",
   request: {
     params: reviewParams,
-    body: jsonRequest(actingSchema.meta({ id: "ReviewMerge" }), {}),
+    body: jsonRequest(endingSchema.meta({ id: "ReviewMerge" }), {}),
   },
   responses: {
     200: json(
@@ -106,13 +106,15 @@ export function reviewVerdictRoutes(services: Pick<Services, "hosting" | "accoun
     })
     .openapi(closeReview, async (context) => {
       const { project } = context.get("access");
-      const by = requestOf(context, context.req.valid("json").agent_id);
+      const { agent_id, generation } = context.req.valid("json");
+      const by = requestOf(context, agent_id, generation);
       const review = await reviews.close(project, numberOf(context), by);
       return context.json(statusOf(review), 200);
     })
     .openapi(mergeReview, async (context) => {
       const { project } = context.get("access");
-      const by = requestOf(context, context.req.valid("json").agent_id);
+      const { agent_id, generation } = context.req.valid("json");
+      const by = requestOf(context, agent_id, generation);
       const { review, checkin } = await reviewMerges.merge(project, numberOf(context), by);
       return context.json({ ...statusOf(review), checkin }, 200);
     });

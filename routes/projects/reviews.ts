@@ -14,7 +14,7 @@ import { accountKeyOf } from "./account_keys.ts";
 import { json, jsonRequest, wholeNumber } from "../schemas.ts";
 import { numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { reviewVerdictRoutes } from "./review_verdicts.ts";
-import { generationField, generationOf } from "./generation.ts";
+import { generationField } from "./generation.ts";
 import { pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { whitespaceParameter } from "./reading_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -188,10 +188,7 @@ export function reviewRoutes(services: Pick<Services, "hosting" | "accounts">) {
     .openapi(createReview, async (context) => {
       const { project } = context.get("access");
       const { generation, agent_id, ...request } = context.req.valid("json");
-      const by = {
-        ...requestOf(context, agent_id),
-        generation: generationOf(context, generation),
-      };
+      const by = requestOf(context, agent_id, generation);
       const review = await reviews.create(project, request, by);
       const reviewers = (await reviews.reviewers.of([review])).get(review.id) ?? [];
       return context.json(viewOfReview(review, reviewers), 201);

@@ -8,6 +8,7 @@ import type { Workspaces } from "../workspaces/mod.ts";
 import type { Landing, LandingStore, Reason } from "./landing_store.ts";
 import type { JudgedReview, ReviewMerges } from "./merges.ts";
 import type { Review } from "./records.ts";
+import type { ReviewRequest } from "./request.ts";
 import type { Reviews } from "./reviews.ts";
 
 export interface LandingConditionsOptions {
@@ -52,12 +53,21 @@ export class LandingConditions {
     if (review !== null) await this.fence(project, review);
   }
 
-  /** @throws Conflict if another agent has claimed the work's ticket since */
-  async fence(project: Project, { workspace }: Review): Promise<void> {
+  /**
+   * @param request the owner's, if it names a generation
+   * @throws Conflict if another agent has claimed the work's ticket since
+   */
+  async fence(
+    project: Project,
+    { workspace }: Review,
+    request?: Pick<ReviewRequest, "actor" | "generation">,
+  ): Promise<void> {
     const { workspaces, claims } = this.#options;
     const work = workspace === null ? null : await workspaces.get(workspace.id);
     if (work === null || work.ticket === null) return;
-    await claims.fence(project, { ticket: work.ticket, actor: work.owner });
+    const { ticket, owner: actor } = work;
+    const generation = request?.actor.key === actor.key ? request.generation : undefined;
+    await claims.fence(project, { ticket, actor, generation });
   }
 
   /** Why a landing's review no longer permits it; null if it does. */

@@ -100,7 +100,7 @@ export class LandingQueue {
   async land(
     project: Project,
     number: number,
-    { caller, actor, isAdmin }: ReviewRequest,
+    { caller, actor, isAdmin, generation }: ReviewRequest,
   ): Promise<Omit<QueuedLanding, "checks">> {
     const { database, repositories, reviews, protection, scheduler } = this.#options;
     await repositories.catchUp(project);
@@ -113,7 +113,7 @@ export class LandingQueue {
       if (review.status === "merged") throw new Conflict("Review is already merged");
       if (!isApproved) throw new Conflict("Review must be approved before landing");
       const { targetBranch: branch } = review;
-      await this.#conditions.fence(project, review);
+      await this.#conditions.fence(project, review, { actor, generation });
       const question = { project, branch, actor, isAdmin, tip: standing.tip, review: standing };
       await protection.require({ ...question, action: "queue" });
       await this.#conditions.requireNews(project, {

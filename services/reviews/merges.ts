@@ -80,11 +80,8 @@ export class ReviewMerges {
       return { review: { ...review, status: "merged" }, checkin: null };
     }
     const round = await reviews.store.newestRound(review);
-    const { caller, actor, isAdmin } = request;
     const { uuid } = await workspaces.mergeExactly(project, {
-      caller,
-      actor,
-      isAdmin,
+      ...request,
       workspace: review.workspace,
       tip: round?.tip ?? "",
       target: review.targetBranch,

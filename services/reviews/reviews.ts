@@ -23,7 +23,7 @@ export interface ReviewsOptions {
   readonly database: Database;
   readonly repositories: ProjectRepositories;
   readonly claims: Pick<Claims, "active" | "fence">;
-  readonly workspaces: Pick<Workspaces, "find" | "get" | "line" | "files">;
+  readonly workspaces: Pick<Workspaces, "find" | "get" | "line" | "files" | "fenceGivingUp">;
   readonly protection: Pick<Protection, "ruleOf">;
   readonly accounts: Pick<AccountDirectory, "find" | "get">;
   readonly projects: Pick<Projects, "get">;
@@ -264,18 +264,18 @@ export class Reviews {
   /**
    * Closes a review without a merge. Its author, its workspace's owner and admins may do this.
    *
-   * @throws NotFound, Forbidden, Conflict
+   * @throws NotFound, Forbidden; Conflict, also if the lease of the owner's claim has run out
    */
-  close(
-    project: Project,
-    number: number,
-    { caller, actor, isAdmin }: ReviewRequest,
-  ): Promise<Review> {
+  close(project: Project, number: number, request: ReviewRequest): Promise<Review> {
+    const { caller, actor, isAdmin } = request;
     return this.#change(project, number, async (review) => {
       if (review.status === "closed") return review;
       requireOpen(review);
-      const owner = await this.#ownerOf(review);
-      if (![review.author.key, owner?.key].includes(actor.key) && !isAdmin) {
+      const { workspaces } = this.#options;
+      const work = review.workspace === null ? null : await workspaces.get(review.workspace.id);
+      if (work?.owner.key === actor.key) {
+        await workspaces.fenceGivingUp(project, work, request);
+      } else if (review.author.key !== actor.key && !isAdmin) {
         throw new Forbidden("Only its author and the workspace's owner can close a review");
       }
       const by = this.#by(caller, actor);

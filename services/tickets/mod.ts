@@ -2,6 +2,7 @@
 export type { ClaimRequest, ClaimsOptions, FenceRequest } from "./claim_requests.ts";
 export { Claims } from "./claims.ts";
 export { CustomFields } from "./custom_fields.ts";
+export { type ClaimsOfWork, fenceGivingUp } from "./giving_up.ts";
 export {
   type Claim,
   type ClaimOutcome,

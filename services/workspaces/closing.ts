@@ -34,7 +34,8 @@ export class Closing {
   /**
    * Closes a workspace and its branch. Nothing is erased.
    *
-   * @throws NotFound, Forbidden; Conflict if it is closed already
+   * @throws NotFound, Forbidden; Conflict if it is closed already, or the lease of its ticket's claim
+   * has run out
    */
   async abandon(project: Project, name: string, request: WorkRequest): Promise<Workspace> {
     const { store, permits } = this.#parts;
@@ -44,6 +45,7 @@ export class Closing {
         throw new Conflict(`Workspace is already ${workspace.status}`);
       }
       permits.requireOwner(workspace, request);
+      await permits.fenceGivingUp(project, workspace, request);
       return workspace;
     };
     const { id } = await find();

@@ -3,11 +3,11 @@ import type { Change } from "../database/mod.ts";
 import type { Origin } from "../events/mod.ts";
 import type { Caller } from "../identity/mod.ts";
 import type { Actor, Project } from "../projects/mod.ts";
-import type { Claim, FenceRequest, Holder } from "../tickets/mod.ts";
+import type { Claim, ClaimsOfWork, FenceRequest, Holder } from "../tickets/mod.ts";
 import type { Workspace } from "./records.ts";
 
 /** The part of `Claims` that fences a workspace. */
-export interface WorkFence {
+export interface WorkFence extends ClaimsOfWork {
   /** @throws Conflict if the claim does not permit the write */
   fence(project: Pick<Project, "id">, request: FenceRequest): Promise<Claim>;
   /** Like `fence`, without renewing the lease. */

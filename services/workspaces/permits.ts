@@ -2,7 +2,7 @@ import { Conflict, Forbidden } from "../errors.ts";
 import type { PooledRepository } from "../fossil/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import type { Project } from "../projects/mod.ts";
-import type { FenceRequest } from "../tickets/mod.ts";
+import { type FenceRequest, fenceGivingUp } from "../tickets/mod.ts";
 import type { WorkFence, WorkRequest } from "./interfaces.ts";
 import { branchOf, type Workspace, type WorkspaceLine } from "./records.ts";
 import type { WorkspaceStore } from "./store.ts";
@@ -58,6 +58,17 @@ export class Permits {
   async fence(project: Project, workspace: Workspace, request: WorkRequest): Promise<void> {
     const question = fenceOf(workspace, request);
     if (question !== null) await this.#claims.fence(project, question);
+  }
+
+  /**
+   * Requires that a workspace is still its owner's to give up. An admin other than the owner may
+   * always do so.
+   *
+   * @throws Conflict
+   */
+  async fenceGivingUp(project: Project, workspace: Workspace, request: WorkRequest): Promise<void> {
+    const question = fenceOf(workspace, request);
+    if (question !== null) await fenceGivingUp(this.#claims, project, question);
   }
 
   /**

@@ -346,6 +346,11 @@ export class Workspaces {
     return (await this.#parts.store.allActive(project)).map(branchOf);
   }
 
+  /** See {@link Permits.fenceGivingUp}. */
+  fenceGivingUp(project: Project, workspace: Workspace, request: WorkRequest): Promise<void> {
+    return this.#parts.permits.fenceGivingUp(project, workspace, request);
+  }
+
   /** See {@link Permits.refusals}. */
   pushRefusals(project: Project, request: WorkRequest): ReturnType<Permits["refusals"]> {
     return this.#parts.permits.refusals(project, request);

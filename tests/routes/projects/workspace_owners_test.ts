@@ -43,6 +43,55 @@ Deno.test("an owner that has lost its ticket's claim cannot commit, and the new 
   });
 });
 
+Deno.test("every entry point refuses an outdated generation, and a holder whose lease has run out", async () => {
+  await withProject(async ({ answer, send, caller, other, api: { services: { clock } } }) => {
+    const { uuid } = await answer("POST /api/tickets", { as: caller, body: { title: "Crash" } });
+    const ticket = `/api/tickets/${uuid}`;
+    await answer(`POST ${ticket}/claim`, { as: caller, body: {} });
+    await answer(`POST ${ticket}/release`, { as: caller, body: {} });
+    await answer(`POST ${ticket}/claim`, { as: caller, body: {} });
+    await answer("POST /api/workspaces/create", {
+      as: caller,
+      body: { name: "crash", ticket: uuid },
+    });
+    const body = { message: "Work", changes: [{ path: "a", content: "a" }] };
+    await answer("POST /api/workspaces/crash/commit", { as: caller, body });
+    const asked = { title: "Crash", workspace: "crash" };
+    const { id } = await answer("POST /api/reviews/create", { as: caller, body: asked });
+    await answer(`POST /api/reviews/${id}/approve`, { as: other });
+    const writes: [request: string, body: unknown][] = [
+      ["POST /api/workspaces/crash/commit", body],
+      ["POST /api/workspaces/crash/update", {}],
+      ["POST /api/workspaces/crash/merge", {}],
+      ["POST /api/workspaces/crash/takeover", {}],
+      ["DELETE /api/workspaces/crash/abandon", {}],
+      ["POST /api/workspaces/create", { name: "second", ticket: uuid }],
+      ["POST /api/reviews/create", asked],
+      [`POST /api/reviews/${id}/merge`, {}],
+      [`POST /api/reviews/${id}/land`, {}],
+      [`POST /api/reviews/${id}/close`, {}],
+      [`POST ${ticket}/submit`, { workspace: "crash" }],
+    ];
+    const refuseAll = async (headers: Record<string, string>) => {
+      for (const [request, body] of writes) {
+        const response = await send(request, { as: caller, body, headers });
+        const { generation } = await response.json();
+        assert.deepEqual([response.status, generation], [409, 2], request);
+      }
+      assert.equal((await answer("GET /api/workspaces/crash")).status, "active");
+      assert.equal((await answer(`GET /api/reviews/${id}`)).status, "approved");
+    };
+    await refuseAll({ "x-claim-generation": "1" });
+    clock.advance(24 * 60 * 60 * 1000);
+    await refuseAll({});
+
+    await answer(`POST ${ticket}/claim`, { as: caller, body: {} });
+    await answer(`POST ${ticket}/release`, { as: caller, body: {} });
+    const freed = await answer("DELETE /api/workspaces/crash/abandon", { as: caller });
+    assert.equal(freed.status, "abandoned");
+  });
+});
+
 Deno.test("an agent's limit of workspaces holds for parallel creations in two projects", async () => {
   await withProject(async ({ api, caller }) => {
     const { projects } = api.services.hosting;
