@@ -2,7 +2,7 @@ import { Conflict, Forbidden } from "../errors.ts";
 import type { PooledRepository } from "../fossil/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import type { Project } from "../projects/mod.ts";
-import { type FenceRequest, fenceGivingUp } from "../tickets/mod.ts";
+import { fenceGivingUp, type FenceRequest } from "../tickets/mod.ts";
 import type { WorkFence, WorkRequest } from "./interfaces.ts";
 import { branchOf, type Workspace, type WorkspaceLine } from "./records.ts";
 import type { WorkspaceStore } from "./store.ts";
