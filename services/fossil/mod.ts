@@ -78,6 +78,7 @@ export {
   readFileLines,
   readForumThread,
   readHistory,
+  readLatestWikiVersion,
   readLines,
   readReceived,
   readStatistics,

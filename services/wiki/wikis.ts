@@ -1,5 +1,5 @@
 import { Conflict, NotFound } from "../errors.ts";
-import type { PooledRepository, WikiPage, WikiPageRef, WikiVersion } from "../fossil/mod.ts";
+import type { WikiPage, WikiPageRef, WikiVersion } from "../fossil/mod.ts";
 import type { Caller } from "../identity/mod.ts";
 import type { Actor, Project, ProjectRepositories } from "../projects/mod.ts";
 import type { WikiEditRequest } from "./schemas.ts";
@@ -79,7 +79,7 @@ export class Wikis {
       caller,
       user: actor.name,
       write: async (repository, stamp) => {
-        const [latest = null] = await versionsOf(repository, name);
+        const latest = await repository.latestWikiVersion(name);
         const isThere = latest !== null && latest.size > 0;
         requireParent(name, edit.parent, isThere ? latest : null);
         const now = isThere ? await repository.wikiPage({ name }) : null;
@@ -116,8 +116,8 @@ export class Wikis {
       caller,
       user: actor.name,
       write: async (repository, stamp) => {
-        const [latest] = await versionsOf(repository, name);
-        if (latest === undefined || latest.size === 0) {
+        const latest = await repository.latestWikiVersion(name);
+        if (latest === null || latest.size === 0) {
           throw new NotFound(`There is no wiki page "${name}"`);
         }
         requireParent(name, parent, latest);
@@ -127,12 +127,6 @@ export class Wikis {
       },
     });
   }
-}
-
-/** Every version of a page, newest first; none if the page never existed. */
-async function versionsOf(repository: PooledRepository, name: string): Promise<WikiVersion[]> {
-  const pages = await repository.wikiPages({ deleted: true });
-  return pages.some((page) => page.name === name) ? await repository.wikiHistory(name) : [];
 }
 
 function requireParent(

@@ -5,6 +5,8 @@ import { Unjudged } from "./unjudged.ts";
 
 /** Most bytes of artifacts whose parsed form is cached. */
 const CACHE_BYTES = 8 * 1024 * 1024;
+/** What a small artifact counts at least: parsed, it takes several times its bytes. */
+const LEAST_BYTES = 8 * 1024;
 /** Most file names whose ids are cached. */
 const MAX_FILE_NAMES = 100_000;
 
@@ -84,7 +86,9 @@ export class LinkContext {
     const known = this.#artifacts.get(rid);
     if (known !== undefined) return known;
     const artifact = parsed ?? parseArtifact(content, { files: this.files });
-    if (artifact !== null) this.#artifacts.set(rid, artifact, content.length);
+    if (artifact !== null) {
+      this.#artifacts.set(rid, artifact, Math.max(content.length, LEAST_BYTES));
+    }
     return artifact;
   }
 

@@ -57,6 +57,7 @@ export { copyUnversioned, listUnversioned, readUnversioned } from "./unversioned
 export { findReferences, type Reference } from "./references.ts";
 export {
   listWikiPages,
+  readLatestWikiVersion,
   readWikiDiff,
   readWikiHistory,
   readWikiPage,

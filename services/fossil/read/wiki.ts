@@ -81,10 +81,9 @@ function pageRef({ name, textSize, uuid, mtime, user }: PageRow): WikiPageRef {
  */
 export function readWikiPage(reader: Reader, name: string, version?: string): WikiPage {
   return reader.read(() => {
-    const versions = versionsOf(reader, name);
     const row = version === undefined
-      ? versions[0]
-      : versions.find(({ uuid }) => uuid === version.toLowerCase());
+      ? latestOf(reader, name)
+      : versionOf(reader, name, version.toLowerCase());
     const isGone = row === undefined || (version === undefined && Number(row.textSize) === 0);
     if (isGone) throw new FossilError("missing", `There is no wiki page "${name}"`);
     const wiki = wikiOf(reader, row.uuid);
@@ -111,13 +110,20 @@ export function readWikiHistory(reader: Reader, name: string): WikiVersion[] {
   return reader.read(() => {
     const versions = versionsOf(reader, name);
     if (versions.length === 0) throw new FossilError("missing", `There is no wiki page "${name}"`);
-    return versions.map(({ uuid, mtime, user, textSize }) => ({
-      uuid,
-      timestamp: timestampOf(mtime),
-      user,
-      size: Number(textSize),
-    }));
+    return versions.map(versionShape);
   });
+}
+
+/** The newest version of a wiki page, a deletion too; null if no such page ever existed. */
+export function readLatestWikiVersion(reader: Reader, name: string): WikiVersion | null {
+  return reader.read(() => {
+    const row = latestOf(reader, name);
+    return row === undefined ? null : versionShape(row);
+  });
+}
+
+function versionShape({ uuid, mtime, user, textSize }: PageRow): WikiVersion {
+  return { uuid, timestamp: timestampOf(mtime), user, size: Number(textSize) };
 }
 
 /**
@@ -154,12 +160,25 @@ function placeOf(versions: readonly PageRow[], version: string, name: string): n
   return versions.indexOf(fitting[0]);
 }
 
+/** The versions of a page, to be narrowed down and ordered. */
+const VERSIONS = `SELECT substr(tagname,6) AS name, tagxref.value AS textSize, ${REF_COLUMNS}
+  FROM tag CROSS JOIN tagxref USING(tagid) JOIN event ON objid=tagxref.rid
+    JOIN blob ON blob.rid=objid
+ WHERE tagname=? AND tagtype>0`;
+
+const NEWEST_FIRST = "ORDER BY tagxref.mtime DESC, tagxref.rid DESC";
+
+/** Every version, newest first. */
 function versionsOf(reader: Reader, name: string): PageRow[] {
-  return reader.repository.db.rows<PageRow>(
-    `SELECT substr(tagname,6) AS name, tagxref.value AS textSize, ${REF_COLUMNS}
-       FROM tag CROSS JOIN tagxref USING(tagid) JOIN event ON objid=tagxref.rid
-         JOIN blob ON blob.rid=objid
-      WHERE tagname=? AND tagtype>0 ORDER BY tagxref.mtime DESC, tagxref.rid DESC`,
-    `wiki-${name}`,
-  );
+  return reader.repository.db.rows<PageRow>(`${VERSIONS} ${NEWEST_FIRST}`, `wiki-${name}`);
+}
+
+function latestOf(reader: Reader, name: string): PageRow | undefined {
+  return reader.repository.db.row<PageRow>(`${VERSIONS} ${NEWEST_FIRST} LIMIT 1`, `wiki-${name}`);
+}
+
+/** @param uuid its whole hash */
+function versionOf(reader: Reader, name: string, uuid: string): PageRow | undefined {
+  const rid = reader.repository.store.ridOf(uuid);
+  return reader.repository.db.row<PageRow>(`${VERSIONS} AND tagxref.rid=?`, `wiki-${name}`, rid);
 }

@@ -54,6 +54,7 @@ import {
   readFileLines,
   readForumThread,
   readHistory,
+  readLatestWikiVersion,
   readLines,
   readMergesOf,
   readReceived,
@@ -169,6 +170,7 @@ export const READS = {
   wikiPage: ({ reader }: Context, { name, version }: { name: string; version?: string }) =>
     readWikiPage(reader, name, version),
   wikiDiff: ({ reader }: Context, options: WikiDiffOptions) => readWikiDiff(reader, options),
+  latestWikiVersion: ({ reader }: Context, name: string) => readLatestWikiVersion(reader, name),
   wikiHistory: ({ reader }: Context, name: string) => readWikiHistory(reader, name),
   tickets: ({ reader }: Context, options: TicketListOptions) => listTickets(reader, options),
   ticket: ({ reader }: Context, id: string) => readTicket(reader, id),
