@@ -1,6 +1,7 @@
 import { type Certificate, type HttpServer, TrustedProxies } from "../http/mod.ts";
 import { readCertificate } from "./certificate.ts";
 import { Connections } from "./connections.ts";
+import { LateMcp } from "./late_mcp.ts";
 import { Logging } from "./logging.ts";
 import { CommandFailed } from "./output.ts";
 import { readEndpoints, writeEndpoints } from "./endpoints.ts";
@@ -18,8 +19,7 @@ import { readSettings, type SettingsOptions } from "./settings.ts";
 import { explainStart } from "./start_errors.ts";
 import { releaseStartMemory } from "./start_memory.ts";
 import { printWelcome } from "./welcome.ts";
-import { createMcpHandler } from "../mcp/mod.ts";
-import { createApi, prepareRoutes } from "../routes/app.ts";
+import { ServedApi } from "../routes/serving.ts";
 import { type Address, type Config, formatAddress } from "../services/config/mod.ts";
 import {
   type Daemon,
@@ -162,15 +162,16 @@ async function listen(
   { services, ircListeners, stop }: Daemon,
 ): Promise<Listening> {
   const { http } = connections;
-  const { app, projects: projectApi, streams, sharedPages } = createApi(services);
+  const served = new ServedApi(services);
+  const { app, projects: projectApi, streams, sharedPages } = served;
   mountPages(app, { services, projectApi, streams }, sharedPages);
   services.metricHistory.start();
   const tools = { ...services, projectApi };
-  const handleMcp = createMcpHandler(tools);
-  const handleMcpOfApi = createMcpHandler(tools, config.api_addr);
-  setTimeout(() => {
-    handleMcp.prepare();
-    prepareRoutes(app);
+  const toolServer = new LateMcp(tools, config.mcp_addr);
+  const toolsOfApi = new LateMcp(tools, config.api_addr);
+  setTimeout(async () => {
+    await toolServer.prepare();
+    await served.prepare();
     if (connections.open === 0) releaseStartMemory();
   }, PREPARE_AFTER);
   try {
@@ -181,13 +182,13 @@ async function listen(
         certificate,
         (request, { address, trust }) =>
           isMcp(request)
-            ? handleMcpOfApi(request, address, trust)
-            : app.fetch(request, { remoteAddress: address, trust }),
+            ? toolsOfApi.handle(request, address, trust)
+            : served.fetch(request, { remoteAddress: address, trust }),
       ),
       mcp: http.listen(
         requireAddress(config.mcp_addr),
         certificate,
-        (request, { address, trust }) => handleMcp(request, address, trust),
+        (request, { address, trust }) => toolServer.handle(request, address, trust),
       ),
     };
   } catch (error) {

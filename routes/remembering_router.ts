@@ -9,15 +9,19 @@ const LONGEST_PATH = 256;
 
 /**
  * Hono's default router with a cache of routes by path: the same few paths make up most requests.
+ * Unlike that one, it takes routes also after the first match.
  */
 export class RememberingRouter<Handler> implements Router<Handler> {
   readonly name = "RememberingRouter";
-  readonly #router = new SmartRouter<Handler>({ routers: [new RegExpRouter(), new TrieRouter()] });
+  readonly #routes: (readonly [method: string, path: string, handler: Handler])[] = [];
+  /** Null until the first match after a change. */
+  #router: SmartRouter<Handler> | null = null;
   readonly #known = new Map<string, Map<string, Result<Handler>>>();
 
   add(method: string, path: string, handler: Handler): void {
     this.#known.clear();
-    this.#router.add(method, path, handler);
+    this.#router = null;
+    this.#routes.push([method, path, handler]);
   }
 
   match(method: string, path: string): Result<Handler> {
@@ -25,14 +29,20 @@ export class RememberingRouter<Handler> implements Router<Handler> {
   }
 
   #find(method: string, path: string): Result<Handler> {
-    if (path.length > LONGEST_PATH) return this.#router.match(method, path);
+    const router = this.#router ??= this.#build();
+    if (path.length > LONGEST_PATH) return router.match(method, path);
     // A copy, because a part of a URL would keep the whole URL in memory.
     const copy = [...path].join("");
-    const found = this.#router.match(method, copy);
+    const found = router.match(method, copy);
     const known = this.#known.get(method) ?? new Map<string, Result<Handler>>();
     if (known.size >= MOST_PATHS) known.clear();
     known.set(copy, found);
     this.#known.set(method, known);
     return found;
+  }
+  #build(): SmartRouter<Handler> {
+    const router = new SmartRouter<Handler>({ routers: [new RegExpRouter(), new TrieRouter()] });
+    for (const route of this.#routes) router.add(...route);
+    return router;
   }
 }

@@ -1,15 +1,8 @@
-/** The repository API: `/projects/{slug}/{scm}/api/…`. */
+/** The routes of the repository API, `/projects/{slug}/{scm}/api/…`; `frame.ts` is around them. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { MiddlewareHandler } from "hono";
-import { createMiddleware } from "hono/factory";
-import { CREDENTIALS_MISSING } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
-import { Unauthorized } from "../../services/errors.ts";
-import type { Principal } from "../../services/identity/mod.ts";
-import { accessOf, accessProject, type Projects } from "../../services/projects/mod.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import type { EventStreams } from "../event_streams.ts";
-import { authenticate } from "../middleware/authenticate.ts";
 import { archiveRoutes } from "./archives.ts";
 import { batchRoutes } from "./batch.ts";
 import { changeRoutes } from "./changes.ts";
@@ -24,8 +17,7 @@ import { landingRoutes } from "./landing.ts";
 import { nameRoutes } from "./names.ts";
 import { projectRoutes } from "./project.ts";
 import { searchRoutes } from "./search.ts";
-import { answerSyncBelow, syncRoutes } from "./sync.ts";
-import { isSync } from "./sync_request.ts";
+import { syncRoutes } from "./sync.ts";
 import { protectionRoutes } from "./protection.ts";
 import { reviewerRoutes } from "./reviewers.ts";
 import { reviewRoutes } from "./reviews.ts";
@@ -77,79 +69,6 @@ export function createProjectGroups(
     mirror: projectMirrorRoutes(services),
     webhooks: projectWebhookRoutes(services),
   };
-}
-
-const READING: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
-
-/**
- * Asks a guest for a credential before a change of a project that guests cannot see, whether or not
- * the project exists.
- *
- * @throws Unauthorized
- */
-function requireVisible(projects: Projects, slug: string, guest: Principal): void {
-  const held = projects.find(slug);
-  if (held !== null && accessOf(held, guest).may("read")) return;
-  throw new Unauthorized(CREDENTIALS_MISSING);
-}
-
-/** Middleware that only requests run which change nothing. */
-function forReading(middleware: MiddlewareHandler<AppEnv>) {
-  return createMiddleware<AppEnv>(async (context, next) =>
-    READING.has(context.req.method) ? await middleware(context, next) : await next()
-  );
-}
-
-/** Middleware for all but messages of sync, which hold their own credential. */
-function unlessSync(middleware: MiddlewareHandler<AppEnv>) {
-  return createMiddleware<AppEnv>(async (context, next) =>
-    isSync(context.req) ? await next() : await middleware(context, next)
-  );
-}
-
-export interface MountOptions {
-  readonly streams: EventStreams;
-  /** Reads the body of a request, after its caller is known. */
-  readonly readBody: MiddlewareHandler<AppEnv>;
-}
-
-/**
- * Adds the repository API to the app. A caller with a token, a passphrase, a session or no
- * credential reaches the projects that it may read; any other project is 404.
- *
- * @returns the routes of the API
- */
-export function mountProjects(
-  app: OpenAPIHono<AppEnv>,
-  services: Services,
-  { streams, readBody }: MountOptions,
-): OpenAPIHono<AppEnv> {
-  const { projects } = services.hosting;
-  const base = `/projects/:slug/${services.config.projects.scm}`;
-  const setAccess = createMiddleware<AppEnv>(async (context, next) => {
-    const slug = context.req.param("slug") ?? "";
-    const principal = context.get("principal");
-    if (principal.kind === "guest" && !READING.has(context.req.method)) {
-      requireVisible(projects, slug, principal);
-    }
-    context.set("access", accessProject(projects, slug, principal));
-    await next();
-  });
-  app.use(`${base}/*`, answerSyncBelow(services));
-  app.use(
-    base,
-    unlessSync(authenticate(services, "bearer", "basic", "cookie", "guest")),
-    forReading(setAccess),
-  );
-  app.use(
-    `${base}/api/*`,
-    authenticate(services, "bearer", "basic", "cookie", "guest", "token of streams"),
-    setAccess,
-    readBody,
-  );
-  const api = createProjectRoutes(services, streams);
-  app.route(base, api);
-  return api;
 }
 
 /** The routes of the repository API, from `/api` on. */

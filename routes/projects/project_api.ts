@@ -8,6 +8,9 @@ import type { AppEnv } from "../context.ts";
 import { InnerCalls } from "./inner_calls.ts";
 import { reachableProjects } from "./reachable.ts";
 
+/** The routes of the repository API. */
+export type ProjectRoutes = OpenAPIHono<AppEnv>;
+
 /** A call of the repository API. */
 export interface ProjectCall {
   /** GET by default. */
@@ -24,13 +27,13 @@ export interface ProjectCall {
  */
 export class ProjectApi {
   readonly #services: Pick<Services, "hosting" | "config">;
-  readonly #routes: () => OpenAPIHono<AppEnv>;
+  readonly #routes: () => ProjectRoutes | Promise<ProjectRoutes>;
   #calls: InnerCalls | null = null;
 
-  /** @param routes creates or returns the routes of the repository API, at the first call */
+  /** @param routes creates, loads or returns the routes of the repository API, at the first call */
   constructor(
     services: Pick<Services, "hosting" | "config">,
-    routes: () => OpenAPIHono<AppEnv>,
+    routes: () => ProjectRoutes | Promise<ProjectRoutes>,
   ) {
     this.#services = services;
     this.#routes = routes;
@@ -67,7 +70,7 @@ export class ProjectApi {
    */
   async call(slug: string, { method, path, body }: ProjectCall, caller: Caller): Promise<Response> {
     requirePlain(path);
-    this.#calls ??= new InnerCalls(this.#routes(), (error) => {
+    const calls = this.#calls ??= new InnerCalls(await this.#routes(), (error) => {
       throw error;
     });
     const { principal, address, requestId } = caller;
@@ -79,7 +82,7 @@ export class ProjectApi {
         headers: { "Content-Type": "application/json" },
       }),
     };
-    const response = await this.#calls.request(path, init, {
+    const response = await calls.request(path, init, {
       access,
       principal,
       address: address ?? "",

@@ -1,25 +1,10 @@
 import { z } from "@hono/zod-openapi";
-import type { Context } from "hono";
-import { createMiddleware } from "hono/factory";
-import { bodyLimitsOf, readAuthorization } from "../../http/mod.ts";
-import type { Services } from "../../services/daemon/mod.ts";
-import { Invalid, TooLarge, TooSlow, Unauthorized } from "../../services/errors.ts";
-import { contentTypeOf, type MessageForm, messageFormOf } from "../../services/fossil/mod.ts";
 import { viewOf } from "../../services/projects/mod.ts";
-import { type AppEnv, newRoutes } from "../context.ts";
+import { newRoutes } from "../context.ts";
 import { tableRoute } from "../route.ts";
 import { projectErrors, projectRoute } from "./route.ts";
-import { Arrival, MEMORY_BYTES } from "./sync_arrival.ts";
+import { syncAnswerer, type SyncServices } from "./sync_answer.ts";
 import { projectPage } from "./sync_page.ts";
-import { isSync, loginCookieOf } from "./sync_request.ts";
-
-/**
- * A message up to so many times the limit is read and dropped: the program then shows the sentence in
- * place of the status 413.
- */
-const MAX_DROPPED = 2;
-
-export type SyncServices = Pick<Services, "hosting" | "config">;
 
 const binary = z.any().openapi({ type: "string", format: "binary" });
 const message = {
@@ -87,87 +72,4 @@ export function syncRoutes(services: SyncServices) {
       return projectPage(context, shown) as never;
     })
     .openapi(postMessage, async (context) => await answer(context) as never);
-}
-
-/** Answers messages to any path below a repository's URL, as older programs send them. */
-export function answerSyncBelow(services: SyncServices) {
-  const answer = syncAnswerer(services);
-  return createMiddleware<AppEnv>(async (context, next) => {
-    if (!isSync(context.req)) return await next();
-    return await answer(context);
-  });
-}
-
-/** Creates a handler of messages. It answers with status 200 unless it cannot read the message. */
-function syncAnswerer({ hosting: { sync, repositories }, config }: SyncServices) {
-  const { stallMilliseconds: stallMs } = bodyLimitsOf(config);
-  const maxBytes = config.limits.sync_bytes;
-  return async (context: Context<AppEnv>): Promise<Response> => {
-    const { raw } = context.req;
-    const form = messageFormOf(raw.headers.get("content-type"));
-    if (form === null) {
-      if (context.get("session") !== undefined) throw new Unauthorized("A session opens no sync");
-      throw new Invalid("This takes messages of the fossil program, of type application/x-fossil");
-    }
-    await using stack = new AsyncDisposableStack();
-    const declared = Number(raw.headers.get("content-length") ?? NaN);
-    if (declared > maxBytes) {
-      const text = `The message is larger than ${maxBytes} bytes (limits.sync_bytes): ` +
-        "push fewer or smaller files, or ask the operator to raise the limit";
-      if (declared > maxBytes * MAX_DROPPED) throw new TooLarge(text);
-      const { folder } = repositories.files;
-      const options = { stallMs, maxBytes: declared, folder };
-      await stack.use(await Arrival.begin(raw.body, options)).finish();
-      const refusal = sync.refuse(form, text);
-      return answerWith(refusal.body, refusal.form);
-    }
-    const arrival = declared <= MEMORY_BYTES ? null : stack.use(
-      await Arrival.begin(raw.body, { stallMs, maxBytes, folder: repositories.files.folder }),
-    );
-    const source = arrival === null
-      ? { kind: "bytes", bytes: await readBody(raw, stallMs) } as const
-      : arrival.source;
-    const { body, form: type } = await sync.answer({
-      slug: context.req.param("slug") ?? "",
-      source,
-      form,
-      cookie: loginCookieOf(raw.headers),
-      credential: readAuthorization(raw.headers.get("authorization") ?? undefined),
-      address: context.get("address"),
-      requestId: context.get("requestId"),
-      signal: raw.signal,
-      onIdentified: (principal) => {
-        context.set("principal", principal);
-        if (principal.kind !== "guest") context.env.trust?.(principal);
-      },
-    });
-    await arrival?.finish();
-    return answerWith(body, type);
-  };
-}
-
-/** Older programs need the length, and know no chunks. */
-function answerWith(body: Uint8Array, form: MessageForm): Response {
-  return new Response(body as Uint8Array<ArrayBuffer>, {
-    headers: {
-      "Content-Type": contentTypeOf(form),
-      "Content-Length": String(body.length),
-      "Cache-Control": "no-store",
-    },
-  });
-}
-
-/** Reads a short body whole. */
-async function readBody(request: Request, stallMs: number): Promise<Uint8Array> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TooSlow("The body did not arrive in time")), stallMs);
-  });
-  try {
-    return new Uint8Array(await Promise.race([request.arrayBuffer(), late]));
-  } catch (error) {
-    throw error instanceof TooSlow ? error : new Invalid("The body is incomplete");
-  } finally {
-    clearTimeout(timer);
-  }
 }

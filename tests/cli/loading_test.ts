@@ -51,3 +51,14 @@ for (const path of PATHS) {
     assert.deepEqual(needless, []);
   });
 }
+
+Deno.test("the start of a server loads neither MCP nor the schemas of projects", async () => {
+  const loaded = await loadedWith("cli/serve.ts");
+  assert.ok([...loaded].some((specifier) => specifier.endsWith("/routes/v1/status.ts")));
+  const needless = [...loaded].filter((specifier) =>
+    /\/mcp\/|\/web\/pages\/|\/routes\/projects\/(mod|tickets|reviews|reading_schemas)\.ts$/.test(
+      specifier,
+    )
+  );
+  assert.deepEqual(needless, []);
+});

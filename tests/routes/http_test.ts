@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
-import { prepareRoutes } from "../../routes/app.ts";
+import { prepareRoutes } from "../../routes/core.ts";
 import { newRoutes } from "../../routes/context.ts";
+import { ServedApi } from "../../routes/serving.ts";
 import { configSchema } from "../../services/config/mod.ts";
+import type { Services } from "../../services/daemon/mod.ts";
+import { TestMetrics } from "../support/metrics.ts";
 import { type TestApi, withApi } from "../support/scenarios.ts";
 
 const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -99,6 +102,44 @@ Deno.test("preparing the routes calls no handler and changes no answer", async (
   assert.equal(calls, 0);
   assert.equal(await (await app.request("/healthz")).text(), "1");
   assert.equal((await app.request("/readyz")).status, 404);
+});
+
+Deno.test("routes that are added after a request answer the next one", async () => {
+  const app = newRoutes();
+  app.get("/early", (context) => context.text("early"));
+  assert.equal((await app.request("/late")).status, 404);
+  app.route("/", newRoutes().get("/late", (context) => context.text("late")));
+  assert.equal(await (await app.request("/late")).text(), "late");
+  assert.equal(await (await app.request("/early")).text(), "early");
+});
+
+Deno.test("a server loads the routes of projects with the first request that may need them", async () => {
+  await withApi(async ({ services }) => {
+    const all: Services = { ...services, metrics: new TestMetrics(), ircServer: null };
+    const statusOf = async (served: ServedApi, path: string) => {
+      const request = new Request(`http://127.0.0.1${path}`);
+      return (await served.fetch(request, { remoteAddress: "192.0.2.1" })).status;
+    };
+    for (
+      const [path, status] of [
+        ["/projects/none/fossil/api/tickets", 404],
+        ["/%70rojects/none/fossil/api/tickets", 404],
+        ["/openapi.json", 200],
+      ] as const
+    ) {
+      const served = new ServedApi(all);
+      const count = () => served.app.routes.length;
+      const early = count();
+      assert.equal(await statusOf(served, "/v1/status"), 401);
+      assert.equal(await statusOf(served, "/healthz"), 200);
+      assert.equal(count(), early);
+      assert.equal(await statusOf(served, path), status);
+      const whole = count();
+      assert.ok(whole > early, path);
+      await served.prepare();
+      assert.equal(count(), whole);
+    }
+  });
 });
 
 Deno.test("a body that is not UTF-8 is 400 at every endpoint, and changes nothing", async () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { createApp, createGroups } from "../../routes/app.ts";
+import { createApp } from "../../routes/app.ts";
+import { createGroups } from "../../routes/core.ts";
 import { PROJECT_ROUTES } from "../../routes/projects/table.ts";
 import { ROUTES } from "../../routes/table.ts";
 import { Bridge } from "../../services/bridge/mod.ts";

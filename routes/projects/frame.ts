@@ -1,0 +1,79 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { MiddlewareHandler } from "hono";
+import { createMiddleware } from "hono/factory";
+import { CREDENTIALS_MISSING } from "../../http/mod.ts";
+import type { Services } from "../../services/daemon/mod.ts";
+import { Unauthorized } from "../../services/errors.ts";
+import type { Principal } from "../../services/identity/mod.ts";
+import { accessOf, accessProject, type Projects } from "../../services/projects/mod.ts";
+import type { AppEnv } from "../context.ts";
+import { authenticate } from "../middleware/authenticate.ts";
+import { answerSyncBelow } from "./sync_answer.ts";
+import { isSync } from "./sync_request.ts";
+
+const READING: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * Asks a guest for a credential before a change of a project that guests cannot see, whether or not
+ * the project exists.
+ *
+ * @throws Unauthorized
+ */
+function requireVisible(projects: Projects, slug: string, guest: Principal): void {
+  const held = projects.find(slug);
+  if (held !== null && accessOf(held, guest).may("read")) return;
+  throw new Unauthorized(CREDENTIALS_MISSING);
+}
+
+/** Middleware that only requests run which change nothing. */
+function forReading(middleware: MiddlewareHandler<AppEnv>) {
+  return createMiddleware<AppEnv>(async (context, next) =>
+    READING.has(context.req.method) ? await middleware(context, next) : await next()
+  );
+}
+
+/** Middleware for all but messages of sync, which hold their own credential. */
+function unlessSync(middleware: MiddlewareHandler<AppEnv>) {
+  return createMiddleware<AppEnv>(async (context, next) =>
+    isSync(context.req) ? await next() : await middleware(context, next)
+  );
+}
+
+/**
+ * Adds to the app what comes before the routes of the repository API. A caller with a token, a
+ * passphrase, a session or no credential reaches the projects that it may read; any other project
+ * is 404.
+ *
+ * @param readBody reads the body of a request, after its caller is known
+ * @returns where the routes belong
+ */
+export function frameProjects(
+  app: OpenAPIHono<AppEnv>,
+  services: Services,
+  readBody: MiddlewareHandler<AppEnv>,
+): string {
+  const { projects } = services.hosting;
+  const base = `/projects/:slug/${services.config.projects.scm}`;
+  const setAccess = createMiddleware<AppEnv>(async (context, next) => {
+    const slug = context.req.param("slug") ?? "";
+    const principal = context.get("principal");
+    if (principal.kind === "guest" && !READING.has(context.req.method)) {
+      requireVisible(projects, slug, principal);
+    }
+    context.set("access", accessProject(projects, slug, principal));
+    await next();
+  });
+  app.use(`${base}/*`, answerSyncBelow(services));
+  app.use(
+    base,
+    unlessSync(authenticate(services, "bearer", "basic", "cookie", "guest")),
+    forReading(setAccess),
+  );
+  app.use(
+    `${base}/api/*`,
+    authenticate(services, "bearer", "basic", "cookie", "guest", "token of streams"),
+    setAccess,
+    readBody,
+  );
+  return base;
+}
