@@ -18,16 +18,23 @@ const BYTES_LEFT = 0.9;
 /** A log may exceed its limit by this share before a write shortens it. */
 const RECORDS_OVER = 0.05;
 
+/** Most rows of logs that are remembered. */
+const MAX_KNOWN_LOGS = 1000;
+
 /** Most records that a write removes for each record that it adds to a log. */
 const REMOVED_PER_RECORD = 2;
 
 /** How many changes are written before the used bytes are counted again. */
 const COUNTED_CHANGES = 100;
 
-/** A log to which a transaction adds records. */
-interface GrownLog {
+/** The row of a log. */
+interface LogRow {
   readonly target: number;
   readonly title: string;
+}
+
+/** A log to which a transaction adds records. */
+interface GrownLog extends LogRow {
   /** Records that its row does not count yet. */
   uncounted: number;
   /** The size of its messages that the search index does not count yet. */
@@ -43,6 +50,11 @@ export class ArchiveFile {
   readonly #addEntry: StatementSync;
   readonly #count: StatementSync;
   readonly #recordsOf: StatementSync;
+  /**
+   * The rows of logs as earlier transactions left them, by account and name. Only what appends keeps
+   * them: anything else may delete or rename a log.
+   */
+  readonly #known = new Map<string, LogRow>();
   /** The logs that the transaction adds to, by account and name. */
   readonly #growing = new Map<string, GrownLog>();
   /** The records that the transaction has added to each log, by its id. */
@@ -153,6 +165,7 @@ export class ArchiveFile {
    */
   trim({ age, records, bytes }: Retention, now: number, most: number): number {
     let removed = 0;
+    this.#known.clear();
     this.#transaction(() => {
       if (age !== null) removed += this.#remove(this.#olderThan(now - age, most));
       if (records !== null && removed < most) {
@@ -183,6 +196,7 @@ export class ArchiveFile {
   #apply(operation: Operation): void {
     if (operation.kind === "append") return this.#append(operation);
     this.#countAdded();
+    this.#known.clear();
     switch (operation.kind) {
       case "redact":
         return this.#redact(operation.id);
@@ -216,12 +230,23 @@ export class ArchiveFile {
   /** The log of a target. A transaction writes its row once, and counts its records at the end. */
   #growingLog({ account, name }: HistoryTarget, title: string): GrownLog {
     const key = `${account ?? ""} ${name}`;
-    const known = this.#growing.get(key);
-    if (known?.title === title) return known;
-    const target = Number(this.#addTarget.get(account ?? "", name, title, 0)?.["id"]);
-    const log = { target, title, uncounted: known?.uncounted ?? 0, size: known?.size ?? 0 };
+    const growing = this.#growing.get(key);
+    if (growing?.title === title) return growing;
+    const { target } = this.#rowOf(key, { account, name }, title);
+    const log = { target, title, uncounted: growing?.uncounted ?? 0, size: growing?.size ?? 0 };
     this.#growing.set(key, log);
     return log;
+  }
+
+  /** The row of a log with this title, which is written if it is new or has another title. */
+  #rowOf(key: string, { account, name }: HistoryTarget, title: string): LogRow {
+    const known = this.#known.get(key);
+    if (known?.title === title) return known;
+    const target = Number(this.#addTarget.get(account ?? "", name, title, 0)?.["id"]);
+    const row = { target, title };
+    if (this.#known.size >= MAX_KNOWN_LOGS) this.#known.clear();
+    this.#known.set(key, row);
+    return row;
   }
 
   /** Counts the added records, and looks up the logs again for the next one. */
@@ -363,6 +388,7 @@ export class ArchiveFile {
       body();
       this.#commit.run();
     } catch (error) {
+      this.#known.clear();
       rollBack(this.#database);
       throw error;
     }
