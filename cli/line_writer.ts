@@ -1,37 +1,59 @@
-import { untilMultiple } from "../services/scheduler.ts";
+import { type Scheduler, systemScheduler, untilMultiple } from "../services/scheduler.ts";
 
 /** Lines that may wait to be written; further ones are dropped and counted. */
 const MAX_WAITING = 10_000;
 
 /**
- * How long lines are gathered for one write at most, in milliseconds. Changes of the history wait
- * until the same moment, so that the program wakes once for both.
+ * How long lines are gathered for one write at most, in milliseconds: first, and while lines keep
+ * coming. A write wakes another thread, and its end wakes this one.
  */
-const GATHER_MILLISECONDS = 20;
+const FIRST_GATHER_MILLISECONDS = 20;
+const LAST_GATHER_MILLISECONDS = 200;
+
+/** After so many milliseconds without a write, lines are gathered for the first time again. */
+const QUIET_MILLISECONDS = 500;
 
 /**
- * Writes lines to a stream without blocking the program. Lines within 20 ms share one write, or
- * more lines while the reader is slow. They wait in a bounded queue; lines beyond its bound are
- * dropped and counted.
+ * Writes lines to a stream without blocking the program. Lines within 20 ms share one write; each
+ * write in a row gathers for 20 ms more, up to 200, and longer while the reader is slow. An urgent
+ * line waits for 20 ms at most. They wait in a bounded queue; lines beyond its bound are dropped and
+ * counted.
  */
 export class LineWriter {
   readonly #stream: Pick<typeof Deno.stderr, "write">;
+  readonly #scheduler: Scheduler;
   readonly #encoder = new TextEncoder();
   #waiting: string[] = [];
   #dropped = 0;
   #writing: Promise<void> | null = null;
   /** Begins the next write; absent if none is due. */
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #cancel: (() => void) | null = null;
+  /** How long the next lines are gathered. */
+  #gather = FIRST_GATHER_MILLISECONDS;
+  /** When the last write began, in Unix milliseconds. */
+  #lastAt = -Infinity;
+  /** Whether one of the waiting lines is urgent. */
+  #isUrgent = false;
 
-  constructor(stream: Pick<typeof Deno.stderr, "write">) {
+  constructor(stream: Pick<typeof Deno.stderr, "write">, scheduler: Scheduler = systemScheduler) {
     this.#stream = stream;
+    this.#scheduler = scheduler;
   }
 
-  /** Queues a line, given without its line break. */
-  write(line: string): void {
+  /**
+   * Queues a line, given without its line break.
+   *
+   * @param isUrgent whether it should not wait for others for long
+   */
+  write(line: string, isUrgent = false): void {
     if (this.#waiting.length >= MAX_WAITING) this.#dropped++;
     else this.#waiting.push(line);
-    this.#startLater();
+    if (isUrgent && !this.#isUrgent) {
+      this.#isUrgent = true;
+      this.#cancel?.();
+      this.#cancel = null;
+    }
+    if (this.#cancel === null) this.#startLater();
   }
 
   /** Resolves when every queued line is written. */
@@ -44,14 +66,21 @@ export class LineWriter {
 
   #startLater(): void {
     if (this.#writing !== null) return;
-    const wait = untilMultiple(GATHER_MILLISECONDS, Date.now());
-    this.#timer ??= setTimeout(() => this.#start(), wait);
+    const now = this.#scheduler.now();
+    const isQuiet = Math.abs(now - this.#lastAt) >= QUIET_MILLISECONDS;
+    if (isQuiet) this.#gather = FIRST_GATHER_MILLISECONDS;
+    const gather = this.#isUrgent ? FIRST_GATHER_MILLISECONDS : this.#gather;
+    this.#cancel = this.#scheduler.after(untilMultiple(gather, now), () => this.#start());
   }
 
   #start(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#writing ??= this.#writeWaiting();
+    this.#cancel?.();
+    this.#cancel = null;
+    if (this.#writing !== null) return;
+    this.#lastAt = this.#scheduler.now();
+    this.#isUrgent = false;
+    this.#gather = Math.min(this.#gather + FIRST_GATHER_MILLISECONDS, LAST_GATHER_MILLISECONDS);
+    this.#writing = this.#writeWaiting();
   }
 
   async #writeWaiting(): Promise<void> {

@@ -67,6 +67,7 @@ export class Logging implements Log, LogThreshold {
 
   #write(level: LogLevel, message: string, properties: Record<string, unknown> = {}): void {
     if (LOG_LEVELS.indexOf(level) < this.#least) return;
-    this.#writer.write(this.#format(level, message, properties));
+    const isUrgent = level === "warning" || level === "error";
+    this.#writer.write(this.#format(level, message, properties), isUrgent);
   }
 }

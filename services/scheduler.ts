@@ -1,8 +1,13 @@
+import { clearImmediate, setImmediate } from "node:timers";
+
 /** Time as a service knows it, so that a test can let it pass as it likes. */
 export interface Scheduler {
   /** Unix time in milliseconds. */
   now(): number;
-  /** Runs a task once after so many milliseconds; the returned function calls it off. */
+  /**
+   * Runs a task once after so many milliseconds; the returned function calls it off. After 0, it
+   * runs in the next turn of the event loop, for which the thread does not fall asleep.
+   */
   after(milliseconds: number, task: () => void): () => void;
 }
 
@@ -18,6 +23,10 @@ export function untilMultiple(step: number, now: number): number {
 export const systemScheduler: Scheduler = Object.freeze({
   now: () => Date.now(),
   after(milliseconds: number, task: () => void) {
+    if (milliseconds <= 0) {
+      const turn = setImmediate(task);
+      return () => clearImmediate(turn);
+    }
     const timer = setTimeout(task, milliseconds);
     return () => clearTimeout(timer);
   },

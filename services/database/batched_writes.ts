@@ -1,6 +1,9 @@
 import { type Scheduler, untilMultiple } from "../scheduler.ts";
 
-/** How long changes are gathered for one transaction at most. */
+/**
+ * How long changes are gathered for one transaction at most, and how long it must be quiet before
+ * one is written at once.
+ */
 const GATHER_MILLISECONDS = 20;
 
 const FIRST_RETRY_MILLISECONDS = 1000;
@@ -16,12 +19,15 @@ export interface BatchedWritesOptions {
 
 /**
  * Decides when the changes in a queue are written: one batch at a time, within 20 ms after the first
- * change arrived. After a failure, it waits one second before it tries again; the wait doubles up
+ * change arrived. A change that nothing preceded for 20 ms is written in the next turn of the event
+ * loop: a timer would wake an idle program once more. After a failure, it waits one second before it tries again; the wait doubles up
  * to 30 seconds. The queue stays with its owner.
  */
 export class BatchedWrites {
   readonly #options: BatchedWritesOptions;
   #failures = 0;
+  /** When the last batch was written, in Unix milliseconds. */
+  #lastAt = -Infinity;
   #writing: Promise<boolean> | null = null;
   #cancel: (() => void) | null = null;
   #stopped = false;
@@ -37,12 +43,8 @@ export class BatchedWrites {
 
   /** Call this after adding a change: schedules the write. */
   schedule(): void {
-    const { scheduler } = this.#options;
-    this.#writeIn(
-      this.failing
-        ? this.#retryMilliseconds()
-        : untilMultiple(GATHER_MILLISECONDS, scheduler.now()),
-    );
+    if (this.#cancel !== null) return;
+    this.#writeIn(this.failing ? this.#retryMilliseconds() : this.#gatherMilliseconds());
   }
 
   /** Writes one batch now, or waits for the batch that is being written. Returns its result. */
@@ -65,7 +67,8 @@ export class BatchedWrites {
   }
 
   async #writeOnce(): Promise<boolean> {
-    const { hasWaiting, writeBatch } = this.#options;
+    const { scheduler, hasWaiting, writeBatch } = this.#options;
+    this.#lastAt = scheduler.now();
     try {
       const written = await writeBatch();
       this.#failures = written ? 0 : this.#failures + 1;
@@ -74,6 +77,12 @@ export class BatchedWrites {
       this.#writing = null;
       if (hasWaiting()) this.#writeIn(this.failing ? this.#retryMilliseconds() : 0);
     }
+  }
+
+  #gatherMilliseconds(): number {
+    const now = this.#options.scheduler.now();
+    const isQuiet = Math.abs(now - this.#lastAt) >= GATHER_MILLISECONDS;
+    return isQuiet ? 0 : untilMultiple(GATHER_MILLISECONDS, now);
   }
 
   #retryMilliseconds(): number {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { LineWriter } from "../../cli/line_writer.ts";
+import { TestScheduler } from "../support/scheduler.ts";
 
 /** A stream whose reader takes what it is given only when it is let. */
 class SlowStream {
@@ -68,4 +69,37 @@ Deno.test("LineWriter writes lines that come during a write after it, and flush 
   stream.readOn();
   await flushed;
   assert.equal(stream.text, "one\ntwo\n");
+});
+
+Deno.test("LineWriter gathers longer while lines keep coming, but never for an urgent line", async () => {
+  const time = new TestScheduler();
+  const writes: number[] = [];
+  const stream = {
+    write: (bytes: Uint8Array) => {
+      writes.push(time.now());
+      return Promise.resolve(bytes.length);
+    },
+  };
+  const writer = new LineWriter(stream, time);
+  const startedAt = time.now();
+  const write = async (isUrgent = false) => {
+    writer.write("x", isUrgent);
+    time.advance(10);
+    await new Promise((resolve) => setTimeout(resolve));
+  };
+  for (let line = 0; line < 200; line++) await write();
+  const pauses = writes.slice(1).map((at, index) => at - (writes[index] ?? 0));
+  assert.equal(writes[0], startedAt + 20);
+  assert.ok((pauses[0] ?? 0) <= 40, `${pauses}`);
+  assert.equal(Math.max(...pauses), 200);
+  const count = writes.length;
+  await write();
+  await write(true);
+  await write();
+  assert.equal(writes.length, count + 1, "the urgent line waits for 20 ms");
+  time.advance(1000);
+  await writer.flush();
+  writer.write("x");
+  time.advance(20);
+  assert.ok(time.now() - (writes.at(-1) ?? 0) < 20, "a line after a quiet time");
 });

@@ -27,18 +27,31 @@ function newQueue() {
   return { state, writes, add, pass };
 }
 
-Deno.test("changes are gathered for 20 ms, then written batch by batch", async () => {
+Deno.test("a change after a quiet time is written in the next turn, without a timer", async () => {
   const { state, add, pass } = newQueue();
+  for (let change = 1; change <= 3; change++) {
+    add(1);
+    assert.equal(state.batches, change - 1);
+    await pass(0);
+    assert.deepEqual([state.batches, state.waiting], [change, 0]);
+    await pass(20);
+  }
+});
+
+Deno.test("further changes are gathered for 20 ms, then written batch by batch", async () => {
+  const { state, add, pass } = newQueue();
+  add(1);
+  await pass(0);
   add(1);
   await pass(19);
   add(1);
-  assert.equal(state.batches, 0);
-  await pass(1);
   assert.equal(state.batches, 1);
-  await pass(0);
-  assert.deepEqual([state.batches, state.waiting], [2, 0]);
-  await pass(60_000);
+  await pass(1);
   assert.equal(state.batches, 2);
+  await pass(0);
+  assert.deepEqual([state.batches, state.waiting], [3, 0]);
+  await pass(60_000);
+  assert.equal(state.batches, 3);
 });
 
 Deno.test("a refused batch is tried again after a wait that doubles up to 30 seconds", async () => {
@@ -79,13 +92,16 @@ Deno.test("changes are written at multiples of 20 ms, when other timers wake the
   const { state, add, pass } = newQueue();
   await pass(7);
   add(1);
-  await pass(12);
-  assert.equal(state.batches, 0);
-  await pass(1);
+  await pass(0);
   assert.equal(state.batches, 1);
   add(1);
-  await pass(19);
+  await pass(12);
   assert.equal(state.batches, 1);
   await pass(1);
   assert.equal(state.batches, 2);
+  add(1);
+  await pass(19);
+  assert.equal(state.batches, 2);
+  await pass(1);
+  assert.equal(state.batches, 3);
 });
