@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { MAX_PATH } from "../../services/fossil/mod.ts";
-import { lineSchema } from "../../services/validation/mod.ts";
+import { lineSchema, longTextSchema } from "../../services/validation/mod.ts";
 import { MAX_CHANGES, MAX_COMMIT_BYTES } from "../../services/workspaces/mod.ts";
 import { DESCRIPTIONS, errorSchema, json } from "../schemas.ts";
 import { generationField } from "./generation.ts";
@@ -138,7 +138,7 @@ const changes = z.array(changeSchema).max(MAX_CHANGES, {
   description: `At most ${MAX_CHANGES}, with ${MAX_COMMIT_BYTES} bytes of content together`,
 });
 
-const message = z.string().max(20_000);
+const message = longTextSchema(20_000);
 
 const parent = z.string().regex(/^[0-9a-f]{4,64}$/, {
   error: "must be 4 to 64 lower-case hexadecimal digits",

@@ -1,9 +1,5 @@
 import { z } from "zod";
-import { lineSchema } from "../validation/mod.ts";
-
-function text(maximum: number) {
-  return z.string().max(maximum, { error: `must have at most ${maximum} characters` });
-}
+import { lineSchema, longTextSchema } from "../validation/mod.ts";
 
 /** The name of a tag; the engine refuses names of branches. */
 export const tagNameSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/, {
@@ -16,7 +12,7 @@ export const assetNameSchema = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9._+~@ -]
 });
 
 const name = lineSchema(0, 200);
-const body = text(65_536);
+const body = longTextSchema(65_536);
 const checkin = z.string().min(1).max(200);
 
 /** The body of a request that makes a release. */
@@ -47,7 +43,7 @@ export const releaseChangeSchema = z.object({
 export const newTagSchema = z.object({
   name: tagNameSchema,
   checkin: checkin.optional().describe("The check-in; by default, the tip of the main branch"),
-  message: text(2000).default(""),
+  message: longTextSchema(2000).default(""),
 });
 
 export type NewRelease = z.infer<typeof newReleaseSchema>;

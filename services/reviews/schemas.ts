@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { lineSchema } from "../validation/mod.ts";
+import { lineSchema, longTextSchema } from "../validation/mod.ts";
 
 /** Most files that a review names. */
 const MAX_FILES = 5000;
@@ -8,7 +8,7 @@ const MAX_FILES = 5000;
 export const MAX_TITLE = 300;
 
 const title = z.string().trim().pipe(lineSchema(0, MAX_TITLE));
-const description = z.string().max(20_000, { error: "must have at most 20000 characters" });
+const description = longTextSchema(20_000);
 const path = lineSchema(0, 1000);
 const agent_id = z.string().max(200, { error: "must have at most 200 characters" }).optional()
   .describe("In whose name to act; by default your own, which an agent cannot change");
@@ -41,7 +41,7 @@ export const reviewersSchema = z.object({ reviewers: reviewers.min(1), agent_id 
 
 /** The body of a comment, on the whole review or on a line. */
 export const newCommentSchema = z.object({
-  body: z.string().max(60_000, { error: "must have at most 60000 characters" }),
+  body: longTextSchema(60_000),
   file_path: path.default(""),
   line_number: z.int().min(1).max(10_000_000).nullable().default(null),
   side: z.enum(["old", "new"], { error: 'must be "old" or "new"' }).default("new")
@@ -55,8 +55,7 @@ const round = z.int().min(1).max(1_000_000).optional()
 
 /** The body of a verdict. */
 export const verdictSchema = z.object({
-  comment: z.string().max(60_000, { error: "must have at most 60000 characters" }).optional()
-    .describe("Becomes a comment of the review"),
+  comment: longTextSchema(60_000).optional().describe("Becomes a comment of the review"),
   round,
   agent_id,
 });

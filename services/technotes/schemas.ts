@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { lineSchema } from "../validation/mod.ts";
+import { lineSchema, longTextSchema } from "../validation/mod.ts";
 
 /** Longest text of a note, in characters. */
 const MAX_TEXT = 1_000_000;
@@ -7,9 +7,7 @@ const MAX_TAGS = 20;
 
 const comment = z.string().trim().pipe(lineSchema(1, 1000))
   .describe("One line for the timeline");
-const content = z.string().min(1, { error: "must not be empty" })
-  .max(MAX_TEXT, { error: `must have at most ${MAX_TEXT} characters` })
-  .regex(/^[^\0]*$/, { error: "must not contain NUL characters" });
+const content = longTextSchema(MAX_TEXT).min(1, { error: "must not be empty" });
 const mimetype = z.enum(["text/x-markdown", "text/x-fossil-wiki", "text/plain"], {
   error: 'must be "text/x-markdown", "text/x-fossil-wiki" or "text/plain"',
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { TICKET_FIELD_TYPES } from "../fossil/mod.ts";
-import { lineSchema } from "../validation/mod.ts";
+import { lineSchema, longTextSchema } from "../validation/mod.ts";
 
 /** Longest text of a description, a comment or any other field, in characters. */
 const MAX_TEXT = 100_000;
@@ -8,7 +8,7 @@ const MAX_TEXT = 100_000;
 /** Most entries of `fields` in one request. */
 const MAX_FIELDS = 50;
 
-const long = z.string().max(MAX_TEXT, { error: `must have at most ${MAX_TEXT} characters` });
+const long = longTextSchema(MAX_TEXT);
 const title = z.string().trim().pipe(lineSchema(1, 500));
 const word = lineSchema(0, 100);
 
@@ -17,9 +17,7 @@ const mimetype = z.enum(["text/plain", "text/x-markdown", "text/x-fossil-wiki"],
   error: 'must be "text/plain", "text/x-markdown" or "text/x-fossil-wiki"',
 });
 
-const comment = z.string().trim().min(1, { error: "must not be empty" }).max(MAX_TEXT, {
-  error: `must have at most ${MAX_TEXT} characters`,
-});
+const comment = longTextSchema(MAX_TEXT).trim().min(1, { error: "must not be empty" });
 
 const fields = z.record(z.string().regex(/^[A-Za-z_]\w{0,99}$/, { error: "is no field" }), long)
   .refine((record) => Object.keys(record).length <= MAX_FIELDS, {

@@ -2,4 +2,4 @@
 export { closed } from "./closed.ts";
 export { describeIssue, type Fault, faultOf } from "./faults.ts";
 export { isShallow, requireShallow } from "./json_depth.ts";
-export { isLine, lineSchema, paragraphSchema, textSchema } from "./text.ts";
+export { isLine, lineSchema, longTextSchema, paragraphSchema, textSchema } from "./text.ts";

@@ -43,6 +43,19 @@ export function textSchema(minLength: number, maxLength: number): z.ZodString {
     .meta({ pattern: NO_CONTROLS });
 }
 
+const NO_NUL = "^[^\\u0000]*$";
+
+/**
+ * A text of several lines, with any characters but NUL: Fossil and SQLite end a text there, so the
+ * rest of it would be lost. Its length is bounded in UTF-16 code units.
+ */
+export function longTextSchema(maxLength: number): z.ZodString {
+  return z.string()
+    .max(maxLength, { error: `must have at most ${maxLength} characters` })
+    .regex(new RegExp(NO_NUL), { error: "must not contain NUL characters" })
+    .meta({ pattern: NO_NUL });
+}
+
 /** What {@link FORGING} has, except for line feeds and tabs. */
 const PARAGRAPHS = `^[^${FORGING.replace("\\u0000-\\u001f", "\\u0000-\\u0008\\u000b-\\u001f")}]*$`;
 
