@@ -53,6 +53,8 @@ export interface HeardMessage {
   readonly text: string;
   /** Unix milliseconds. */
   readonly time: number;
+  /** The id of the message that it answers; absent if it answers none. */
+  readonly reply?: string;
 }
 
 /** An account on the network, and its password. */

@@ -211,7 +211,7 @@ function paceOf({ bridge }: Config): Exclude<BridgeOptions["pace"], undefined> {
 
 /** Passes the bridge's messages, received and sent, to the inboxes and presence. */
 function bridgeEars(
-  { agents, inboxes, haltCommands }: People,
+  { agents, inboxes, haltCommands, questionCommands }: People,
 ): Required<Pick<BridgeOptions, "onPosted" | "onHeard" | "onRedacted">> {
   return {
     onPosted(channel, message) {
@@ -224,6 +224,7 @@ function bridgeEars(
       agents.sessionSeen(speaker);
       inboxes.takeHeard(message);
       haltCommands.take(message);
+      questionCommands.take({ ...message, answered: message.reply ?? null });
     },
     onRedacted: (id) => inboxes.forgetMessage(id),
   };

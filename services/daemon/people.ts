@@ -11,12 +11,13 @@ import {
 } from "../agents/mod.ts";
 import { BotPort } from "../bots/mod.ts";
 import { HaltCommands } from "../operations/mod.ts";
+import { QuestionCommands } from "../questions/mod.ts";
 import { PrivateFeed } from "../chats/mod.ts";
 import { Inboxes, InboxStore } from "../inboxes/mod.ts";
 import { StoredHomes, type UserDirectory, VirtualUsers } from "../irc_server/virtual_users/mod.ts";
 import type { Config } from "../config/mod.ts";
 import type { IdentityServices } from "../identity/mod.ts";
-import type { IrcObserver } from "../irc/mod.ts";
+import type { IrcObserver, ObservedMessage } from "../irc/mod.ts";
 import { IrcModeration } from "../irc_server/mod.ts";
 import { loginLimits, retentionOf, type Stores } from "./stores.ts";
 
@@ -53,6 +54,8 @@ export interface People {
   readonly botPort: BotPort;
   /** `!halt` and `!resume` on IRC. */
   readonly haltCommands: HaltCommands;
+  /** `!answer`, `!questions` and answers by reply on IRC. */
+  readonly questionCommands: QuestionCommands;
   /** The observer of the IRC server. */
   readonly observer: IrcObserver;
 }
@@ -127,6 +130,7 @@ export async function openPeople(
   const privateFeed = new PrivateFeed();
   const botPort = new BotPort();
   const haltCommands = new HaltCommands({ accounts, halts, log });
+  const questionCommands = new QuestionCommands({ accounts, log });
   return {
     agents,
     ircAccounts,
@@ -138,8 +142,10 @@ export async function openPeople(
     privateFeed,
     botPort,
     haltCommands,
+    questionCommands,
     observer: observerOf({
       haltCommands,
+      questionCommands,
       bridgeNick,
       agents,
       virtualUsers,
@@ -163,18 +169,26 @@ function openAdmins(
 interface Observers extends
   Pick<
     People,
-    "agents" | "virtualUsers" | "inboxes" | "privateFeed" | "botPort" | "haltCommands"
+    | "agents"
+    | "virtualUsers"
+    | "inboxes"
+    | "privateFeed"
+    | "botPort"
+    | "haltCommands"
+    | "questionCommands"
   > {
   readonly bridgeNick: string;
   readonly moderation: IrcModeration;
 }
 
-function observerOf(
-  { agents, virtualUsers, inboxes, moderation, privateFeed, botPort, haltCommands, bridgeNick }:
-    Observers,
-): IrcObserver {
+function observerOf(observers: Observers): IrcObserver {
+  const { agents, virtualUsers, inboxes, moderation, privateFeed, botPort } = observers;
+  const { questionCommands } = observers;
   return {
-    sessionStarted: ({ account }) => agents.sessionSeen(account),
+    sessionStarted({ account, nick }) {
+      agents.sessionSeen(account);
+      questionCommands.greet(account, nick);
+    },
     sessionEnded({ account }) {
       agents.sessionSeen(account);
       virtualUsers.sessionEnded(account);
@@ -188,10 +202,7 @@ function observerOf(
     messageSent(message) {
       if (message.sender.account !== null) agents.sendLimits.sent(message.sender.account);
       if (!botPort.isQuiet) inboxes.take(message);
-      const { sender: { nick, account }, command, channel, receiver, text } = message;
-      if (command === "PRIVMSG" && (channel !== null || receiver?.nick === bridgeNick)) {
-        haltCommands.take({ nick, account, channel, text });
-      }
+      takeCommand(message, observers);
       privateFeed.take(message);
       botPort.take(message);
     },
@@ -202,4 +213,19 @@ function observerOf(
       moderation.messageRedacted(redaction);
     },
   };
+}
+
+/** Passes on what a message may command: in a channel, or to the bridge. */
+function takeCommand(
+  { id, sender: { nick, account: sender }, command, channel, receiver, ...message }:
+    ObservedMessage,
+  { haltCommands, questionCommands, bridgeNick }: Observers,
+): void {
+  if (command !== "PRIVMSG") return;
+  const { text, answered, isRelayed } = message;
+  if (sender === bridgeNick) return questionCommands.announced(id, text);
+  if (channel === null && receiver?.nick !== bridgeNick) return;
+  const account = isRelayed ? null : sender;
+  haltCommands.take({ nick, account, channel, text });
+  questionCommands.take({ nick, account, channel, text, answered });
 }

@@ -27,6 +27,7 @@ import type { Scheduler } from "../scheduler.ts";
 import { startBots } from "./bots.ts";
 import { type Hosting, type HostingOptions, openHosting } from "./hosting.ts";
 import { HaltNotices } from "./halt_notices.ts";
+import { QuestionNotices } from "./question_notices.ts";
 import type { IrcHost } from "./irc_host.ts";
 import type { DaemonOptions } from "./options.ts";
 import type { Stores } from "./stores.ts";
@@ -114,6 +115,16 @@ export async function startServices(
   const needs = openNeeds(stores, hosting, attention);
   const questions = await openQuestions(stores, irc, hosting, started);
   needs.add(new QuestionNeeds(questions));
+  const questionNotices = new QuestionNotices({
+    ...hosting,
+    questions,
+    commands: people.questionCommands,
+    accounts: identity.accounts,
+    server: ircServer,
+    bridge,
+    log,
+  });
+  started.defer(() => questionNotices.close());
   const haltNotices = new HaltNotices({
     halts,
     commands: people.haltCommands,

@@ -37,6 +37,7 @@ export {
 } from "./permissions.ts";
 export {
   type Caller,
+  callerOnIrc,
   type Credential,
   GUEST,
   OPERATOR,

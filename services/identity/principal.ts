@@ -1,4 +1,5 @@
 import type { Origin } from "../events/mod.ts";
+import type { Account } from "./accounts.ts";
 import { OPERATOR_NAME } from "./names.ts";
 
 /** The scopes of a credential. `admin` includes `write`, and `write` includes `read`. */
@@ -65,4 +66,11 @@ export function originOf({ principal, address, requestId }: Caller): Origin {
   const { kind, name, id } = principal;
   const actor = kind === "operator" || kind === "guest" ? name : `${kind}:${name}`;
   return { actor, actorId: id, address, cause: requestId };
+}
+
+/** An account that acts by a message on IRC, where its login proved it, with all of its rights. */
+export function callerOnIrc({ kind, id, name }: Pick<Account, "kind" | "id" | "name">): Caller {
+  const scopes = new Set(["read", "write", "admin"] as const);
+  const principal = { kind, id, name, scopes, project: null, tokenId: null, sessionId: null };
+  return { principal, address: null, requestId: null };
 }

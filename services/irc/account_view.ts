@@ -1,6 +1,6 @@
 /** What the embedding program reads and changes for an account, with or without a connection. */
 
-import { joinLines, timeOf } from "./outbound.ts";
+import { joinLines, repliedTo, timeOf } from "./outbound.ts";
 import { STATUSES } from "./channels/modes.ts";
 import { foldCase } from "./protocol/names.ts";
 import { HistoryKind, type HistoryPart } from "./history/store.ts";
@@ -155,9 +155,9 @@ function privateMessage({ id, message }: HistoryEntry): PrivateMessage | null {
   const whole = typeof text === "string" ? text : joinLines(text);
   const shown = shownText(nick, whole);
   if (shown === null) return null;
-  const [, reply] = tags.client?.find(([key]) => REPLY_TAGS.has(key)) ?? [];
+  const reply = repliedTo(tags);
   const shared = { id, nick, account: tags.account ?? null, text: shown, time: timeOf(tags) };
-  return reply === undefined ? shared : { ...shared, reply };
+  return reply === null ? shared : { ...shared, reply };
 }
 
 /** A text as people read it, an ACTION as `* nick text`; null for other CTCP messages. */
@@ -166,8 +166,6 @@ function shownText(nick: string, text: string): string | null {
   if (!text.startsWith(ACTION)) return null;
   return `* ${nick} ${text.slice(ACTION.length).replaceAll(CTCP, "")}`;
 }
-
-const REPLY_TAGS: ReadonlySet<string> = new Set(["+draft/reply", "+reply"]);
 
 function isOf({ account }: UserIdentity, other: string | null): boolean {
   return other !== null && foldCase(account) === foldCase(other);

@@ -132,6 +132,10 @@ export interface ObservedMessage {
   statusPrefix: string;
   /** With line feeds if the message has several lines. */
   text: string;
+  /** The id of the message that it answers (`+draft/reply`); null if it answers none. */
+  answered: string | null;
+  /** Whether the sender relayed it for somebody whom nobody has authenticated (RELAYMSG). */
+  isRelayed: boolean;
 }
 
 /** A redacted message, for observers. */

@@ -73,6 +73,13 @@ export interface OutboundTags {
   client?: readonly (readonly [string, string])[];
 }
 
+const REPLY_TAGS: ReadonlySet<string> = new Set(["+draft/reply", "+reply"]);
+
+/** The id of the message that a message answers; null if it answers none. */
+export function repliedTo({ client }: OutboundTags): string | null {
+  return client?.find(([name]) => REPLY_TAGS.has(name))?.[1] || null;
+}
+
 /** The time of a message in Unix milliseconds. */
 export function timeOf({ time, milliseconds }: OutboundTags): number {
   return milliseconds ?? Date.parse(time);

@@ -33,6 +33,8 @@ const PLURALS: Readonly<Record<string, string>> = {
   answer: "changes of tickets",
   mention: "mentions",
   project: "changes of the project",
+  question: "questions: say !questions",
+  "question end": "answered questions",
 };
 
 /** The line of an event; null for one that people need not read. */

@@ -1,6 +1,6 @@
 import { AGENT_TYPES, type Halts, haltSchema } from "../agents/mod.ts";
 import { ServiceError } from "../errors.ts";
-import type { AccountDirectory, Caller } from "../identity/mod.ts";
+import { type AccountDirectory, callerOnIrc } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 
 const COMMAND = /^!(halt|resume)(?:\s+([\s\S]*))?$/i;
@@ -61,20 +61,7 @@ export class HaltCommands {
     if (account === null || account.kind !== "admin" || account.revokedAt !== null) {
       return this.#reply(command, `Only admins who are logged in may use !${verb}`);
     }
-    const { id, name } = account;
-    const caller: Caller = {
-      principal: {
-        kind: "admin",
-        id,
-        name,
-        scopes: new Set(["read", "write", "admin"]),
-        project: null,
-        tokenId: null,
-        sessionId: null,
-      },
-      address: null,
-      requestId: null,
-    };
+    const caller = callerOnIrc(account);
     const { agents, types, reason } = readArguments(rest);
     try {
       const request = haltSchema.parse({ agents, types, reason });

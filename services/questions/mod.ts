@@ -20,4 +20,5 @@ export {
   type QuestionTicket,
 } from "./questions.ts";
 export { answerSchema, MAX_TEXT, type NewQuestion, questionSchema } from "./schemas.ts";
-export { lineOf } from "./words.ts";
+export { QuestionCommands, type SpokenAnswer } from "./commands.ts";
+export { announcementOf, endingOf, lineOf } from "./words.ts";

@@ -24,6 +24,7 @@ import {
   type MessageLine,
   type MessageText,
   type Outbound,
+  repliedTo,
   timeOf,
 } from "../outbound.ts";
 import { askService, isService } from "../users/service.ts";
@@ -263,6 +264,8 @@ function observeMessage(
       sender: client.actor,
       command,
       text,
+      answered: repliedTo(tags),
+      isRelayed: false,
       ...about,
     })
   );

@@ -4,7 +4,7 @@ import type { Channel } from "../channels/channel.ts";
 import type { CommandCall } from "../command.ts";
 import { isRelayedNick } from "../protocol/names.ts";
 import { ERR_INPUTTOOLONG, ERR_NOSUCHCHANNEL } from "../protocol/numerics.ts";
-import { encodedLength, timeOf } from "../outbound.ts";
+import { encodedLength, repliedTo, timeOf } from "../outbound.ts";
 import { deliver, inTurn, tagsPassedOn } from "./messages.ts";
 
 /**
@@ -55,6 +55,8 @@ function relay(call: CommandCall, channel: Channel, nick: string, text: string):
       channel: channel.name,
       receiver: null,
       statusPrefix: "",
+      answered: repliedTo(tags),
+      isRelayed: true,
     })
   );
 }

@@ -127,15 +127,17 @@ Deno.test("observers see every accepted message once", async () => {
   eve.send("JOIN #a", "PRIVMSG #a :hello", "NOTICE @#a :ops", "TAGMSG #a", "PRIVMSG nobody :x");
   await eve.sync();
   addScout(world);
-  eve.send("PRIVMSG SCOUT :psst");
+  eve.send("@+draft/reply=one PRIVMSG SCOUT :psst");
   await eve.sync();
   const sender = { nick: "eve", account: null, address: "127.0.0.1" };
   const receiver = { nick: "scout", account: "scout", address: "internal" };
-  const inChannel = { sender, channel: "#a", receiver: null };
+  const isRelayed = false;
+  const inChannel = { sender, channel: "#a", receiver: null, answered: null, isRelayed };
+  const toScout = { sender, channel: null, receiver, answered: "one", isRelayed };
   assert.deepEqual(seen, [
     { ...inChannel, command: "PRIVMSG", statusPrefix: "", text: "hello" },
     { ...inChannel, command: "NOTICE", statusPrefix: "@", text: "ops" },
-    { sender, command: "PRIVMSG", channel: null, receiver, statusPrefix: "", text: "psst" },
+    { ...toScout, command: "PRIVMSG", statusPrefix: "", text: "psst" },
   ]);
   assert.equal(ids.size, 3);
 });

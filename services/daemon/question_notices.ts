@@ -1,0 +1,103 @@
+import type { Bridge } from "../bridge/mod.ts";
+import type { AccountDirectory } from "../identity/mod.ts";
+import type { IrcServer } from "../irc/mod.ts";
+import type { Log } from "../log.ts";
+import type { Announcer, ProjectChannels } from "../notifications/mod.ts";
+import type { Projects } from "../projects/mod.ts";
+import {
+  announcementOf,
+  endingOf,
+  type Question,
+  type QuestionCommands,
+  type Questions,
+} from "../questions/mod.ts";
+
+export interface QuestionNoticesOptions {
+  readonly questions: Questions;
+  readonly commands: QuestionCommands;
+  readonly accounts: Pick<AccountDirectory, "find">;
+  readonly projects: Pick<Projects, "get">;
+  readonly projectChannels: Pick<ProjectChannels, "nameOf">;
+  readonly announcer: Pick<Announcer, "announce">;
+  /** Null on an external network. */
+  readonly server: Pick<IrcServer, "announce" | "clients"> | null;
+  readonly bridge: Pick<Bridge, "tell" | "listen"> | null;
+  readonly log: Log;
+}
+
+/**
+ * Tells people on IRC of questions and of their ends: the one who was asked, else the channel of the
+ * ticket's project, else the admins. What is for one account goes only to clients that this server
+ * has logged in to it.
+ */
+export class QuestionNotices {
+  readonly #options: QuestionNoticesOptions;
+  readonly #ends: readonly (() => void)[];
+
+  constructor(options: QuestionNoticesOptions) {
+    const { questions, commands, bridge } = options;
+    this.#options = options;
+    commands.attach(questions, ({ nick }, text) => this.#reply(nick, text));
+    const stopListening = bridge?.listen({
+      message(_channel, { id, text }, { isOurs, isQuiet }) {
+        if (isOurs && isQuiet) commands.announced(id, text);
+      },
+      activity() {},
+    });
+    this.#ends = [
+      questions.onChanged((question) => this.#tell(question)),
+      ...stopListening === undefined ? [] : [stopListening],
+    ];
+  }
+
+  close(): void {
+    for (const end of this.#ends) end();
+  }
+
+  #tell(question: Question): void {
+    const isOpen = question.state === "open";
+    const line = isOpen
+      ? { kind: "question", text: announcementOf(question) }
+      : { kind: "question end", text: endingOf(question) };
+    const places = this.#placesOf(question);
+    // Those who answer on IRC get a reply there.
+    const own = question.via === "irc" ? this.#nicksOf(question.closedBy?.name) : [];
+    for (const place of places) {
+      if (!own.includes(place)) this.#options.announcer.announce(place, line);
+    }
+  }
+
+  /** The channels and nicks that learn of a question. */
+  #placesOf({ to, ticket }: Question): readonly string[] {
+    if (to !== null) return this.#nicksOf(to.name);
+    const { projects, projectChannels } = this.#options;
+    const held = ticket === null ? null : projects.get(ticket.projectId);
+    const channel = held === null ? null : projectChannels.nameOf(held.project);
+    return channel === null ? this.#nicksOfAdmins() : [channel];
+  }
+
+  #nicksOf(account: string | undefined): readonly string[] {
+    return this.#options.server?.clients().flatMap((client) =>
+      client.nick !== null && account !== undefined && client.account === account
+        ? [client.nick]
+        : []
+    ) ?? [];
+  }
+
+  #nicksOfAdmins(): readonly string[] {
+    const { server, accounts } = this.#options;
+    return server?.clients().flatMap(({ nick, account }) => {
+      const found = nick === null || account === null ? null : accounts.find(account);
+      return nick !== null && found?.kind === "admin" ? [nick] : [];
+    }) ?? [];
+  }
+
+  #reply(nick: string, text: string): void {
+    const { server, bridge, log } = this.#options;
+    if (server !== null) return server.announce(text, nick);
+    const line = { speaker: null, account: null, lines: [text], isEnvelope: false };
+    bridge?.tell(nick, line).catch((error: unknown) => {
+      log.warn("Somebody on IRC could not be told of a question", { nick, error });
+    });
+  }
+}
