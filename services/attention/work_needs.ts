@@ -26,6 +26,7 @@ const MAX_READ = 200;
 
 /** The needs of projects: reviews, conflicts, stuck tickets and silent holders of claims. */
 export class WorkNeeds implements NeedSource {
+  readonly kinds = ["review", "conflict", "stuck", "silent"] as const;
   readonly #options: WorkNeedsOptions;
 
   constructor(options: WorkNeedsOptions) {

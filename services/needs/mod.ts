@@ -11,4 +11,4 @@ export {
   type NeedKind,
   type NeedSource,
 } from "./need.ts";
-export { type NeedPage, Needs } from "./needs.ts";
+export { type NeedPage, type NeedQuery, Needs } from "./needs.ts";

@@ -48,6 +48,8 @@ export const MAX_NEEDS_OF_SOURCE = 500;
 
 /** A part of the program in which things can wait for somebody. */
 export interface NeedSource {
+  /** The kinds of its needs: lists of other kinds do not ask it. Absent: it is always asked. */
+  readonly kinds?: readonly NeedKind[];
   /**
    * What waits, as far as the reader may know of it, in any order; at most
    * {@link MAX_NEEDS_OF_SOURCE}. It answers from memory or with a fixed number of queries.

@@ -1,5 +1,13 @@
 import type { Principal } from "../identity/mod.ts";
-import { MAX_NEEDS_OF_SOURCE, type Need, type NeedSource } from "./need.ts";
+import { MAX_NEEDS_OF_SOURCE, type Need, type NeedKind, type NeedSource } from "./need.ts";
+
+/** Which needs to list. */
+export interface NeedQuery {
+  readonly limit: number;
+  readonly offset: number;
+  /** Absent: all. */
+  readonly kinds?: readonly NeedKind[];
+}
 
 /** A page of needs. */
 export interface NeedPage {
@@ -20,12 +28,12 @@ export class Needs {
   }
 
   /** A page of what waits: first what waits for the reader, and of that the oldest first. */
-  async list(
-    reader: Principal,
-    { limit, offset }: { readonly limit: number; readonly offset: number },
-  ): Promise<NeedPage> {
-    const found = await Promise.all(this.#sources.map((source) => source.needs(reader)));
-    const needs = found.flatMap((some) => some.slice(0, MAX_NEEDS_OF_SOURCE)).sort(inOrder);
+  async list(reader: Principal, { limit, offset, kinds }: NeedQuery): Promise<NeedPage> {
+    const isWanted = (kind: NeedKind) => kinds?.includes(kind) ?? true;
+    const asked = this.#sources.filter((source) => source.kinds?.some(isWanted) ?? true);
+    const found = await Promise.all(asked.map((source) => source.needs(reader)));
+    const needs = found.flatMap((some) => some.slice(0, MAX_NEEDS_OF_SOURCE))
+      .filter(({ kind }) => isWanted(kind)).sort(inOrder);
     return {
       needs: needs.slice(offset, offset + limit),
       total: needs.length,

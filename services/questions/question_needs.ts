@@ -9,6 +9,7 @@ const MAX_TITLE = 200;
 
 /** Open questions wait for those who may answer them. */
 export class QuestionNeeds implements NeedSource {
+  readonly kinds = ["question"] as const;
   readonly #questions: Pick<Questions, "open" | "isFor" | "ticketOf">;
 
   constructor(questions: Pick<Questions, "open" | "isFor" | "ticketOf">) {

@@ -38,6 +38,7 @@ export async function addPerson(server: Server, account: string): Promise<Logged
 export async function fillServer(program: Program, admin: LoggedIn): Promise<FilledServer> {
   const person = await addPerson(program, "ann");
   await fillAgents(program);
+  await fillQuestions(program);
   await fillChannels(program, admin, person);
   const webhook = await fillSettings(program);
   const project = await fillProject(program, { admin: admin.name, person: person.name });
@@ -54,6 +55,19 @@ async function fillAgents(program: Program): Promise<void> {
     rate_limit: { messages_per_second: 5, burst: 10 },
   });
   await order(program, "POST /v1/agents/revoked/revoke");
+}
+
+/** An open question with choices, and one that is answered. */
+async function fillQuestions(program: Program): Promise<void> {
+  await order(program, "POST /v1/questions", {
+    text: "The tests are green. Shall I land it now?",
+    choices: ["yes", "no"],
+    default: "no",
+    deadline: 86_400,
+  });
+  await order(program, "POST /v1/questions", { text: "Which color?" });
+  await order(program, "POST /v1/questions/2/answer", { answer: "Blue" });
+  await order(program, "POST /v1/questions", { text: "Which name?" });
 }
 
 const ENVELOPE = JSON.stringify({

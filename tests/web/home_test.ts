@@ -68,6 +68,61 @@ Deno.test("reviews wait for those who were asked, or else for members who may wr
   });
 });
 
+/** Asks a question as the agent `caller`. */
+async function ask({ api, caller }: TestWeb, body: Readonly<Record<string, unknown>>) {
+  const headers = { authorization: caller };
+  const response = await api.send({ who: "guest", request: "POST /v1/questions", headers, body });
+  assert.equal(response.status, 201, await response.clone().text());
+  return await response.json();
+}
+
+Deno.test("questions are answered in place, by a button for each choice or in a field", async () => {
+  await withWeb(async (web) => {
+    const { person, admin, guest, addPerson } = web;
+    const bob = await addPerson("bob");
+    await ask(web, {
+      text: "Land <b>it</b>\nnow?",
+      choices: ["yes", "<i>no</i>"],
+      default: "yes",
+      deadline: 3600,
+      to: "ann",
+    });
+    const home = await person.see("/");
+    assert.match(home.text, /1 Question Land <b>it<\/b>\s+now\? Question 1: caller asks ann/);
+    assert.match(home.html, /name="answer" value="&lt;i&gt;no&lt;\/i&gt;"/);
+    for (const one of [bob, admin]) {
+      assert.match((await one.see("/")).text, /Nothing waits for you/);
+    }
+    assert.match((await admin.see("/questions")).text, /caller asks ann/);
+    assert.match((await bob.see("/questions")).text, /No question is open/);
+    assert.equal((await bob.get("/questions/1")).status, 404);
+    const unknown = await guest.get("/questions/1");
+    assert.doesNotMatch(unknown.text, /Land/);
+    const form = { action: "answer", answer: "<i>no</i>", from: "home" };
+    assert.equal((await bob.post("/questions/1", form)).status, 404);
+    assert.equal((await person.post("/questions/1", { ...form, csrf: "x" })).status, 403);
+    assert.equal((await person.post("/questions/1", { ...form, answer: "what" })).status, 400);
+    const after = await person.post("/questions/1", form);
+    assert.match(after.text, /caller has your answer to question 1\..*Nothing waits for you/);
+    assert.equal((await admin.post("/questions/1", { ...form, answer: "yes" })).status, 409);
+    const closed = await person.see("/questions?state=closed");
+    assert.match(closed.text, /ann answered .*<i>no<\/i>/);
+
+    await ask(web, { text: "What color?" });
+    assert.match((await admin.see("/")).html, /<input id="answer-2"/);
+    await admin.post("/questions/2", { action: "answer", answer: "blue\r\nor so" });
+    assert.match((await admin.see("/questions/2")).text, /admin answered .*blue or so/);
+    await ask(web, { text: "Never mind?" });
+    assert.equal((await person.post("/questions/3", { action: "withdraw" })).status, 404);
+    await admin.post("/questions/3", { action: "withdraw" });
+    assert.match((await admin.see("/questions/3")).text, /admin withdrew it/);
+    assert.match((await admin.see("/")).text, /caller asked question 3/);
+    for (const path of ["/questions/x", "/questions/0", "/questions/99999999999"]) {
+      assert.equal((await admin.get(path)).status, 404, path);
+    }
+  });
+});
+
 Deno.test("a struck-out ticket is offered again in place, by those who may write", async () => {
   await withWeb(async (web) => {
     const { person, answer } = web;

@@ -149,6 +149,22 @@ Deno.test("an admin follows the server; a person, agents and the projects in rea
   });
 });
 
+Deno.test("a person learns of the questions that it may answer, and of no others", async () => {
+  await withWeb(async (web) => {
+    const reader = await open(web, "/live/home", web.person);
+    const headers = { authorization: web.caller };
+    const request = "POST /v1/questions";
+    for (const body of [{ text: "For admins?" }, { text: "For ann?", to: "ann" }]) {
+      const response = await web.api.send({ who: "guest", request, headers, body });
+      await response.body?.cancel();
+    }
+    await web.api.answer("POST /v1/questions/1/answer", { answer: "yes" });
+    await web.api.answer("POST /v1/questions/2/answer", { answer: "no" });
+    assert.deepEqual(await reader.names(2), ["question.asked", "question.answered"]);
+    await reader.cancel();
+  });
+});
+
 Deno.test("HEAD of a stream answers and holds nothing open", async () => {
   await withWeb(async (web) => {
     const cookie = `muster_session=${web.admin.cookie("muster_session")}`;

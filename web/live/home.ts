@@ -13,7 +13,7 @@ import { answerStream, startOf, visitorOf } from "./request.ts";
 import type { UnreadNews, UnreadWatch } from "./unread_watch.ts";
 
 /** Types of events that a person follows; an admin follows all. */
-const OF_PERSONS: readonly string[] = ["project.*", "agent.*"];
+const OF_PERSONS: readonly string[] = ["project.*", "agent.*", "question.*"];
 
 /** A reader's position in the event log. */
 type Position = { more(): void; close(): void };
@@ -103,6 +103,7 @@ export class HomeStream {
   }
 
   #mayKnow(principal: Principal, event: LoggedEvent): boolean {
+    if (event.type.startsWith("question.")) return this.#isAsked(principal, event);
     if (!event.type.startsWith("project.")) return true;
     const notice = noticeOf(event);
     const held = notice === null
@@ -110,5 +111,13 @@ export class HomeStream {
       : this.#surroundings.services.hosting.projects.get(notice.projectId);
     if (notice === null || held === null) return false;
     return accessOf(held, principal).may(notice.isHidden ? "admin" : "read");
+  }
+
+  /** Whether a question is one that a person may answer. */
+  #isAsked({ id, name }: Principal, { data: { to, project } }: LoggedEvent): boolean {
+    if (to !== null) return to === name;
+    const held = this.#surroundings.services.hosting.projects.find(String(project));
+    const role = id === null ? undefined : held?.members.get(id);
+    return role === "write" || role === "admin";
   }
 }

@@ -1,4 +1,5 @@
 import { seenLast, WORK_STATES } from "../../services/attention/mod.ts";
+import type { Question } from "../../services/questions/mod.ts";
 import { names } from "../elements/chat_rules.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { AgentBoardView, SHOWN } from "../parts/home/agents.tsx";
@@ -9,13 +10,18 @@ import type { Visit } from "../visit.ts";
 /** Events that the page tells. */
 const HAPPENED = 20;
 
+/** Questions, and needs without a part of their own, that the page shows. */
+const MAX_QUESTIONS = 25;
+const MAX_OTHER = 25;
+
 /** Who needs me, what is going on, and what happened. */
 export const page = definePage({ opens: "session", show, actions: { offer, release } });
 
 async function show(visit: Visit): Promise<View> {
-  const { services: { attention, chats, conversations }, principal, caller } = visit;
-  const [waiting, board, events, landings, checks, direct] = await Promise.all([
+  const { services: { attention, chats, conversations, needs }, principal, caller } = visit;
+  const [waiting, other, board, events, landings, checks, direct] = await Promise.all([
     attention.waiting(principal),
+    needs.list(principal, { limit: MAX_OTHER, offset: 0, kinds: ["budget"] }),
     attention.agents(),
     attention.happened(principal, HAPPENED),
     attention.landings(principal),
@@ -37,7 +43,12 @@ async function show(visit: Visit): Promise<View> {
       <h1 class="hidden-text">Home</h1>
       <div class="columns home">
         <div>
-          <WaitingList visit={visit} waiting={waiting} />
+          <WaitingList
+            visit={visit}
+            waiting={waiting}
+            questions={questionsFor(visit)}
+            other={other.needs.filter(({ isYours }) => isYours)}
+          />
           <AgentBoardView board={board} lately={lately} details={{ tickets, lastOf, titles }} />
           <Happened events={events} titles={titles} isAdmin={visit.isAdmin} />
         </div>
@@ -50,6 +61,14 @@ async function show(visit: Visit): Promise<View> {
     </>
   );
   return { title: "Home", body, live: "/live/home" };
+}
+
+/** The oldest open questions that wait for the visitor. */
+function questionsFor({ services: { questions }, principal }: Visit): readonly Question[] {
+  return questions.open(principal).filter((question) =>
+    questions.isFor(question, principal) &&
+    (question.to === null || question.to.id === principal.id)
+  ).slice(0, MAX_QUESTIONS);
 }
 
 /** Offers a ticket to agents again. */

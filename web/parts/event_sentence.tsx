@@ -82,6 +82,10 @@ function review(data: Data): Child {
   return <a href={`/projects/${text(data["project"])}/reviews/${text(id)}`}>{text(title)}</a>;
 }
 
+function question({ question: id }: Data): Child {
+  return <a href={`/questions/${text(id)}`}>question {text(id)}</a>;
+}
+
 function channel({ channel }: Data): Child {
   const name = text(channel);
   return <a href={`/channels/${encodeURIComponent(name.replace(/^#/, ""))}`}>{name}</a>;
@@ -208,6 +212,10 @@ const OF_THE_SERVER: Readonly<Record<string, Sentence>> = {
   "llm_backend.created": (data) => `made the LLM backend ${text(data["name"])}`,
   "llm_backend.changed": (data) => `changed the LLM backend ${text(data["name"])}`,
   "llm_backend.deleted": (data) => `removed the LLM backend ${text(data["name"])}`,
+  "question.asked": (data) => <>asked {question(data)}</>,
+  "question.answered": (data) => <>answered {question(data)} of {text(data["asker"])}</>,
+  "question.expired": (data) => <>ended {question(data)} of {text(data["asker"])}</>,
+  "question.withdrawn": (data) => <>withdrew {question(data)} of {text(data["asker"])}</>,
   "policy.changed": () => "changed policies",
   "webhook.changed": (data) => `changed a webhook of the server (${text(data["action"])})`,
   "program.started": (data) => `started, version ${text(data["version"])}`,

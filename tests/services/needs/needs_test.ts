@@ -30,6 +30,18 @@ Deno.test("what waits for the reader comes first, then the oldest, page by page"
   assert.deepEqual(rest.needs.map(({ id }) => id), ["late"]);
 });
 
+Deno.test("a list of some kinds asks only the sources of these", async () => {
+  const needs = new Needs();
+  const silent = { kinds: ["silent"] as const, needs: () => assert.fail("It was asked") };
+  needs.add(silent);
+  needs.add({
+    kinds: ["budget", "question"],
+    needs: () => [aNeed("a"), aNeed("b", { kind: "question" })],
+  });
+  const page = await needs.list(OPERATOR, { limit: 9, offset: 0, kinds: ["budget"] });
+  assert.deepEqual(page.needs.map(({ id }) => id), ["a"]);
+});
+
 Deno.test("a source cannot fill the list without end", async () => {
   const needs = new Needs();
   needs.add({ needs: () => Array.from({ length: 2000 }, (_, at) => aNeed(`budget/${at}`)) });

@@ -5,31 +5,41 @@ import type {
   StruckTicket,
   Waiting,
 } from "../../../services/attention/mod.ts";
+import type { Need } from "../../../services/needs/mod.ts";
+import type { Question } from "../../../services/questions/mod.ts";
 import type { Visit } from "../../visit.ts";
+import { AnswerForm, QuestionFacts } from "../question.tsx";
 import { ButtonForm } from "../form.tsx";
 import { Empty } from "../lists.tsx";
 import { Time } from "../time.tsx";
 
 /** What waits for the visitor, each with the way to answer it. */
-export function WaitingList({ visit, waiting }: {
+export function WaitingList({ visit, waiting, questions, other }: {
   readonly visit: Visit;
   readonly waiting: Waiting;
+  readonly questions: readonly Question[];
+  readonly other: readonly Need[];
 }) {
   const { reviews, conflicts, struck, silent } = waiting;
-  const count = reviews.length + conflicts.length + struck.length + silent.length;
+  const count = questions.length + reviews.length + conflicts.length + struck.length +
+    silent.length + other.length;
   return (
     <section
       aria-labelledby="waiting"
       data-live-part="waiting"
-      data-live-on="project.review project.landing project.ticket project.claim project.strikes_forgotten project.member_changed agent.*"
+      data-live-on="project.review project.landing project.ticket project.claim project.strikes_forgotten project.member_changed agent.* question.*"
     >
       <h2 id="waiting">
         Who needs me? {count > 0 && <span class="badge accent">{count}</span>}
       </h2>
       {count === 0
-        ? <Empty>Nothing waits for you. Reviews, conflicts and stuck work appear here.</Empty>
+        ? <Empty>Nothing waits for you. Questions, reviews, conflicts and stuck work appear here.</Empty>
         : (
           <ul class="list" data-keys="list">
+            {questions.map((question) => (
+              <QuestionEntry key={question.id} visit={visit} question={question} />
+            ))}
+            {other.map((need) => <OtherEntry key={need.id} need={need} />)}
             {reviews.map((entry) => <ReviewEntry key={entry.review.id} entry={entry} />)}
             {conflicts.map(({ slug, landing }) => (
               <Entry
@@ -52,6 +62,9 @@ export function WaitingList({ visit, waiting }: {
             {silent.map((entry) => <SilentEntry key={entry.ticket} visit={visit} entry={entry} />)}
           </ul>
         )}
+      <p class="small">
+        <a href="/questions">All questions</a>
+      </p>
     </section>
   );
 }
@@ -60,7 +73,8 @@ export function WaitingList({ visit, waiting }: {
 function Entry({ kind, look, slug, to, title, action, children }: {
   readonly kind: string;
   readonly look: "accent" | "warn" | "bad";
-  readonly slug: string;
+  /** Its project, if any. */
+  readonly slug?: string | undefined;
   readonly to: string;
   readonly title: string;
   readonly action?: Child;
@@ -72,11 +86,53 @@ function Entry({ kind, look, slug, to, title, action, children }: {
       <div class="waiting-text">
         <a href={to}>{title}</a>
         <div class="soft small">
-          <a class="quiet" href={`/projects/${slug}`}>{slug}</a> · {children}
+          {slug !== undefined && (
+            <>
+              <a class="quiet" href={`/projects/${slug}`}>{slug}</a> ·{" "}
+            </>
+          )}
+          {children}
         </div>
       </div>
       {action !== undefined && <div class="waiting-action">{action}</div>}
     </li>
+  );
+}
+
+function QuestionEntry({ visit, question }: {
+  readonly visit: Visit;
+  readonly question: Question;
+}) {
+  const { id, asker, text } = question;
+  const ticket = visit.services.questions.ticketOf(question, visit.principal);
+  return (
+    <Entry
+      kind="Question"
+      look="accent"
+      slug={ticket?.project.slug}
+      to={`/questions/${id}`}
+      title={text}
+    >
+      <QuestionFacts question={question} ticket={ticket} />
+      <AnswerForm visit={visit} question={question} label={`Answer ${asker.name}`} isAtHome />
+    </Entry>
+  );
+}
+
+/** What another part of the program contributes. */
+function OtherEntry({ need }: { readonly need: Need }) {
+  const { kind, link, title, why, project, since } = need;
+  return (
+    <Entry
+      kind={kind[0]?.toUpperCase() + kind.slice(1)}
+      look="warn"
+      slug={project ?? undefined}
+      to={link}
+      title={title}
+      action={<a class="button" href={link}>Look at it</a>}
+    >
+      {why} <At time={since} />
+    </Entry>
   );
 }
 

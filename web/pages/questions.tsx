@@ -1,0 +1,63 @@
+import { MAX_PAGE, type Question } from "../../services/questions/mod.ts";
+import { definePage, type View } from "../page.ts";
+import { Empty } from "../parts/lists.tsx";
+import { AnswerForm, QuestionEnd, QuestionFacts } from "../parts/question.tsx";
+import { type Visit, withQuery } from "../visit.ts";
+
+/** Questions on one page. */
+const PER_PAGE = Math.min(50, MAX_PAGE);
+
+/** The open or the closed questions that the visitor may know of, newest first. */
+export const page = definePage({ opens: "session", show });
+
+async function show(visit: Visit): Promise<View> {
+  const { services: { questions }, principal, url } = visit;
+  const isOpen = url.searchParams.get("state") !== "closed";
+  const [, digits] = /^(\d{1,9})$/.exec(url.searchParams.get("before") ?? "") ?? [];
+  const before = digits === undefined ? undefined : Number(digits);
+  const found = await questions.list(principal, { isOpen, before, limit: PER_PAGE });
+  const last = found.length === PER_PAGE ? found.at(-1) : undefined;
+  const state = isOpen ? "open" : "closed";
+  const body = (
+    <>
+      <h1>Questions</h1>
+      <nav class="filters" aria-label="States">
+        <a href="/questions" aria-current={isOpen ? "page" : undefined}>Open</a>{" "}
+        <a href="/questions?state=closed" aria-current={isOpen ? undefined : "page"}>Closed</a>
+      </nav>
+      <section aria-label="Questions" data-live-part="questions" data-live-on="question.*">
+        {found.length === 0
+          ? <Empty>No question is {state}. Agents ask with ask_human or POST /v1/questions.</Empty>
+          : (
+            <ul class="list" data-keys="list">
+              {found.map((question) => <Row visit={visit} question={question} />)}
+            </ul>
+          )}
+      </section>
+      {last !== undefined && (
+        <nav class="pager" aria-label="Pages">
+          <span />
+          <a href={withQuery("/questions", { state, before: last.id })} rel="next">Older</a>
+        </nav>
+      )}
+    </>
+  );
+  return { title: "Questions", body, live: "/live/home" };
+}
+
+function Row({ visit, question }: { readonly visit: Visit; readonly question: Question }) {
+  const { services: { questions }, principal } = visit;
+  const { id, text, state, asker } = question;
+  const mayAnswer = state === "open" && questions.isFor(question, principal);
+  return (
+    <li>
+      <a class="question-text" href={`/questions/${id}`}>{text}</a>
+      <div class="soft small">
+        <QuestionFacts question={question} ticket={questions.ticketOf(question, principal)} />
+      </div>
+      {mayAnswer
+        ? <AnswerForm visit={visit} question={question} label={`Answer ${asker.name}, ${id}`} />
+        : <QuestionEnd question={question} />}
+    </li>
+  );
+}
