@@ -52,7 +52,9 @@ async function withdraw(visit: Visit): Promise<Leads> {
   return { to: `/questions/${id}`, notice: "The question is withdrawn." };
 }
 
-async function questionOf({ services: { questions }, context, principal }: Visit): Promise<Question> {
+async function questionOf(
+  { services: { questions }, context, principal }: Visit,
+): Promise<Question> {
   const id = context.req.param("id") ?? "";
   if (!/^\d{1,9}$/.test(id)) throw new NotFound(`There is no question "${id.slice(0, 20)}"`);
   return await questions.get(Number(id), principal);

@@ -49,9 +49,8 @@ export function AnswerForm({ visit, question, label, isAtHome = false }: {
   return (
     <Form visit={visit} action="answer" to={`/questions/${id}`} class="answer" label={label}>
       {isAtHome && <input type="hidden" name="from" value="home" />}
-      {choices.map((choice) => (
-        <button type="submit" name="answer" value={choice}>{choice}</button>
-      ))}
+      {choices.map((choice) => <button type="submit" name="answer" value={choice}>{choice}
+      </button>)}
       {choices.length === 0 && (
         <>
           <label class="hidden-text" for={field}>Your answer to question {id}</label>

@@ -33,7 +33,11 @@ export function WaitingList({ visit, waiting, questions, other }: {
         Who needs me? {count > 0 && <span class="badge accent">{count}</span>}
       </h2>
       {count === 0
-        ? <Empty>Nothing waits for you. Questions, reviews, conflicts and stuck work appear here.</Empty>
+        ? (
+          <Empty>
+            Nothing waits for you. Questions, reviews, conflicts and stuck work appear here.
+          </Empty>
+        )
         : (
           <ul class="list" data-keys="list">
             {questions.map((question) => (
