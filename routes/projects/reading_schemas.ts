@@ -72,6 +72,9 @@ export const diffSchema = z.object({
     is_binary: z.boolean(),
     added: z.int(),
     deleted: z.int(),
+    total_lines: z.int().nullable().openapi({
+      description: "Lines of the file in `to`; null if it is not there, or not compared by lines",
+    }),
     diff: z.string().openapi({ description: "Unified, with its two headers" }),
     is_truncated: z.boolean().openapi({
       description: "Whether the diff is left out because it is too long",

@@ -111,6 +111,7 @@ export const roundDiffSchema = z.object({
     is_binary: z.boolean(),
     added: z.int(),
     deleted: z.int(),
+    total_lines: z.int().nullable(),
     diff: z.string(),
     is_truncated: z.boolean(),
     unreadable: z.string().nullable(),

@@ -50,6 +50,7 @@ export const searchSchema = z.object({
   technotes: group({ id: z.string(), comment: z.string(), last_modified: timestampSchema }),
   forum: group({ uuid: z.string(), title: z.string(), last_modified: timestampSchema }),
   code: group({
+    checkin: z.string().openapi({ description: "The check-in whose files were searched" }),
     path: z.string(),
     uuid: z.string(),
     line: z.int().openapi({ description: "The line of the first match, from 1" }),

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { TestBrowser } from "../support/browser.ts";
 import { peer } from "../support/peers.ts";
-import { type Program, startProgram } from "../support/program.ts";
+import { Person } from "../support/person.ts";
+import { type Program, runMuster, startProgram } from "../support/program.ts";
 
 const LINES = Array.from({ length: 200 }, (_, i) => `line ${i + 1}`);
 
@@ -34,6 +35,14 @@ async function makeReview({ api, token }: Program): Promise<string> {
   return uuid;
 }
 
+/** Lets an account write in the project. */
+async function makeMember({ api, token }: Program, name: string): Promise<void> {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const init = { method: "PUT", headers, body: JSON.stringify({ role: "write" }) };
+  const response = await fetch(new URL(`/v1/projects/demo/members/${name}`, api), init);
+  assert.ok(response.ok, await response.text());
+}
+
 Deno.test({
   name: "in Chromium, a difference shows hidden lines, whose numbers are addresses",
   ...peer("chromium"),
@@ -58,6 +67,13 @@ Deno.test({
       await page.waitForSelector(hidden);
       const shown = await numbers();
       assert.deepEqual([shown.includes("58,58"), shown.includes("57,57")], [true, false]);
+      const below = ".diff-file:first-child tbody:last-of-type .expand button";
+      const offers = () =>
+        page.$$eval(below, (buttons) => buttons.map(({ textContent }) => textContent));
+      assert.deepEqual(await offers(), ["40 more lines", "All 96 more lines"]);
+      await page.click(`${below}:last-child`);
+      await page.waitForSelector(".diff-file td.num[data-n='200']");
+      assert.equal((await numbers()).at(-1), "200,200");
     }
 
     await page.click("td.num.added[data-n='101']");
@@ -90,5 +106,47 @@ Deno.test({
     await page.click(".diff-file input[name=viewed]");
     await browser.go(changes);
     assert.equal((await state()).trim(), "true");
+  },
+});
+
+Deno.test({
+  name:
+    "in Chromium, a line is commented on without a mouse, and a landed review says so by itself",
+  ...peer("chromium"),
+  fn: async () => {
+    await using program = await startProgram();
+    await makeReview(program);
+    await makeMember(program, "admin");
+    const { stdout } = await runMuster(["admin", "passwd", "admin"], { folder: program.folder });
+    await using browser = await TestBrowser.open({ base: program.api });
+    await browser.logIn("admin", /\S{20,}/.exec(stdout)?.[0] ?? "");
+    const { page } = browser;
+    const person = new Person(browser);
+    const isSeen = (selector: string) =>
+      page.$eval(selector, (element) => {
+        const { top, bottom } = element.getBoundingClientRect();
+        return top >= 0 && bottom <= innerHeight;
+      });
+
+    await browser.go("/projects/demo/reviews/1?view=changes");
+    await browser.leave(() => page.click("tr.added a[data-n='101']"));
+    await page.keyboard.type("Why?");
+    assert.equal(
+      await page.$eval("#comment", (field) => (field as HTMLTextAreaElement).value),
+      "Why?",
+    );
+    assert.ok(await isSeen("tr.added a[data-n='101']"), "The line is out of sight");
+    await person.send("Comment", ".line-comments");
+    assert.equal(await page.evaluate("document.activeElement.id"), "comment-1");
+    assert.ok(await isSeen("#comment-1"), "The new comment is out of sight");
+
+    await browser.go("/projects/demo/reviews/1");
+    await person.send("Approve");
+    await person.sees("Your verdict");
+    await person.send("Land");
+    await person.sees("was merged into trunk");
+    await person.sees("Comment", "#say");
+    assert.doesNotMatch(await person.text(), /Your verdict|landing queue|wants to merge/i);
+    assert.deepEqual(browser.complaints, []);
   },
 });

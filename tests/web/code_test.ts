@@ -360,7 +360,13 @@ Deno.test("a search finds code, check-ins, tickets and pages, and marks the word
     await publish(web);
     const found = await web.guest.see("/projects/demo/search?q=main");
     assert.match(found.html, /<mark>main<\/mark>/);
-    assert.match(found.html, /file\/tip\/src\/main\.ts\?line=1"/);
+    const [, hit = ""] =
+      /href="([^"]*\/file\/[0-9a-f]+\/src\/main\.ts\?line=1)"/.exec(found.html) ??
+        [];
+    assert.match((await web.guest.see(hit)).text, /Branch: trunk at [0-9a-f]{10} /);
+    const tip = await web.guest.see("/projects/demo/tree/tip");
+    assert.match(tip.text, /Branch: workspace\/fix-typo at [0-9a-f]{10} /);
+    assert.match((await web.guest.see("/projects/demo/tree/trunk")).text, /Branch: trunk Branches/);
     assert.match(
       (await web.guest.see("/projects/demo/search?q=typo")).text,
       /Check-ins.*Fix a typo/,

@@ -28,6 +28,7 @@ function file(changes: Partial<DiffFile> = {}): DiffFile {
     deleted: 2,
     diff: TEXT,
     is_truncated: false,
+    total_lines: 9,
     unreadable: null,
     ...changes,
   };

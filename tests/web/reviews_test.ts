@@ -50,7 +50,7 @@ Deno.test("the changes take comments on their lines, and replies", async () => {
     const changes = `${REVIEW}?view=changes`;
     const seen = await person.see(changes);
     assert.match(seen.text, /2 files \+2 −2/);
-    assert.match(seen.html, /at=new%3A2%3Asrc%2Fmain\.ts#at/);
+    assert.match(seen.html, /at=new%3A2%3Asrc%2Fmain\.ts#comment/);
     const at = `${changes}&at=new:2:src/main.ts`;
     assert.match((await person.see(at)).text, /Comment on line 2/);
     const place = { action: "comment", file: "src/main.ts", side: "new", line: "2" };
@@ -59,7 +59,11 @@ Deno.test("the changes take comments on their lines, and replies", async () => {
     const wrong = await person.post(at, { ...place, line: "999", comment: "Keep my words" });
     assert.equal(wrong.status, 400);
     assert.match(wrong.html, />\s*Keep my words<\/textarea>/);
-    const said = await person.post(at, { ...place, comment: "Why *hi*?" });
+    const words = { ...place, comment: "Why *hi*?" };
+    const sent = await person.post(at, words, { follow: false });
+    assert.match(sent.to, /view=changes#comment-1$/);
+    const said = await person.see(changes);
+    assert.match(said.html, /id="comment-1" tabindex="-1"/);
     assert.match(said.html, /Why <em>hi<\/em>\?/);
     assert.match(said.text, /Why hi \? Reply/);
     assert.match((await person.see(REVIEW)).text, /ann .{3,20} on src\/main\.ts:2 Why hi/);
@@ -108,6 +112,8 @@ Deno.test("a verdict is given on the round that was seen; a new commit begins th
     );
     const own = await person.post(REVIEW, { action: "merge" });
     assert.match(own.text, /The change is merged/);
+    assert.match(own.text, /fix-typo by caller was merged into trunk for #/);
+    assert.doesNotMatch(own.text, /Your verdict|landing queue|wants to merge/);
     assert.equal((await person.post(REVIEW, { action: "merge" })).status, 409);
     assert.match((await person.see(`${REVIEWS}?list=closed`)).text, /Fix a typo merged/);
   });
@@ -129,7 +135,7 @@ Deno.test("a review lands through the queue, and the queue says why one came bac
     await answer("PUT /api/protection", { body: [rule] });
     await person.post(REVIEW, { action: "approve", comment: "", round: "1" });
     const queued = await person.post(REVIEW, { action: "land" });
-    assert.match(queued.text, /is in the landing queue/);
+    assert.match(queued.text, /The landing (?:waits at place 1 of the landing queue|is tested)/);
     assert.match((await person.see(landing)).text, /1\. Fix a typo (?:queued|testing)/);
     const back = await person.post(landing, { action: "withdraw", review: "1" });
     assert.match(back.text, /out of the landing queue/);

@@ -4,9 +4,6 @@ import { startViewed } from "./viewed.ts";
 /** Lines that one click shows, and up to which number all of them come at once. */
 const [STEP, ALL] = [40, 1000];
 
-/** Lines around each change; a difference that ends with fewer reaches the end of the file. */
-const CONTEXT = 3;
-
 export function startDiff(): void {
   const diff = document.querySelector<HTMLElement>(".diff");
   if (diff === null) return;
@@ -28,6 +25,8 @@ interface Gap {
   readonly last: number;
   /** What to add to get the number before the change. */
   readonly shift: number;
+  /** Whether the file ends with it. */
+  readonly isEnd?: boolean;
 }
 
 /** What a hunk shows: the first line on each side, and the lines that follow it. */
@@ -55,21 +54,16 @@ function offerLines(table: HTMLTableElement): void {
     offer({ table, row, first: next, last: range.start - 1, shift: range.shift });
     [next, shift] = [range.end, range.endShift];
   }
-  const rows = [...table.rows].slice(-CONTEXT);
-  if (rows.length < CONTEXT || !rows.every(isUnchanged)) return;
+  const last = Number(table.dataset["totalLines"] ?? 0);
+  if (last < next) return;
   const row = table.createTBody().insertRow();
   row.className = "hunk";
   row.insertCell().colSpan = isSplit(table) ? 4 : 3;
-  offer({ table, row, first: next, last: Infinity, shift });
+  offer({ table, row, first: next, last, shift, isEnd: true });
 }
 
 function isSplit(table: HTMLTableElement): boolean {
   return table.classList.contains("split");
-}
-
-function isUnchanged(row: HTMLTableRowElement): boolean {
-  return row.querySelectorAll(".num [data-n], .num[data-n]").length === 2 &&
-    row.querySelector(".added, .deleted") === null && !row.matches(".added, .deleted");
 }
 
 /** Puts buttons into the row of a gap. */
@@ -80,13 +74,13 @@ function offer(gap: Gap): void {
   if (cell === undefined || count <= 0) return;
   const buttons = document.createElement("span");
   buttons.className = "expand";
-  if (gap.last === Infinity) buttons.append(button(`${STEP} more lines`, () => showBelow(gap)));
-  else {
-    if (count > STEP) buttons.append(button(`${STEP} more lines`, () => showAbove(gap)));
-    if (count <= ALL) {
-      const words = count === 1 ? "1 more line" : `All ${count} more lines`;
-      buttons.append(button(words, () => showAll(gap)));
-    }
+  if (count > STEP) {
+    const show = gap.isEnd === true ? showBelow : showAbove;
+    buttons.append(button(`${STEP} more lines`, () => show(gap)));
+  }
+  if (count <= ALL) {
+    const words = count === 1 ? "1 more line" : `All ${count} more lines`;
+    buttons.append(button(words, () => showAll(gap)));
   }
   cell.prepend(buttons);
 }
@@ -107,8 +101,7 @@ async function showBelow(gap: Gap): Promise<void> {
   const rows = await fetchRows({ ...gap, last: gap.first + STEP - 1 });
   if (rows === null) return;
   gap.row.before(...rows);
-  if (rows.length < STEP) gap.row.remove();
-  else offer({ ...gap, first: gap.first + STEP });
+  offer({ ...gap, first: gap.first + STEP });
 }
 
 /** Shows the last lines of the gap, those above its hunk. */

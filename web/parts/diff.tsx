@@ -160,7 +160,11 @@ function FileBody(
   const linesAt = isWhole && file.uuid !== null ? props.linesAt?.(file) : undefined;
   const rowsOf = props.layout === "split" ? splitRows : unifiedRows;
   return (
-    <table class={`diff-lines ${props.layout}`} data-lines-at={linesAt}>
+    <table
+      class={`diff-lines ${props.layout}`}
+      data-lines-at={linesAt}
+      data-total-lines={linesAt === undefined ? undefined : file.total_lines ?? undefined}
+    >
       <colgroup>
         <col class="num-column" />
         <col class={props.layout === "split" ? "" : "num-column"} />

@@ -62,12 +62,36 @@ export function PathLinks({ project, checkin, path }: {
 /** Names in the switcher; the page of all branches has the rest. */
 const SWITCHED = 20;
 
-/** The branch or check-in of a page, and links to the same page at others. */
-export function Switcher({ project, checkin, branches, tags, link }: {
-  readonly project: CodeProject;
-  readonly checkin: string;
+/** What a name of a check-in stands for. */
+export interface NamedCheckin {
+  readonly uuid: string;
+  readonly branch: string;
+}
+
+/** The branches and tags to switch to, and what the page shows if it names none of them. */
+export interface Names {
   readonly branches: Branches;
   readonly tags: Tags;
+  readonly named: NamedCheckin | null;
+}
+
+/** Reads the names for the switcher of a page that shows a check-in. */
+export async function readNames(project: CodeProject, checkin: string): Promise<Names> {
+  const [{ branches }, { tags }] = await Promise.all([
+    project.read<z.output<typeof branchesSchema>>("/api/branches"),
+    project.read<z.output<typeof tagsSchema>>("/api/tags"),
+  ]);
+  const isListed = [...branches, ...tags].some(({ name }) => name === checkin);
+  const named = isListed
+    ? null
+    : await project.read<NamedCheckin>(`/api/checkin/${encodeURIComponent(checkin)}`);
+  return { branches, tags, named };
+}
+
+/** The branch or check-in of a page, and links to the same page at others. */
+export function Switcher({ project, checkin, branches, tags, named, link }: Names & {
+  readonly project: CodeProject;
+  readonly checkin: string;
   readonly link: (checkin: string) => string;
 }) {
   const open = branches.filter(({ status }) => status === "open");
@@ -81,7 +105,9 @@ export function Switcher({ project, checkin, branches, tags, link }: {
       <summary class="button">
         <Icon svg={GitBranch} />
         <span class="hidden-text">Branch:</span>
-        <span class="switcher-name">{shortName(checkin)}</span>
+        <span class="switcher-name">
+          {named === null ? shortName(checkin) : `${named.branch} at ${shortName(named.uuid)}`}
+        </span>
         <Icon svg={ChevronDown} />
       </summary>
       <div class="switcher-lists">
@@ -94,7 +120,9 @@ export function Switcher({ project, checkin, branches, tags, link }: {
           </>
         )}
         <p>
-          <a href={project.to.at("/branches")}>All {branches.length} branches</a>
+          <a href={project.to.at("/branches")}>
+            {branches.length === 1 ? "The branch" : `All ${branches.length} branches`}
+          </a>
         </p>
       </div>
     </details>

@@ -159,7 +159,15 @@ function fileDiff(
   reader.check();
   const { name, change_type, prev_name, uuid, prev_uuid } = difference;
   const file = { name, change_type, prev_name, uuid, prev_uuid };
-  const nothing = { ...file, is_binary: false, added: 0, deleted: 0, diff: "", unreadable: null };
+  const nothing = {
+    ...file,
+    is_binary: false,
+    added: 0,
+    deleted: 0,
+    total_lines: null,
+    diff: "",
+    unreadable: null,
+  };
   if (uuid === prev_uuid && given === null) return { ...nothing, is_truncated: false };
   if (budget.isUsedUp) return { ...nothing, is_truncated: true };
   const [before, after] = [given ?? contentOf(reader, prev_uuid), contentOf(reader, uuid)];
@@ -177,7 +185,18 @@ function fileDiff(
   }
   const { hunks, added, deleted } = unifiedDiff(before, after, context, isLoose);
   const fits = budget.spend(headers.length + hunks.length);
-  return { ...nothing, added, deleted, diff: fits ? headers + hunks : "", is_truncated: !fits };
+  const total_lines = uuid === null ? null : linesIn(after);
+  const diff = fits ? headers + hunks : "";
+  return { ...nothing, added, deleted, total_lines, diff, is_truncated: !fits };
+}
+
+const LINE_END = 10;
+
+/** How many lines a text has; the last one may lack its line end. */
+function linesIn(text: Uint8Array): number {
+  let count = 0;
+  for (let at = text.indexOf(LINE_END); at !== -1; at = text.indexOf(LINE_END, at + 1)) count++;
+  return text.length > 0 && text.at(-1) !== LINE_END ? count + 1 : count;
 }
 
 function contentOf(reader: Reader, uuid: string | null): Uint8Array | string {

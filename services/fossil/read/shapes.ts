@@ -191,6 +191,8 @@ export interface FileDiff {
   /** Lines added and deleted; 0 for binary files. */
   readonly added: number;
   readonly deleted: number;
+  /** Lines after the change; null if the file is not there, or not compared by lines. */
+  readonly total_lines: number | null;
   /** Unified diff with its two file headers; for a binary file, one sentence. */
   readonly diff: string;
   /** The diff is omitted because of a limit. */

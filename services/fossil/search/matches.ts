@@ -114,7 +114,8 @@ function matchOf(
     }
     case "code": {
       const { line, ...snippet } = lineOf(index, expression, row.id);
-      return { kind: "code", path: row.name, uuid: row.hash, line, ...snippet };
+      const checkin = index.value<string>("SELECT value FROM meta WHERE key='tip'") ?? "";
+      return { kind: "code", checkin, path: row.name, uuid: row.hash, line, ...snippet };
     }
   }
 }

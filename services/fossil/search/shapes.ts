@@ -45,6 +45,8 @@ export type SearchMatch =
   }
   | Match & {
     readonly kind: "code";
+    /** The check-in whose files were searched. */
+    readonly checkin: string;
     readonly path: string;
     readonly uuid: string;
     /** Line of the first match, from 1. */

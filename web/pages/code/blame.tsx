@@ -3,13 +3,13 @@ import type { z } from "zod";
 import type { blameSchema } from "../../../routes/projects/reading_schemas.ts";
 import { definePage, type View } from "../../page.ts";
 import { GoToLine, LineNumber, LinePager } from "../../parts/code.tsx";
-import { CheckinLink, PathLinks, shortName, Switcher } from "../../parts/files.tsx";
+import { CheckinLink, PathLinks, readNames, shortName, Switcher } from "../../parts/files.tsx";
 import { type Highlighted, highlightFile } from "../../parts/highlight.ts";
 import { Time } from "../../parts/time.tsx";
 import { CodeProject } from "../../code_project.ts";
 import { type Visit, withQuery } from "../../visit.ts";
 import { numberIn } from "./file.tsx";
-import { placeOf, readNames } from "./tree.tsx";
+import { placeOf } from "./tree.tsx";
 
 /** Who last changed each line of a file. */
 export const page = definePage({
@@ -34,7 +34,7 @@ async function show(visit: Visit): Promise<View | Response> {
   }
   const [blame, names] = await Promise.all([
     project.read<Blame>("/api/blame", { checkin, path }),
-    readNames(project),
+    readNames(project, checkin),
   ]);
   const total = blame.lines.length;
   const first = Math.min(Math.max(1, numberIn(visit, "first")), Math.max(1, total));

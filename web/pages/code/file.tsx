@@ -7,6 +7,7 @@ import {
   firstLine,
   markupOf,
   PathLinks,
+  readNames,
   RenderedFile,
   renderFile,
   shortName,
@@ -17,7 +18,7 @@ import { PublicHead } from "../../parts/public_head.tsx";
 import { Time } from "../../parts/time.tsx";
 import { CodeProject } from "../../code_project.ts";
 import { type Visit, withQuery } from "../../visit.ts";
-import { placeOf, readNames } from "./tree.tsx";
+import { placeOf } from "./tree.tsx";
 
 /** A file at a check-in. */
 export const page = definePage({
@@ -44,7 +45,7 @@ async function show(visit: Visit): Promise<View | Response> {
   const count = isRendered ? LINES_OF_TEXT : LINES_OF_PAGE;
   const [file, names, { checkins: [change] }] = await Promise.all([
     project.read<FileLines>("/api/lines", { checkin, path, first, count }),
-    readNames(project),
+    readNames(project, checkin),
     project.read<z.output<typeof historySchema>>("/api/history", { checkin, path, per_page: 1 }),
   ]);
   const body = (

@@ -149,7 +149,7 @@ function matchesOf(to: ProjectAddresses, found: Found, [kind]: Kind): Match[] {
     case "code":
       return (found.code ?? []).map((match) => ({
         ...match,
-        to: withQuery(to.file("tip", match.path), { line: match.line }),
+        to: withQuery(to.file(match.checkin, match.path), { line: match.line }),
         title: match.path,
         about: `line ${match.line}`,
       }));

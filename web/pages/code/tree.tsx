@@ -1,5 +1,3 @@
-import type { z } from "zod";
-import type { branchesSchema, tagsSchema } from "../../../routes/projects/names.ts";
 import { definePage, type View } from "../../page.ts";
 import {
   CheckinLink,
@@ -7,6 +5,7 @@ import {
   Listing,
   PathLinks,
   readmeOf,
+  readNames,
   RenderedFile,
   renderFile,
   shortName,
@@ -32,21 +31,12 @@ export function placeOf(visit: Visit): { checkin: string; path: string } {
   return { checkin: visit.param("checkin"), path: visit.param("path").replace(/\/+$/, "") };
 }
 
-/** The branches and tags to switch to. */
-export async function readNames(project: CodeProject) {
-  const [{ branches }, { tags }] = await Promise.all([
-    project.read<z.output<typeof branchesSchema>>("/api/branches"),
-    project.read<z.output<typeof tagsSchema>>("/api/tags"),
-  ]);
-  return { branches, tags };
-}
-
 async function show(visit: Visit): Promise<View> {
   const project = new CodeProject(visit);
   const { checkin, path } = placeOf(visit);
   const [tree, names] = await Promise.all([
     project.read<Tree>("/api/tree", { checkin, path }),
-    readNames(project),
+    readNames(project, checkin),
   ]);
   const entries = inOrder(tree.entries);
   const pages = Math.max(1, Math.ceil(entries.length / PER_PAGE));

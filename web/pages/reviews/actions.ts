@@ -36,11 +36,16 @@ export async function comment(visit: Visit): Promise<Leads> {
     side: visit.entered("side", "new"),
   };
   const body = { body: text(visit, "comment"), ...place };
-  await send(visit, { path: "/comment", body });
-  if (file === "") return { to: visit.url.pathname, notice: "Your comment is there." };
+  const { id } = await visit.change<{ id: number }>(
+    openProject(visit).slug,
+    "POST",
+    `${reviewPath(visit)}/comment`,
+    body,
+  );
   const query = new URLSearchParams(visit.url.searchParams);
   query.delete("at");
-  return { to: `${visit.url.pathname}?${query}`, notice: "Your comment is there." };
+  const page = file === "" ? visit.url.pathname : `${visit.url.pathname}?${query}`;
+  return { to: `${page}#comment-${id}`, notice: "Your comment is there." };
 }
 
 /** The verdict of a form: the comment, if any, and the round that the reviewer saw. */
@@ -75,7 +80,8 @@ export function merge(visit: Visit): Promise<Leads> {
 }
 
 export function land(visit: Visit): Promise<Leads> {
-  return send(visit, { path: "/land", notice: "The review is in the landing queue." });
+  // The page says where it is in the queue, until it has landed.
+  return send(visit, { path: "/land" });
 }
 
 export function withdraw(visit: Visit): Promise<Leads> {

@@ -183,12 +183,12 @@ function mayComment({ project, review }: ReviewProps, diff: RoundDiff): boolean 
   return project.mayWrite && diff.to.round === review.round;
 }
 
-/** The links of the numbers of lines: they open the form for a comment. */
+/** The links of the numbers of lines: they open the form for a comment, whose field has the focus. */
 function lineLinks(visit: Visit) {
   const page = withQuery("?", { ...Object.fromEntries(visit.url.searchParams), at: undefined })
     .slice(1);
   return (file: string, side: DiffSide, line: number) =>
-    `${page}&at=${side}%3A${line}%3A${encodeURIComponent(file.toWellFormed())}#at`;
+    `${page}&at=${side}%3A${line}%3A${encodeURIComponent(file.toWellFormed())}#comment`;
 }
 
 /** What stands below a line: its comments, and the form for another one. */

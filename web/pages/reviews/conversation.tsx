@@ -41,7 +41,12 @@ export function Conversation(
         </ol>
       </div>
       {project.mayWrite && (
-        <section class="card" aria-labelledby="say">
+        <section
+          class="card"
+          aria-labelledby="say"
+          data-live-part="say"
+          data-live-on="review landing"
+        >
           <h2 id="say">{isOpen ? "Your verdict" : "Comment"}</h2>
           {isOpen ? <VerdictForm {...props} /> : <CommentForm {...props} />}
         </section>
@@ -157,7 +162,7 @@ export function CommentCard({ comment: { author, created_at }, html, place, id }
   readonly id?: string;
 }) {
   return (
-    <article class="card said" id={id}>
+    <article class="card said" id={id} tabindex={id === undefined ? undefined : -1}>
       <header class="meta">
         <b>{author}</b> <Time at={created_at} /> {place}
       </header>
@@ -195,7 +200,7 @@ function Place({ visit, review, comment }: {
   const to = withQuery(visit.url.pathname, { view: "changes", from: 0, at });
   return (
     <span>
-      on <a class="mono" href={`${to}#at`}>{name}</a>
+      on <a class="mono" href={`${to}#comment-${comment.id}`}>{name}</a>
     </span>
   );
 }

@@ -115,7 +115,7 @@ function Head({ visit, project: { base, mayWrite }, review, isChanges }: ReviewP
   readonly isChanges: boolean;
 }) {
   const { pathname } = visit.url;
-  const { workspace, ticket_uuid: ticket, comments, files_changed } = review;
+  const { ticket_uuid: ticket, comments, files_changed } = review;
   return (
     <>
       <h1>
@@ -124,16 +124,10 @@ function Head({ visit, project: { base, mayWrite }, review, isChanges }: ReviewP
       </h1>
       <div class="meta ticket-head" data-live-part="head" data-live-on="review landing">
         <WorkStatus status={review.status} />
-        <span>
-          <b>{review.agent_id}</b> wants to merge {workspace === null
-            ? "a diff"
-            : <a href={`${base}/workspaces/${encodeURIComponent(workspace)}`}>{workspace}</a>} into
-          {" "}
-          <code>{review.target_branch}</code>
-        </span>
+        <Aim review={review} base={base} />
         {ticket !== "" && (
           <span>
-            resolves <a href={`${base}/tickets/${ticket}`}>#{ticket.slice(0, 10)}</a>
+            {CLOSED.has(review.status) ? "for" : "resolves"} <a href={`${base}/tickets/${ticket}`}>#{ticket.slice(0, 10)}</a>
           </span>
         )}
         <span>
@@ -161,10 +155,27 @@ function Head({ visit, project: { base, mayWrite }, review, isChanges }: ReviewP
             },
           ]}
         />
-        {isChanges && mayWrite && !CLOSED.has(review.status) && (
-          <a class="button primary" href={`${pathname}#say`}>Give a verdict</a>
-        )}
+        <span data-live-part="verdict" data-live-on="review landing">
+          {isChanges && mayWrite && !CLOSED.has(review.status) && (
+            <a class="button primary" href={`${pathname}#say`}>Give a verdict</a>
+          )}
+        </span>
       </div>
     </>
   );
+}
+
+/** What the author wants to merge, or what became of it. */
+function Aim({ review: { agent_id, status, target_branch, workspace }, base }: {
+  readonly review: Review;
+  readonly base: string;
+}) {
+  const author = <b>{agent_id}</b>;
+  const target = <code>{target_branch}</code>;
+  const work = workspace === null
+    ? "a diff"
+    : <a href={`${base}/workspaces/${encodeURIComponent(workspace)}`}>{workspace}</a>;
+  return status === "merged"
+    ? <span>{work} by {author} was merged into {target}</span>
+    : <span>{author} {status === "closed" ? "wanted" : "wants"} to merge {work} into {target}</span>;
 }
