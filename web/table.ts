@@ -26,6 +26,7 @@ export const PAGES: Readonly<Record<string, Loader>> = {
   "/settings/webhooks": () => import("./pages/settings/webhooks.tsx"),
   "/settings/webhooks/:id": () => import("./pages/settings/webhook.tsx"),
   "/settings/configuration": () => import("./pages/settings/configuration.tsx"),
+  "/account": () => import("./pages/account.tsx"),
   "/login": () => import("./pages/login.tsx"),
   "/enter": () => import("./pages/login.tsx"),
 

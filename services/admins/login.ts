@@ -2,6 +2,7 @@ import { TooMany } from "../errors.ts";
 import { waitInWords } from "../waiting_words.ts";
 import {
   acceptedAccount,
+  type Account,
   AttemptLimit,
   type Caller,
   type Logins,
@@ -69,9 +70,18 @@ export class AdminLogin {
     { username, password }: LoginRequest,
     from: Omit<Caller, "principal" | "address"> & { readonly address: string },
   ): Promise<WebSession> {
-    const attempt = { name: username, password, address: from.address, door: "login" } as const;
-    const outcome = await this.#logins.logIn(attempt, ["admin", "person"]);
-    const account = acceptedAccount(outcome, "The username or the password is wrong");
+    const account = await this.prove({ username, password }, from.address);
     return await this.#sessions.open(account, from);
+  }
+
+  /**
+   * Checks the name and password of a counted attempt.
+   *
+   * @throws Unauthorized, TooMany, Unavailable
+   */
+  async prove({ username, password }: LoginRequest, address: string): Promise<Account> {
+    const attempt = { name: username, password, address, door: "login" } as const;
+    const outcome = await this.#logins.logIn(attempt, ["admin", "person"]);
+    return acceptedAccount(outcome, "The name or the password is wrong");
   }
 }

@@ -53,6 +53,6 @@ export { accountNameSchema, type TokenRequest, tokenRequestSchema } from "./sche
 export { readSecretFile, SecretFileError } from "./secret_file.ts";
 export { newSecret, sha256 } from "./secrets.ts";
 export type { TokenKey } from "./token_key.ts";
-export { type IssuedToken, type Token, Tokens } from "./tokens.ts";
+export { type IssuedToken, MOST_OWN_TOKENS, type Token, Tokens } from "./tokens.ts";
 export { isCsrfToken, SESSION_SECONDS, type WebSession, WebSessions } from "./web_sessions.ts";
 export { formatNetwork, type Network, parseNetwork, widen } from "./ip_network.ts";

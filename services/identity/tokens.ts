@@ -54,6 +54,9 @@ const FORM = /^[0-9a-f]{40}$/;
 /** Most tokens that a proof is compared with. */
 const MOST_TRIED = 100;
 
+/** Most tokens that a person has made without an admin. */
+export const MOST_OWN_TOKENS = 50;
+
 /** The id of no token: a proof for an unknown name is compared with it. */
 const NO_TOKEN = "none";
 
@@ -180,11 +183,30 @@ export class Tokens implements Directory {
     return { ...this.#describe({ ...row, owner: owner?.name ?? null }), token };
   }
 
-  /** Every token, oldest first. */
-  async list(): Promise<Token[]> {
+  /**
+   * Creates a token for the account that asks for it.
+   *
+   * @throws Conflict if it has as many as it may make; otherwise like {@link create}
+   */
+  createOwn(request: TokenRequest, caller: Caller): Promise<IssuedToken> {
+    const { id, name: owner } = caller.principal;
+    const own = [...this.#byHash.values()].filter(({ ownerId }) => ownerId === id);
+    if (id === null || own.length >= MOST_OWN_TOKENS) {
+      throw new Conflict(`You have ${own.length} tokens: revoke one that you no longer use`);
+    }
+    return this.create({ ...request, owner, project: null }, caller);
+  }
+
+  /**
+   * Every token, oldest first.
+   *
+   * @param ownerId of this account alone
+   */
+  async list(ownerId?: string): Promise<Token[]> {
     const rows = await this.#database.tables.selectFrom("tokens")
       .leftJoin("accounts", "accounts.id", "tokens.owner_id")
       .selectAll("tokens").select("accounts.name as owner")
+      .$if(ownerId !== undefined, (query) => query.where("owner_id", "=", ownerId ?? null))
       .orderBy("tokens.id").execute();
     return rows.map((row) => this.#describe(row));
   }
@@ -192,13 +214,15 @@ export class Tokens implements Directory {
   /**
    * Ends a token at once.
    *
+   * @param ownerId only if it belongs to this account
    * @throws NotFound
    */
-  async revoke(id: string, caller: Caller): Promise<void> {
+  async revoke(id: string, caller: Caller, ownerId?: string): Promise<void> {
     const { tables } = this.#database;
     const row = await tables.selectFrom("tokens").select(["name", "owner_id"])
       .where("id", "=", id).executeTakeFirst();
-    if (row === undefined) throw noSuchToken(id);
+    const isOthers = ownerId !== undefined && row?.owner_id !== ownerId;
+    if (row === undefined || isOthers) throw noSuchToken(id);
     try {
       await this.#database.commit({
         statements: [

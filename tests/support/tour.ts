@@ -77,6 +77,7 @@ function serverPaths({ webhook }: FilledServer): readonly string[] {
     "/events",
     "/metrics",
     "/people",
+    "/account",
     "/halt",
     "/settings",
     "/settings/tokens",
@@ -168,6 +169,7 @@ function workPaths(project: ProjectPlaces): readonly string[] {
 function personPaths({ reviews }: ProjectPlaces): readonly string[] {
   return [
     "/",
+    "/account",
     "/channels/general",
     DEMO,
     `${DEMO}/reviews/${reviews.pending}`,

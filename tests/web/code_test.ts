@@ -372,8 +372,11 @@ Deno.test("a search finds code, check-ins, tickets and pages, and marks the word
       /Check-ins.*Fix a typo/,
     );
     assert.match((await web.guest.see("/projects/demo/search?q=ticket")).text, /The first ticket/);
-    assert.match((await web.guest.see("/projects/demo/search?q=zzz")).text, /Nothing matches/);
-    assert.match((await web.guest.see("/projects/demo/search")).text, /Search/);
+    const none = await web.guest.see("/projects/demo/search?q=typ");
+    assert.match(none.text, /Nothing matches\. Search for words that begin with typ/);
+    assert.match(none.html, /search\?q=typ\*"/);
+    assert.match((await web.guest.see("/projects/demo/search?q=typ*")).text, /Fix a typo/);
+    assert.match((await web.guest.see("/projects/demo/search")).text, /Finds whole words/);
   });
 });
 

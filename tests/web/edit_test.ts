@@ -148,3 +148,16 @@ Deno.test("only writers edit files, and hostile names and contents stay text", a
     assert.match((await web.guest.get(EDIT, { follow: false })).to, /^\/login/);
   });
 });
+
+Deno.test("the first file of an empty project is made from its page", async () => {
+  await withWeb(async (web) => {
+    await web.api.services.hosting.projects.setMember("demo", "ann", "write", BY_OPERATOR);
+    const shown = await web.person.see("/projects/demo");
+    assert.match(shown.text, /There are no files yet\. Make the first one/);
+    const [, link = ""] = /href="([^"]+)">New file</.exec(shown.html) ?? [];
+    assert.match((await web.person.see(link)).text, /New file .*Save to the workspace/);
+    const fields = { action: "save", uuid: "", path: "a.txt", content: "a\n", branch: "trunk" };
+    const saved = await web.person.post(link, { ...fields, message: "", new_workspace: "first" });
+    assert.match(saved.text, /Saved as a commit in first/);
+  });
+});

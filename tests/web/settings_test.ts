@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { MOST_OWN_TOKENS } from "../../services/identity/mod.ts";
 import { BY_OPERATOR } from "../support/services.ts";
 import { withWeb } from "../support/web.ts";
 
@@ -151,5 +152,59 @@ Deno.test("the level of the log is changed", async () => {
     assert.equal(logLevels.read(), "debug");
     const wrong = await admin.post(path, { action: "setLogLevel", level: "loud" });
     assert.equal(wrong.status, 400);
+  });
+});
+
+Deno.test("a person makes and revokes own tokens, and changes the password", async () => {
+  await withWeb(async ({ admin, person, guest, api, addPerson }) => {
+    assert.match((await guest.get("/account")).text, /Log in to muster/);
+    const account = await person.see("/account");
+    assert.match(account.text, /You are ann .*There are no tokens/);
+    assert.match((await person.see("/")).html, /href="\/account"/);
+    const form = { action: "create", name: "laptop", scopes: ["read", "write"], expires: "" };
+    assert.equal(
+      (await person.post("/account", { ...form, scopes: ["status:write"] })).status,
+      400,
+    );
+    const made = await person.post("/account", { ...form, owner: "admin" });
+    assert.equal(made.status, 201);
+    const [token = ""] = /[0-9a-f]{40}/.exec(made.text) ?? [];
+    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token));
+    const held = api.services.tokens.authenticate(token, new Uint8Array(digest).toHex());
+    assert.deepEqual([held?.kind, held?.name], ["person", "ann"]);
+
+    const own = held?.id ?? "";
+    const [listed] = await api.services.tokens.list(own);
+    const revoke = { action: "revoke", id: listed?.id ?? "" };
+    assert.match((await person.see("/account")).text, /laptop of ann read, write/);
+    assert.equal((await (await addPerson("bob")).post("/account", revoke)).status, 404);
+    assert.doesNotMatch((await admin.see("/account")).text, /laptop of ann/);
+    assert.match((await person.post("/account", revoke)).text, /The token is revoked/);
+    assert.deepEqual(await api.services.tokens.list(own), []);
+
+    const next = "battery staple";
+    const change = { action: "password", current: "correct horse", next, again: next };
+    const wrong = await person.post("/account", { ...change, current: "wrong" });
+    assert.deepEqual([wrong.status, /Your password now is another one/.test(wrong.text)], [
+      403,
+      true,
+    ]);
+    assert.equal((await person.post("/account", { ...change, again: "typo" })).status, 403);
+    assert.equal((await person.post("/account", { ...change, next: "a", again: "a" })).status, 400);
+    assert.match((await person.post("/account", change)).text, /Your password is changed/);
+    assert.equal((await person.see("/account")).status, 200);
+    assert.equal((await person.post("/account", change)).status, 403);
+  });
+});
+
+Deno.test("a person has a bounded number of own tokens", async () => {
+  await withWeb(async ({ person, api }) => {
+    const request = { owner: "ann", project: null, expires_at: null, scopes: ["read" as const] };
+    for (let i = 0; i < MOST_OWN_TOKENS; i++) {
+      await api.services.tokens.create({ ...request, name: `token ${i}` }, BY_OPERATOR);
+    }
+    const form = { action: "create", name: "one more", scopes: ["read"], expires: "" };
+    const refused = await person.post("/account", form);
+    assert.deepEqual([refused.status, /revoke one/.test(refused.text)], [409, true]);
   });
 });

@@ -25,7 +25,7 @@ Deno.test("a form needs the CSRF token of its session, and may end it", async ()
 Deno.test("a person logs in by the form, and comes to the page that was asked for", async () => {
   await withWeb(async ({ guest }) => {
     const wrong = { action: "enter", username: "ann", password: "wrong", next: "/?a=1" };
-    assert.match((await guest.post("/enter", wrong)).text, /username or the password is wrong/);
+    assert.match((await guest.post("/enter", wrong)).text, /name or the password is wrong/);
     const right = { ...wrong, password: "correct horse" };
     const led = await guest.post("/enter", right, { follow: false });
     assert.deepEqual([led.status, led.to], [303, "/?a=1"]);

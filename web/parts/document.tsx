@@ -1,6 +1,7 @@
 import {
   Activity,
   Bot,
+  CircleUser,
   FolderGit2,
   House,
   LogIn,
@@ -114,6 +115,13 @@ function Sidebar({ visit, theme }: { readonly visit: Visit; readonly theme: Them
         {visit.session !== null && <OwnChannels visit={visit} />}
         {visit.isAdmin && <HaltButton visit={visit} />}
         <ul>
+          {visit.session !== null && (
+            <li>
+              <a href="/account" aria-current={isHere("/account") ? "page" : undefined}>
+                <Icon svg={CircleUser} /> Your account
+              </a>
+            </li>
+          )}
           <li>
             <button type="button" data-theme-switch hidden>
               <Icon svg={Moon} /> Theme: <span data-theme-name>{theme}</span>

@@ -121,7 +121,7 @@ export function Switcher({ project, checkin, branches, tags, named, link }: Name
         )}
         <p>
           <a href={project.to.at("/branches")}>
-            {branches.length === 1 ? "The branch" : `All ${branches.length} branches`}
+            {branches.length === 1 ? "All branches" : `All ${branches.length} branches`}
           </a>
         </p>
       </div>

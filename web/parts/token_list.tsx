@@ -5,8 +5,10 @@ import { Empty } from "./lists.tsx";
 import { Time } from "./time.tsx";
 
 /** Tokens, each with the form that revokes it. */
-export function TokenList({ visit, tokens }: {
+export function TokenList({ visit, tokens, to = "/settings/tokens" }: {
   readonly visit: Visit;
+  /** The page that revokes them. */
+  readonly to?: string;
   readonly tokens: readonly Token[];
 }) {
   if (tokens.length === 0) {
@@ -40,7 +42,7 @@ export function TokenList({ visit, tokens }: {
           <ConfirmForm
             visit={visit}
             action="revoke"
-            to="/settings/tokens"
+            to={to}
             values={{ id }}
             label="Revoke …"
             button={`Revoke ${name}`}

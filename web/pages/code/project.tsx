@@ -111,7 +111,7 @@ function ProjectHead({ project, figures }: {
   readonly project: CodeProject;
   readonly figures: ProjectFigures;
 }) {
-  const { newest, branches, tags, project: { main_branch } } = figures;
+  const { newest, branches, tags, tree, project: { main_branch } } = figures;
   const { to } = project;
   return (
     <>
@@ -120,8 +120,12 @@ function ProjectHead({ project, figures }: {
         <Switcher
           {...{ project, branches, tags }}
           checkin={main_branch}
+          named={null}
           link={(name) => to.tree(name)}
         />
+        {project.open.mayWrite && tree !== null && (
+          <a class="button" href={to.newFile(main_branch, "")}>New file</a>
+        )}
         {newest !== undefined && (
           <p class="newest" data-live-part="newest" data-live-on="checkin">
             <CheckinLink to={to} uuid={newest.uuid} />{" "}
@@ -141,7 +145,8 @@ function NoFiles({ project }: { readonly project: CodeProject }) {
     <Empty>
       <p>There are no files yet.</p>
       <p>
-        Clone the project, add files, and push: <code>fossil add .</code>,{" "}
+        {project.open.mayWrite && "Make the first one with New file above, or clone"}
+        {!project.open.mayWrite && "Clone"} the project, add files, and push: <code>fossil add .</code>,{" "}
         <code>fossil commit -m "First files"</code>.
       </p>
       {project.visit.session === null && (
@@ -276,6 +281,11 @@ export function CloneLines({ project }: { readonly project: CodeProject }) {
         <p class="small soft">
           This project is{" "}
           {project.view.visibility}: the password is a token, or the passphrase of an agent.
+        </p>
+      )}
+      {visit.session !== null && (
+        <p class="small">
+          <a href="/account">Make a token</a> {project.isPublic ? "to push" : "to clone and push"}
         </p>
       )}
     </>

@@ -59,14 +59,21 @@ async function show(visit: Visit): Promise<View> {
     <>
       <h1>Search</h1>
       <SearchForm visit={visit} kind={kind?.[0] ?? ""} />
+      <p class="hint">
+        Finds whole words, and all of them must occur. <code>start*</code>{" "}
+        finds words that begin so; <code>"a phrase"</code> and <code>-without</code> also work.
+      </p>
       {isPartial && (
         <p class="notice">The repository is being indexed: some matches can be missing.</p>
       )}
       {q !== "" && total === 0 && (
         <Empty>
-          Nothing matches. All words must occur; <code>"a phrase"</code>, <code>start*</code> and
-          {" "}
-          <code>-without</code> also work.
+          Nothing matches.{" "}
+          {/^[\p{L}\p{N}_]+$/u.test(q) && (
+            <a href={project.to.at("/search", { q: `${q}*`, kind: kind?.[0] })}>
+              Search for words that begin with {q}
+            </a>
+          )}
         </Empty>
       )}
       {kinds.map((one, index) => {

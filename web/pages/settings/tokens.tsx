@@ -11,6 +11,7 @@ import { Copyable } from "../../parts/copy.tsx";
 import { Field, Form, TextField } from "../../parts/form.tsx";
 import { Pager } from "../../parts/lists.tsx";
 import { SettingsFrame } from "../../parts/settings_frame.tsx";
+import { endOf, ScopeChoice, TokenLines } from "../../parts/token_form.tsx";
 import { TokenList } from "../../parts/token_list.tsx";
 import { type Visit, withQuery } from "../../visit.ts";
 
@@ -80,8 +81,6 @@ async function show(visit: Visit): Promise<View> {
 }
 
 function NewToken({ visit }: { readonly visit: Visit }) {
-  const chosen = visit.form.getAll("scopes");
-  const scopes = visit.form.size === 0 ? ["read", "write"] : chosen;
   return (
     <section>
       <h2>Make a token</h2>
@@ -100,20 +99,7 @@ function NewToken({ visit }: { readonly visit: Visit }) {
           hint="In place of an owner: the token then opens this project alone."
         />
         <TextField visit={visit} name="name" label="Name" required maxlength={100} />
-        <fieldset class="choices">
-          <legend>Scopes</legend>
-          {SCOPES.map((scope) => (
-            <label>
-              <input
-                type="checkbox"
-                name="scopes"
-                value={scope}
-                checked={scopes.includes(scope)}
-              />{" "}
-              {scope}
-            </label>
-          ))}
-        </fieldset>
+        <ScopeChoice visit={visit} scopes={SCOPES} />
         <Field id="expires" label="Ends after" hint="Empty: no end">
           <input
             id="expires"
@@ -145,7 +131,7 @@ async function create(visit: Visit): Promise<View> {
 }
 
 function Issued({ visit, issued }: { readonly visit: Visit; readonly issued: IssuedToken }) {
-  const { owner, token } = issued;
+  const { token } = issued;
   return (
     <SettingsFrame part="tokens">
       <div class="notice">
@@ -154,19 +140,7 @@ function Issued({ visit, issued }: { readonly visit: Visit; readonly issued: Iss
         </p>
       </div>
       <Copyable text={token} label="the token" />
-      <h2>Use it</h2>
-      <Copyable
-        text={`curl -s -H 'Authorization: Bearer ${token}' ${visit.origin}/projects`}
-        label="the line for curl"
-      />
-      {owner !== null && (
-        <Copyable
-          text={`fossil clone --save-http-password ${
-            visit.origin.replace("://", `://${owner}:${token}@`)
-          }/projects/SLUG/fossil SLUG.fossil`}
-          label="the line for fossil"
-        />
-      )}
+      <TokenLines visit={visit} issued={issued} />
       <a class="button primary" href="/settings/tokens">All tokens</a>
     </SettingsFrame>
   );
@@ -193,12 +167,6 @@ async function rotate(visit: Visit): Promise<View> {
     </SettingsFrame>
   );
   return { title: "The API token", body };
-}
-
-/** The end of a day, in UTC; null if no day is given. What is no day stays as it is. */
-function endOf(day: string): string | null {
-  if (day === "") return null;
-  return /^\d{4}-\d\d-\d\d$/.test(day) ? `${day}T23:59:59Z` : day;
 }
 
 /** A token with the slug of its project in place of the internal id. */

@@ -1,0 +1,175 @@
+import { Forbidden, NotFound, Unauthorized } from "../../services/errors.ts";
+import { passwordSchema } from "../../services/admins/mod.ts";
+import { personSchema } from "../../services/agents/mod.ts";
+import { MOST_OWN_TOKENS, type Scope, tokenRequestSchema } from "../../services/identity/mod.ts";
+import { definePage, type Leads, type View } from "../page.ts";
+import { Copyable } from "../parts/copy.tsx";
+import { Field, Form, TextField } from "../parts/form.tsx";
+import { TokenList } from "../parts/token_list.tsx";
+import { endOf, ScopeChoice, TokenLines } from "../parts/token_form.tsx";
+import type { Visit } from "../visit.ts";
+
+/** What a person or an admin changes about their own account: tokens, and the password. */
+export const page = definePage({
+  opens: "session",
+  show,
+  actions: { create, revoke, password },
+});
+
+/** Scopes of the tokens of accounts. */
+const OWN_SCOPES: readonly Scope[] = ["read", "write", "admin"];
+
+async function show(visit: Visit): Promise<View> {
+  const { name } = visit.principal;
+  const tokens = await visit.services.tokens.list(idOf(visit));
+  const body = (
+    <>
+      <h1>Your account</h1>
+      <p class="soft">
+        You are <b>{name}</b>. One name and one password work here and on IRC.
+      </p>
+      <div class="columns">
+        <section aria-labelledby="tokens">
+          <h2 id="tokens">Your tokens</h2>
+          <p class="soft small">
+            A token is a password for <code>fossil</code>{" "}
+            and for programs. It opens the projects that you reach, at most as far as your role there
+            goes, and ends when you revoke it.
+          </p>
+          <TokenList visit={visit} tokens={tokens.toReversed()} to="/account" />
+        </section>
+        <div>
+          <NewToken visit={visit} />
+          <NewPassword visit={visit} />
+        </div>
+      </div>
+    </>
+  );
+  return { title: "Your account", body };
+}
+
+function NewToken({ visit }: { readonly visit: Visit }) {
+  return (
+    <section>
+      <h2>Make a token</h2>
+      <Form visit={visit} action="create">
+        <TextField
+          visit={visit}
+          name="name"
+          label="Name"
+          hint={`Where you use it, such as “laptop”. You can have ${MOST_OWN_TOKENS} tokens.`}
+          required
+          maxlength={100}
+        />
+        <ScopeChoice visit={visit} scopes={OWN_SCOPES} />
+        <Field id="expires" label="Ends after" hint="Empty: no end">
+          <input
+            id="expires"
+            name="expires"
+            type="date"
+            value={visit.entered("expires")}
+            aria-describedby="expires-hint"
+          />
+        </Field>
+        <button type="submit" class="primary">Make the token</button>
+      </Form>
+    </section>
+  );
+}
+
+function NewPassword({ visit }: { readonly visit: Visit }) {
+  const min = visit.isAdmin ? 8 : visit.services.ircAccounts.minPasswordLength;
+  return (
+    <section>
+      <h2>Change your password</h2>
+      <p class="soft small">
+        Your other sessions end, here and on IRC. Your tokens stay.
+      </p>
+      <Form visit={visit} action="password">
+        <TextField
+          visit={visit}
+          name="current"
+          label="Password now"
+          type="password"
+          required
+          autocomplete="current-password"
+        />
+        <TextField
+          visit={visit}
+          name="next"
+          label="New password"
+          hint={`At least ${min} characters`}
+          type="password"
+          required
+          autocomplete="new-password"
+        />
+        <TextField
+          visit={visit}
+          name="again"
+          label="New password again"
+          type="password"
+          required
+          autocomplete="new-password"
+        />
+        <button type="submit">Change the password</button>
+      </Form>
+    </section>
+  );
+}
+
+/** Makes a token of the person, and shows it once. */
+async function create(visit: Visit): Promise<View> {
+  const request = visit.parse(tokenRequestSchema, {
+    owner: visit.principal.name,
+    name: visit.entered("name").trim(),
+    scopes: visit.form.getAll("scopes"),
+    expires_at: endOf(visit.entered("expires")),
+  });
+  const issued = await visit.services.tokens.createOwn(request, visit.caller);
+  const body = (
+    <>
+      <h1>The token</h1>
+      <div class="notice">
+        <p>
+          <b>The token “{issued.name}” is shown only here.</b> Store it now.
+        </p>
+      </div>
+      <Copyable text={issued.token} label="the token" />
+      <TokenLines visit={visit} issued={issued} />
+      <a class="button primary" href="/account">Your account</a>
+    </>
+  );
+  return { title: "The token", body, status: 201 };
+}
+
+async function revoke(visit: Visit): Promise<Leads> {
+  await visit.services.tokens.revoke(visit.entered("id"), visit.caller, idOf(visit));
+  return { to: "/account", notice: "The token is revoked." };
+}
+
+/** Replaces the password of whoever proves the one so far; this session goes on as a new one. */
+async function password(visit: Visit): Promise<Leads> {
+  const { services: { admins, adminLogin, ircAccounts }, principal: { name }, context } = visit;
+  if (adminLogin === null) throw new NotFound("The configuration turns the login off");
+  const [current, next] = [visit.entered("current"), visit.entered("next")];
+  if (next !== visit.entered("again")) throw new Forbidden("The two new passwords differ");
+  const schema = visit.isAdmin ? passwordSchema : personSchema.pick({ password: true });
+  visit.parse(schema, { password: next });
+  const { address, requestId } = context.var;
+  adminLogin.admit(address);
+  await adminLogin.prove({ username: name, password: current }, address).catch((error) => {
+    // Another 401 would lead to the login.
+    throw error instanceof Unauthorized ? new Forbidden("Your password now is another one") : error;
+  });
+  if (visit.isAdmin) await admins?.setPassword(name, next, visit.caller);
+  else await ircAccounts.setPassword(name, next, visit.caller);
+  const login = { username: name, password: next };
+  visit.keepSession(await adminLogin.logIn(login, { address, requestId }));
+  return { to: "/account", notice: "Your password is changed." };
+}
+
+/** The internal id of the account that is logged in. */
+function idOf({ principal: { id } }: Visit): string {
+  if (id === null) throw new Forbidden("Only an account has tokens");
+  return id;
+}
