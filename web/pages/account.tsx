@@ -33,8 +33,8 @@ async function show(visit: Visit): Promise<View> {
           <h2 id="tokens">Your tokens</h2>
           <p class="soft small">
             A token is a password for <code>fossil</code>{" "}
-            and for programs. It opens the projects that you reach, at most as far as your role there
-            goes, and ends when you revoke it.
+            and for programs. It opens the projects that you reach, at most as far as your role
+            there goes, and ends when you revoke it.
           </p>
           <TokenList visit={visit} tokens={tokens.toReversed()} to="/account" />
         </section>

@@ -13,7 +13,8 @@ export function ScopeChoice({ visit, scopes }: {
       <legend>Scopes</legend>
       {scopes.map((scope) => (
         <label>
-          <input type="checkbox" name="scopes" value={scope} checked={chosen.includes(scope)} />{" "}
+          <input type="checkbox" name="scopes" value={scope} checked={chosen.includes(scope)} />
+          {" "}
           {scope}
         </label>
       ))}

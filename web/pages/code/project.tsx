@@ -146,8 +146,8 @@ function NoFiles({ project }: { readonly project: CodeProject }) {
       <p>There are no files yet.</p>
       <p>
         {project.open.mayWrite && "Make the first one with New file above, or clone"}
-        {!project.open.mayWrite && "Clone"} the project, add files, and push: <code>fossil add .</code>,{" "}
-        <code>fossil commit -m "First files"</code>.
+        {!project.open.mayWrite && "Clone"} the project, add files, and push:{" "}
+        <code>fossil add .</code>, <code>fossil commit -m "First files"</code>.
       </p>
       {project.visit.session === null && (
         <p>To push, you need an account with the right to write.</p>

@@ -127,7 +127,8 @@ function Head({ visit, project: { base, mayWrite }, review, isChanges }: ReviewP
         <Aim review={review} base={base} />
         {ticket !== "" && (
           <span>
-            {CLOSED.has(review.status) ? "for" : "resolves"} <a href={`${base}/tickets/${ticket}`}>#{ticket.slice(0, 10)}</a>
+            {CLOSED.has(review.status) ? "for" : "resolves"}{" "}
+            <a href={`${base}/tickets/${ticket}`}>#{ticket.slice(0, 10)}</a>
           </span>
         )}
         <span>
@@ -177,5 +178,6 @@ function Aim({ review: { agent_id, status, target_branch, workspace }, base }: {
     : <a href={`${base}/workspaces/${encodeURIComponent(workspace)}`}>{workspace}</a>;
   return status === "merged"
     ? <span>{work} by {author} was merged into {target}</span>
-    : <span>{author} {status === "closed" ? "wanted" : "wants"} to merge {work} into {target}</span>;
+    : <span>{author} {status === "closed" ? "wanted" : "wants"} to merge {work} into {target}
+    </span>;
 }
