@@ -147,7 +147,7 @@ async function revoke(visit: Visit): Promise<Leads> {
   return { to: "/account", notice: "The token is revoked." };
 }
 
-/** Replaces the password of whoever proves the one so far; this session goes on as a new one. */
+/** Replaces the password of a person who knows the one so far; this session goes on as a new one. */
 async function password(visit: Visit): Promise<Leads> {
   const { services: { admins, adminLogin, ircAccounts }, principal: { name }, context } = visit;
   if (adminLogin === null) throw new NotFound("The configuration turns the login off");

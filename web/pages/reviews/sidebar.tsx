@@ -178,7 +178,7 @@ function Endings({ visit, review, landing }: ReviewProps) {
         <ButtonForm visit={visit} action="close" label="Close without a merge" look="danger" />
       </div>
       {isApproved && !isQueued && (
-        <p class="hint">
+        <p class="hint below-buttons">
           Landing tests the merge with the changes before it in the queue. Merging does it at once.
         </p>
       )}
