@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { Scratch } from "../../services/fossil/support/fossil.ts";
 import { judged } from "../../services/fossil/support/judges.ts";
 import { commitFiles, type TestProject, withProject } from "../../support/projects.ts";
+import { BY_OPERATOR } from "../../support/services.ts";
 
 interface Named {
   readonly name: string;
@@ -219,4 +220,106 @@ Deno.test("a list of any length costs the same few queries and reads (W-25)", as
     for (let index = 0; index < 12; index++) await add(`more-${index}`);
     assert.deepEqual(await costs("two"), before);
   }, { config: { projects: { claims_per_agent: 20 } } });
+});
+
+Deno.test("of concurrent workspaces of one name, one is made (W-30)", async () => {
+  await withProject(async ({ answer, send, caller }) => {
+    const responses = await Promise.all(
+      Array.from(
+        { length: 16 },
+        () => send("POST /api/workspaces/create", { as: caller, body: { name: "same" } }),
+      ),
+    );
+    for (const response of responses) await response.body?.cancel();
+    const statuses = responses.map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [201, ...Array.from({ length: 15 }, () => 409)]);
+    assert.equal((await answer("GET /api/branches")).branches.length, 2);
+  });
+});
+
+Deno.test("each scope that may report a check does so, whatever the kind of token (W-36)", async () => {
+  await withProject(async (test) => {
+    const { api, send } = test;
+    const checkin = await commitFiles(test, { "a.txt": "one\n" });
+    const table: [owner: "caller" | null, scope: string, status: number][] = [
+      ["caller", "write", 201],
+      ["caller", "read", 403],
+      [null, "status:write", 201],
+      [null, "write", 201],
+      [null, "admin", 201],
+      [null, "read", 403],
+    ];
+    for (const [index, [owner, scope, status]] of table.entries()) {
+      const whose = owner === null ? { project: "demo" } : { owner };
+      const body = { ...whose, name: `t${index}`, scopes: [scope] };
+      const { token } = await api.answer("POST /v1/tokens", body);
+      const report = { checkin, context: `${owner} ${scope}`, state: "success" };
+      const response = await send("POST /api/status", { as: `Bearer ${token}`, body: report });
+      assert.equal(response.status, status, `${owner} ${scope}: ${await response.text()}`);
+    }
+  });
+});
+
+Deno.test("a request writes nothing to tell when its token was last used (W-39)", async () => {
+  await withProject(async ({ api: { services: { database } }, answer, caller }) => {
+    await answer("GET /api/project", { as: caller });
+    let count = 0;
+    const commit = database.commit.bind(database);
+    database.commit = (...parameters) => {
+      count++;
+      return commit(...parameters);
+    };
+    for (let request = 0; request < 20; request++) await answer("GET /api/project", { as: caller });
+    assert.ok(count <= 1, `${count} writes`);
+  });
+});
+
+Deno.test("an admin of one project reaches no mirror of another (W-45)", async () => {
+  await withProject(async ({ api, send, outsider }) => {
+    const request = { slug: "second", name: "2", description: "", visibility: "private" } as const;
+    const { projects } = api.services.hosting;
+    await projects.create(request, BY_OPERATOR);
+    await projects.setMember("second", "stranger-1", "admin", BY_OPERATOR);
+    const remote = { git: { url: "https://git.example/demo.git" } };
+    await api.answer("PUT /v1/projects/demo/mirror", remote);
+    const refused = async (status: number) => {
+      for (
+        const [request, body] of [
+          ["GET /api/mirror", undefined],
+          ["PUT /api/mirror", remote],
+          ["POST /api/mirror/run", {}],
+          ["DELETE /api/mirror", undefined],
+        ] as const
+      ) {
+        const response = await send(request, {
+          as: outsider,
+          ...(body === undefined ? {} : { body }),
+        });
+        await response.body?.cancel();
+        assert.equal(response.status, status, request);
+      }
+    };
+    await refused(404);
+    await api.answer("PATCH /v1/projects/demo", { visibility: "public" });
+    await refused(403);
+  });
+});
+
+Deno.test("a list of projects opens no repository (W-49)", async () => {
+  await withProject(async ({ api }) => {
+    const { projects, repositories: { files } } = api.services.hosting;
+    for (let index = 0; index < 5; index++) {
+      const request = { slug: `p${index}`, description: "", visibility: "public" } as const;
+      await projects.create(request, BY_OPERATOR);
+    }
+    let count = 0;
+    const use = files.use.bind(files);
+    files.use = (...parameters) => {
+      count++;
+      return use(...parameters);
+    };
+    const listed = await api.answer("GET /projects");
+    assert.equal(listed.projects.length, 6);
+    assert.equal(count, 0);
+  });
 });
