@@ -81,6 +81,11 @@ export class Roster implements Directory {
     return this.#byNick.get(foldCase(nick)) ?? null;
   }
 
+  /** Whether there is no agent. */
+  get isEmpty(): boolean {
+    return this.#byId.size === 0;
+  }
+
   /** Whether an agent is registered with this channel, compared without regard to case. */
   assigns(channel: string): boolean {
     return this.#byChannel.has(foldCase(channel));

@@ -19,9 +19,9 @@ export interface BatchedWritesOptions {
 
 /**
  * Decides when the changes in a queue are written: one batch at a time, within 20 ms after the first
- * change arrived. A change that nothing preceded for 20 ms is written in the next turn of the event
- * loop: a timer would wake an idle program once more. After a failure, it waits one second before it tries again; the wait doubles up
- * to 30 seconds. The queue stays with its owner.
+ * change arrived. A change that nothing preceded for 20 ms is written after the next turn of the
+ * event loop: a timer would wake an idle program once more. After a failure, it waits one second
+ * before it tries again; the wait doubles up to 30 seconds. The queue stays with its owner.
  */
 export class BatchedWrites {
   readonly #options: BatchedWritesOptions;
@@ -60,10 +60,15 @@ export class BatchedWrites {
 
   #writeIn(milliseconds: number): void {
     if (this.#writing !== null || this.#stopped) return;
-    this.#cancel ??= this.#options.scheduler.after(milliseconds, () => {
+    if (this.#cancel !== null) return;
+    const { scheduler } = this.#options;
+    const write = () => {
       this.#cancel = null;
       this.write();
-    });
+    };
+    // What the message makes the program send goes out in the turn between.
+    const first = milliseconds > 0 ? write : () => this.#cancel = scheduler.after(0, write);
+    this.#cancel = scheduler.after(milliseconds, first);
   }
 
   async #writeOnce(): Promise<boolean> {

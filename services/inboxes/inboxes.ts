@@ -84,7 +84,7 @@ export interface Notification {
 
 export interface InboxesOptions {
   readonly identity: Pick<Identity, "onEnded">;
-  readonly roster: Pick<Roster, "get" | "find" | "all">;
+  readonly roster: Pick<Roster, "get" | "find" | "all" | "isEmpty">;
   /** Whether an agent receives the messages of a channel. */
   readonly hears: (agent: RosterEntry, channel: string) => boolean;
   /** Whether an account has a connection to IRC. */
@@ -348,6 +348,7 @@ export class Inboxes {
   /** The agents that a message in a channel addresses and reaches. */
   #addresseesOf(channel: string, text: string): readonly RosterEntry[] {
     const { roster, hears } = this.#options;
+    if (roster.isEmpty) return [];
     const addressees = readAddressees(text);
     const { everybody, types, prefixes, nicks } = addressees;
     const many = everybody || types.size > 0 || prefixes.length > 0;
