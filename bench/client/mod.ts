@@ -1,5 +1,5 @@
 /** Clients for load, which cost less than the server that they measure. */
-export type { Address } from "./connection.ts";
+export { type Address, Connection } from "./connection.ts";
 export { type EventStream, EventStreamClient } from "./event_stream.ts";
 export { type HttpAnswer, HttpClient, type HttpRequest } from "./http.ts";
 export { IrcClient, type Login } from "./irc.ts";

@@ -1,4 +1,12 @@
-import { HttpClient, IrcClient, Ledger, ReaderCrowd } from "../client/mod.ts";
+import {
+  type Address,
+  Connection,
+  EventStreamClient,
+  HttpClient,
+  IrcClient,
+  Ledger,
+  ReaderCrowd,
+} from "../client/mod.ts";
 import { measure } from "../process_usage.ts";
 import { sendAtRate, sendInWindows } from "../pace.ts";
 import { CHANNEL, Readers, untilBegun } from "../scenarios/readers.ts";
@@ -7,13 +15,24 @@ import type { Scenario, Sizes } from "../scenarios/mod.ts";
 import {
   type CoordinationServer,
   ERGO,
+  type Floor,
   type IrcServerKind,
   joinBridge,
   MUSTER,
   registerAgents,
+  startFloor,
+  streamOfFloor,
 } from "../servers/mod.ts";
 import { percentile } from "../statistics.ts";
-import { type Column, coordinationRow, inRounds, repeat, scenarioOf, type Values } from "./row.ts";
+import {
+  type Column,
+  type Contestant,
+  coordinationRow,
+  inRounds,
+  repeat,
+  scenarioOf,
+  type Values,
+} from "./row.ts";
 
 /** Duration of a round at a fixed rate, as a multiple of one at full rate. */
 const PACED_FACTOR = 4;
@@ -46,19 +65,12 @@ const POST_TO_READER = coordinationRow({
     inRounds(kind, async (server, open) => {
       await joinBridge(server, CHANNEL);
       const readers = open.use(await Readers.open(server, 1));
-      const { api: address, token } = server;
-      const client = open.use(await HttpClient.open(address));
-      const path = `/v1/channels/${CHANNEL}/messages`;
-      const post = async (stamp: string) => {
-        const body = { nick: "bench", text: BODY + stamp };
-        const request = HttpClient.format({ method: "POST", path, token, body });
-        const { status } = await client.ask(request);
-        if (status !== 204) throw new Error(`A POST was answered ${status}`);
-      };
-      let posted = Promise.resolve();
-      const postNext = (stamp: string) => posted = posted.then(() => post(stamp));
-      return () => pace(server, readers, sizes, postNext);
+      const post = await poster(server.api, server.token, open);
+      return () => pace(server.pids, readers, sizes, post);
     }),
+  more: [
+    floor("Deno.serve", (server) => server.api, ({ api }, open) => poster(api, "none", open)),
+  ],
 });
 
 const IRC_TO_READER = coordinationRow({
@@ -70,8 +82,16 @@ const IRC_TO_READER = coordinationRow({
       await joinBridge(server, CHANNEL);
       const [sender] = await enter(server, open, ["sender"]);
       const readers = open.use(await Readers.open(server, 1));
-      return () => pace(server, readers, sizes, (stamp) => say(sender, `#${CHANNEL}`, stamp));
+      return () => pace(server.pids, readers, sizes, (stamp) => say(sender, `#${CHANNEL}`, stamp));
     }),
+  more: [
+    floor("Deno.listen", (server) => server.lines, async ({ lines }, open) => {
+      const owner = { consumer: (_bytes: Uint8Array, length: number) => length, closed() {} };
+      const sender = await Connection.open(lines, owner);
+      open.defer(() => sender.close());
+      return (stamp) => sender.write(lineTo(`#${CHANNEL}`, stamp));
+    }),
+  ],
 });
 
 const IRC_BESIDE_READERS = coordinationRow({
@@ -94,7 +114,7 @@ const IRC_BESIDE_READERS = coordinationRow({
       };
       return async () => {
         const { p50 } = await pace(
-          server,
+          server.pids,
           group,
           sizes,
           (stamp) => say(sender, `#${CHANNEL}`, stamp),
@@ -149,20 +169,72 @@ type Receivers = Pick<Readers, "expect" | "count">;
 
 /** Sends at the rate, and waits until everything has arrived. */
 async function pace(
-  server: CoordinationServer,
+  pids: readonly number[],
   receivers: Receivers,
   { rate, seconds }: Sizes,
   send: (stamp: string) => Promise<void>,
 ): Promise<Values<"cpu" | "p50">> {
   const messages = rate * seconds * PACED_FACTOR;
   const ledger = receivers.expect(1, messages);
-  const { serverSeconds } = await measure(server.pids, async () => {
+  const { serverSeconds } = await measure(pids, async () => {
     await sendAtRate(rate, messages, () => send(ledger.stamp(0)));
     await ledger.reached(messages * receivers.count);
   });
   return {
     cpu: serverSeconds * 1e6 / messages,
     p50: percentile(ledger.latencies, 0.5),
+  };
+}
+
+/** Sends stamped messages as POSTs, one after the other, over one connection. */
+async function poster(
+  address: Address,
+  token: string,
+  open: DisposableStack,
+): Promise<(stamp: string) => Promise<void>> {
+  const client = open.use(await HttpClient.open(address));
+  const path = `/v1/channels/${CHANNEL}/messages`;
+  const post = async (stamp: string) => {
+    const body = { nick: "bench", text: BODY + stamp };
+    const request = HttpClient.format({ method: "POST", path, token, body });
+    const { status } = await client.ask(request);
+    if (status !== 204) throw new Error(`A POST was answered ${status}`);
+  };
+  let posted = Promise.resolve();
+  return (stamp) => posted = posted.then(() => post(stamp));
+}
+
+/**
+ * The bare runtime, which passes the messages of one sender on to one reader of a stream.
+ *
+ * @param streamsAt where the reader asks for the stream
+ * @param sender connects the sender
+ */
+function floor(
+  name: string,
+  streamsAt: (server: Floor) => Address,
+  sender: (server: Floor, open: DisposableStack) => Promise<(stamp: string) => Promise<void>>,
+): Contestant<"cpu" | "p50"> {
+  return {
+    name,
+    measure: async (sizes) => {
+      await using server = await startFloor();
+      using open = new DisposableStack();
+      const reader = await EventStreamClient.open(streamOfFloor(streamsAt(server)));
+      open.defer(() => reader.close());
+      const receivers: Receivers = {
+        expect(senders, messagesPerSender) {
+          const ledger = new Ledger({ receivers: 1, senders, messagesPerSender });
+          reader.count(ledger, 0);
+          return ledger;
+        },
+        count: 1,
+      };
+      const send = await sender(server, open);
+      const measureOnce = () => pace(server.pids, receivers, sizes, send);
+      await measureOnce();
+      return await repeat(measureOnce);
+    },
   };
 }
 

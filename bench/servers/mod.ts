@@ -7,7 +7,7 @@ export {
   registerAgents,
 } from "./coordination.ts";
 export { ERGO } from "./ergo.ts";
-export { startFloor } from "./floor.ts";
+export { type Floor, startFloor, streamOfFloor } from "./floor.ts";
 export { INSPIRCD, NGIRCD } from "./foreign.ts";
 export { MUSTER, MUSTER_LIMITS, MusterProcess } from "./muster.ts";
 export { SCUTTLEBOT, scuttlebotProgram } from "./scuttlebot.ts";
