@@ -4,7 +4,7 @@ import type { Address, EventStream } from "../client/mod.ts";
 export interface Floor extends AsyncDisposable {
   /** `Deno.serve`, which takes POSTs and has a stream of them. */
   readonly api: Address;
-  /** Plain TCP, which passes lines on to whoever asks for a stream there. */
+  /** Plain TCP, which passes lines on to the clients that ask for a stream there. */
   readonly lines: Address;
   readonly pids: readonly number[];
 }
