@@ -7,16 +7,24 @@
  *
  * `deno task soak inboxes [KILLS] [SEED]`: the same for messages that agents read and acknowledge.
  *
+ * `deno task soak team [MINUTES]`: twenty agents and two people use the real program for ten
+ * minutes, and every bot must be seen doing its part. `team-network`: the same on InspIRCd with
+ * Atheme.
+ *
  * The first two need `fossil`.
  */
 import { live, type Measured, typical } from "./days.ts";
 import { deliver } from "./inboxes.ts";
 import { soak } from "./kills.ts";
+import { play } from "./team/play.ts";
 
 const [first, ...rest] = Deno.args;
-const [kills = 200, seed = Date.now() % 2 ** 31] = rest.map(wholeNumber);
+const numbers = rest.map(wholeNumber);
+const [kills = 200, seed = Date.now() % 2 ** 31] = numbers;
 if (first === "kills") await kill(kills, seed);
 else if (first === "inboxes") await killReaders(kills, seed);
+else if (first === "team") await playTeam(numbers[0] ?? 10, false);
+else if (first === "team-network") await playTeam(numbers[0] ?? 10, true);
 else await serve(Math.max(3, wholeNumber(first ?? "72")));
 
 /** An argument as a number; a run with a mistyped one would pass without doing anything. */
@@ -60,6 +68,17 @@ async function killReaders(kills: number, seed: number): Promise<void> {
     say(`kill ${tally.kills} of ${kills}: ${tally.sent} messages sent, none lost, none back`);
   });
   say(`${kills} kills, ${sent} messages, ${acknowledged} acknowledged: none lost, none back`);
+}
+
+async function playTeam(minutes: number, onNetwork: boolean): Promise<void> {
+  const { rounds, said, acknowledged, ledger } = await play({ minutes, onNetwork, tell: say });
+  for (const line of ledger.table()) say(line);
+  say(`${rounds} rounds; ${said} messages in #work, none lost`);
+  say(`${acknowledged} entries of inboxes acknowledged, none lost, none back`);
+  const missing = ledger.missing();
+  if (missing.length === 0) return;
+  say(`Not seen: ${missing.join(", ")}`);
+  Deno.exit(1);
 }
 
 function show({ value, unit }: Measured): string {
