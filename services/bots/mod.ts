@@ -32,5 +32,12 @@ export { type ProjectWork, shepherd, type ShepherdParts } from "./shepherd/mod.t
 export { type Presence, snitch, type SnitchParts } from "./snitch/mod.ts";
 export { steward, type StewardParts } from "./steward/mod.ts";
 export { systembot, type SystemFacts } from "./systembot.ts";
-export { BotPort, type BotVoice, type BotVoices, BridgeVoices, ServerVoices } from "./voices.ts";
+export {
+  type AgentMail,
+  BotPort,
+  type BotVoice,
+  type BotVoices,
+  BridgeVoices,
+  ServerVoices,
+} from "./voices.ts";
 export { warden, type WardenParts } from "./warden/mod.ts";

@@ -131,12 +131,26 @@ class UserVoice implements BotVoice {
   }
 }
 
+/** The inbox of an agent, as bots use it. */
+export interface AgentMail {
+  /** Whether the agent also has a connection to IRC. */
+  readonly isOnline: boolean;
+  /** Keeps a line that a bot tells the agent. */
+  keep(bot: string, line: string): void;
+}
+
 /** Bots that speak through the bridge, on a network that muster does not run. */
 export class BridgeVoices implements BotVoices {
   readonly #bridge: Pick<Bridge, "announce" | "tell">;
+  readonly #mailOf: (nick: string) => AgentMail | null;
 
-  constructor(bridge: Pick<Bridge, "announce" | "tell">) {
+  /** @param mailOf null if no agent has this nick */
+  constructor(
+    bridge: Pick<Bridge, "announce" | "tell">,
+    mailOf: (nick: string) => AgentMail | null,
+  ) {
     this.#bridge = bridge;
+    this.#mailOf = mailOf;
   }
 
   open(name: string): BotVoice {
@@ -150,7 +164,12 @@ export class BridgeVoices implements BotVoices {
       leave() {},
       say: (channel, line, mentions) =>
         mentions ? tell(channel, line) : bridge.announce(channel, line, name),
-      tell,
+      tell: async (nick, line) => {
+        // An agent over HTTP or MCP has no other place to read an answer.
+        const mail = this.#mailOf(nick);
+        mail?.keep(name, line);
+        if (mail === null || mail.isOnline) await tell(nick, line);
+      },
       kick: () => impossible,
       changeModes: () => Promise.resolve(impossible),
       close() {},

@@ -97,7 +97,15 @@ export async function openExternal(
       onUp: () => network.sync.compare(),
       ...bridgeEars(people),
     },
-    botVoices: (bridge) => new BridgeVoices(bridge),
+    botVoices: (bridge) => {
+      return new BridgeVoices(bridge, (nick) => {
+        const agent = roster.find(nick);
+        return agent === null ? null : {
+          isOnline: people.isOnline(agent.nick),
+          keep: (bot, text) => people.inboxes.deliver(agent, { from: bot, account: bot, text }),
+        };
+      });
+    },
     attach(bridge) {
       view.attach(bridge);
       network.sync.start();

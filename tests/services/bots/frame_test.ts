@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type BotContext, defineBot } from "../../../services/bots/mod.ts";
+import { type BotContext, BridgeVoices, defineBot } from "../../../services/bots/mod.ts";
 import { Conflict } from "../../../services/errors.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { until } from "../../support/until.ts";
@@ -260,3 +260,22 @@ Deno.test("systembot answers its commands", () =>
     ann.send("PRIVMSG #general :!systembot who #secret");
     await ann.expect(/There is no channel #secret, or you may not read it$/);
   }));
+
+Deno.test("on another network, an agent without a connection reads in its inbox what it is told", async () => {
+  const told: string[] = [];
+  const kept: string[] = [];
+  const bridge = {
+    announce: () => Promise.resolve(),
+    tell: (nick: string) => Promise.resolve(void told.push(nick)),
+  };
+  const voice = new BridgeVoices(bridge, (nick) => {
+    if (nick === "ann") return null;
+    return {
+      isOnline: nick === "present",
+      keep: (bot, line) => void kept.push(`${nick} ${bot} ${line}`),
+    };
+  }).open("scroll");
+  for (const nick of ["ann", "present", "absent"]) await voice.tell(nick, "one");
+  assert.deepEqual(told, ["ann", "present"]);
+  assert.deepEqual(kept, ["present scroll one", "absent scroll one"]);
+});

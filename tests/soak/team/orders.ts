@@ -92,8 +92,9 @@ export const injections: Scene = async (team, _, round) => {
     }
   }
   for (const attacker of attackers) await team.settled(attacker);
-  await team.ann.send(`PRIVMSG #general :!systembot status`);
-  await sight.message("#general", "systembot", /^ok: up /);
+  // The bots have heard all of it when they answer this.
+  await team.root.send(`PRIVMSG #general :!systembot status`);
+  await sight.line(team.root, team.saying("systembot", "#general", "ok: up "));
   const acts = (await sight.events()).filter(({ actor, type }) =>
     actor.startsWith("bot:") && !NOTED.has(type)
   );
