@@ -1,6 +1,12 @@
 import { resolve } from "node:path";
-import { parseEnvelope } from "../bridge/mod.ts";
+import {
+  type ChannelMessage,
+  type ChannelSearch,
+  type FoundMessages,
+  parseEnvelope,
+} from "../bridge/mod.ts";
 import { Conflict, Invalid } from "../errors.ts";
+import { parseSearch } from "../messages/mod.ts";
 import {
   type BotCommandCall,
   type BotContext,
@@ -37,12 +43,21 @@ const DAY_MS = 86_400_000;
 /** Most messages that wait to be written; further ones are dropped and counted. */
 const MAX_WAITING = 20_000;
 
-/** Messages that SEARCH and STATS read. */
-const SEARCHED = 1000;
+/** Messages that STATS reads. */
+const COUNTED = 1000;
 
 const TAIL_SHOWN = 5;
 const MOST_SHOWN = 50;
+
+/** Messages that SEARCH shows, and how often it asks the archive for them. */
 const MOST_FOUND = 10;
+const MOST_SEARCHES = 5;
+
+/** The parameter of SEARCH that goes back in time. */
+const BEFORE = /^before=/i;
+
+/** What people say to this bot, which is no answer to them. */
+const OWN_COMMAND = /^(?:!scribe\b|scribe[:,])/i;
 
 /** Writes what is said into files, and finds it again. */
 class Scribe implements BotInstance {
@@ -150,31 +165,37 @@ class Scribe implements BotInstance {
     return messages.length === 0 ? [`Nothing was said in ${channel}`] : formatted(messages, "text");
   }
 
+  /** The newest messages that have all terms, in everything that is kept of the channel. */
   async search(call: BotCommandCall): Promise<string[]> {
-    const terms = call.words.filter((word) => !word.startsWith("#")).map(lower);
-    if (terms.length === 0) throw new Invalid("Name a term");
     const channel = readableChannel(this.#context, call);
-    const messages = await newestMessages(this.#options.history, channel, SEARCHED);
-    const found = messages.filter(({ text }) => {
-      const own = lower(text);
-      return !/^(!scribe\b|scribe[:,])/i.test(text) && terms.every((term) => own.includes(term));
-    });
-    if (found.length === 0) {
-      return [`Nothing in the last ${messages.length} messages of ${channel}`];
+    const words = call.words.filter((word) => !word.startsWith("#"));
+    const sought = parseSearch(words.filter((word) => !BEFORE.test(word)).join(" "));
+    if (sought.words.length + sought.speakers.length === 0) throw new Invalid("Name a term");
+    let before = words.findLast((word) => BEFORE.test(word))?.replace(BEFORE, "");
+    const found: ChannelMessage[] = [];
+    for (let searches = 0; searches < MOST_SEARCHES && found.length < MOST_FOUND; searches++) {
+      const limit = MOST_FOUND - found.length;
+      const page = await this.#options.history.search(channel, { sought, before, limit });
+      found.push(...page.messages.filter(({ text }) => !OWN_COMMAND.test(text)));
+      before = page.searchedTo ?? undefined;
+      if (before === undefined) break;
     }
-    const head = `${found.length} in the last ${messages.length} messages of ${channel}:`;
-    return [head, ...formatted(found.slice(-MOST_FOUND), "text")];
+    const shown = formatted(found.toReversed(), "text");
+    const more = before === undefined ? "" : `; to search on, add before=${before}`;
+    if (found.length === 0) return [`Found nothing in ${channel}${more}`];
+    const count = found.length === 1 ? "1 message" : `${found.length} messages`;
+    return [`${count} in ${channel}${more}:`, ...shown];
   }
 
   async stats(call: BotCommandCall): Promise<string[]> {
     const channel = readableChannel(this.#context, call);
-    const messages = await newestMessages(this.#options.history, channel, SEARCHED);
+    const messages = await newestMessages(this.#options.history, channel, COUNTED);
     const speakers = counted(messages.map(({ nick }) => nick)).slice(0, 5);
     const files = await ownFiles(this.#folderOf(this.#context.settings()));
     const kilobytes = Math.ceil(files.reduce((sum, { bytes }) => sum + bytes, 0) / 1024);
     const shown = speakers.map(([nick, count]) => `${nick} ${count}`).join(", ");
     return [
-      `${channel}: ${messages.length} of the last ${SEARCHED} messages; ${shown || "nobody"}`,
+      `${channel}: ${messages.length} of the last ${COUNTED} messages; ${shown || "nobody"}`,
       `${files.length} files with ${kilobytes} KB`,
     ];
   }
@@ -188,12 +209,14 @@ class Scribe implements BotInstance {
   }
 }
 
-function lower(text: string): string {
-  return text.toLocaleLowerCase("en");
+/** What was said in channels, which can be searched. */
+export interface SearchableHistory extends ChannelHistory {
+  /** As `Bridge.search`. */
+  search(channel: string, wanted: ChannelSearch): Promise<FoundMessages>;
 }
 
 export interface ScribeOptions {
-  readonly history: ChannelHistory;
+  readonly history: SearchableHistory;
   /** The default folder. */
   readonly folder: string;
   /** The folder that a relative `dir` is in. */
@@ -217,8 +240,8 @@ export function scribe(options: ScribeOptions) {
       },
       {
         name: "SEARCH",
-        usage: "term … [#channel]",
-        purpose: "the last messages of a channel that contain all terms",
+        usage: "term … [from:nick] [#channel] [before=time]",
+        purpose: "the newest messages of a channel that contain all terms",
         may: "anyone",
         isPrivate: true,
         words: 1,

@@ -152,19 +152,50 @@ Deno.test("scribe finds what was said", () =>
     await world.enable("scribe");
     const ann = await world.person("ann");
     for (const text of ["one fish", "two Fish", "red cat"]) ann.send(`PRIVMSG #general :${text}`);
-    ann.send("PRIVMSG scribe :search fish #general");
-    await ann.expect(/ NOTICE ann :2 in the last 3 messages of #general:$/);
+    ann.send("PRIVMSG #general :!scribe search fish");
+    await ann.expect(/ NOTICE ann :2 messages in #general:$/);
     await ann.expect(/ NOTICE ann :\S+Z <ann> one fish$/);
-    await ann.expect(/ NOTICE ann :\S+Z <ann> two Fish$/);
-    ann.send("PRIVMSG scribe :search fish two #general");
-    await ann.expect(/ NOTICE ann :1 in the last 3 messages/);
-    ann.send("PRIVMSG scribe :search dog #general");
-    await ann.expect(/ NOTICE ann :Nothing in the last 3 messages of #general$/);
+    await ann.expect(/ NOTICE ann :(\S+Z) <ann> two Fish$/);
+    ann.send("PRIVMSG scribe :search fish two from:ann #general");
+    await ann.expect(/ NOTICE ann :1 message in #general:$/);
+    for (const terms of ["dog", "fish from:bob"]) {
+      ann.send(`PRIVMSG scribe :search ${terms} #general`);
+      await ann.expect(/ NOTICE ann :Found nothing in #general$/);
+    }
+    ann.send("PRIVMSG scribe :search fish #general before=never");
+    await ann.expect(/ NOTICE ann :"before" must be an ISO 8601 time/);
+    ann.send("PRIVMSG scribe :search before=2026-01-01T00:00:00Z #general");
+    await ann.expect(/ NOTICE ann :Name a term$/);
     ann.send("PRIVMSG scribe :tail #general 1");
-    await ann.expect(/ NOTICE ann :\S+Z <ann> red cat$/);
+    await ann.expect(/ NOTICE ann :\S+Z <ann> !scribe search fish$/);
     ann.send("PRIVMSG scribe :stats #general");
-    await ann.expect(/ NOTICE ann :#general: 3 of the last 1000 messages; ann 3$/);
+    await ann.expect(/ NOTICE ann :#general: 4 of the last 1000 messages; ann 4$/);
     await ann.expect(/ NOTICE ann :\d+ files with \d+ KB$/);
+  }));
+
+Deno.test("scribe searches everything that is kept, page by page", () =>
+  withBots(async (world) => {
+    await world.enable("scribe");
+    const { bridge, clock } = world.services;
+    for (let number = 1; number <= 12; number++) {
+      await bridge?.post("#general", { text: `fish ${number}` }, BY_OPERATOR);
+      for (let other = 0; other < 20; other++) {
+        await bridge?.post("#general", { text: `noise ${number} ${other}` }, BY_OPERATOR);
+        clock.advance(1);
+      }
+    }
+    const ann = await world.person("ann");
+    ann.send("PRIVMSG scribe :search fish #general");
+    const head = await ann.expect(
+      / NOTICE ann :10 messages in #general; to search on, add before=/,
+    );
+    const before = /before=(\S+):$/.exec(head)?.[1];
+    await ann.expect(/ <bridge> fish 3$/);
+    await ann.expect(/ <bridge> fish 12$/);
+    ann.send(`PRIVMSG scribe :search fish #general before=${before}`);
+    await ann.expect(/ NOTICE ann :2 messages in #general:$/);
+    await ann.expect(/ <bridge> fish 1$/);
+    await ann.expect(/ <bridge> fish 2$/);
   }));
 
 Deno.test("scribe writes in every format, rotates, and removes what is too old", async () => {

@@ -70,7 +70,7 @@ export const flood: Scene = async (team, ledger, round) => {
   const sight = await team.now();
   const { nick, irc } = team.turn(team.onIrc.slice(4), round);
   const lines = Array.from(
-    { length: 40 },
+    { length: 60 },
     (_, line) => `PRIVMSG ${GENERAL} :spam ${round} ${line}`,
   );
   await irc.send(...lines);

@@ -46,7 +46,7 @@ const POLICIES = {
 /** Those that need it. */
 const OWN_SERVER_POLICIES = {
   steward: { auto_act: true, cooldown_sec: 0 },
-  warden: { burst: 12, cooldown_sec: 600 },
+  warden: { burst: 20, cooldown_sec: 600 },
 };
 
 /** How a story is played. */
