@@ -49,6 +49,7 @@ export interface AgentPresence {
   readonly id: string;
   readonly nick: string;
   readonly isPaused: boolean;
+  readonly isHalted: boolean;
   /** Unix milliseconds. */
   readonly lastSeen: number | null;
   readonly online: boolean;
@@ -341,7 +342,8 @@ export class Agents {
     return { nick, credentials: { nick, passphrase }, server: this.#serverAddress() };
   }
 
-  #presenceOf({ id, nick, muteReason }: RosterEntry): AgentPresence | null {
+  #presenceOf(agent: RosterEntry): AgentPresence | null {
+    const { id, nick, muteReason } = agent;
     const row = this.roster.row(id);
     if (row === null) return null;
     const isConnected = this.#sessions.isOnline(nick);
@@ -349,6 +351,7 @@ export class Agents {
       id,
       nick,
       isPaused: muteReason !== null,
+      isHalted: this.halts.reasonOf(agent) !== null,
       lastSeen: isConnected ? this.#clock() : this.#presence.lastSeen(id, row.last_seen),
       online: isConnected || this.#presence.isPresent(id),
     };

@@ -2,10 +2,10 @@ import type { AgentPresence } from "../agents/mod.ts";
 import type { Claim } from "../tickets/mod.ts";
 
 /**
- * What agents do: they wait for a person (for the verdict on a review), work (hold a claim), are
- * there without work, or are away.
+ * What agents do: they are halted, wait for a person (for the verdict on a review), work (hold a
+ * claim), are there without work, or are away.
  */
-export const WORK_STATES = ["needs input", "working", "idle", "away"] as const;
+export const WORK_STATES = ["halted", "needs input", "working", "idle", "away"] as const;
 export type AgentWork = (typeof WORK_STATES)[number];
 
 /** An agent with what it does. Times are Unix milliseconds. */
@@ -34,6 +34,7 @@ export function makeBoard(
   sources: BoardSources,
 ): AgentBoard {
   const board: Record<AgentWork, AgentAtWork[]> = {
+    halted: [],
     "needs input": [],
     working: [],
     idle: [],
@@ -48,10 +49,10 @@ export function makeBoard(
 
 /** What an agent does. */
 export function atWork(presence: AgentPresence, { claims, waiting }: BoardSources): AgentAtWork {
-  const { id, nick, isPaused, lastSeen, online } = presence;
+  const { id, nick, isPaused, isHalted, lastSeen, online } = presence;
   const held = claims.get(id) ?? NO_CLAIMS;
-  const state = stateOf(online, held.length > 0, waiting.has(id));
-  return { id, nick, isPaused, lastSeen, online, state, claims: held };
+  const state = isHalted ? "halted" : stateOf(online, held.length > 0, waiting.has(id));
+  return { id, nick, isPaused, isHalted, lastSeen, online, state, claims: held };
 }
 
 /** Up to so many agents are picked one by one; for more, sorting is faster. */

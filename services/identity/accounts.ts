@@ -97,6 +97,13 @@ export class AccountDirectory implements Directory {
     return this.#counts[kind];
   }
 
+  /** The names of the accounts of some kinds that are not revoked, sorted. */
+  names(...kinds: readonly AccountKind[]): string[] {
+    return [...this.#byId.values()]
+      .filter(({ kind, revokedAt }) => revokedAt === null && kinds.includes(kind))
+      .map(({ name }) => name).sort();
+  }
+
   /** Calls a listener after each change of an account, as long as the directory exists. */
   onChanged(listener: AccountListener): void {
     this.#listeners.push(listener);

@@ -288,11 +288,24 @@ Deno.test("an admin halts agents with the button of every page, and resumes them
       assert.match((await visitor.see("/")).text, /All agents are halted by admin: wrong branch/);
     }
     assert.match((await admin.see("/")).html, /Resume agents/);
-    await admin.post("/halt", { action: "exempt", resumed: "caller" });
+    const halted = await admin.see("/halt");
+    assert.match(halted.html, /Resume all agents/);
+    assert.doesNotMatch(halted.text, /See who/);
+    assert.match((await person.see("/agents")).text, /caller halted/);
+    assert.match((await person.see("/")).text, /Halted \d+ caller/);
+    assert.match((await person.see("/")).text, /Idle 0/);
+    await admin.post("/halt", { action: "exempt", resumed: "caller, caller caller" });
     assert.equal(halts.reasonById(services.accounts.find("caller")?.id ?? null), null);
     const nobody = await admin.post("/halt", { action: "exempt", resumed: "nobody" });
     assert.deepEqual([nobody.status, /nobody/.test(nobody.text)], [404, true]);
-    await admin.post("/halt", { action: "resume" });
+    const [, next = ""] = /action="\/halt".*?name="next" value="([^"]*)"/s
+      .exec((await admin.see("/agents?state=all")).html) ?? [];
+    const resumed = await admin.post("/halt", { action: "resume", next }, { follow: false });
+    assert.equal(resumed.to, "/agents?state=all");
+    for (const elsewhere of ["//evil.example", "https://evil.example/", "/.//evil.example"]) {
+      const fields = { action: "resume", next: elsewhere };
+      assert.equal((await admin.post("/halt", fields, { follow: false })).to, "/halt");
+    }
     assert.equal(halts.isAny, false);
     await admin.post("/halt", { action: "halt", type: "worker", reason: "" });
     assert.match((await admin.see("/halt")).text, /all of the type worker: halted/);

@@ -1,6 +1,6 @@
 /**
  * Shows what `details[data-dialog]` folds away as a dialog. Without this script it folds out in its
- * place.
+ * place. A link may ask for one of them at once.
  */
 export function startConfirm(): void {
   document.addEventListener("click", (event) => {
@@ -11,6 +11,11 @@ export function startConfirm(): void {
     event.preventDefault();
     show(details, summary);
   });
+  const asked = document.querySelector<HTMLDetailsElement>("details[data-dialog=open]");
+  const summary = asked?.querySelector<HTMLElement>(":scope > summary") ?? null;
+  if (asked === null || summary === null) return;
+  asked.open = false;
+  show(asked, summary);
 }
 
 function show(details: HTMLDetailsElement, summary: HTMLElement): void {

@@ -8,6 +8,7 @@ import { startDiff } from "./diff.ts";
 import { startFrame } from "./frame.ts";
 import { startKeys } from "./keys.ts";
 import { startLive } from "./live.ts";
+import { startNames } from "./names.ts";
 import { startTimes } from "./times.ts";
 import { startUpload } from "./upload.ts";
 
@@ -15,6 +16,7 @@ startFrame();
 startKeys();
 startCopy();
 startConfirm();
+startNames();
 startTimes();
 startLive();
 startChat();

@@ -209,6 +209,7 @@ function revokedOf({ isAdmin, services: { agents } }: Visit): readonly AgentAtWo
     nick: row.name,
     state: "away",
     isPaused: false,
+    isHalted: false,
     online: false,
     lastSeen: row.last_seen,
     claims: [],

@@ -1,3 +1,4 @@
+import { knownNames } from "../parts/known_names.ts";
 import { Hash } from "lucide-static";
 import type { ListedChannel, ListedConversation } from "../../services/chats/mod.ts";
 import { Invalid } from "../../services/errors.ts";
@@ -50,6 +51,7 @@ async function show(visit: Visit): Promise<View> {
                 name="channel"
                 label="Name"
                 hint="A channel that does not exist is made."
+                names={channels.filter(({ joined }) => !joined).map(({ name }) => name)}
                 required
                 maxlength={80}
               />
@@ -63,6 +65,7 @@ async function show(visit: Visit): Promise<View> {
                 visit={visit}
                 name="nick"
                 label="Agent or person"
+                names={knownNames.accounts(visit)}
                 required
                 maxlength={64}
               />

@@ -1,3 +1,4 @@
+import { wordsOf } from "../parts/known_names.ts";
 import { Invalid, NotFound } from "../../services/errors.ts";
 import type { EventPage, LoggedEvent } from "../../services/events/mod.ts";
 import { definePage, type View } from "../page.ts";
@@ -201,7 +202,7 @@ function filterOf(visit: Visit): Filter {
 
 /** @throws Invalid */
 function typesOf(text: string): readonly string[] {
-  const types = text.split(",").map((type) => type.trim()).filter(Boolean);
+  const types = wordsOf(text);
   if (types.length > 0 && types.length <= 50 && types.every((type) => TYPE.test(type))) {
     return types;
   }

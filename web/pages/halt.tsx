@@ -1,8 +1,9 @@
+import { knownNames, wordsOf } from "../parts/known_names.ts";
+import { nextOf } from "../parts/next.ts";
 import { AGENT_TYPES, haltSchema, resumeSchema } from "../../services/agents/mod.ts";
 import { Invalid } from "../../services/errors.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { ButtonForm, Form, Select, TextField } from "../parts/form.tsx";
-import { Empty } from "../parts/lists.tsx";
 import { Time } from "../parts/time.tsx";
 import type { Visit } from "../visit.ts";
 
@@ -31,12 +32,12 @@ function show(visit: Visit): View {
         )}
         {state.reason !== null && ` Reason: ${state.reason}`}
       </p>
-      {!state.halted && rules.length > 0 && (
-        <ButtonForm visit={visit} action="resume" label="Resume all agents" look="primary" />
+      {(state.halted || rules.length > 0) && (
+        <p class="row">
+          <ButtonForm visit={visit} action="resume" label="Resume all agents" look="primary" />
+        </p>
       )}
-      {rules.length === 0
-        ? <Empty>No type and no agent has a rule of its own.</Empty>
-        : (
+      {rules.length > 0 && (
           <ul class="list" data-keys="list">
             {rules.map(({ name, field, value, halted, reason, by, since }) => (
               <li class="token">
@@ -56,30 +57,44 @@ function show(visit: Visit): View {
               </li>
             ))}
           </ul>
-        )}
-      <section aria-labelledby="some">
-        <h2 id="some">Halt or resume some agents</h2>
-        <Form visit={visit} action="halt" label="Halt some agents">
-          <Select
-            visit={visit}
-            name="type"
-            label="A type"
-            options={[["", "no type"], ...AGENT_TYPES.map((type) => [type, type] as const)]}
-          />
-          <TextField visit={visit} name="agent" label="Or nicks, separated by commas" />
-          <TextField visit={visit} name="reason" label="Reason" maxlength={200} />
-          <button type="submit" class="danger">Halt them</button>
-        </Form>
-        <Form visit={visit} action="exempt" label="Resume some agents">
-          <TextField
-            visit={visit}
-            name="resumed"
-            label="Nicks, separated by commas"
-            hint="They go on, even while the others stay halted."
-          />
-          <button type="submit">Resume them</button>
-        </Form>
-      </section>
+      )}
+      <div class="halt-forms">
+        <section class="card" aria-labelledby="halt-some">
+          <h2 id="halt-some">Halt some agents</h2>
+          <Form visit={visit} action="halt" label="Halt some agents">
+            <Select
+              visit={visit}
+              name="type"
+              label="A type"
+              options={[["", "no type"], ...AGENT_TYPES.map((type) => [type, type] as const)]}
+            />
+            <TextField
+              visit={visit}
+              name="agent"
+              label="Or nicks"
+              hint="With commas between them."
+              names={knownNames.agents(visit)}
+              isList
+            />
+            <TextField visit={visit} name="reason" label="Reason" maxlength={200} />
+            <button type="submit" class="danger">Halt them</button>
+          </Form>
+        </section>
+        <section class="card" aria-labelledby="resume-some">
+          <h2 id="resume-some">Resume some agents</h2>
+          <Form visit={visit} action="exempt" label="Resume some agents">
+            <TextField
+              visit={visit}
+              name="resumed"
+              label="Nicks"
+              hint="With commas between them. They go on, even while the others stay halted."
+              names={knownNames.agents(visit)}
+              isList
+            />
+            <button type="submit">Resume them</button>
+          </Form>
+        </section>
+      </div>
     </>
   );
   return { title: "Halt", body };
@@ -93,25 +108,21 @@ async function halt(visit: Visit): Promise<Leads> {
     reason: reason === "" ? null : reason,
   });
   await visit.services.agents.halts.halt(request, visit.caller);
-  return { to: "/halt", notice: "Halted" };
+  return { to: nextOf(visit, "/halt"), notice: "Halted" };
 }
 
 async function resume(visit: Visit): Promise<Leads> {
   await visit.services.agents.halts.resume(visit.parse(resumeSchema, namesIn(visit)), visit.caller);
-  return { to: "/halt", notice: "Resumed" };
+  return { to: nextOf(visit, "/halt"), notice: "Resumed" };
 }
 
 async function exempt(visit: Visit): Promise<Leads> {
-  const agents = listOf(visit.entered("resumed"));
+  const agents = wordsOf(visit.entered("resumed"));
   if (agents.length === 0) throw new Invalid("Name at least one agent");
   await visit.services.agents.halts.resume(visit.parse(resumeSchema, { agents }), visit.caller);
   return { to: "/halt", notice: "Resumed" };
 }
 
-function listOf(text: string): string[] {
-  return text.split(",").map((name) => name.trim()).filter(Boolean);
-}
-
 function namesIn(visit: Visit) {
-  return { agents: listOf(visit.entered("agent")), types: listOf(visit.entered("type")) };
+  return { agents: wordsOf(visit.entered("agent")), types: wordsOf(visit.entered("type")) };
 }

@@ -1,3 +1,4 @@
+import { nextOf } from "../parts/next.ts";
 import { Forbidden, NotFound, Unauthorized } from "../../services/errors.ts";
 import { loginSchema } from "../../services/admins/mod.ts";
 import { definePage, type Leads, type View } from "../page.ts";
@@ -63,16 +64,4 @@ async function leave(visit: Visit): Promise<Leads> {
   if (visit.session !== null) await visit.services.webSessions.close(visit.caller);
   visit.keepSession(null);
   return { to: "/login" };
-}
-
-/**
- * The page to which the login leads: a path of this server, and never another site. A path that
- * begins with two slashes names a host, and `/.//host` becomes one when it is resolved.
- */
-function nextOf(visit: Visit): string {
-  const next = visit.form.get("next") ?? visit.query("next") ?? "/";
-  const url = URL.parse(next, visit.url);
-  const isHere = url !== null && url.origin === visit.url.origin && next.startsWith("/") &&
-    !url.pathname.startsWith("//");
-  return isHere ? url.pathname + url.search : "/";
 }

@@ -1,3 +1,4 @@
+import { knownNames, wordsOf } from "./known_names.ts";
 import {
   adoptionSchema,
   AGENT_TYPES,
@@ -21,14 +22,19 @@ export function NewAgentForms({ visit }: { readonly visit: Visit }) {
           An IRC account that exists becomes an agent and keeps its password.
         </p>
         <Form visit={visit} action="adopt">
-          <TextField visit={visit} name="account" label="Account" required />
+          <TextField visit={visit} name="account" label="Account" required names={knownNames.people(visit)} />
           <DutyFields visit={visit} prefix="adopted_" />
           <div class="row">
             <button class="primary" type="submit">Adopt</button>
           </div>
         </Form>
       </details>
-      <details class="confirm" data-dialog open={sent === "register"}>
+      <details
+        class="confirm"
+        id="register"
+        data-dialog={visit.query("register") === undefined ? "" : "open"}
+        open={sent === "register" || visit.query("register") !== undefined}
+      >
         <summary class="primary">Register an agent …</summary>
         <h2>Register an agent</h2>
         <Form visit={visit} action="register">
@@ -67,7 +73,9 @@ function DutyFields({ visit, prefix }: { readonly visit: Visit; readonly prefix:
         name={`${prefix}channels`}
         label="Channels"
         value="#general"
-        hint="Separated by spaces, with or without #."
+        hint="With commas between them, with or without #."
+        names={knownNames.channels(visit)}
+        isList
       />
     </>
   );
@@ -91,11 +99,6 @@ function dutiesOf(visit: Visit, prefix = "") {
     type: visit.entered(`${prefix}type`, "worker"),
     channels: wordsOf(visit.entered(`${prefix}channels`)),
   };
-}
-
-/** The words of a field, separated by spaces or commas. */
-export function wordsOf(text: string): string[] {
-  return text.split(/[\s,]+/).filter(Boolean);
 }
 
 /** What the form of a rate says; null for no rate of its own. @throws Invalid */

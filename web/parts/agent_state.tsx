@@ -2,6 +2,7 @@ import type { AgentWork } from "../../services/attention/mod.ts";
 
 /** The colors of the states. */
 export const LOOKS: Readonly<Record<AgentWork, string>> = {
+  halted: "bad",
   "needs input": "accent",
   working: "good",
   idle: "",

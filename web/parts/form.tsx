@@ -69,8 +69,11 @@ export function Field({ id, label, hint, children }: PropsWithChildren<{
   );
 }
 
+/** Most names that a field suggests. */
+const MAX_SUGGESTED = 500;
+
 /** A field of text. It keeps what the person entered when the form is refused. */
-export function TextField({ visit, name, label, hint, value = "", ...input }: {
+export function TextField({ visit, name, label, hint, value = "", names, ...input }: {
   readonly visit: Visit;
   readonly name: string;
   readonly label: Child;
@@ -81,8 +84,13 @@ export function TextField({ visit, name, label, hint, value = "", ...input }: {
   readonly autocomplete?: string;
   readonly pattern?: string;
   readonly maxlength?: number;
+  /** What the field suggests. */
+  readonly names?: readonly string[];
+  /** Whether it takes several of the names, with commas between them. */
+  readonly isList?: boolean;
 }) {
   const { type = "text" } = input;
+  const list = names === undefined || names.length === 0 ? undefined : `${name}-names`;
   return (
     <Field id={name} label={label} {...(hint === undefined ? {} : { hint })}>
       <input
@@ -94,8 +102,15 @@ export function TextField({ visit, name, label, hint, value = "", ...input }: {
         autocomplete={input.autocomplete ?? "off"}
         pattern={input.pattern}
         maxlength={input.maxlength}
+        list={list}
+        data-names={input.isList === true && list !== undefined ? "" : undefined}
         aria-describedby={hint === undefined ? undefined : `${name}-hint`}
       />
+      {list !== undefined && (
+        <datalist id={list}>
+          {names?.slice(0, MAX_SUGGESTED).map((known) => <option value={known} />)}
+        </datalist>
+      )}
     </Field>
   );
 }

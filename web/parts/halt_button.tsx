@@ -7,14 +7,18 @@ import { Icon } from "./icon.tsx";
 /** The stop button of every page, for admins; while all agents are halted, the way back. */
 export function HaltButton({ visit }: { readonly visit: Visit }) {
   const { halts } = visit.services.agents;
+  const values = { next: visit.url.pathname + visit.url.search };
   if (halts.coversEverybody) {
-    return <ButtonForm visit={visit} action="resume" to="/halt" label="Resume agents" />;
+    return (
+      <ButtonForm visit={visit} action="resume" to="/halt" values={values} label="Resume agents" />
+    );
   }
   return (
     <ConfirmForm
       visit={visit}
       action="halt"
       to="/halt"
+      values={values}
       label="Halt agents …"
       button="Halt all agents"
     >
@@ -46,7 +50,7 @@ export function HaltNotice({ visit }: { readonly visit: Visit }) {
         {halted ? `All agents are halted by ${by}` : `${number} halted`}
         {halted && reason !== null ? `: ${reason}` : ""}
         {". "}
-        {visit.isAdmin && <a href="/halt">See who</a>}
+        {visit.isAdmin && visit.url.pathname !== "/halt" && <a href="/halt">See who</a>}
       </p>
     </div>
   );

@@ -1,3 +1,4 @@
+import { knownNames } from "../../parts/known_names.ts";
 import { type Project, projectChangeSchema, viewOf } from "../../../services/projects/mod.ts";
 import { ConfirmForm, requireTypedName } from "../../parts/confirm.tsx";
 import { ButtonForm, Form, Select, TextArea, TextField } from "../../parts/form.tsx";
@@ -50,6 +51,7 @@ function show(visit: Visit, { access: { held, project } }: OpenProject) {
           visit={visit}
           name="channel"
           label="IRC channel of its events"
+          names={knownNames.channels(visit)}
           hint="Empty for none."
           value={channel}
         />

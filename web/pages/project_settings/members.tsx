@@ -1,3 +1,4 @@
+import { knownNames } from "../../parts/known_names.ts";
 import { memberRequestSchema } from "../../../services/projects/mod.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Form, Select, TextField } from "../../parts/form.tsx";
@@ -73,6 +74,7 @@ function show(visit: Visit, { access: { held } }: OpenProject) {
           visit={visit}
           name="name"
           label="Name of an agent, a person or an admin"
+          names={knownNames.accounts(visit)}
           required
         />
         <Select visit={visit} name="role" label="Role" options={ROLES} value="write" />

@@ -1,3 +1,4 @@
+import { wordsOf } from "../../parts/known_names.ts";
 import type { z } from "zod";
 import type {
   deliverySchema,
@@ -221,7 +222,7 @@ function DeliveryRow({ visit, delivery }: {
 }
 
 function requestOf(visit: Visit) {
-  const types = visit.entered("types").split(/[\s,]+/).filter((type) => type !== "");
+  const types = wordsOf(visit.entered("types"));
   return { url: visit.entered("url").trim(), types };
 }
 

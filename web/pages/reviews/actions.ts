@@ -1,3 +1,4 @@
+import { wordsOf } from "../../parts/known_names.ts";
 import type { Leads } from "../../page.ts";
 import { openProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
@@ -91,7 +92,7 @@ export function withdraw(visit: Visit): Promise<Leads> {
 
 /** Asks accounts for a verdict. */
 export function ask(visit: Visit): Promise<Leads> {
-  const reviewers = visit.entered("reviewers").split(/[\s,]+/).filter((name) => name !== "");
+  const reviewers = wordsOf(visit.entered("reviewers"));
   return send(visit, { path: "/reviewers", body: { reviewers } });
 }
 

@@ -1,3 +1,4 @@
+import { knownNames } from "../../parts/known_names.ts";
 import { ButtonForm, Form, TextField } from "../../parts/form.tsx";
 import { Time } from "../../parts/time.tsx";
 import { changesSince } from "./next_step.tsx";
@@ -83,7 +84,9 @@ function Reviewers({ visit, project, review, isOpen }: ReviewProps & { readonly 
               visit={visit}
               name="reviewers"
               label="Names"
-              hint="With spaces between them."
+              hint="With commas between them."
+              names={knownNames.accounts(visit)}
+              isList
               required
             />
             <button type="submit">Ask</button>

@@ -6,7 +6,7 @@ import {
   type KnownProvider,
 } from "../../../services/llm/mod.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
-import { wordsOf } from "../../parts/agent_forms.tsx";
+import { wordsOf } from "../../parts/known_names.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Field, Form, TextField } from "../../parts/form.tsx";
 import { Empty } from "../../parts/lists.tsx";
@@ -126,7 +126,7 @@ function BackendFields({ visit, known }: {
         visit={visit}
         name="allow"
         label="Allowed models"
-        hint="Patterns such as gpt-*, separated by spaces; empty: all"
+        hint="Patterns such as gpt-*, with commas between them; empty: all"
       />
       <TextField
         visit={visit}

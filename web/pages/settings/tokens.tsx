@@ -1,3 +1,4 @@
+import { knownNames } from "../../parts/known_names.ts";
 import {
   type IssuedToken,
   SCOPES,
@@ -90,12 +91,14 @@ function NewToken({ visit }: { readonly visit: Visit }) {
           name="owner"
           label="Owner"
           value={visit.query("owner") ?? ""}
+          names={knownNames.accounts(visit)}
           hint="An agent, a person or an admin. Leave it empty for a project’s token."
         />
         <TextField
           visit={visit}
           name="project"
           label="Project"
+          names={knownNames.projects(visit)}
           hint="In place of an owner: the token then opens this project alone."
         />
         <TextField visit={visit} name="name" label="Name" required maxlength={100} />

@@ -4,7 +4,7 @@ import {
   newWebhookSchema,
   type WebhookView,
 } from "../../../services/webhooks/mod.ts";
-import { wordsOf } from "../../parts/agent_forms.tsx";
+import { wordsOf } from "../../parts/known_names.ts";
 import { definePage, type View } from "../../page.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { Form, TextField } from "../../parts/form.tsx";

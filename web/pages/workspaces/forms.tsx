@@ -1,3 +1,4 @@
+import { knownNames } from "../../parts/known_names.ts";
 import { ButtonForm, Form, TextArea, TextField } from "../../parts/form.tsx";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
@@ -75,7 +76,9 @@ function ReviewForm({ visit, workspace, isOpen }: {
           visit={visit}
           name="reviewers"
           label="Reviewers"
-          hint="Names, with spaces between them."
+          hint="Names, with commas between them."
+          names={knownNames.accounts(visit)}
+          isList
         />
         <button class="primary" type="submit">Open the review</button>
       </Form>

@@ -1,3 +1,4 @@
+import { wordsOf } from "../../parts/known_names.ts";
 import type { z } from "zod";
 import type { reviewListSchema } from "../../../routes/projects/review_schemas.ts";
 import type { timelineSchema } from "../../../routes/projects/timeline.ts";
@@ -300,7 +301,7 @@ async function takeover(visit: Visit): Promise<Leads> {
 
 async function review(visit: Visit): Promise<Leads> {
   const { slug, base } = openProject(visit);
-  const reviewers = visit.entered("reviewers").split(/[\s,]+/).filter((name) => name !== "");
+  const reviewers = wordsOf(visit.entered("reviewers"));
   const { id } = await visit.change<{ id: number }>(slug, "POST", "/api/reviews/create", {
     title: visit.entered("title"),
     description: visit.entered("description").replaceAll("\r\n", "\n"),

@@ -39,13 +39,15 @@ export function AgentBoardView({ board, lately, details }: {
       {isEmpty
         ? (
           <Empty>
-            There are no agents. <a href="/agents">Register one</a>{" "}
+            There are no agents. <a href="/agents?register#register">Register one</a>{" "}
             to get the lines with which it logs in.
           </Empty>
         )
         : (
           <div class="board">
-            {WORK_STATES.map((state) => (
+            {WORK_STATES.filter((state) => state !== "halted" || board.halted.length > 0).map((
+              state,
+            ) => (
               <section class="board-state" aria-label={state}>
                 <h3>
                   <a href={`/agents?state=${encodeURIComponent(state)}`}>{headingOf(state)}</a>{" "}
