@@ -15,7 +15,7 @@ import type { Claim, Claims } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
 import { type AgentAtWork, type AgentBoard, atWork, makeBoard } from "./agent_board.ts";
 import { BranchTips } from "./branch_tips.ts";
-import { RecentEvents } from "./recent_events.ts";
+import { isForPeople, RecentEvents } from "./recent_events.ts";
 import type {
   AgentWorkload,
   FailedCheck,
@@ -117,7 +117,10 @@ export class Attention {
   async happened(principal: Principal, limit: number): Promise<readonly LoggedEvent[]> {
     await this.#recent.ready();
     const rights = this.#rightsOf(principal);
-    return this.#recent.newest(limit, (event) => mayKnow(principal, rights, event));
+    return this.#recent.newest(
+      limit,
+      (event) => isForPeople(event) && mayKnow(principal, rights, event),
+    );
   }
 
   /** The titles of the tickets of events that name only the ticket's id, by that id. */

@@ -20,6 +20,46 @@ const NOISE: ReadonlySet<string> = new Set([
   "project.tag",
 ]);
 
+/** What a person wants to know who comes back; a type may end in `*`. The event log has the rest. */
+const FOR_PEOPLE: readonly string[] = [
+  "agent.*",
+  "agents.*",
+  "account.created",
+  "admin.created",
+  "bot.alarm",
+  "bot.failed",
+  "bot.goal_*",
+  "bot.incident",
+  "bot.task_assigned",
+  "irc.banned",
+  "irc.channel_registered",
+  "irc.killed",
+  "irc.muted",
+  "irc.removed",
+  "project.*",
+  "question.asked",
+  "question.answered",
+];
+
+/** What concerns those who set up a project. */
+const OF_SETUP: ReadonlySet<string> = new Set([
+  "agent.rate_changed",
+  "agent.rotated",
+  "project.changed",
+  "project.mirror_changed",
+  "project.protection_changed",
+  "project.webhook_changed",
+]);
+
+/** Whether an event belongs on the first page of a person. */
+export function isForPeople({ type, data }: Pick<LoggedEvent, "type" | "data">): boolean {
+  if (OF_SETUP.has(type)) return false;
+  if (type === "project.status") return data["state"] === "failure" || data["state"] === "error";
+  return FOR_PEOPLE.some((one) =>
+    one.endsWith("*") ? type.startsWith(one.slice(0, -1)) : type === one
+  );
+}
+
 /**
  * The newest events, in memory, and the last one of each actor. It begins to follow the log when
  * somebody asks for the first time.

@@ -1,3 +1,4 @@
+import { PURPOSES } from "../policies/mod.ts";
 import { z } from "zod";
 import type { ChannelActivity } from "../bridge/mod.ts";
 import { parseEnvelope } from "../bridge/mod.ts";
@@ -221,7 +222,7 @@ function linesOf(shown: readonly Shown[], count: number): string[] {
 export function auditbot(eventLog: Pick<EventLog, "read" | "newest">) {
   return defineBot<"auditbot", Auditbot>({
     name: "auditbot",
-    purpose: "Answers questions about the event log.",
+    purpose: PURPOSES.auditbot,
     commands: [
       {
         name: "STATUS",

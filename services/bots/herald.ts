@@ -1,3 +1,4 @@
+import { PURPOSES } from "../policies/mod.ts";
 import { Invalid, ServiceError } from "../errors.ts";
 import { channelName } from "../irc/mod.ts";
 import { type BotCommandCall, type BotContext, type BotInstance, defineBot } from "./bot.ts";
@@ -100,7 +101,7 @@ class Herald implements BotInstance {
 export function herald(desk: HeraldDesk) {
   return defineBot<"herald", Herald>({
     name: "herald",
-    purpose: "Announces events from other programs in channels.",
+    purpose: PURPOSES.herald,
     commands: [
       {
         name: "STATUS",

@@ -1,3 +1,4 @@
+import { PURPOSES } from "../policies/mod.ts";
 import type { ChannelMessage } from "../bridge/mod.ts";
 import { Invalid, ServiceError, TooMany } from "../errors.ts";
 import { type BotCommandCall, type BotContext, defineBot } from "./bot.ts";
@@ -132,7 +133,7 @@ export function oracle(history: ChannelHistory) {
   const usage = "[#channel] [last=n] [format=text|json|toon]";
   return defineBot<"oracle", Oracle>({
     name: "oracle",
-    purpose: "Sums up what was said in a channel, to you alone.",
+    purpose: PURPOSES.oracle,
     commands: [
       {
         name: "SUMMARIZE",

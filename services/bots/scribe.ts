@@ -1,3 +1,4 @@
+import { PURPOSES } from "../policies/mod.ts";
 import { resolve } from "node:path";
 import {
   type ChannelMessage,
@@ -227,7 +228,7 @@ export interface ScribeOptions {
 export function scribe(options: ScribeOptions) {
   return defineBot<"scribe", Scribe>({
     name: "scribe",
-    purpose: "Writes what is said in channels into files, and finds it again.",
+    purpose: PURPOSES.scribe,
     commands: [
       {
         name: "TAIL",

@@ -1,3 +1,4 @@
+import { PURPOSES } from "../policies/mod.ts";
 import type { ChannelMessage } from "../bridge/mod.ts";
 import { Conflict, Invalid } from "../errors.ts";
 import { type BotCommandCall, type BotContext, defineBot } from "./bot.ts";
@@ -67,7 +68,7 @@ function timeOf(since: string): string {
 export function scroll(history: ChannelHistory) {
   return defineBot<"scroll", Scroll>({
     name: "scroll",
-    purpose: "Replays what was said in a channel, to you alone.",
+    purpose: PURPOSES.scroll,
     commands: [
       {
         name: "REPLAY",

@@ -1,3 +1,4 @@
+import { PURPOSES } from "../policies/mod.ts";
 import type { ChannelActivity } from "../bridge/mod.ts";
 import { type BotCommandCall, type BotContext, type BotInstance, defineBot } from "./bot.ts";
 import { countIn, readableChannel } from "./readable.ts";
@@ -89,7 +90,7 @@ function wordsFor({ kind, nick, by, to }: ChannelActivity): string {
 export function systembot(facts: SystemFacts) {
   return defineBot<"systembot", Systembot>({
     name: "systembot",
-    purpose: "Tells how the server is, and who came to and left its channels.",
+    purpose: PURPOSES.systembot,
     commands: [
       {
         name: "STATUS",

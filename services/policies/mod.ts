@@ -10,5 +10,6 @@ export {
   type PolicyDocument,
   type PolicyListener,
 } from "./policies.ts";
+export { purposeOf, PURPOSES } from "./purposes.ts";
 export { policiesSchema, policyPatchSchema } from "./schemas.ts";
 export { policyWarnings } from "./warnings.ts";

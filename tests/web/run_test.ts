@@ -26,7 +26,7 @@ Deno.test("people see no page of the administration, and guests are led to the l
       const led = await guest.get(path, { follow: false });
       assert.deepEqual([led.status, led.to], [303, `/login?next=${encodeURIComponent(path)}`]);
     }
-    assert.match((await admin.see("/")).text, /People Events Metrics Settings/);
+    assert.match((await admin.see("/")).text, /People Events Metrics Bots Settings/);
     assert.doesNotMatch((await person.see("/")).text, /Settings/);
   });
 });
@@ -65,7 +65,9 @@ Deno.test("an admin registers an agent, and its passphrase is shown once, ready 
     assert.equal(made.status, 201);
     const [, passphrase = ""] = /Passphrase ([0-9a-f]{64})/.exec(made.text) ?? [];
     const lines = [
-      `curl -s -u 'scout:${passphrase}' http://muster.test/v1/channels`,
+      `curl -s -u 'scout:${passphrase}' 'http://muster.test/v1/channels/work/messages' -d '{"text":`,
+      `curl -s -u 'scout:${passphrase}' 'http://muster.test/v1/agents/scout/messages?wait_seconds=60'`,
+      "http://127.0.0.1:8081/mcp",
       "muster mcp install claude --agent scout --url http://muster.test",
       `fossil clone -B 'scout:${passphrase}' http://muster.test/projects/SLUG/fossil`,
       `-sasl_username scout -sasl_password ${passphrase}`,

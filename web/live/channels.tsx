@@ -1,3 +1,4 @@
+import { isRobot } from "../parts/chat/robots.ts";
 import type { Context } from "hono";
 import type { AppEnv } from "../../routes/context.ts";
 import { callerOf } from "../../routes/context.ts";
@@ -48,10 +49,10 @@ export class ChannelStream {
   constructor(surroundings: Surroundings, unread: UnreadWatch) {
     this.#surroundings = surroundings;
     this.#unread = unread;
-    const { agents: { roster }, bridge } = surroundings.services;
+    const { bridge } = surroundings.services;
     this.#frames = new EventFrames((item) => {
       if (!("text" in item)) return eventOf(item);
-      const isAgent = roster.find(item.nick) !== null;
+      const isAgent = isRobot(surroundings.services, item.nick);
       return messageEvent(item.id, String(<Message message={item} isAgent={isAgent} />));
     });
     bridge?.onChanged((source, change) => {
@@ -69,7 +70,7 @@ export class ChannelStream {
   }
 
   #entryOf({ nick, sign }: Present): Entry {
-    return [nick, sign, this.#surroundings.services.agents.roster.find(nick) !== null];
+    return [nick, sign, isRobot(this.#surroundings.services, nick)];
   }
 
   /**

@@ -6,6 +6,7 @@ import { sessionOf } from "../../routes/middleware/session.ts";
 import { Unauthorized } from "../../services/errors.ts";
 import type { PrivateMessage } from "../../services/irc/mod.ts";
 import { Message } from "../parts/chat/message.tsx";
+import { isRobot } from "../parts/chat/robots.ts";
 import type { Surroundings } from "../visit.ts";
 import { messageEvent, unreadEvent } from "./message_event.ts";
 import { answerStream } from "./request.ts";
@@ -20,12 +21,11 @@ export class ConversationStream {
   constructor(surroundings: Surroundings, unread: UnreadWatch) {
     this.#surroundings = surroundings;
     this.#unread = unread;
-    const { agents: { roster } } = surroundings.services;
     this.#frames = new EventFrames((item) => {
       if ("kind" in item) return unreadEvent(item);
       const { time, ...message } = item;
       const shown = { ...message, timestamp: new Date(time).toISOString() };
-      const isAgent = roster.find(message.nick) !== null;
+      const isAgent = isRobot(surroundings.services, message.nick);
       return messageEvent(message.id, String(<Message message={shown} isAgent={isAgent} />));
     });
   }

@@ -98,7 +98,7 @@ function Facts({ visit, agent }: { readonly visit: Visit; readonly agent: Agent 
       <dt>Last seen</dt>
       <dd>
         {agent.online
-          ? "is here"
+          ? "now"
           : agent.last_seen === null
           ? "never"
           : <Time at={agent.last_seen} />}
@@ -273,6 +273,7 @@ async function rotate(visit: Visit): Promise<View> {
         registration={registration}
         channels={agents.get(nick).channels}
         origin={visit.origin}
+        mcpAddress={visit.services.config.mcp_addr}
       />
       <p>
         <a class="button primary" href={here(visit)}>Go to {registration.nick}</a>

@@ -164,7 +164,7 @@ function AgentRow({ agent, details }: { readonly agent: AgentAtWork; readonly de
       <td class="soft small nowrap">
         <span class="stack-label">seen</span>
         {agent.online
-          ? "is here"
+          ? "now"
           : agent.lastSeen === null
           ? "never"
           : <Time at={new Date(agent.lastSeen).toISOString()} />}
@@ -225,7 +225,12 @@ async function register(visit: Visit): Promise<View> {
   const body = (
     <>
       <h1>{nick} is registered</h1>
-      <AgentLogin registration={registration} channels={request.channels} origin={visit.origin} />
+      <AgentLogin
+        registration={registration}
+        channels={request.channels}
+        origin={visit.origin}
+        mcpAddress={visit.services.config.mcp_addr}
+      />
       <p class="row">
         <a class="button primary" href={`/agents/${encodeURIComponent(nick)}`}>Go to {nick}</a>
         <a class="button" href="/agents">All agents</a>

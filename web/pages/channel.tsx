@@ -1,3 +1,4 @@
+import { isRobot } from "../parts/chat/robots.ts";
 import { ArrowUp } from "lucide-static";
 import type { FoundMessages } from "../../services/bridge/mod.ts";
 import type { ChannelPart } from "../../services/chats/mod.ts";
@@ -80,7 +81,7 @@ function Part({ visit, channel, part }: {
   readonly channel: string;
   readonly part: ChannelPart;
 }) {
-  const { services: { chats, agents: { roster } }, caller, url: { pathname } } = visit;
+  const { services: { chats }, caller, url: { pathname } } = visit;
   const { messages, hasOlder, hasNewer } = part;
   const readUpTo = chats.readUpTo(caller, channel);
   const [oldest, newest] = [messages[0]?.timestamp, messages.at(-1)?.timestamp];
@@ -101,7 +102,7 @@ function Part({ visit, channel, part }: {
       <MessageList
         messages={messages}
         own={visit.principal.name}
-        isAgent={(nick) => roster.find(nick) !== null}
+        isAgent={(nick) => isRobot(visit.services, nick)}
         readUpTo={hasNewer ? null : readUpTo}
         label={`Messages of ${channel}`}
       />
@@ -126,14 +127,14 @@ function Found({ visit, found, words }: {
   readonly found: FoundMessages;
   readonly words: string;
 }) {
-  const { services: { agents: { roster } }, url: { pathname } } = visit;
+  const { pathname } = visit.url;
   const { messages, searchedTo } = found;
   return (
     <>
       <MessageList
         messages={messages.toReversed()}
         own={visit.principal.name}
-        isAgent={(nick) => roster.find(nick) !== null}
+        isAgent={(nick) => isRobot(visit.services, nick)}
         readUpTo={null}
         label={`Messages with ${words}`}
       />

@@ -111,7 +111,7 @@ function ChannelList({ channels }: { readonly channels: readonly ListedChannel[]
           )}
           {last !== null && (
             <p class="last soft small">
-              <bdi>{last.nick}</bdi>: <bdi>{plainText(last.text).slice(0, BEGINNING)}</bdi>{" "}
+              <bdi>{last.nick}</bdi>: <bdi>{plainText(last.text).slice(0, BEGINNING)}</bdi> ·{" "}
               <Time at={last.timestamp} />
             </p>
           )}

@@ -38,25 +38,25 @@ function show(visit: Visit): View {
         </p>
       )}
       {rules.length > 0 && (
-          <ul class="list" data-keys="list">
-            {rules.map(({ name, field, value, halted, reason, by, since }) => (
-              <li class="token">
-                <div>
-                  {name}: {halted ? "halted" : "goes on"}
-                  {reason !== null && `: ${reason}`}
-                  <div class="soft small">
-                    by {by}, <Time at={since} />
-                  </div>
+        <ul class="list" data-keys="list">
+          {rules.map(({ name, field, value, halted, reason, by, since }) => (
+            <li class="token">
+              <div>
+                {name}: {halted ? "halted" : "goes on"}
+                {reason !== null && `: ${reason}`}
+                <div class="soft small">
+                  by {by}, <Time at={since} />
                 </div>
-                <ButtonForm
-                  visit={visit}
-                  action={halted ? "resume" : "halt"}
-                  values={{ [field]: value }}
-                  label={halted ? "Resume" : "Halt"}
-                />
-              </li>
-            ))}
-          </ul>
+              </div>
+              <ButtonForm
+                visit={visit}
+                action={halted ? "resume" : "halt"}
+                values={{ [field]: value }}
+                label={halted ? "Resume" : "Halt"}
+              />
+            </li>
+          ))}
+        </ul>
       )}
       <div class="halt-forms">
         <section class="card" aria-labelledby="halt-some">

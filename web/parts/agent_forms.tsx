@@ -22,7 +22,13 @@ export function NewAgentForms({ visit }: { readonly visit: Visit }) {
           An IRC account that exists becomes an agent and keeps its password.
         </p>
         <Form visit={visit} action="adopt">
-          <TextField visit={visit} name="account" label="Account" required names={knownNames.people(visit)} />
+          <TextField
+            visit={visit}
+            name="account"
+            label="Account"
+            required
+            names={knownNames.people(visit)}
+          />
           <DutyFields visit={visit} prefix="adopted_" />
           <div class="row">
             <button class="primary" type="submit">Adopt</button>

@@ -2,14 +2,18 @@ import { IRC_CLIENTS, loginLines, type Registration } from "../../services/agent
 import { Copyable } from "./copy.tsx";
 
 /** How an agent's credentials are used; the only place where they are shown. */
-export function AgentLogin({ registration, channels, origin }: {
+export function AgentLogin({ registration, channels, origin, mcpAddress }: {
   readonly registration: Registration;
   /** The channels in which it works, with their `#`. */
   readonly channels: readonly string[];
   /** The address of this server, such as `https://muster.example`. */
   readonly origin: string;
+  /** The address at which MCP alone listens, such as `127.0.0.1:8081`; empty if there is none. */
+  readonly mcpAddress: string;
 }) {
   const { server, credentials: { nick, passphrase } } = registration;
+  const channel = encodeURIComponent((channels[0] ?? "general").replace(/^#/, ""));
+  const call = (path: string) => `curl -s -u '${nick}:${passphrase}' '${origin}/v1${path}'`;
   const basic = btoa(`${nick}:${passphrase}`);
   return (
     <div class="login-lines">
@@ -40,10 +44,26 @@ export function AgentLogin({ registration, channels, origin }: {
         <code>cursor</code> or <code>vscode</code>. Every other client takes this entry:
       </p>
       <Copyable text={mcpEntry(origin, basic)} label="the entry for MCP clients" />
+      {mcpAddress !== "" && (
+        <p class="soft small">
+          On the machine of the server, <code>http://{mcpAddress}/mcp</code> offers the same tools.
+        </p>
+      )}
       <h3>HTTP</h3>
+      <p>It speaks in a channel:</p>
       <Copyable
-        text={`curl -s -u '${nick}:${passphrase}' ${origin}/v1/channels`}
-        label="the line for curl"
+        text={`${call(`/channels/${channel}/messages`)} -d '{"text": "hello"}'`}
+        label="the line that speaks in a channel"
+      />
+      <p>It reads the channel:</p>
+      <Copyable
+        text={call(`/channels/${channel}/messages`)}
+        label="the line that reads a channel"
+      />
+      <p>It waits a minute for what others write to it, or in which they name it:</p>
+      <Copyable
+        text={call(`/agents/${nick}/messages?wait_seconds=60`)}
+        label="the line that reads the inbox"
       />
       <h3>IRC clients</h3>
       {IRC_CLIENTS.map((client) => (

@@ -12,6 +12,7 @@ import {
   ScrollText,
   Settings,
   Users,
+  Workflow,
 } from "lucide-static";
 import type { View } from "../page.ts";
 import type { Theme } from "../theme.ts";
@@ -88,13 +89,20 @@ const PLACES = [
   { to: "/people", words: "People", key: "u", icon: Users, isAdmins: true },
   { to: "/events", words: "Events", key: "e", icon: ScrollText, isAdmins: true },
   { to: "/metrics", words: "Metrics", key: "m", icon: Activity, isAdmins: true },
+  { to: "/settings/policies", words: "Bots", key: "b", icon: Workflow, isAdmins: true },
   { to: "/settings", words: "Settings", key: "s", icon: Settings, isAdmins: true },
 ] as const;
 
 function Sidebar({ visit, theme }: { readonly visit: Visit; readonly theme: Theme }) {
   const { pathname } = visit.url;
-  const isHere = (to: string) =>
+  const isBelow = (to: string) =>
     to === "/" ? pathname === "/" : `${pathname}/`.startsWith(`${to}/`);
+  // The longest address that fits: a part of the settings has a place of its own.
+  const here =
+    PLACES.map(({ to }) => to).filter(isBelow).toSorted((one, other) =>
+      other.length - one.length
+    )[0];
+  const isHere = (to: string) => to === here;
   return (
     <nav class="sidebar" aria-label="Places">
       <button class="sidebar-toggle" type="button" aria-expanded="false" data-toggle="sidebar">

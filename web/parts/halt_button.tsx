@@ -4,10 +4,15 @@ import { ConfirmForm } from "./confirm.tsx";
 import { ButtonForm, TextField } from "./form.tsx";
 import { Icon } from "./icon.tsx";
 
+/** The longest address to which the buttons lead back, in characters. */
+const LONGEST = 1000;
+
 /** The stop button of every page, for admins; while all agents are halted, the way back. */
 export function HaltButton({ visit }: { readonly visit: Visit }) {
   const { halts } = visit.services.agents;
-  const values = { next: visit.url.pathname + visit.url.search };
+  const here = visit.url.pathname + visit.url.search;
+  // What is longer is no address of a page.
+  const values: Readonly<Record<string, string>> = here.length > LONGEST ? {} : { next: here };
   if (halts.coversEverybody) {
     return (
       <ButtonForm visit={visit} action="resume" to="/halt" values={values} label="Resume agents" />

@@ -3,7 +3,7 @@ import type { PropsWithChildren } from "hono/jsx";
 /** The parts of the settings. */
 const PARTS = [
   ["tokens", "Tokens"],
-  ["policies", "Policies"],
+  ["policies", "Bots and policies"],
   ["llm", "LLM backends"],
   ["bans", "Bans"],
   ["clients", "IRC clients"],

@@ -1,3 +1,4 @@
+import { PURPOSES } from "../../policies/mod.ts";
 import { Invalid, NotFound, ServiceError } from "../../errors.ts";
 import { foldCase } from "../../irc/mod.ts";
 import { type BotCommandCall, type BotContext, type BotMessage, defineBot } from "../bot.ts";
@@ -268,8 +269,7 @@ function lineOf({ number, severity, nick, channel, reason, source, dismissed }: 
 export function sentinel(parts: SentinelParts) {
   return defineBot<"sentinel", Sentinel>({
     name: "sentinel",
-    purpose:
-      "Judges what is said by rules and, with a backend, by a model; reports, and never acts.",
+    purpose: PURPOSES.sentinel,
     commands: [
       {
         name: "REPORT",

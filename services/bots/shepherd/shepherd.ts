@@ -1,3 +1,4 @@
+import { PURPOSES } from "../../policies/mod.ts";
 import { Forbidden, Invalid, NotFound, ServiceError } from "../../errors.ts";
 import { parseEnvelope } from "../../bridge/mod.ts";
 import {
@@ -312,7 +313,7 @@ function nameOf({ account, nick }: Speaker): string {
 export function shepherd(parts: ShepherdParts) {
   return defineBot<"shepherd", Shepherd>({
     name: "shepherd",
-    purpose: "Keeps goals and tasks, asks how they are, and proposes what to do next.",
+    purpose: PURPOSES.shepherd,
     commands: [
       {
         name: "GOAL",

@@ -1,3 +1,4 @@
+import { PURPOSES } from "../../policies/mod.ts";
 import { Conflict, Invalid, NotFound } from "../../errors.ts";
 import { type ChannelActivity, parseEnvelope } from "../../bridge/mod.ts";
 import { foldCase, isNick } from "../../irc/mod.ts";
@@ -217,8 +218,7 @@ function same(one: string, other: string): boolean {
 export function snitch(parts: SnitchParts) {
   return defineBot<"snitch", Snitch>({
     name: "snitch",
-    purpose:
-      "Raises alarms about floods, users that come and go, and watched agents that are gone.",
+    purpose: PURPOSES.snitch,
     commands: [
       {
         name: "WATCH",

@@ -1,3 +1,4 @@
+import { PURPOSES } from "../../policies/mod.ts";
 import { z } from "zod";
 import { Forbidden, ServiceError } from "../../errors.ts";
 import { foldCase } from "../../irc/mod.ts";
@@ -251,8 +252,7 @@ function keyOf({ account, nick }: Speaker): string {
 export function steward(parts: StewardParts) {
   return defineBot<"steward", Steward>({
     name: "steward",
-    purpose:
-      "Warns, mutes and kicks: by command and, if its policy says so, on sentinel's reports.",
+    purpose: PURPOSES.steward,
     commands: [
       ...moderationCommands<Steward>("account"),
       {

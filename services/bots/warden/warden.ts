@@ -1,3 +1,4 @@
+import { PURPOSES } from "../../policies/mod.ts";
 import type { JudgedMessage } from "../../irc/mod.ts";
 import { type Mute, subjectOf } from "../../irc_server/mutes/mod.ts";
 import type { AccountDirectory } from "../../identity/mod.ts";
@@ -163,7 +164,7 @@ const PATTERNS: Readonly<Record<Pattern, string>> = {
 export function warden(parts: WardenParts) {
   return defineBot<"warden", Warden>({
     name: "warden",
-    purpose: "Stops floods, loops and endless exchanges before they reach a channel.",
+    purpose: PURPOSES.warden,
     commands: [
       ...moderationCommands<Warden>("channelOperator"),
       {

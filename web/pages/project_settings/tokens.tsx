@@ -53,14 +53,14 @@ async function show(visit: Visit, project: OpenProject) {
                   <span>
                     made <Time at={created_at} />
                   </span>
-                  {expires_at !== null && (
-                    <span>
-                      ends <Time at={expires_at} />
-                    </span>
-                  )}
                   {last_used === null ? <span>never used</span> : (
                     <span>
                       used <Time at={last_used} />
+                    </span>
+                  )}
+                  {expires_at === null ? <span>no end</span> : (
+                    <span>
+                      ends <Time at={expires_at} />
                     </span>
                   )}
                 </span>

@@ -6,6 +6,7 @@ import {
   policyFields,
   policyPatchSchema,
   policyWarnings,
+  purposeOf,
 } from "../../../services/policies/mod.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Form, TextArea } from "../../parts/form.tsx";
@@ -22,11 +23,11 @@ function show(visit: Visit): View {
   const body = (
     <SettingsFrame part="policies">
       {policies === null
-        ? <Empty>The configuration turns policies off.</Empty>
+        ? <Empty>The configuration turns bots and their policies off (policies.enabled).</Empty>
         : <Policies visit={visit} document={policies.read()} />}
     </SettingsFrame>
   );
-  return { title: "Policies", body };
+  return { title: "Bots and policies", body };
 }
 
 function Policies({ visit, document }: {
@@ -38,6 +39,17 @@ function Policies({ visit, document }: {
   const settings = Object.hasOwn(document, bot) ? document[bot] : undefined;
   return (
     <div class="policies">
+      <form class="policy-choice row" action="/settings/policies">
+        <label for="bot-choice">Bot</label>
+        <select id="bot-choice" name="bot">
+          {names.map((name) => (
+            <option value={name} selected={name === bot}>
+              {name}, {isOn(document[name]) ? "on" : "off"}
+            </option>
+          ))}
+        </select>
+        <button type="submit">Show</button>
+      </form>
       <ul class="list" data-keys="list">
         {names.map((name) => (
           <li>
@@ -47,9 +59,10 @@ function Policies({ visit, document }: {
             >
               {name}
             </a>{" "}
-            {document[name]?.["enabled"] === true
+            {isOn(document[name])
               ? <span class="badge good">on</span>
               : <span class="badge">off</span>}
+            {purposeOf(name) !== null && <div class="soft small">{purposeOf(name)}</div>}
           </li>
         ))}
       </ul>
@@ -58,6 +71,10 @@ function Policies({ visit, document }: {
         : <Policy visit={visit} bot={bot} settings={settings} />}
     </div>
   );
+}
+
+function isOn(settings: JsonObject | undefined): boolean {
+  return settings?.["enabled"] === true;
 }
 
 /** The bot whose settings are shown first: one that is on, if there is one. */
@@ -76,6 +93,9 @@ function Policy({ visit, bot, settings }: {
   return (
     <section aria-labelledby="bot">
       <h2 id="bot">{bot}</h2>
+      <p>
+        {purposeOf(bot) ?? "muster has no bot of this name: the settings are kept, and do nothing."}
+      </p>
       {warnings.map((warning) => (
         <div class="notice">
           <p>{warning}.</p>

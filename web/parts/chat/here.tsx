@@ -1,3 +1,4 @@
+import { isRobot } from "./robots.ts";
 import { Bot, Users } from "lucide-static";
 import type { Present } from "../../../services/chats/mod.ts";
 import { colorOf } from "../../elements/chat_rules.ts";
@@ -15,7 +16,6 @@ export function Here({ visit, present }: {
   readonly visit: Visit;
   readonly present: readonly Present[];
 }) {
-  const { roster } = visit.services.agents;
   const shown = present.slice(0, MAX_HERE);
   return (
     <details class="here" open>
@@ -31,7 +31,7 @@ export function Here({ visit, present }: {
             <a href={`/messages/${encodeURIComponent(nick)}`} class={`color-${colorOf(nick)}`}>
               <span class="sign" title={SIGNS[sign]}>{sign}</span>
               <bdi>{nick}</bdi>
-              {roster.find(nick) !== null && <Icon svg={Bot} />}
+              {isRobot(visit.services, nick) && <Icon svg={Bot} />}
             </a>
           </li>
         ))}
