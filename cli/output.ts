@@ -63,9 +63,32 @@ export function bold(text: string, stream: typeof Deno.stdout): string {
   return isPlain ? text : `\x1b[1m${text}\x1b[22m`;
 }
 
-/** How to call this program: the executable by its name, the tree by its task. */
+/**
+ * How to call this program from the folder in which the person stands: the executable by its name,
+ * the tree by its task.
+ */
 export function commandName(): string {
-  return Deno.build.standalone ? "muster" : "npx deno@2.9.6 task start";
+  return Deno.build.standalone ? "muster" : `npx deno@2.9.6 task ${wayToTree()}start`;
+}
+
+/** A task runs in the folder of its tree, and knows from this variable where it was called. */
+function wayToTree(): string {
+  const [stands, tree] = [Deno.env.get("INIT_CWD") ?? "", Deno.cwd()];
+  const isInside = stands === "" || `${stands}/`.startsWith(`${tree}/`);
+  return isInside || !exists(`${tree}/deno.json`) ? "" : `--cwd ${quoted(tree)} `;
+}
+
+function exists(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
+
+/** A path as a word of the shell. */
+function quoted(path: string): string {
+  return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 /** Makes untrusted text safe for a terminal: control characters become visible. */

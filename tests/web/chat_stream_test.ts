@@ -82,7 +82,7 @@ Deno.test("the stream of a channel has messages as HTML, who comes and goes, and
     const [here, joined, message, topic, left] = stream.events;
     assert.deepEqual([here?.name, here?.data], [
       "here",
-      '[["bob","@",false],["bridge","@",false]]',
+      '[["bob","@",false],["bridge","@",true]]',
     ]);
     assert.deepEqual([joined?.name, joined?.data], ["joined", '["eve","",false]']);
     assert.match(message?.data ?? "", /^<li class="message" id="m-[^"]+".*&lt;b&gt;one&lt;\/b&gt;/);

@@ -65,7 +65,7 @@ Deno.test("an admin registers an agent, and its passphrase is shown once, ready 
     assert.equal(made.status, 201);
     const [, passphrase = ""] = /Passphrase ([0-9a-f]{64})/.exec(made.text) ?? [];
     const lines = [
-      `curl -s -u 'scout:${passphrase}' 'http://muster.test/v1/channels/work/messages' -d '{"text":`,
+      `curl -s -u 'scout:${passphrase}' 'http://muster.test/v1/channels/general/messages' -d '{"text`,
       `curl -s -u 'scout:${passphrase}' 'http://muster.test/v1/agents/scout/messages?wait_seconds=60'`,
       "http://127.0.0.1:8081/mcp",
       "muster mcp install claude --agent scout --url http://muster.test",

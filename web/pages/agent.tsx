@@ -97,11 +97,7 @@ function Facts({ visit, agent }: { readonly visit: Visit; readonly agent: Agent 
       <dd>{agent.type}</dd>
       <dt>Last seen</dt>
       <dd>
-        {agent.online
-          ? "now"
-          : agent.last_seen === null
-          ? "never"
-          : <Time at={agent.last_seen} />}
+        {agent.online ? "now" : agent.last_seen === null ? "never" : <Time at={agent.last_seen} />}
       </dd>
       <dt>Registered</dt>
       <dd>
