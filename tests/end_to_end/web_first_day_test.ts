@@ -58,7 +58,7 @@ async function seeItArrive({ person, program, browser }: Day, passphrase: string
   await person.sees("Last seen never", ".facts");
   await browser.page.waitForSelector("body[data-live-state=open]");
   const irc = await IrcClient.connect(program.irc);
-  await person.seesLive("Last seen is here", ".facts", async () => {
+  await person.seesLive("Last seen now", ".facts", async () => {
     await irc.register({ nick: "scout", password: passphrase });
     await irc.join("#general");
   });
