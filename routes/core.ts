@@ -19,6 +19,7 @@ import { heraldRoutes, heraldWebhookRoutes } from "./v1/herald.ts";
 import { ircRoutes } from "./v1/irc.ts";
 import { llmRoutes } from "./v1/llm.ts";
 import { openAiRoutes } from "./v1/llm_openai.ts";
+import { llmUsageRoutes } from "./v1/llm_usage.ts";
 import { loginRoutes } from "./login.ts";
 import { metricRoutes } from "./v1/metrics.ts";
 import { jsonBody } from "./middleware/body.ts";
@@ -109,6 +110,7 @@ export function createGroups(
     tokens: tokenRoutes(services),
     llm: llmRoutes(llm, completions),
     openai: openAiRoutes(llm, completions),
+    llmUsage: llmUsageRoutes(services),
     admins: adminRoutes(services.admins),
     login: loginRoutes({ ...services, bodyLimits: bodyLimitsOf(config) }),
     channels: channelRoutes({ bridge, bufferSize, identity, agents, streams }),

@@ -153,6 +153,11 @@ export const ROUTES = {
   "POST /v1/llm/complete": ["llm", "models"],
   "POST /v1/llm/openai/chat/completions": ["openai", "models"],
   "GET /v1/llm/openai/models": ["openai", "models"],
+  "GET /v1/llm/usage": ["llmUsage", "coordination"],
+  "GET /v1/llm/calls": ["llmUsage", "coordination"],
+  "GET /v1/llm/budgets": ["llmUsage", "coordination"],
+  "PUT /v1/llm/budgets/{budget}": ["llmUsage", "server"],
+  "DELETE /v1/llm/budgets/{budget}": ["llmUsage", "server"],
 } as const satisfies Record<
   string,
   readonly [group: string, opens: Opens, trait?: Trait]

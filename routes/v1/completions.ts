@@ -1,3 +1,4 @@
+import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { Waits } from "../../http/mod.ts";
 import { ServiceError } from "../../services/errors.ts";
@@ -5,6 +6,16 @@ import type { Identity } from "../../services/identity/mod.ts";
 import type { Completion, CompletionRequest, Gateway } from "../../services/llm/mod.ts";
 import { type AppEnv, callerOf } from "../context.ts";
 import { STREAM_HEADERS } from "../event_streams.ts";
+
+const TICKET_HEADER = "X-Muster-Ticket";
+
+/** The headers of a request to a language model. */
+export const ticketHeaders = z.object({
+  [TICKET_HEADER]: z.string().max(200).optional().openapi({
+    description: "What the call is for, in the ledger: PROJECT/TICKET, or a ticket that you " +
+      "hold; by default, the ticket that you hold, if it is one",
+  }),
+});
 
 export interface CompletionsOptions {
   readonly gateway: Pick<Gateway, "complete">;
@@ -34,8 +45,12 @@ export class Completions {
    *
    * @throws ServiceError like `Gateway.complete`
    */
-  async answer(context: Context<AppEnv>, request: CompletionRequest) {
-    const completion = await this.#complete(context, request);
+  async answer(
+    context: Context<AppEnv>,
+    request: CompletionRequest,
+    { [TICKET_HEADER]: ticket }: z.infer<typeof ticketHeaders>,
+  ) {
+    const completion = await this.#complete(context, request, ticket ?? null);
     if (completion.kind === "stream") {
       return context.body(serverSentEvents(completion.chunks), 200, STREAM_HEADERS);
     }
@@ -43,10 +58,14 @@ export class Completions {
   }
 
   /** Resolves at the first chunk of a stream, and keeps waiting for the last one. */
-  #complete(context: Context<AppEnv>, request: CompletionRequest): Promise<Completion> {
+  #complete(
+    context: Context<AppEnv>,
+    request: CompletionRequest,
+    ticket: string | null,
+  ): Promise<Completion> {
     return new Promise((resolve, reject) => {
       this.wait(context, async (signal) => {
-        const answer = await this.#gateway.complete(request, callerOf(context), signal);
+        const answer = await this.#gateway.complete(request, callerOf(context), signal, ticket);
         resolve(answer);
         if (answer.kind === "stream") await answer.ended;
       }).catch(reject);

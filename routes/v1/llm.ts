@@ -5,7 +5,7 @@ import {
   completionRequestSchema,
   type Llm,
 } from "../../services/llm/mod.ts";
-import { type Completions } from "./completions.ts";
+import { type Completions, ticketHeaders } from "./completions.ts";
 import { callerOf, newRoutes } from "../context.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
@@ -104,6 +104,7 @@ const listKnown = route("GET /v1/llm/known", {
 const complete = route("POST /v1/llm/complete", {
   summary: "Complete a chat with a model",
   request: {
+    headers: ticketHeaders,
     body: jsonRequest(completionRequestSchema.meta({ id: "ChatCompletionRequest" }), {
       model: "gpt-5",
       messages: [{ role: "user", content: "Say hello." }],
@@ -147,5 +148,9 @@ export function llmRoutes({ backends, gateway }: Llm, completions: Completions) 
     })
     .openapi(discover, async (context) => context.json(await backends.discover(), 200))
     .openapi(listKnown, (context) => context.json(backends.known(), 200))
-    .openapi(complete, (context) => completions.answer(context, context.req.valid("json")));
+    .openapi(
+      complete,
+      (context) =>
+        completions.answer(context, context.req.valid("json"), context.req.valid("header")),
+    );
 }

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { completionRequestSchema, type Llm } from "../../services/llm/mod.ts";
-import type { Completions } from "./completions.ts";
+import { type Completions, ticketHeaders } from "./completions.ts";
 import { newRoutes } from "../context.ts";
 import { route } from "../route.ts";
 import { json, jsonRequest, openAiErrors } from "../schemas.ts";
@@ -18,6 +18,7 @@ const listSchema = z.object({ object: z.literal("list"), data: z.array(modelSche
 const complete = route("POST /v1/llm/openai/chat/completions", {
   summary: "Complete a chat with a model, for clients of OpenAI's API",
   request: {
+    headers: ticketHeaders,
     body: jsonRequest(completionRequestSchema, {
       model: "main/gpt-5",
       messages: [{ role: "user", content: "Say hello." }],
@@ -46,7 +47,11 @@ const listModels = route("GET /v1/llm/openai/models", {
 /** `/v1/llm/openai…`: the base URL for OpenAI's SDKs. */
 export function openAiRoutes({ gateway }: Llm, completions: Completions) {
   return newRoutes()
-    .openapi(complete, (context) => completions.answer(context, context.req.valid("json")))
+    .openapi(
+      complete,
+      (context) =>
+        completions.answer(context, context.req.valid("json"), context.req.valid("header")),
+    )
     .openapi(listModels, async (context) => {
       const models = await completions.wait(context, (signal) => gateway.allModels(signal));
       const data = models.map(({ id, backend }) => (

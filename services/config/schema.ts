@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { channelName, NICK_PATTERN } from "../irc/mod.ts";
+import { configuredPricesSchema } from "../ledger/prices/mod.ts";
 import { configuredBackendsSchema } from "../llm/catalog/mod.ts";
 import { parseAddress } from "./address.ts";
 import { checkNetwork, networkKeys } from "./network.ts";
@@ -117,6 +118,12 @@ const llm = z.strictObject({
     idle_seconds: z.number().positive().max(3600).default(120),
     total_seconds: z.number().positive().max(86_400).default(900),
     answer_bytes: z.int().min(1024).default(8_388_608),
+  }).prefault({}),
+  prices: configuredPricesSchema.default([]),
+  ledger: z.strictObject({
+    max_calls: count.default(1_000_000),
+    max_days: count.default(90),
+    max_usage_days: count.default(1100),
   }).prefault({}),
 });
 

@@ -16,6 +16,7 @@ import type {
 import { DirectMessages, type Inboxes } from "../inboxes/mod.ts";
 import type { IrcServer } from "../irc/mod.ts";
 import type { IrcBans } from "../irc_server/bans/mod.ts";
+import { type LedgerServices, openLedger } from "../ledger/mod.ts";
 import { type Llm, openLlm } from "../llm/mod.ts";
 import type { Log } from "../log.ts";
 import { type MetricHistory, Metrics, Status } from "../metrics/mod.ts";
@@ -59,6 +60,8 @@ export interface Services {
   readonly ircServer: Pick<IrcServer, "clients"> | null;
   readonly ircBans: IrcBans | null;
   readonly llm: Llm;
+  /** What calls of models took, and budgets. */
+  readonly accounting: LedgerServices;
   readonly hosting: Hosting;
   /** For the home page. */
   readonly attention: Attention;
@@ -102,13 +105,18 @@ export async function startServices(
   if (bridge !== null) started.defer(() => bridge.stop());
   irc.attach(bridge);
   const directMessages = makeDirectMessages(stores, irc, bridge);
-  const { halts } = people.agents;
-  const llm = openLlm({ database, config: config.llm, environment, log, scheduler, halts });
-  const { gateway } = llm;
-  started.defer(() => gateway.close());
   const hosting = await openHosting(hostingOptionsOf(stores, irc, bridge), started);
   // It enters channels, and only now is known which of them are closed.
   bridge?.start();
+  const { halts, roster } = people.agents;
+  const accounting = await openLedger(
+    { ...hosting, database, roster, config: config.llm, scheduler, log },
+    started,
+  );
+  const { ledger } = accounting;
+  const llm = openLlm({ database, config: config.llm, environment, ledger, scheduler, halts });
+  const { gateway } = llm;
+  started.defer(() => gateway.close());
   const { agents } = people;
   const attention = new Attention({ ...hosting, agents, eventLog, scheduler });
   started.defer(() => attention.close());
@@ -125,6 +133,7 @@ export async function startServices(
     log,
   });
   started.defer(() => questionNotices.close());
+  needs.add(accounting.budgetNeeds);
   const haltNotices = new HaltNotices({
     halts,
     commands: people.haltCommands,
@@ -168,6 +177,7 @@ export async function startServices(
     eventLog,
     policies,
     llm,
+    accounting,
     hosting,
     attention,
     needs,

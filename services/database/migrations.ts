@@ -301,4 +301,70 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
   CREATE INDEX questions_by_project ON questions (project_id, id) WHERE project_id IS NOT NULL;
   CREATE INDEX questions_untold ON questions (id) WHERE notice IS NOT NULL;
   `,
+  `
+  CREATE TABLE llm_calls (
+    seq INTEGER PRIMARY KEY,
+    ended_at INTEGER NOT NULL,
+    milliseconds INTEGER NOT NULL,
+    caller_key TEXT NOT NULL,
+    caller_name TEXT NOT NULL,
+    project_id TEXT NOT NULL,
+    project TEXT NOT NULL,
+    ticket TEXT NOT NULL,
+    backend TEXT NOT NULL,
+    model TEXT NOT NULL,
+    response_model TEXT NOT NULL,
+    streamed INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    input_tokens INTEGER,
+    output_tokens INTEGER,
+    cached_tokens INTEGER,
+    cost INTEGER,
+    estimated_tokens INTEGER NOT NULL,
+    estimated_cost INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX llm_calls_by_end ON llm_calls (ended_at);
+  CREATE INDEX llm_calls_by_caller ON llm_calls (caller_key, seq);
+
+  CREATE TABLE llm_usage (
+    day INTEGER NOT NULL,
+    caller_key TEXT NOT NULL,
+    caller_name TEXT NOT NULL,
+    caller_type TEXT NOT NULL,
+    project_id TEXT NOT NULL,
+    project TEXT NOT NULL,
+    ticket TEXT NOT NULL,
+    backend TEXT NOT NULL,
+    model TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    cancelled INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cached_tokens INTEGER NOT NULL,
+    cost INTEGER NOT NULL,
+    unpriced INTEGER NOT NULL,
+    estimated_tokens INTEGER NOT NULL,
+    estimated_cost INTEGER NOT NULL,
+    milliseconds INTEGER NOT NULL,
+    PRIMARY KEY (day, caller_key, project_id, ticket, backend, model)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX llm_usage_by_caller ON llm_usage (caller_key, day);
+
+  CREATE TABLE llm_budgets (
+    scope TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    period TEXT NOT NULL,
+    max_cost INTEGER,
+    max_tokens INTEGER,
+    warn_percent INTEGER NOT NULL,
+    set_by TEXT NOT NULL,
+    set_at INTEGER NOT NULL,
+    warned_at INTEGER,
+    exceeded_at INTEGER,
+    PRIMARY KEY (scope, subject, period)
+  ) STRICT;
+
+  ALTER TABLE agents ADD COLUMN slots TEXT;
+  `,
 ]);

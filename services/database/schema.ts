@@ -1,4 +1,4 @@
-import type { ColumnType } from "kysely";
+import type { ColumnType, Generated } from "kysely";
 import type { HostingTables } from "./hosting_schema.ts";
 
 /** Written once, when the row is made. */
@@ -14,6 +14,9 @@ export interface Tables extends HostingTables {
   web_sessions: WebSessionsTable;
   llm_backends: LlmBackendsTable;
   llm_model_lists: LlmModelListsTable;
+  llm_calls: LlmCallsTable;
+  llm_usage: LlmUsageTable;
+  llm_budgets: LlmBudgetsTable;
   network_accounts: NetworkAccountsTable;
   irc_bans: IrcBansTable;
   irc_mutes: IrcMutesTable;
@@ -85,6 +88,8 @@ export interface AgentsTable {
   /** The rate of its messages, with `burst`; null if it has none of its own. */
   messages_per_second: number | null;
   burst: number | null;
+  /** Its own limits of slots; null if it has none. */
+  slots: string | null;
 }
 
 /** Personal and project tokens; the token itself is derived and never stored. */
@@ -356,4 +361,80 @@ export interface QuestionsTable {
   closed_at: number | null;
   /** The id of the entry of the asker's inbox, until the entry is there. */
   notice: string | null;
+}
+
+/**
+ * Calls of language models. A text is empty if there is nothing to say; costs are in millionths of a US
+ * dollar.
+ */
+export interface LlmCallsTable {
+  seq: Generated<number>;
+  ended_at: Fixed<number>;
+  milliseconds: Fixed<number>;
+  /** The account, or the kind and the name of a caller without one: `bot:oracle`. */
+  caller_key: Fixed<string>;
+  caller_name: Fixed<string>;
+  project_id: Fixed<string>;
+  /** The slug that the project had. */
+  project: Fixed<string>;
+  ticket: Fixed<string>;
+  backend: Fixed<string>;
+  /** The model that the request named, else the one that answered. */
+  model: Fixed<string>;
+  response_model: Fixed<string>;
+  streamed: Fixed<number>;
+  outcome: Fixed<"completed" | "failed" | "cancelled">;
+  /** Null if the provider did not report them. */
+  input_tokens: Fixed<number | null>;
+  output_tokens: Fixed<number | null>;
+  cached_tokens: Fixed<number | null>;
+  /** Null if it is not known. */
+  cost: Fixed<number | null>;
+  /** What budgets count where the provider reported no tokens. */
+  estimated_tokens: Fixed<number>;
+  estimated_cost: Fixed<number>;
+}
+
+/** Calls of language models, added up by day. */
+export interface LlmUsageTable {
+  /** Days since 1970-01-01, in UTC. */
+  day: Fixed<number>;
+  caller_key: Fixed<string>;
+  caller_name: string;
+  /** An agent's type; empty for another caller. */
+  caller_type: Fixed<string>;
+  project_id: Fixed<string>;
+  project: Fixed<string>;
+  ticket: Fixed<string>;
+  backend: Fixed<string>;
+  model: Fixed<string>;
+  calls: number;
+  failed: number;
+  cancelled: number;
+  input_tokens: number;
+  output_tokens: number;
+  cached_tokens: number;
+  cost: number;
+  /** Calls whose cost is not known. */
+  unpriced: number;
+  estimated_tokens: number;
+  estimated_cost: number;
+  milliseconds: number;
+}
+
+/** What may be spent on calls of language models. */
+export interface LlmBudgetsTable {
+  scope: Fixed<"all" | "type" | "agent" | "project">;
+  /** A type, the internal id of an account or of a project, or empty. */
+  subject: Fixed<string>;
+  period: Fixed<"day" | "month">;
+  /** In 10⁻⁶ US dollars; null for no limit. */
+  max_cost: number | null;
+  max_tokens: number | null;
+  warn_percent: number;
+  set_by: string;
+  set_at: number;
+  /** When it last came so far. */
+  warned_at: number | null;
+  exceeded_at: number | null;
 }

@@ -49,6 +49,16 @@ export interface EventTypes extends ProjectEventTypes {
     completion_tokens: number | null;
     milliseconds: number;
   };
+  /** A budget of calls of models; null for no limit. Costs are in millionths of a US dollar. */
+  "llm_budget.set": {
+    budget: string;
+    max_cost_micro_usd: number | null;
+    max_tokens: number | null;
+    warn_percent: number;
+  };
+  "llm_budget.deleted": { budget: string };
+  "llm_budget.warned": BudgetSpent;
+  "llm_budget.exceeded": BudgetSpent;
   /** An account on the IRC network was repaired. */
   "network.account_repaired": { account: string; repair: string };
   "bot.started": { bot: string };
@@ -142,6 +152,15 @@ export type QuestionEvent = {
   asker: string;
   to: string | null;
   project: string | null;
+};
+
+/** What is spent of a budget. */
+export type BudgetSpent = {
+  budget: string;
+  spent_micro_usd: number;
+  spent_tokens: number;
+  max_cost_micro_usd: number | null;
+  max_tokens: number | null;
 };
 
 /** What a bot did to a user of the IRC server, and why. The origin says who caused it. */

@@ -1,10 +1,12 @@
 import { Halted, type ServiceError } from "../errors.ts";
 import type { Caller } from "../identity/mod.ts";
+import type { Admission } from "../ledger/mod.ts";
 import type { Backend } from "./backends.ts";
 import { cutShort, type TokenUsage, UNKNOWN_USAGE, usageOf } from "./chat/chat.ts";
 import type { Exchange } from "./exchange.ts";
 import { isObject, type JsonObject } from "./json.ts";
 import type { Outcome } from "./stats.ts";
+import { Told } from "./told.ts";
 
 /** The caller, the backend and the model of a call. */
 export interface CallAbout {
@@ -13,6 +15,13 @@ export interface CallAbout {
   /** Undefined for the provider's choice. */
   readonly model: string | undefined;
   readonly streamed: boolean;
+  /** Tokens of the request, about. */
+  readonly requestTokens: () => number;
+  /** Where the provider is. */
+  readonly address: string;
+  readonly admission: Admission;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
 }
 
 /** One call of a model. It ends exactly once. */
@@ -20,6 +29,10 @@ export class Call {
   readonly about: CallAbout;
   /** The provider's figures so far. */
   usage: TokenUsage = UNKNOWN_USAGE;
+  /** What else the provider told so far. */
+  readonly told = new Told();
+  /** The class of the error that ended it, or null. */
+  error: string | null = null;
   readonly #exchange: Exchange;
   readonly #onEnd: (call: Call, outcome: Outcome) => Promise<void>;
   readonly #started = performance.now();
@@ -49,6 +62,7 @@ export class Call {
       return await part();
     } catch (error) {
       const told = this.#exchange.explain(error);
+      this.error = told instanceof Error ? told.name : "Error";
       await this.end(this.#brokenOutcome);
       throw told;
     }
@@ -75,13 +89,20 @@ export class Call {
           await this.end("completed");
           return controller.close();
         }
-        this.#count(value);
+        this.count(value);
         if (!wantsUsage && isUsageAlone(value)) continue;
         return controller.enqueue(this.#exchange.redact(JSON.stringify(value)));
       }
     };
     const cancel = () => this.end("cancelled");
     return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
+  }
+
+  /** Takes what a `chat.completion` object, or a chunk of one, tells about the call. */
+  count(answer: JsonObject): void {
+    const usage = usageOf(answer);
+    if (usage !== UNKNOWN_USAGE) this.usage = usage;
+    this.told.take(answer);
   }
 
   /** Ends the call for a reason of muster's own, which the caller gets. */
@@ -108,11 +129,6 @@ export class Call {
     const { failure, ended } = this.#exchange;
     const isCancelled = failure === null ? ended.aborted : failure instanceof Halted;
     return isCancelled ? "cancelled" : "failed";
-  }
-
-  #count(chunk: JsonObject): void {
-    const usage = usageOf(chunk);
-    if (usage !== UNKNOWN_USAGE) this.usage = usage;
   }
 }
 

@@ -144,11 +144,14 @@ export class Exchange {
     if (body === null) return null;
     const { idleMilliseconds, answerBytes } = this.#options.limits;
     const reader = body.getReader();
+    // Whoever reads it may stop at the end mark of a stream, while a read is still running.
+    let isLeft = false;
     return new ReadableStream<Uint8Array<ArrayBuffer>>({
       pull: async (controller) => {
         const cancel = this.#within(idleMilliseconds, "stopped in the middle of its answer");
         try {
           const { value, done } = await reader.read();
+          if (isLeft) return;
           if (done) return controller.close();
           this.#bytes += value.byteLength;
           if (this.#bytes > answerBytes) {
@@ -156,12 +159,16 @@ export class Exchange {
           }
           controller.enqueue(value);
         } catch {
+          if (isLeft) return;
           throw this.#fail(new UpstreamFailed(`${this.#subject} broke off its answer`));
         } finally {
           cancel();
         }
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel: (reason) => {
+        isLeft = true;
+        return reader.cancel(reason);
+      },
     }, { highWaterMark: 0 });
   }
 

@@ -1,14 +1,13 @@
 import { z } from "zod";
-import type { Database } from "../database/mod.ts";
 import { Halted, Invalid, NotFound, TooMany, UpstreamFailed, UpstreamRefused } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import { type Caller, originOf, type Principal, roomFor } from "../identity/mod.ts";
-import type { Log } from "../log.ts";
+import type { FinishedCall, Ledger } from "../ledger/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Backend, Backends } from "./backends.ts";
 import { Call } from "./call.ts";
 import { type ProviderApi, providerOf } from "./catalog/mod.ts";
-import { type ChatApi, usageOf } from "./chat/chat.ts";
+import type { ChatApi } from "./chat/chat.ts";
 import { type Endpoint, endpointOf, type Environment, secretsOf } from "./credentials.ts";
 import { Exchange, type ExchangeLimits } from "./exchange.ts";
 import { isObject, type JsonObject } from "./json.ts";
@@ -16,6 +15,7 @@ import { listModels, originsOf } from "./models.ts";
 import { isAllowed } from "./patterns.ts";
 import { Redactor } from "./redaction.ts";
 import { type BackendStats, CallStats, type Outcome } from "./stats.ts";
+import { tokensOfAnswer, tokensOfRequest } from "./told.ts";
 
 /** A chat-completions request. Other fields are passed on unread. */
 export const completionRequestSchema = z.looseObject({
@@ -57,11 +57,11 @@ export interface KnownModel {
 }
 
 export interface GatewayOptions {
-  readonly database: Database;
   readonly backends: Backends;
   readonly environment: Environment;
   readonly limits: GatewayLimits;
-  readonly log: Log;
+  /** Admits calls, and keeps a row of each. */
+  readonly ledger: Pick<Ledger, "workOf" | "admit" | "record">;
   readonly scheduler: Scheduler;
   /** Which agents are halted: they get no answer of a model. */
   readonly halts: GatewayHalts;
@@ -114,21 +114,44 @@ export class Gateway {
    * Requests an answer from a model.
    *
    * @param signal aborts when the caller no longer waits
-   * @throws NotFound, Invalid, UpstreamRefused, UpstreamFailed, TimedOut, Unavailable, TooMany
+   * @param ticket what the call is for, as the caller names it; null for the ticket that it holds
+   * @throws NotFound, Invalid, UpstreamRefused, UpstreamFailed, TimedOut, Unavailable
+   * @throws TooMany if as many calls as may are running, or a budget is used up
    * @throws Halted if the caller is a halted agent, or becomes one meanwhile
    */
   async complete(
     request: CompletionRequest,
     caller: Caller,
     signal: AbortSignal,
+    ticket: string | null = null,
   ): Promise<Completion> {
+    const { halts, environment, limits, ledger } = this.#options;
     const { backend, model } = await this.#route(request);
-    this.#options.halts.requireGoing(caller.principal);
-    const endpoint = endpointOf(backend, this.#options.environment);
+    halts.requireGoing(caller.principal);
+    const endpoint = endpointOf(backend, environment);
+    const work = await ledger.workOf(caller, ticket);
+    halts.requireGoing(caller.principal);
+    // From here to the call nothing waits, so that parallel requests cannot share one place.
     this.#assertRoom(caller);
-    const exchange = this.#exchange(backend, endpoint, signal, this.#options.limits);
+    const requestTokens = () => tokensOfRequest(request);
+    const admission = ledger.admit(caller, work, () => ({
+      provider: backend.provider,
+      model: model ?? null,
+      input: requestTokens(),
+      output: tokensOfAnswer(request),
+    }));
+    const exchange = this.#exchange(backend, endpoint, signal, limits);
     const streamed = request.stream === true;
-    const call = new Call(exchange, { caller, backend, model, streamed }, this.#finish);
+    const call = new Call(exchange, {
+      caller,
+      backend,
+      model,
+      streamed,
+      requestTokens,
+      address: endpoint.baseUrl,
+      admission,
+      startedAt: this.#options.scheduler.now(),
+    }, this.#finish);
     this.#open.add(call);
     const { backend: _, ...rest } = request;
     const body: JsonObject = { ...rest, ...model === undefined ? {} : { model } };
@@ -140,7 +163,7 @@ export class Gateway {
         return { kind: "stream", chunks, ended: call.over };
       }
       const answer = await api.complete(chatCall);
-      call.usage = usageOf(answer);
+      call.count(answer);
       const text = exchange.redact(JSON.stringify(answer));
       await call.end("completed");
       return { kind: "whole", text };
@@ -263,8 +286,8 @@ export class Gateway {
   }
 
   readonly #finish = async (call: Call, outcome: Outcome): Promise<void> => {
-    const { database, scheduler, log } = this.#options;
-    const { caller, backend, model, streamed } = call.about;
+    const { ledger, scheduler } = this.#options;
+    const { caller, backend, model, streamed, admission } = call.about;
     const { usage, milliseconds } = call;
     this.#open.delete(call);
     this.#stats.add(backend.name, outcome, milliseconds / 1000, usage);
@@ -282,11 +305,30 @@ export class Gateway {
       originOf(caller),
       scheduler.now(),
     );
-    try {
-      await database.commit({ events: [event] });
-    } catch (error) {
-      log.warn("A call to a model is missing from the event log", { backend: backend.name, error });
-    }
+    await ledger.record(admission, finishedCall(call, outcome, scheduler.now()), event);
+  };
+}
+
+/** A call that is over, for the ledger. */
+function finishedCall(call: Call, outcome: Outcome, endedAt: number): FinishedCall {
+  const { about, usage, told, error, milliseconds } = call;
+  const isReported = usage.prompt !== null || usage.completion !== null;
+  // Most providers bill no call that fails before its answer begins.
+  const isFree = isReported || (outcome === "failed" && told.tokens === 0);
+  return {
+    backend: about.backend.name,
+    provider: about.backend.provider,
+    address: about.address,
+    model: about.model ?? null,
+    responseModel: told.model,
+    isUsualTier: told.isUsualTier,
+    streamed: about.streamed,
+    outcome,
+    error,
+    tokens: { input: usage.prompt, output: usage.completion, cached: usage.cached },
+    guess: isFree ? { input: 0, output: 0 } : { input: about.requestTokens(), output: told.tokens },
+    endedAt,
+    milliseconds,
   };
 }
 

@@ -1,9 +1,8 @@
 import type { Database } from "../database/mod.ts";
-import type { Log } from "../log.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { Backends, type BackendsOptions } from "./backends.ts";
 import type { Environment } from "./credentials.ts";
-import { Gateway, type GatewayHalts } from "./gateway.ts";
+import { Gateway, type GatewayHalts, type GatewayOptions } from "./gateway.ts";
 
 /** How long a backend may take to list its models. */
 const MODELS_MILLISECONDS = 10_000;
@@ -32,20 +31,19 @@ export interface LlmOptions {
   readonly config: LlmConfig;
   /** The source of the providers' keys. */
   readonly environment: Environment;
-  readonly log: Log;
+  readonly ledger: GatewayOptions["ledger"];
   readonly halts: GatewayHalts;
   readonly scheduler?: Scheduler;
 }
 
 /** Opens the LLM services. Close the gateway when it is no longer needed. */
 export function openLlm(
-  { database, config, environment, log, halts, scheduler = systemScheduler }: LlmOptions,
+  { database, config, environment, ledger, halts, scheduler = systemScheduler }: LlmOptions,
 ): Llm {
   const { limits } = config;
   const clock = () => scheduler.now();
   const backends = new Backends({ database, configured: config.backends, environment, clock });
   const gateway = new Gateway({
-    database,
     backends,
     environment,
     limits: {
@@ -58,7 +56,7 @@ export function openLlm(
       callsPerCaller: limits.calls_per_caller,
     },
     scheduler,
-    log,
+    ledger,
     halts,
   });
   return { backends, gateway };

@@ -79,6 +79,8 @@ export const DECISIONS: Readonly<Record<string, Decision>> = {
   "POST /v1/llm/discover": "closed",
   "POST /v1/llm/complete": "refused",
   "POST /v1/llm/openai/chat/completions": "refused",
+  "PUT /v1/llm/budgets/{budget}": "closed",
+  "DELETE /v1/llm/budgets/{budget}": "closed",
 };
 
 /** The routes of `routes/projects/table.ts`. */

@@ -14,7 +14,7 @@ export interface ToolCall {
 }
 
 /** Tokens, with details from some providers. */
-export interface DetailedUsage extends TokenUsage {
+export interface DetailedUsage extends Omit<TokenUsage, "cached"> {
   readonly cached?: number | undefined;
   readonly reasoning?: number | undefined;
 }

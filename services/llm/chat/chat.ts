@@ -29,14 +29,25 @@ export interface ChatApi {
 export interface TokenUsage {
   readonly prompt: number | null;
   readonly completion: number | null;
+  /** The part of the prompt that came from the provider's cache. */
+  readonly cached: number | null;
 }
 
-export const UNKNOWN_USAGE: TokenUsage = Object.freeze({ prompt: null, completion: null });
+export const UNKNOWN_USAGE: TokenUsage = Object.freeze({
+  prompt: null,
+  completion: null,
+  cached: null,
+});
 
 /** The tokens in a completion or a chunk. */
 export function usageOf({ usage }: JsonObject): TokenUsage {
   if (!isObject(usage)) return UNKNOWN_USAGE;
-  return { prompt: count(usage["prompt_tokens"]), completion: count(usage["completion_tokens"]) };
+  const { prompt_tokens_details: details } = usage;
+  return {
+    prompt: count(usage["prompt_tokens"]),
+    completion: count(usage["completion_tokens"]),
+    cached: isObject(details) ? count(details["cached_tokens"]) : null,
+  };
 }
 
 /** The error for a stream that stops without its end mark. */

@@ -44,9 +44,12 @@ function tellsEnd({ choices }: JsonObject): boolean {
     choices.some((choice) => typeof choice?.finish_reason === "string");
 }
 
-/** Requests the tokens at the end of a stream, if the provider is known to support it. */
+/**
+ * Requests the tokens at the end of a stream, if the provider is known to support it, whatever the
+ * caller says: they count in the ledger.
+ */
 function askingForUsage({ request, endpoint }: ChatCall): JsonObject {
   const options = request["stream_options"] ?? {};
   if (!endpoint.provider.countsStreams || !isObject(options)) return request;
-  return { ...request, stream_options: { include_usage: true, ...options } };
+  return { ...request, stream_options: { ...options, include_usage: true } };
 }

@@ -1,0 +1,124 @@
+import { sql } from "kysely";
+import { type Database, type Statement, statement } from "../database/mod.ts";
+import { dayOf } from "./periods.ts";
+import type { LedgerEntry } from "./records.ts";
+
+/** Rows removed in one transaction, so that no other waits long. */
+const STEP = 2000;
+
+/** The statements that record a call: its own row, and the sums of its day. */
+export function recording({ tables }: Pick<Database, "tables">, entry: LedgerEntry): Statement[] {
+  const { spender, work, tokens, cost, estimate } = entry;
+  const shared = {
+    caller_key: spender.key,
+    caller_name: spender.name,
+    project_id: work?.projectId ?? "",
+    project: work?.project ?? "",
+    ticket: work?.ticket ?? "",
+    backend: entry.backend,
+    model: entry.model ?? entry.responseModel ?? "",
+    estimated_tokens: estimate.tokens,
+    estimated_cost: estimate.cost,
+    milliseconds: entry.milliseconds,
+  };
+  const call = {
+    ...shared,
+    ended_at: entry.endedAt,
+    response_model: entry.responseModel ?? "",
+    streamed: entry.streamed ? 1 : 0,
+    outcome: entry.outcome,
+    input_tokens: tokens.input,
+    output_tokens: tokens.output,
+    cached_tokens: tokens.cached,
+    cost,
+  };
+  const day = {
+    ...shared,
+    day: dayOf(entry.endedAt),
+    caller_type: spender.type,
+    calls: 1,
+    failed: entry.outcome === "failed" ? 1 : 0,
+    cancelled: entry.outcome === "cancelled" ? 1 : 0,
+    input_tokens: tokens.input ?? 0,
+    output_tokens: tokens.output ?? 0,
+    cached_tokens: tokens.cached ?? 0,
+    cost: cost ?? 0,
+    unpriced: cost === null ? 1 : 0,
+  };
+  return [
+    statement(tables.insertInto("llm_calls").values(call)),
+    statement(
+      tables.insertInto("llm_usage").values(day).onConflict((conflict) =>
+        conflict.columns(["day", "caller_key", "project_id", "ticket", "backend", "model"])
+          .doUpdateSet({
+            caller_name: sql`excluded.caller_name`,
+            calls: added("calls"),
+            failed: added("failed"),
+            cancelled: added("cancelled"),
+            input_tokens: added("input_tokens"),
+            output_tokens: added("output_tokens"),
+            cached_tokens: added("cached_tokens"),
+            cost: added("cost"),
+            unpriced: added("unpriced"),
+            estimated_tokens: added("estimated_tokens"),
+            estimated_cost: added("estimated_cost"),
+            milliseconds: added("milliseconds"),
+          })
+      ),
+    ),
+  ];
+}
+
+function added(column: string) {
+  return sql<number>`${sql.ref(`llm_usage.${column}`)} + ${sql.ref(`excluded.${column}`)}`;
+}
+
+/** How much of the ledger is kept; 0 means all. */
+export interface LedgerBounds {
+  /** Calls with a row of their own. */
+  readonly maxCalls: number;
+  /** How long a call keeps its own row, in days. */
+  readonly maxDays: number;
+  /** How long the sums of a day are kept, in days. */
+  readonly maxUsageDays: number;
+}
+
+/**
+ * The statement that removes some of the oldest calls that are not kept, and sums of days that are too
+ * old; null if there is nothing to remove. The sums of a day outlive its calls.
+ */
+export async function trimming(
+  { tables }: Pick<Database, "tables">,
+  { maxCalls, maxDays, maxUsageDays }: LedgerBounds,
+  now: number,
+): Promise<Statement[]> {
+  const ends = await tables.selectFrom("llm_calls")
+    .select(({ fn }) => [fn.min("seq").as("oldest"), fn.max("seq").as("newest")])
+    .executeTakeFirst();
+  const { oldest = null, newest = null } = ends ?? {};
+  const statements: Statement[] = [];
+  if (oldest !== null && newest !== null) {
+    const byCount = maxCalls === 0 ? -Infinity : newest - maxCalls;
+    const byAge = maxDays === 0 ? -Infinity : await lastBefore(tables, now - maxDays * 86_400_000);
+    const upTo = Math.min(Math.max(byCount, byAge), oldest + STEP - 1);
+    if (upTo >= oldest) {
+      statements.push(statement(tables.deleteFrom("llm_calls").where("seq", "<=", upTo)));
+    }
+  }
+  if (maxUsageDays > 0) {
+    const before = dayOf(now) - maxUsageDays;
+    const old = await tables.selectFrom("llm_usage").select("day").where("day", "<", before)
+      .orderBy("day").limit(1).executeTakeFirst();
+    if (old !== undefined) {
+      statements.push(statement(tables.deleteFrom("llm_usage").where("day", "=", old.day)));
+    }
+  }
+  return statements;
+}
+
+/** The number of the last call that ended before a time. */
+async function lastBefore(tables: Database["tables"], time: number): Promise<number> {
+  const row = await tables.selectFrom("llm_calls").select("seq").where("ended_at", "<", time)
+    .orderBy("ended_at", "desc").limit(1).executeTakeFirst();
+  return row?.seq ?? -Infinity;
+}

@@ -1,0 +1,79 @@
+import type { Roster } from "../agents/mod.ts";
+import type { Database } from "../database/mod.ts";
+import type { Log } from "../log.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { Attribution, type AttributionOptions } from "./attribution.ts";
+import { BudgetNames } from "./budget_names.ts";
+import { BudgetNeeds } from "./budget_needs.ts";
+import { Budgets } from "./budgets.ts";
+import { CallReader } from "./calls.ts";
+import { Ledger } from "./ledger.ts";
+import { LedgerRetention } from "./ledger_retention.ts";
+import { type Price, PRICE_LIST, Prices } from "./prices/mod.ts";
+import { Spending } from "./spending.ts";
+import { UsageReader } from "./usage.ts";
+
+/** What others use of the ledger. */
+export interface LedgerServices {
+  readonly ledger: Ledger;
+  readonly budgets: Budgets;
+  readonly budgetNames: BudgetNames;
+  readonly budgetNeeds: BudgetNeeds;
+  readonly usage: UsageReader;
+  readonly calls: CallReader;
+}
+
+export interface LedgerServicesOptions extends AttributionOptions {
+  readonly database: Database;
+  readonly roster: Pick<Roster, "find" | "get">;
+  readonly config: {
+    readonly prices: readonly Price[];
+    readonly ledger: {
+      readonly max_calls: number;
+      readonly max_days: number;
+      readonly max_usage_days: number;
+    };
+  };
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/** Opens the ledger. Adds what must be closed to the stack. */
+export async function openLedger(
+  options: LedgerServicesOptions,
+  started: AsyncDisposableStack,
+): Promise<LedgerServices> {
+  const { database, roster, projects, config, scheduler, log } = options;
+  const clock = () => scheduler.now();
+  const spending = new Spending(database, clock);
+  const names = new BudgetNames({ agents: roster, projects });
+  const budgets = await Budgets.open({ database, spending, names, clock });
+  const ledger = new Ledger({
+    database,
+    prices: new Prices([...config.prices, ...PRICE_LIST]),
+    spending,
+    budgets,
+    attribution: new Attribution(options),
+    typeOf: (id) => roster.get(id)?.type ?? null,
+    scheduler,
+    log,
+  });
+  started.defer(() => ledger.close());
+  const { max_calls: maxCalls, max_days: maxDays, max_usage_days: maxUsageDays } = config.ledger;
+  const retention = new LedgerRetention({
+    database,
+    bounds: { maxCalls, maxDays, maxUsageDays },
+    scheduler,
+    log,
+  });
+  retention.start();
+  started.defer(() => retention.stop());
+  return {
+    ledger,
+    budgets,
+    budgetNames: names,
+    budgetNeeds: new BudgetNeeds({ budgets, nameOf: (name) => names.nameOf(name) }),
+    usage: new UsageReader(database, clock),
+    calls: new CallReader(database),
+  };
+}

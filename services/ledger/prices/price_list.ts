@@ -1,0 +1,85 @@
+import type { Price } from "./price.ts";
+
+/** What the prices below are, and where they come from. */
+export const PRICE_LIST_SOURCE = Object.freeze({
+  date: "2025-11-01",
+  pages: Object.freeze([
+    "https://openai.com/api/pricing/",
+    "https://www.anthropic.com/pricing",
+    "https://ai.google.dev/gemini-api/docs/pricing",
+  ]),
+});
+
+type Listed = readonly [models: readonly string[], ...prices: Pick<
+  Price,
+  "input" | "output" | "cached_input" | "max_input_tokens"
+>[]];
+
+const OPENAI: readonly Listed[] = [
+  [["gpt-5", "gpt-5-20*"], { input: 1.25, cached_input: 0.125, output: 10 }],
+  [["gpt-5-mini", "gpt-5-mini-20*"], { input: 0.25, cached_input: 0.025, output: 2 }],
+  [["gpt-5-nano", "gpt-5-nano-20*"], { input: 0.05, cached_input: 0.005, output: 0.4 }],
+  [["gpt-4.1", "gpt-4.1-20*"], { input: 2, cached_input: 0.5, output: 8 }],
+  [["gpt-4.1-mini", "gpt-4.1-mini-20*"], { input: 0.4, cached_input: 0.1, output: 1.6 }],
+  [["gpt-4.1-nano", "gpt-4.1-nano-20*"], { input: 0.1, cached_input: 0.025, output: 0.4 }],
+  [["gpt-4o", "gpt-4o-2024-08-06", "gpt-4o-2024-11-20"], {
+    input: 2.5,
+    cached_input: 1.25,
+    output: 10,
+  }],
+  [["gpt-4o-mini", "gpt-4o-mini-2024-07-18"], { input: 0.15, cached_input: 0.075, output: 0.6 }],
+  [["o3", "o3-20*"], { input: 2, cached_input: 0.5, output: 8 }],
+  [["o4-mini", "o4-mini-20*"], { input: 1.1, cached_input: 0.275, output: 4.4 }],
+  [["o3-mini", "o3-mini-20*"], { input: 1.1, cached_input: 0.55, output: 4.4 }],
+];
+
+const ANTHROPIC: readonly Listed[] = [
+  [["claude-opus-4-1", "claude-opus-4-1-20*", "claude-opus-4-0", "claude-opus-4-20*"], {
+    input: 15,
+    cached_input: 1.5,
+    output: 75,
+  }],
+  [["claude-sonnet-4-5", "claude-sonnet-4-5-20*", "claude-sonnet-4-0", "claude-sonnet-4-20*"], {
+    input: 3,
+    cached_input: 0.3,
+    output: 15,
+    max_input_tokens: 200_000,
+  }],
+  [["claude-haiku-4-5", "claude-haiku-4-5-20*"], { input: 1, cached_input: 0.1, output: 5 }],
+  [["claude-3-7-sonnet-latest", "claude-3-7-sonnet-20*"], {
+    input: 3,
+    cached_input: 0.3,
+    output: 15,
+  }],
+  [["claude-3-5-haiku-latest", "claude-3-5-haiku-20*"], {
+    input: 0.8,
+    cached_input: 0.08,
+    output: 4,
+  }],
+  [["claude-3-haiku-20*"], { input: 0.25, cached_input: 0.03, output: 1.25 }],
+];
+
+/** Without prices of cached tokens, because Google also bills the time of their storage. */
+const GEMINI: readonly Listed[] = [
+  [["gemini-2.5-pro"], { input: 1.25, output: 10, max_input_tokens: 200_000 }, {
+    input: 2.5,
+    output: 15,
+  }],
+];
+
+/**
+ * The prices that ship with muster, in US dollars for a million tokens. They have a
+ * provider's own models whose price is public, the same for every customer, and the same for texts
+ * and images.
+ */
+export const PRICE_LIST: readonly Price[] = Object.freeze([
+  ...pricesOf("openai", OPENAI),
+  ...pricesOf("anthropic", ANTHROPIC),
+  ...pricesOf("gemini", GEMINI),
+]);
+
+function pricesOf(provider: string, listed: readonly Listed[]): Price[] {
+  return listed.flatMap(([models, ...prices]) =>
+    models.flatMap((model) => prices.map((price) => ({ provider, model, ...price })))
+  );
+}

@@ -1,0 +1,376 @@
+/** The ledger of calls of models, and budgets, as they are seen over HTTP. */
+import assert from "node:assert/strict";
+import { COUNTED_APIS, countedAnswer } from "../../services/llm/support/counted_answers.ts";
+import { FakeProvider } from "../../services/llm/support/provider.ts";
+import { withProject } from "../../support/projects.ts";
+import { byEverybody, type TestApi, withApi } from "../../support/scenarios.ts";
+
+const COMPLETE = "POST /v1/llm/complete";
+const OPENAI_COMPLETE = "POST /v1/llm/openai/chat/completions";
+const MESSAGES = [{ role: "user", content: "hello" }];
+const DAY = 86_400_000;
+
+interface Sums {
+  readonly calls: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_micro_usd: number;
+  readonly unpriced_calls: number;
+  readonly estimated_tokens: number;
+}
+
+interface Usage {
+  readonly groups: readonly (Sums & { readonly name: string })[];
+  readonly left_out: number;
+  readonly total: Sums;
+}
+
+async function usage(api: TestApi, query: string): Promise<Usage> {
+  return await api.answer(`GET /v1/llm/usage?${query}`) as Usage;
+}
+
+/** Names of groups with their calls and their cost. */
+async function groups(api: TestApi, query: string): Promise<unknown[]> {
+  const { groups } = await usage(api, query);
+  return groups.map(({ name, calls, cost_micro_usd: cost }) => [name, calls, cost]);
+}
+
+/** Runs a test with one backend `main` of OpenAI's kind, each of whose calls costs 95 millionths. */
+async function withLedger(
+  run: (api: TestApi, provider: FakeProvider) => Promise<void>,
+  llm: object = {},
+): Promise<void> {
+  await using provider = new FakeProvider((request) => {
+    const { model } = request.body as { model: string };
+    return model === "refused"
+      ? Response.json({ error: { message: "no such model" } }, { status: 404 })
+      : countedAnswer("openai", request);
+  });
+  const backends = [{ name: "main", provider: "openai", base_url: provider.url }];
+  const config = { llm: { backends, ...llm } };
+  await withApi((api) => run(api, provider), { config });
+}
+
+/** Sends a call and waits for its end. */
+async function call(api: TestApi, more: object = {}, request = COMPLETE): Promise<number> {
+  const body = { messages: MESSAGES, model: "gpt-5", ...more };
+  const response = await api.send({ who: "writer", request, body });
+  await response.text();
+  return response.status;
+}
+
+Deno.test("the tokens of every API are in the ledger, of whole and of streamed answers", async () => {
+  const providers = COUNTED_APIS.map((kind) => ({
+    kind,
+    fake: new FakeProvider((request) => countedAnswer(kind, request)),
+  }));
+  try {
+    const backends = providers.map(({ kind, fake }) => ({
+      name: `a-${kind}`,
+      provider: kind,
+      base_url: fake.url,
+      api_key_env: "THE_KEY",
+    }));
+    await withApi(async (api) => {
+      for (const { kind } of providers) {
+        for (const stream of [false, true]) {
+          assert.equal(await call(api, { backend: `a-${kind}`, model: "m", stream }), 200, kind);
+        }
+      }
+      const { groups } = await usage(api, "by=backend");
+      for (const { name, calls, failed, input_tokens, output_tokens } of groups) {
+        assert.deepEqual([calls, failed, input_tokens, output_tokens], [2, 0, 40, 14], name);
+      }
+      assert.equal(groups.length, COUNTED_APIS.length);
+    }, { config: { llm: { backends } }, environment: { THE_KEY: "k-0123456789" } });
+  } finally {
+    for (const { fake } of providers) await fake[Symbol.asyncDispose]();
+  }
+});
+
+Deno.test("every call is a row, also one that fails, and usage adds them up", async () => {
+  await withLedger(async (api) => {
+    assert.equal(await call(api), 200);
+    assert.equal(await call(api, { stream: true, stream_options: { include_usage: false } }), 200);
+    assert.equal(await call(api, { model: "main/gpt-5" }, OPENAI_COMPLETE), 200);
+    assert.equal(await call(api, { model: "refused" }), 404);
+    assert.equal(await call(api, { model: "unpriced" }), 200);
+    api.services.clock.advance(DAY);
+    assert.equal((await api.send({ request: COMPLETE, body: { messages: MESSAGES } })).status, 200);
+
+    // 20 tokens of 1.25 dollars a million, and 7 of 10.
+    assert.deepEqual(await groups(api, "by=model"), [
+      ["gpt-5", 3, 285],
+      ["unpriced", 1, 0],
+      ["x", 1, 0],
+      ["refused", 1, 0],
+    ]);
+    assert.deepEqual(await groups(api, "by=agent"), [["caller", 5, 285], ["operator", 1, 0]]);
+    assert.deepEqual(await groups(api, "by=backend&agent=operator"), [["main", 1, 0]]);
+    const days = (await usage(api, "by=day")).groups;
+    assert.deepEqual(days.map(({ calls }) => calls), [5, 1]);
+    const [first] = days;
+    const { total } = await usage(api, `by=day&from=${first?.name}&to=${first?.name}`);
+    const { calls, failed, unpriced_calls: unpriced, estimated_tokens: estimated } = total;
+    assert.deepEqual([calls, failed, unpriced, estimated], [5, 1, 2, 0]);
+
+    const rows = await api.answer("GET /v1/llm/calls?agent=caller") as Record<string, unknown>[];
+    assert.deepEqual(
+      rows.map(({ model, outcome, cost_micro_usd: cost }) => [model, outcome, cost]),
+      [
+        ["unpriced", "completed", null],
+        ["refused", "failed", null],
+        ["gpt-5", "completed", 95],
+        ["gpt-5", "completed", 95],
+        ["gpt-5", "completed", 95],
+      ],
+    );
+    const page = `GET /v1/llm/calls?limit=2&before=${rows[2]?.["id"]}`;
+    assert.deepEqual(await api.answer(page), rows.slice(3));
+    await api.expect([
+      { request: "GET /v1/llm/usage?by=moon", status: 400, matches: /by/ },
+      { request: "GET /v1/llm/usage?from=2026-02-30", status: 400, matches: /date such as/ },
+      { request: "GET /v1/llm/usage?from=2020-01-01", status: 400, matches: /366 days/ },
+      { request: "GET /v1/llm/calls?limit=0", status: 400, matches: /from 1 to 500/ },
+    ]);
+  });
+});
+
+Deno.test("an agent sees its own calls alone", async () => {
+  await withLedger(async (api) => {
+    await call(api);
+    await api.send({ request: COMPLETE, body: { messages: MESSAGES, model: "gpt-5" } });
+    const seen = async (request: string) => {
+      return await (await api.send({ who: "reader", request })).json();
+    };
+    assert.deepEqual((await seen("GET /v1/llm/usage")).total.calls, 1);
+    assert.deepEqual((await seen("GET /v1/llm/usage?agent=operator")).total.calls, 0);
+    assert.deepEqual((await seen("GET /v1/llm/calls")).length, 1);
+    assert.deepEqual(await seen("GET /v1/llm/calls?agent=operator"), []);
+    const everybody = ["reader", "writer", "passphrase", "operator"] as const;
+    for (const path of ["usage", "calls", "budgets"]) {
+      await api.expect(byEverybody(`GET /v1/llm/${path}`, everybody, 200));
+    }
+  });
+});
+
+Deno.test("prices of the configuration come first, and cost is unknown without one", async () => {
+  const prices = [
+    { provider: "openai", model: "gpt-5", input: 100, output: 0 },
+    { model: "own-*", input: 1, output: 2, max_input_tokens: 20 },
+    { model: "long", input: 1, output: 2, max_input_tokens: 19 },
+  ];
+  await withLedger(async (api) => {
+    for (const model of ["gpt-5", "own-model", "long"]) await call(api, { model });
+    assert.deepEqual(await groups(api, "by=model"), [
+      ["gpt-5", 1, 2000],
+      ["own-model", 1, 34],
+      ["long", 1, 0],
+    ]);
+    assert.equal((await usage(api, "by=model")).total.unpriced_calls, 1);
+  }, { prices });
+});
+
+Deno.test("a call counts for the ticket that it names, or for the one that its agent holds", async () => {
+  await using provider = new FakeProvider((request) => countedAnswer("openai", request));
+  const backends = [{ name: "main", provider: "openai", base_url: provider.url }];
+  await withProject(async ({ api, answer, caller, outsider }) => {
+    const ids: string[] = [];
+    for (const title of ["One", "Two", "Three"]) {
+      ids.push((await answer("POST /api/tickets", { body: { title } })).uuid);
+    }
+    const [one = "", two = "", three = ""] = ids;
+    const claim = (id: string) => answer(`POST /api/tickets/${id}/claim`, { as: caller, body: {} });
+    const ask = async (ticket: string | null, as = caller) => {
+      const headers = {
+        authorization: as,
+        ...(ticket === null ? {} : { "X-Muster-Ticket": ticket }),
+      };
+      const body = { messages: MESSAGES, model: "gpt-5" };
+      const response = await api.send({ who: "guest", request: COMPLETE, headers, body });
+      return [response.status, (await response.json()).error ?? ""];
+    };
+    assert.deepEqual(await ask(null), [200, ""]);
+    await claim(one);
+    assert.deepEqual(await ask(null), [200, ""], "its only claim");
+    await claim(two);
+    assert.deepEqual(await ask(null), [200, ""], "one of two");
+    assert.deepEqual(await ask(two.slice(0, 10)), [200, ""]);
+    assert.deepEqual(await ask(`demo/${three.slice(0, 10)}`), [200, ""], "it need not hold it");
+    for (
+      const [ticket, as, status, message] of [
+        [three, caller, 404, /You hold no ticket/],
+        ["demo/ffffffffff", caller, 404, /Ticket not found/],
+        ["none/ffffffffff", caller, 404, /There is no project/],
+        [`demo/${one}`, outsider, 404, /There is no project/],
+        ["; DROP TABLE", caller, 400, /must be "PROJECT\/TICKET"/],
+      ] as const
+    ) {
+      const [got, error] = await ask(ticket, as);
+      assert.equal(got, status, ticket);
+      assert.match(error, message);
+    }
+    const expected = [
+      ["", 2, 190],
+      [`demo/${one}`, 1, 95],
+      [`demo/${two}`, 1, 95],
+      [`demo/${three}`, 1, 95],
+    ];
+    const byName = (left: unknown[], right: unknown[]) => String(left) < String(right) ? -1 : 1;
+    assert.deepEqual(
+      (await groups(api, "by=ticket") as unknown[][]).sort(byName),
+      expected.sort(byName),
+    );
+    assert.deepEqual(await groups(api, "by=project&project=demo"), [["demo", 3, 285]]);
+    assert.equal(provider.seen.length, 5);
+  }, { config: { llm: { backends } } });
+});
+
+Deno.test("a budget warns at its share, and then stops calls until its period ends", async () => {
+  await withLedger(async (api, provider) => {
+    const budget = "/v1/llm/budgets/agent.caller.day";
+    await api.expect([
+      ...byEverybody("DELETE /v1/llm/budgets/all.day", [], 403).filter(({ who }) =>
+        who !== "operator" && who !== "admin"
+      ),
+      { request: "PUT /v1/llm/budgets/agent.day", body: { max_tokens: 1 }, status: 400 },
+      { request: "PUT /v1/llm/budgets/all.week", body: { max_tokens: 1 }, status: 400 },
+      { request: "PUT /v1/llm/budgets/agent.nobody.day", body: { max_tokens: 1 }, status: 404 },
+      { request: `PUT ${budget}`, body: {}, status: 400, matches: /limit the cost or the tokens/ },
+      { request: `PUT ${budget}`, body: { max_cost_micro_usd: 300 }, status: 200 },
+      { request: "DELETE /v1/llm/budgets/all.day", status: 404 },
+    ]);
+    const events = async () => {
+      const rows = await api.services.database.tables.selectFrom("events").select("type")
+        .where("type", "like", "llm_budget.%").orderBy("seq").execute();
+      return rows.map(({ type }) => type.slice("llm_budget.".length));
+    };
+    const needs = async () => {
+      const { needs } = await api.services.needs.list(
+        { kind: "operator", id: null } as never,
+        { limit: 10, offset: 0 },
+      );
+      return needs.map(({ id, why, isYours }) => [id, why, isYours]);
+    };
+    assert.deepEqual([await call(api), await call(api), await needs()], [200, 200, []]);
+    assert.equal(await call(api), 200);
+    assert.deepEqual(await events(), ["set", "warned"]);
+    assert.deepEqual(await needs(), [["budget/agent.caller.day", "it is almost used up", true]]);
+    assert.equal(await call(api), 200);
+    assert.deepEqual(await events(), ["set", "warned", "exceeded"]);
+    assert.deepEqual(await needs(), [[
+      "budget/agent.caller.day",
+      "it is used up, and calls are refused",
+      true,
+    ]]);
+    const body = { messages: MESSAGES, model: "gpt-5" };
+    for (const request of [COMPLETE, OPENAI_COMPLETE]) {
+      const response = await api.send({ who: "writer", request, body });
+      assert.equal(response.status, 429);
+      assert.ok(Number(response.headers.get("retry-after")) <= DAY / 1000);
+      const text = await response.text();
+      assert.match(text, /agent\.caller\.day.*used up: 0\.00038 of 0\.0003 US dollars; it begins/);
+    }
+    assert.equal(provider.seen.length, 4);
+    assert.equal((await api.send({ request: COMPLETE, body })).status, 200, "the operator's own");
+
+    api.services.clock.advance(DAY);
+    assert.deepEqual(await needs(), []);
+    assert.equal(await call(api), 200);
+    await api.expect([{ request: `PUT ${budget}`, body: { max_tokens: 20 }, status: 200 }]);
+    assert.deepEqual((await events()).slice(3), ["set", "exceeded"]);
+    assert.equal(await call(api), 429);
+    await api.expect([{ request: `DELETE ${budget}`, status: 204 }]);
+    assert.equal(await call(api), 200);
+  });
+});
+
+Deno.test("budgets of a type, of a project and of everybody bind too", async () => {
+  await using provider = new FakeProvider((request) => countedAnswer("openai", request));
+  const backends = [{ name: "main", provider: "openai", base_url: provider.url }];
+  await withProject(async ({ api, answer, caller, other }) => {
+    const { uuid } = await answer("POST /api/tickets", { body: { title: "One" } });
+    await answer(`POST /api/tickets/${uuid}/claim`, { as: caller, body: {} });
+    const ask = async (as: string) => {
+      const body = { messages: MESSAGES, model: "gpt-5" };
+      const headers = { authorization: as };
+      const response = await api.send({ who: "guest", request: COMPLETE, headers, body });
+      return [response.status, (await response.json()).error?.split('"')[1]];
+    };
+    const set = (name: string) =>
+      api.answer(`PUT /v1/llm/budgets/${name}`, { max_tokens: 27, warn_percent: 100 });
+    await set("project.demo.month");
+    assert.deepEqual(await ask(caller), [200, undefined]);
+    assert.deepEqual(await ask(caller), [429, "project.demo.month"]);
+    assert.deepEqual(await ask(other), [200, undefined], "it is for no ticket");
+    await set("type.worker.day");
+    assert.deepEqual(await ask(other), [429, "type.worker.day"]);
+    await api.answer("PUT /v1/llm/budgets/all.day", { max_tokens: 0 });
+    const response = await api.send({
+      request: COMPLETE,
+      body: { messages: MESSAGES, model: "gpt-5" },
+    });
+    assert.equal(response.status, 429);
+    const all = await api.answer("GET /v1/llm/budgets") as { budget: string; state: string }[];
+    assert.deepEqual(all.map(({ budget, state }) => [budget, state]), [
+      ["project.demo.month", "exceeded"],
+      ["type.worker.day", "exceeded"],
+      ["all.day", "exceeded"],
+    ]);
+    const seen = await api.send({ who: "reader", request: "GET /v1/llm/budgets" });
+    const own = await seen.json() as { budget: string }[];
+    assert.deepEqual(own.map(({ budget }) => budget), ["type.worker.day", "all.day"]);
+  }, { config: { llm: { backends } } });
+});
+
+Deno.test("parallel calls cannot spend what is reserved for those that run", async () => {
+  const release = Promise.withResolvers<void>();
+  await using provider = new FakeProvider(async (request) => {
+    await release.promise;
+    return countedAnswer("openai", request);
+  });
+  const backends = [{ name: "main", provider: "openai", base_url: provider.url }];
+  await withApi(async (api) => {
+    await api.answer("PUT /v1/llm/budgets/all.day", { max_tokens: 270 });
+    // Each may take about 60 tokens, so five of them use up the budget.
+    const calls = Array.from({ length: 32 }, () => call(api, { max_tokens: 40 }));
+    const refused = await Promise.race(calls);
+    assert.equal(refused, 429);
+    release.resolve();
+    const statuses = await Promise.all(calls);
+    const passed = statuses.filter((status) => status === 200).length;
+    assert.ok(passed >= 4 && passed <= 7, String(passed));
+    assert.equal(passed + statuses.filter((status) => status === 429).length, 32);
+    const [budget] = await api.answer("GET /v1/llm/budgets") as { spent_tokens: number }[];
+    assert.equal(budget?.spent_tokens, passed * 27);
+    while (await call(api) === 200);
+    assert.equal((await usage(api, "by=day")).total.calls, 10);
+  }, { config: { llm: { backends, limits: { calls_per_caller: 50 } } } });
+});
+
+Deno.test("a stream that its caller leaves counts in the budget without reported tokens", async () => {
+  await using provider = new FakeProvider(() => {
+    const chunk = { choices: [{ index: 0, delta: { content: "x".repeat(400) } }] };
+    const text = `data: ${JSON.stringify(chunk)}\n\n`;
+    return new Response(
+      new ReadableStream<Uint8Array<ArrayBuffer>>({
+        start: (controller) => controller.enqueue(new TextEncoder().encode(text)),
+      }),
+    );
+  });
+  const backends = [{ name: "main", provider: "openai", base_url: provider.url }];
+  await withApi(async (api) => {
+    await api.answer("PUT /v1/llm/budgets/agent.caller.day", { max_tokens: 100 });
+    const body = { messages: MESSAGES, model: "gpt-5", stream: true };
+    const response = await api.send({ who: "writer", request: COMPLETE, body });
+    const reader = response.body!.getReader();
+    await reader.read();
+    await reader.cancel();
+    const { total } = await usage(api, "by=day");
+    assert.deepEqual([total.cancelled, total.input_tokens, total.cost_micro_usd], [1, 0, 0]);
+    assert.ok(total.estimated_tokens >= 100 && total.estimated_tokens < 130);
+    assert.equal((await api.send({ who: "writer", request: COMPLETE, body })).status, 429);
+  }, { config: { llm: { backends } } });
+});
