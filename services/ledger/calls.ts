@@ -33,8 +33,8 @@ export interface CallPage {
 export class CallReader {
   readonly #tables: Database["tables"];
 
-  constructor({ tables }: Pick<Database, "tables">) {
-    this.#tables = tables;
+  constructor(database: Pick<Database, "tables">) {
+    this.#tables = database.tables;
   }
 
   /** A page of calls, newest first. */

@@ -73,8 +73,8 @@ export class UsageReader {
   readonly #clock: () => number;
 
   /** @param clock Unix milliseconds */
-  constructor({ tables }: Pick<Database, "tables">, clock: () => number) {
-    this.#tables = tables;
+  constructor(database: Pick<Database, "tables">, clock: () => number) {
+    this.#tables = database.tables;
     this.#clock = clock;
   }
 

@@ -144,7 +144,7 @@ export class Exchange {
     if (body === null) return null;
     const { idleMilliseconds, answerBytes } = this.#options.limits;
     const reader = body.getReader();
-    // Whoever reads it may stop at the end mark of a stream, while a read is still running.
+    // The reader may stop at the end mark of a stream, while a read is still running.
     let isLeft = false;
     return new ReadableStream<Uint8Array<ArrayBuffer>>({
       pull: async (controller) => {
