@@ -3,6 +3,8 @@ import type { DirectMessages, Inboxes } from "../services/inboxes/mod.ts";
 import type { Bridge } from "../services/bridge/mod.ts";
 import { Unavailable } from "../services/errors.ts";
 import type { Identity } from "../services/identity/mod.ts";
+import type { Needs } from "../services/needs/mod.ts";
+import type { Questions } from "../services/questions/mod.ts";
 import type { Status } from "../services/metrics/mod.ts";
 
 /** The services behind the coordination tools. */
@@ -14,6 +16,9 @@ export interface CoordinationServices {
   };
   readonly inboxes: Pick<Inboxes, "read" | "reaches" | "acknowledge">;
   readonly directMessages: Pick<DirectMessages, "send" | "fate">;
+  /** Absent: there are no tools for questions and needs. */
+  readonly questions?: Questions;
+  readonly needs?: Needs;
   /** Null if the configuration turns the bridge off. */
   readonly bridge:
     | Pick<Bridge, "nick" | "whenReady" | "summaries" | "messages" | "post" | "users">

@@ -3,6 +3,7 @@ import { Waits } from "../http/mod.ts";
 import { registrationSchema } from "../services/agents/mod.ts";
 import { type CoordinationServices, running } from "./coordination_services.ts";
 import { acknowledgeMessages, getMessageState } from "./delivery_tools.ts";
+import { questionTools } from "./question_tools.ts";
 import { getHistory, readAgentsInbox, readOwnInbox } from "./reading_tools.ts";
 import { post, sendDirect, sendMessage } from "./speaking_tools.ts";
 import { defineTool, type Tool } from "./tool.ts";
@@ -23,6 +24,9 @@ export function coordinationTools(services: CoordinationServices): readonly Tool
     post(services),
     acknowledgeMessages(services),
     getMessageState(services),
+    ...(services.questions === undefined || services.needs === undefined
+      ? []
+      : questionTools({ questions: services.questions, needs: services.needs }, waits)),
   ];
 }
 

@@ -101,7 +101,7 @@ export interface Tool {
    * {@link Forbidden} says why the caller may not use the tool.
    */
   call(input: Record<string, unknown>, context: ToolContext): Promise<ToolOutput>;
-  /** Whether a call with these arguments changes nothing and may wait for news (`wait_seconds`). */
+  /** Whether a call with these arguments may wait for news (`wait_seconds`). */
   mayWait(input: unknown): boolean;
 }
 
@@ -144,7 +144,7 @@ export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefiniti
       return await definition.run(data, context);
     },
     mayWait(input) {
-      if (!readOnly || !names.includes("wait_seconds")) return false;
+      if (!names.includes("wait_seconds")) return false;
       return waitSchema.safeParse(input).success;
     },
   };

@@ -46,7 +46,7 @@ export async function driveTools(
   const known = new Set(steps.map(({ tool }) => tool));
   assert.ok(listed.size >= FEWEST_TOOLS, `${listed.size} tools are listed`);
   assert.deepEqual(known, listed, "Each tool needs an entry in tests/support/tool_steps.ts");
-  const state: ToolState = { run, ticket: "", message: "", review: 0, tip: "" };
+  const state: ToolState = { run, ticket: "", message: "", question: 0, review: 0, tip: "" };
   for (const { tool, input, learn, refusal } of steps) {
     const { failed, text, structured } = await connection.call(tool, input(state));
     if (failed && refusal !== undefined) assert.match(text, refusal, tool);

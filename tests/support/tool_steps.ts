@@ -9,6 +9,7 @@ export interface ToolState {
   readonly run: string;
   ticket: string;
   message: string;
+  question: number;
   review: number;
   tip: string;
 }
@@ -54,6 +55,14 @@ export const TOOL_STEPS: readonly ToolStep[] = [
   step("read_inbox", () => ({ limit: 5 })),
   step("acknowledge_messages", () => ({ up_to: "2026-01-01T00:00:00Z" })),
   step("get_message_state", ({ message }) => ({ id: message })),
+  step("ask_human", ({ run }) => ({ text: `Shall I go on, ${run}?` }), {
+    learn: ({ id }, state) => {
+      state.question = Number(id);
+    },
+  }),
+  step("get_answer", ({ question }) => ({ id: question })),
+  step("withdraw_question", ({ question }) => ({ id: question })),
+  step("list_needs", () => ({})),
   step("list_projects", () => ({})),
   step("get_project"),
   step("get_my_work", () => ({})),

@@ -11,7 +11,7 @@ export const page = definePage({ opens: "session", show, actions: { answer, with
 async function show(visit: Visit): Promise<View> {
   const { services: { questions }, principal } = visit;
   const question = await questionOf(visit);
-  const { id, text, asker, state } = question;
+  const { id, text, state } = question;
   const isOpen = state === "open";
   const body = (
     <>
@@ -25,7 +25,7 @@ async function show(visit: Visit): Promise<View> {
           <QuestionFacts question={question} ticket={questions.ticketOf(question, principal)} />
         </p>
         {isOpen && questions.isFor(question, principal)
-          ? <AnswerForm visit={visit} question={question} label={`Answer ${asker.name}`} />
+          ? <AnswerForm visit={visit} question={question} />
           : <QuestionEnd question={question} />}
         {isOpen && visit.isAdmin && (
           <p>

@@ -47,7 +47,7 @@ async function show(visit: Visit): Promise<View> {
 
 function Row({ visit, question }: { readonly visit: Visit; readonly question: Question }) {
   const { services: { questions }, principal } = visit;
-  const { id, text, state, asker } = question;
+  const { id, text, state } = question;
   const mayAnswer = state === "open" && questions.isFor(question, principal);
   return (
     <li>
@@ -56,7 +56,7 @@ function Row({ visit, question }: { readonly visit: Visit; readonly question: Qu
         <QuestionFacts question={question} ticket={questions.ticketOf(question, principal)} />
       </div>
       {mayAnswer
-        ? <AnswerForm visit={visit} question={question} label={`Answer ${asker.name}, ${id}`} />
+        ? <AnswerForm visit={visit} question={question} />
         : <QuestionEnd question={question} />}
     </li>
   );

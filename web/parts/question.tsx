@@ -38,16 +38,16 @@ export function QuestionFacts({ question, ticket }: {
  *
  * @param isAtHome whether the answer leads back to the home page
  */
-export function AnswerForm({ visit, question, label, isAtHome = false }: {
+export function AnswerForm({ visit, question, isAtHome = false }: {
   readonly visit: Visit;
   readonly question: Question;
-  readonly label: string;
   readonly isAtHome?: boolean;
 }) {
   const { id, choices } = question;
+  const label = `Answer question ${id}`;
   const field = `answer-${id}`;
   return (
-    <Form visit={visit} action="answer" to={`/questions/${id}`} class="answer" label={label}>
+    <Form visit={visit} action="answer" to={`/questions/${id}`} class="question-answer" label={label}>
       {isAtHome && <input type="hidden" name="from" value="home" />}
       {choices.map((choice) => <button type="submit" name="answer" value={choice}>{choice}
       </button>)}

@@ -36,6 +36,7 @@ const WRITING =
 /** Tools of the coordination service that change something. */
 const SPEAKING = [
   ...["register_agent", "send_message", "send_direct", "post", "acknowledge_messages"],
+  ...["ask_human", "withdraw_question", "answer_question"],
 ];
 
 Deno.test("the operator sees the coordination tools first, then those of the contract and more", async () => {

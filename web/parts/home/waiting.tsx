@@ -107,7 +107,7 @@ function QuestionEntry({ visit, question }: {
   readonly visit: Visit;
   readonly question: Question;
 }) {
-  const { id, asker, text } = question;
+  const { id, text } = question;
   const ticket = visit.services.questions.ticketOf(question, visit.principal);
   return (
     <Entry
@@ -118,7 +118,7 @@ function QuestionEntry({ visit, question }: {
       title={text}
     >
       <QuestionFacts question={question} ticket={ticket} />
-      <AnswerForm visit={visit} question={question} label={`Answer ${asker.name}`} isAtHome />
+      <AnswerForm visit={visit} question={question} isAtHome />
     </Entry>
   );
 }

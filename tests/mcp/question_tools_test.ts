@@ -1,0 +1,86 @@
+/** The tools with which agents ask people, and people answer. */
+import assert from "node:assert/strict";
+import { createMcpHandler } from "../../mcp/mod.ts";
+import { type TestApi, withApi } from "../support/scenarios.ts";
+import { BY_OPERATOR } from "../support/services.ts";
+import { until } from "../support/until.ts";
+
+// deno-lint-ignore no-explicit-any
+type Json = any;
+type Call = (who: string, name: string, input?: Json) => Promise<Json>;
+
+/** Runs a test with a way to call tools as the agent `caller`, the person `ann` and the operator. */
+async function withTools(run: (api: TestApi, call: Call, list: Call) => Promise<void>) {
+  await withApi(async (api) => {
+    const { services } = api;
+    await services.ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
+    const tokens = new Map<string, string>();
+    for (const owner of ["caller", "ann"]) {
+      const scopes = ["read" as const, "write" as const];
+      const request = { owner, name: "mcp", scopes, project: null, expires_at: null };
+      tokens.set(owner, (await services.tokens.create(request, BY_OPERATOR)).token);
+    }
+    tokens.set("operator", (await Deno.readTextFile(`${services.folder}/api_token`)).trim());
+    const handle = createMcpHandler({ ...services, metrics: api.metrics, scheduler: services.clock });
+    const send = async (who: string, method: string, params: Json) => {
+      const request = new Request("http://127.0.0.1:8081/mcp", {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${tokens.get(who)}`,
+          "mcp-protocol-version": "2025-06-18",
+        },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+      });
+      return (await (await handle(request, "127.0.0.1")).json()).result;
+    };
+    await run(
+      api,
+      (who, name, input = {}) => send(who, "tools/call", { name, arguments: input }),
+      async (who) => (await send(who, "tools/list", {})).tools.map(({ name }: Json) => name),
+    );
+  });
+}
+
+Deno.test("an agent asks and waits, and a person answers, with tools", async () => {
+  await withTools(async (api, call, list) => {
+    const asking = call("caller", "ask_human", {
+      text: "Which way?",
+      choices: ["left", "right"],
+      to: "ann",
+      wait_seconds: 60,
+    });
+    await until(() => api.services.questions.open(BY_OPERATOR.principal).length === 1);
+    const needs = await call("ann", "list_needs");
+    assert.match(needs.content[0].text, /^question\/1 → you: "Which way\?" \(caller asks\)$/);
+    const wrong = await call("ann", "answer_question", { id: 1, answer: "up" });
+    assert.equal(wrong.isError, true);
+    const answered = await call("ann", "answer_question", { id: 1, answer: "left" });
+    assert.equal(answered.content[0].text, "question 1 is answered by ann: left");
+    const { structuredContent } = await asking;
+    const outcome = { id: 1, state: "answered", answer: "left", answered_by: "ann" };
+    assert.deepEqual(structuredContent, outcome);
+    assert.deepEqual((await call("caller", "get_answer", { id: 1 })).structuredContent, outcome);
+    const late = await call("operator", "answer_question", { id: 1, answer: "right" });
+    assert.match(late.content[0].text, /Question 1 is answered by ann already: left/);
+
+    const unknown = await call("caller", "get_answer", { id: 2 });
+    assert.match(unknown.content[0].text, /no question 2.*Use the id that ask_human returned/);
+    const open = await call("caller", "ask_human", { text: "And now?", default: "on", deadline: 60 });
+    assert.equal(open.structuredContent.state, "open");
+    api.services.clock.advance(60_000);
+    await api.services.questions.idle();
+    const ended = await call("caller", "get_answer", { id: 2 });
+    assert.equal(ended.content[0].text, "question 2 ended; its default counts: on");
+    await call("caller", "ask_human", { text: "Third?" });
+    const withdrawn = await call("caller", "withdraw_question", { id: 3 });
+    assert.equal(withdrawn.structuredContent.state, "withdrawn");
+
+    assert.deepEqual(await list("ann"), ["answer_question", "list_needs"]);
+    for (const name of ["ask_human", "get_answer", "withdraw_question", "list_needs"]) {
+      assert.ok((await list("caller")).includes(name), name);
+    }
+    assert.ok(!(await list("caller")).includes("answer_question"));
+    const forbidden = await call("caller", "answer_question", { id: 2, answer: "x" });
+    assert.match(forbidden.content[0].text, /People answer questions, not agents/);
+  });
+});
