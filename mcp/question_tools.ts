@@ -48,6 +48,18 @@ const idShape = z.int().min(0).max(999_999_999).describe("The number of the ques
 const waitShape = z.int().min(0).max(MAX_WAIT).default(0)
   .describe("How long to wait for the answer, in seconds");
 
+/** Agents ask, and so do admins and the operator. */
+function askers(action: "read" | "write"): ToolRights {
+  const isAsker = ({ kind }: Principal) => kind !== "person";
+  return {
+    opens: (principal) => isAsker(principal) && mayDo(principal, action, RESOURCE),
+    require(principal) {
+      if (!isAsker(principal)) throw new Forbidden("Agents ask questions, and people answer them");
+      authorize(principal, action, RESOURCE);
+    },
+  };
+}
+
 /** The tools for questions, in the order of the list. */
 export function questionTools(services: QuestionServices, waits: Waits): readonly Tool[] {
   return [
@@ -67,8 +79,7 @@ function askHuman({ questions }: QuestionServices, waits: Waits): Tool {
       'you can, and a "default" with a "deadline" if you can go on without an answer. Set ' +
       '"wait_seconds" to 60 to wait; if nobody answers meanwhile, work on something else: the ' +
       "answer comes to your inbox (read_inbox), and get_answer waits for it.",
-    resource: "questions",
-    agentsOnly: true,
+    resource: askers("write"),
     input: {
       text,
       choices,
@@ -96,8 +107,7 @@ function getAnswer({ questions }: QuestionServices, waits: Waits): Tool {
   return defineTool({
     name: "get_answer",
     description: "Reads the answer to a question that you asked with ask_human, and waits for it.",
-    resource: "questions",
-    agentsOnly: true,
+    resource: askers("read"),
     input: { id: idShape, wait_seconds: waitShape },
     output: outcomeSchema,
     readOnly: true,
@@ -112,8 +122,7 @@ function withdrawQuestion({ questions }: QuestionServices): Tool {
   return defineTool({
     name: "withdraw_question",
     description: "Withdraws a question that you asked and need no answer to any more.",
-    resource: "questions",
-    agentsOnly: true,
+    resource: askers("write"),
     input: { id: idShape },
     output: outcomeSchema,
     readOnly: false,

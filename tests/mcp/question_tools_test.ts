@@ -10,7 +10,7 @@ type Json = any;
 type Call = (who: string, name: string, input?: Json) => Promise<Json>;
 
 /** Runs a test with a way to call tools as the agent `caller`, the person `ann` and the operator. */
-async function withTools(run: (api: TestApi, call: Call, list: Call) => Promise<void>) {
+async function withTools(run: (api: TestApi, call: Call, list: (who: string) => Promise<string[]>) => Promise<void>) {
   await withApi(async (api) => {
     const { services } = api;
     await services.ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
