@@ -10,7 +10,9 @@ type Json = any;
 type Call = (who: string, name: string, input?: Json) => Promise<Json>;
 
 /** Runs a test with a way to call tools as the agent `caller`, the person `ann` and the operator. */
-async function withTools(run: (api: TestApi, call: Call, list: (who: string) => Promise<string[]>) => Promise<void>) {
+async function withTools(
+  run: (api: TestApi, call: Call, list: (who: string) => Promise<string[]>) => Promise<void>,
+) {
   await withApi(async (api) => {
     const { services } = api;
     await services.ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
@@ -21,7 +23,11 @@ async function withTools(run: (api: TestApi, call: Call, list: (who: string) => 
       tokens.set(owner, (await services.tokens.create(request, BY_OPERATOR)).token);
     }
     tokens.set("operator", (await Deno.readTextFile(`${services.folder}/api_token`)).trim());
-    const handle = createMcpHandler({ ...services, metrics: api.metrics, scheduler: services.clock });
+    const handle = createMcpHandler({
+      ...services,
+      metrics: api.metrics,
+      scheduler: services.clock,
+    });
     const send = async (who: string, method: string, params: Json) => {
       const request = new Request("http://127.0.0.1:8081/mcp", {
         method: "POST",
@@ -65,7 +71,11 @@ Deno.test("an agent asks and waits, and a person answers, with tools", async () 
 
     const unknown = await call("caller", "get_answer", { id: 2 });
     assert.match(unknown.content[0].text, /no question 2.*Use the id that ask_human returned/);
-    const open = await call("caller", "ask_human", { text: "And now?", default: "on", deadline: 60 });
+    const open = await call("caller", "ask_human", {
+      text: "And now?",
+      default: "on",
+      deadline: 60,
+    });
     assert.equal(open.structuredContent.state, "open");
     api.services.clock.advance(60_000);
     await api.services.questions.idle();

@@ -47,7 +47,13 @@ export function AnswerForm({ visit, question, isAtHome = false }: {
   const label = `Answer question ${id}`;
   const field = `answer-${id}`;
   return (
-    <Form visit={visit} action="answer" to={`/questions/${id}`} class="question-answer" label={label}>
+    <Form
+      visit={visit}
+      action="answer"
+      to={`/questions/${id}`}
+      class="question-answer"
+      label={label}
+    >
       {isAtHome && <input type="hidden" name="from" value="home" />}
       {choices.map((choice) => <button type="submit" name="answer" value={choice}>{choice}
       </button>)}
