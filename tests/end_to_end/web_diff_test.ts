@@ -122,17 +122,14 @@ Deno.test({
     await browser.logIn("admin", /\S{20,}/.exec(stdout)?.[0] ?? "");
     const { page } = browser;
     const person = new Person(browser);
-    const isSeen = (selector: string) =>
-      page.$eval(selector, (element) => {
-        const { top, bottom } = element.getBoundingClientRect();
-        return top >= 0 && bottom <= innerHeight;
-      });
+    const isSeen = async (selector: string) =>
+      await (await page.$(selector))?.isIntersectingViewport({ threshold: 1 });
 
     await browser.go("/projects/demo/reviews/1?view=changes");
     await browser.leave(() => page.click("tr.added a[data-n='101']"));
     await page.keyboard.type("Why?");
     assert.equal(
-      await page.$eval("#comment", (field) => (field as HTMLTextAreaElement).value),
+      await page.$eval("#comment", (field) => Reflect.get(field, "value")),
       "Why?",
     );
     assert.ok(await isSeen("tr.added a[data-n='101']"), "The line is out of sight");

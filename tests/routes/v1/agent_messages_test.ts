@@ -17,6 +17,8 @@ function say({ inboxes }: TestServices, text: string, channel: string | null = n
     receiver: channel === null ? { ...actor, nick: "caller", account: "caller" } : null,
     statusPrefix: "",
     text,
+    answered: null,
+    isRelayed: false,
   });
 }
 

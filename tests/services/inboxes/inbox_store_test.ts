@@ -42,6 +42,8 @@ function say({ clock, inboxes }: Pick<TestServices, "clock" | "inboxes">, text: 
     receiver: { nick: "scout", account: "scout", address: "::1" },
     channel: null,
     statusPrefix: "",
+    answered: null,
+    isRelayed: false,
   });
 }
 
