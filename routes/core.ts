@@ -101,7 +101,7 @@ export function createGroups(
     guide: guideRoutes(config),
     status: statusRoutes(status),
     metrics: metricRoutes(metrics),
-    agents: agentRoutes(agents),
+    agents: agentRoutes(agents, services.slots),
     halt: haltRoutes(agents.halts),
     agentMessages: agentMessageRoutes(services),
     questions: questionRoutes(services),

@@ -48,6 +48,8 @@ export const ROUTES = {
   "POST /v1/agents/{nick}/resume": ["agents", "server"],
   "POST /v1/agents/{nick}/revoke": ["agents", "server"],
   "POST /v1/agents/{nick}/rotate": ["agents", "server"],
+  "GET /v1/agents/{nick}/slots": ["agents", "coordination"],
+  "PUT /v1/agents/{nick}/slots": ["agents", "server"],
   "GET /v1/agents/{nick}/messages": ["agentMessages", "coordination"],
   "POST /v1/agents/{nick}/messages": ["agentMessages", "coordination"],
   "POST /v1/agents/{nick}/messages/acknowledge": ["agentMessages", "coordination"],

@@ -7,7 +7,10 @@ import {
   rateLimitSchema,
   registrationSchema,
   rotationSchema,
+  type Slots,
+  slotsSchema,
 } from "../../services/agents/mod.ts";
+import { NotFound } from "../../services/errors.ts";
 import { callerOf, newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { route } from "../route.ts";
@@ -158,9 +161,49 @@ const resumeAgent = route("POST /v1/agents/{nick}/resume", {
   responses: { 204: { description: "Resumed" }, ...errors(404, 409, 503) },
 });
 
+const slotLimits = z.object({
+  claims: z.int(),
+  workspaces: z.int(),
+  reviews: z.int(),
+  calls: z.int(),
+});
+
+const agentSlotsSchema = z.object({
+  limits: slotLimits.openapi({ description: "The limits that hold" }),
+  own: slotsSchema.required().openapi({
+    description: "Its own limits; null where that of its type or the general one holds",
+  }),
+}).openapi("AgentSlots");
+
+const showSlots = route("GET /v1/agents/{nick}/slots", {
+  summary: "Show how many claims, workspaces, reviews and calls of models an agent may have",
+  request: { params },
+  responses: { 200: json(agentSlotsSchema, "The limits"), ...errors(404) },
+});
+
+const setSlots = route("PUT /v1/agents/{nick}/slots", {
+  summary: "Set an agent's own limits of claims, workspaces, reviews and calls of models",
+  request: {
+    params,
+    body: jsonRequest(slotsSchema.meta({ id: "SlotLimits" }), { claims: 2, calls: 4 }),
+  },
+  responses: { 200: json(agentSlotsSchema, "The limits"), ...errors(400, 404, 409, 413, 503) },
+});
+
 /** `/v1/agents`: the registry. */
-export function agentRoutes(agents: Agents) {
+export function agentRoutes(agents: Agents, slots: Pick<Slots, "of">) {
+  const slotsOf = (nick: string) => {
+    const agent = agents.roster.find(nick);
+    if (agent === null) throw new NotFound(`There is no agent "${nick}", or it is revoked`);
+    return slots.of(agent.id);
+  };
   return newRoutes()
+    .openapi(showSlots, (context) => context.json(slotsOf(context.req.valid("param").nick), 200))
+    .openapi(setSlots, async (context) => {
+      const { nick } = context.req.valid("param");
+      await agents.speechControls.setSlots(nick, context.req.valid("json"), callerOf(context));
+      return context.json(slotsOf(nick), 200);
+    })
     .openapi(listAgents, async (context) => {
       return jsonText<ListedAgent[]>(context, await agents.listAsJson(context.req.valid("query")));
     })

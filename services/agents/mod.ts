@@ -44,4 +44,12 @@ export {
   type Rotation,
   rotationSchema,
 } from "./schemas.ts";
+export {
+  type AgentSlots,
+  type Slot,
+  slotFull,
+  type SlotLimits,
+  Slots,
+  slotsSchema,
+} from "./slots.ts";
 export { SendLimits } from "./send_limits.ts";

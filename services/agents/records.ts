@@ -40,6 +40,7 @@ export function selectAgents({ tables }: Database) {
       "pause_reason",
       "messages_per_second",
       "burst",
+      "slots",
     ]);
 }
 
@@ -102,6 +103,8 @@ export interface AgentRow {
   readonly pause_reason: string | null;
   readonly messages_per_second: number | null;
   readonly burst: number | null;
+  /** JSON. */
+  readonly slots: string | null;
 }
 
 /** The parts of an agent that are not in the database. */

@@ -4,6 +4,7 @@ import { foldCase } from "../irc/mod.ts";
 import { type AgentPage, AgentRows } from "./agent_rows.ts";
 import { type AgentRow, selectAgents } from "./records.ts";
 import type { AdoptionRequest, AgentRate } from "./schemas.ts";
+import type { SlotLimits } from "./slots.ts";
 
 /** An active agent. */
 export interface RosterEntry {
@@ -17,12 +18,14 @@ export interface RosterEntry {
   readonly muteReason: string | null;
   /** Null for the default rate. */
   readonly rate: AgentRate | null;
+  /** Its own limits of slots, or null. */
+  readonly slots: SlotLimits | null;
 }
 
 /** The columns of an agent with its limits. */
 export type HeldColumns = Pick<
   AgentRow,
-  "paused_at" | "pause_reason" | "messages_per_second" | "burst"
+  "paused_at" | "pause_reason" | "messages_per_second" | "burst" | "slots"
 >;
 
 /** The sources of the roster. */
@@ -126,6 +129,7 @@ export class Roster implements Directory {
       paused_at: null,
       pause_reason: null,
       ...rateColumns(rate),
+      slots: null,
     };
     return statement(this.#database.tables.insertInto("agents").values(row), {
       committed: () => {
@@ -201,20 +205,24 @@ function entryOf(row: RosterRow): RosterEntry {
     channels: JSON.parse(row.channels),
     muteReason: null,
     rate: null,
+    slots: null,
     ...heldAs(row),
   };
 }
 
 /** The values of the given columns, without the absent ones. */
 function heldAs(
-  { paused_at, pause_reason: reason, messages_per_second, burst }: Partial<HeldColumns>,
-): Partial<Pick<RosterEntry, "muteReason" | "rate">> {
+  { paused_at, pause_reason: reason, messages_per_second, burst, slots }: Partial<
+    HeldColumns
+  >,
+): Partial<Pick<RosterEntry, "muteReason" | "rate" | "slots">> {
   const muteReason = paused_at === null
     ? null
     : `This agent is paused${reason === null ? "" : `: ${reason}`}`;
   const rate = messages_per_second === null ? null : { messages_per_second, burst };
   return {
     ...(paused_at === undefined ? {} : { muteReason }),
+    ...(slots === undefined ? {} : { slots: slots === null ? null : JSON.parse(slots) }),
     ...(messages_per_second === undefined ? {} : { rate: rate as AgentRate | null }),
   };
 }

@@ -4,6 +4,7 @@ import { type Account, type AccountDirectory, type Caller, originOf } from "../i
 import { commitOn, findActiveAgent, findAgentRow } from "./records.ts";
 import { type HeldColumns, rateColumns, type Roster } from "./roster.ts";
 import type { AgentRate, Pause } from "./schemas.ts";
+import type { SlotLimits } from "./slots.ts";
 
 export interface SpeechControlsOptions {
   readonly database: Database;
@@ -14,7 +15,7 @@ export interface SpeechControlsOptions {
 }
 
 /**
- * Pauses and resumes agents, and sets their rates. A change is on disk, with its event, before it
+ * Pauses and resumes agents, and sets their rates and slots. A change is on disk, with its event, before it
  * is acknowledged, and applies at once. A call that changes nothing writes no event.
  */
 export class SpeechControls {
@@ -74,6 +75,22 @@ export class SpeechControls {
     const data = { nick: account.name, ...columns };
     const event = newEvent("agent.rate_changed", data, originOf(caller), this.#clock());
     await this.#commit(account, columns, event);
+  }
+
+  /**
+   * Sets an agent's own limits of slots. What it has above a limit stays.
+   *
+   * @throws NotFound, or Conflict if the agent is revoked
+   */
+  async setSlots(nick: string, limits: SlotLimits, caller: Caller): Promise<void> {
+    const account = findActiveAgent(this.#accounts, nick);
+    const row = findAgentRow(this.#roster, account);
+    const isNone = Object.values(limits).every((limit) => limit === null);
+    const slots = isNone ? null : JSON.stringify(limits);
+    if (row.slots === slots) return;
+    const data = { nick: account.name, ...limits };
+    const event = newEvent("agent.slots_changed", data, originOf(caller), this.#clock());
+    await this.#commit(account, { slots }, event);
   }
 
   async #commit(account: Account, columns: Partial<HeldColumns>, event: NewEvent): Promise<void> {

@@ -175,7 +175,12 @@ export const configSchema = z.strictObject({
     }).prefault({}),
     workspaces: positive.default(500),
     workspaces_per_agent: positive.default(50),
+    reviews_per_agent: positive.default(1000),
   }).prefault({}),
+  slots: z.partialRecord(
+    z.enum(["worker", "orchestrator", "observer", "operator"]),
+    z.strictObject({ claims: count, workspaces: count, reviews: count, calls: count }).partial(),
+  ).default({}),
   webhooks: z.strictObject({
     allow_private: z.boolean().default(false),
     timeout_seconds: z.number().positive().max(300).default(15),

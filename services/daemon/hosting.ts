@@ -7,7 +7,7 @@ import { Feeds } from "../feeds/mod.ts";
 import type { AccountDirectory, Identity, TokenKey, Tokens } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { Inboxes } from "../inboxes/mod.ts";
-import type { Halts, Roster } from "../agents/mod.ts";
+import type { Halts, Roster, Slots } from "../agents/mod.ts";
 import { type NotificationDoors, type Notifications, openNotifications } from "./notifications.ts";
 import { Markup } from "../markup/mod.ts";
 import { TicketNotes } from "../notifications/mod.ts";
@@ -44,6 +44,7 @@ export interface HostingOptions extends NotificationDoors {
   readonly accounts: AccountDirectory;
   readonly roster: Roster;
   readonly halts: Halts;
+  readonly slots: Slots;
   readonly inboxes: Inboxes;
   readonly tokens: Tokens;
   readonly scheduler: Scheduler;
@@ -120,7 +121,7 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
     accounts,
     scheduler,
     log,
-    perAgent: config.claims_per_agent,
+    slots: options.slots,
   });
   started.defer(() => claims.close());
   halts.extend((isHalted, now) => claims.freezing(isHalted, now));
@@ -134,7 +135,7 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
     accounts,
     claims,
     scheduler,
-    limits: { perAgent: config.workspaces_per_agent, perProject: config.workspaces },
+    limits: { slots: options.slots, perProject: config.workspaces },
   });
   const reviews = openReviews({
     ...options,

@@ -1,5 +1,5 @@
 import type { AdminLogin, Admins } from "../admins/mod.ts";
-import type { Agents, IrcAccounts } from "../agents/mod.ts";
+import { type Agents, type IrcAccounts, Slots } from "../agents/mod.ts";
 import { Attention, WorkNeeds } from "../attention/mod.ts";
 import type { Bots, HeraldDesk } from "../bots/mod.ts";
 import { Bridge, StoredChannels } from "../bridge/mod.ts";
@@ -59,6 +59,8 @@ export interface Services {
   /** Null if the IRC server is not part of this program. */
   readonly ircServer: Pick<IrcServer, "clients"> | null;
   readonly ircBans: IrcBans | null;
+  /** How many claims, workspaces, reviews and calls each agent may have. */
+  readonly slots: Slots;
   readonly llm: Llm;
   /** What calls of models took, and budgets. */
   readonly accounting: LedgerServices;
@@ -105,7 +107,8 @@ export async function startServices(
   if (bridge !== null) started.defer(() => bridge.stop());
   irc.attach(bridge);
   const directMessages = makeDirectMessages(stores, irc, bridge);
-  const hosting = await openHosting(hostingOptionsOf(stores, irc, bridge), started);
+  const slots = makeSlots(config, people.agents);
+  const hosting = await openHosting({ ...hostingOptionsOf(stores, irc, bridge), slots }, started);
   // It enters channels, and only now is known which of them are closed.
   bridge?.start();
   const { halts, roster } = people.agents;
@@ -114,7 +117,15 @@ export async function startServices(
     started,
   );
   const { ledger } = accounting;
-  const llm = openLlm({ database, config: config.llm, environment, ledger, scheduler, halts });
+  const llm = openLlm({
+    database,
+    config: config.llm,
+    environment,
+    ledger,
+    slots,
+    scheduler,
+    halts,
+  });
   const { gateway } = llm;
   started.defer(() => gateway.close());
   const { agents } = people;
@@ -176,6 +187,7 @@ export async function startServices(
     status,
     eventLog,
     policies,
+    slots,
     llm,
     accounting,
     hosting,
@@ -192,6 +204,19 @@ export async function startServices(
     ...openOperations(options, stores, { inboxes: people.inboxes, hosting }, started),
     ...openChats(stores, irc, { bridge, directMessages }),
   };
+}
+
+function makeSlots({ projects, llm, slots: types }: Config, { roster }: Pick<Agents, "roster">) {
+  return new Slots({
+    roster,
+    general: {
+      claims: projects.claims_per_agent,
+      workspaces: projects.workspaces_per_agent,
+      reviews: projects.reviews_per_agent,
+      calls: llm.limits.calls_per_caller,
+    },
+    types,
+  });
 }
 
 /** The list of what waits for somebody, with the sources that every server has. */
@@ -272,7 +297,7 @@ function hostingOptionsOf(
   stores: Stores,
   { people, server: ircServer, projectChannels }: IrcHost,
   bridge: Bridge | null,
-): HostingOptions {
+): Omit<HostingOptions, "slots"> {
   const { config, log, database, scheduler, identity, events: { eventLog } } = stores;
   return {
     database,

@@ -31,6 +31,14 @@ export interface EventTypes extends ProjectEventTypes {
   "agents.resumed": { agents: readonly string[]; types: readonly string[] };
   /** Both null: the agent's own rate was removed. */
   "agent.rate_changed": { nick: string; messages_per_second: number | null; burst: number | null };
+  /** Its own limits; null for the limit of its type. */
+  "agent.slots_changed": {
+    nick: string;
+    claims: number | null;
+    workspaces: number | null;
+    reviews: number | null;
+    calls: number | null;
+  };
   "agent.revoked": { nick: string };
   "agent.deleted": { nick: string };
   "api_token.rotated": Record<string, never>;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { slotFull, type Slots } from "../agents/mod.ts";
 import { Halted, Invalid, NotFound, TooMany, UpstreamFailed, UpstreamRefused } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import { type Caller, originOf, type Principal, roomFor } from "../identity/mod.ts";
@@ -45,8 +46,6 @@ export interface GatewayLimits extends ExchangeLimits {
   readonly modelsMilliseconds: number;
   /** Most concurrent calls. */
   readonly calls: number;
-  /** Most concurrent calls of one agent or admin. */
-  readonly callsPerCaller: number;
 }
 
 /** A model that a request may name. */
@@ -62,6 +61,8 @@ export interface GatewayOptions {
   readonly limits: GatewayLimits;
   /** Admits calls, and keeps a row of each. */
   readonly ledger: Pick<Ledger, "workOf" | "admit" | "record">;
+  /** How many concurrent calls each agent or admin may have. */
+  readonly slots: Pick<Slots, "limitOf">;
   readonly scheduler: Scheduler;
   /** Which agents are halted: they get no answer of a model. */
   readonly halts: GatewayHalts;
@@ -218,12 +219,14 @@ export class Gateway {
    * calls
    */
   #assertRoom({ principal }: Caller): void {
-    const { calls, callsPerCaller } = this.#options.limits;
+    const { limits: { calls }, slots } = this.#options;
+    const limit = slots.limitOf("calls", principal.id);
     const own = [...this.#open].filter(({ about }) => about.caller.principal.id === principal.id);
-    if (principal.kind !== "operator" && own.length >= callsPerCaller) {
-      throw new TooMany(
-        `You already have the maximum number of model calls running (${callsPerCaller})`,
+    if (principal.kind !== "operator" && own.length >= limit) {
+      const filling = own.map(({ about: { backend, model = "", startedAt } }) =>
+        `${backend.name}/${model.slice(0, 64)} since ${new Date(startedAt).toISOString()}`
       );
+      throw slotFull({ slot: "calls", limit, filling, advice: "wait until one of them ends" });
     }
     const room = roomFor(principal, calls);
     if (this.#open.size >= room) {

@@ -18,7 +18,6 @@ export interface LlmConfig {
   readonly backends: BackendsOptions["configured"];
   readonly limits: {
     readonly calls: number;
-    readonly calls_per_caller: number;
     readonly first_byte_seconds: number;
     readonly idle_seconds: number;
     readonly total_seconds: number;
@@ -32,13 +31,14 @@ export interface LlmOptions {
   /** The source of the providers' keys. */
   readonly environment: Environment;
   readonly ledger: GatewayOptions["ledger"];
+  readonly slots: GatewayOptions["slots"];
   readonly halts: GatewayHalts;
   readonly scheduler?: Scheduler;
 }
 
 /** Opens the LLM services. Close the gateway when it is no longer needed. */
 export function openLlm(
-  { database, config, environment, ledger, halts, scheduler = systemScheduler }: LlmOptions,
+  { database, config, environment, ledger, slots, halts, scheduler = systemScheduler }: LlmOptions,
 ): Llm {
   const { limits } = config;
   const clock = () => scheduler.now();
@@ -53,10 +53,10 @@ export function openLlm(
       totalMilliseconds: limits.total_seconds * 1000,
       answerBytes: limits.answer_bytes,
       calls: limits.calls,
-      callsPerCaller: limits.calls_per_caller,
     },
     scheduler,
     ledger,
+    slots,
     halts,
   });
   return { backends, gateway };

@@ -1,3 +1,4 @@
+import type { Slots } from "../agents/mod.ts";
 import type { Change, Database } from "../database/mod.ts";
 import { Conflict, Forbidden, Invalid, NotFound } from "../errors.ts";
 import { type Account, originOf } from "../identity/mod.ts";
@@ -25,6 +26,7 @@ export interface ReviewOpeningOptions {
   readonly store: ReviewStore;
   readonly statements: ReviewStatements;
   readonly reviewers: Reviewers;
+  readonly slots: Pick<Slots, "limitOf">;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -151,7 +153,7 @@ export class ReviewOpening implements SubmissionPart {
 
   async #create(project: Project, request: NewReview, by: ReviewRequest): Promise<Review> {
     const { database, clock, store } = this.#options;
-    await requireRoomForReview(store, project, by.actor);
+    await requireRoomForReview(store, this.#options.slots, project, by.actor);
     const workspace = request.workspace === undefined
       ? null
       : await this.#requireWorkspace(project, request.workspace, by);

@@ -1,3 +1,4 @@
+import type { Slots } from "../agents/mod.ts";
 import type { Database } from "../database/mod.ts";
 import { Conflict, Forbidden, Invalid, NotFound } from "../errors.ts";
 import { type AccountDirectory, type Caller, originOf } from "../identity/mod.ts";
@@ -27,6 +28,7 @@ export interface ReviewsOptions {
   readonly protection: Pick<Protection, "ruleOf">;
   readonly accounts: Pick<AccountDirectory, "find" | "get">;
   readonly projects: Pick<Projects, "get">;
+  readonly slots: Pick<Slots, "limitOf">;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }

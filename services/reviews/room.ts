@@ -1,3 +1,4 @@
+import { slotFull, type Slots } from "../agents/mod.ts";
 import { Conflict, TooMany } from "../errors.ts";
 import type { Actor, Project } from "../projects/mod.ts";
 import type { Review } from "./records.ts";
@@ -10,12 +11,19 @@ const MAX_COMMENTS = 1000;
 /** Most comments of one author on a review: the others can always answer. */
 const MAX_COMMENTS_PER_AUTHOR = 500;
 
-/** @throws TooMany if the author has too many open reviews in the project */
+/** @throws TooMany if the author has too many open reviews, in all projects or in this one */
 export async function requireRoomForReview(
-  store: Pick<ReviewStore, "countOpenBy">,
+  store: Pick<ReviewStore, "countOpenBy" | "openBy">,
+  slots: Pick<Slots, "limitOf">,
   project: Project,
   { key }: Actor,
 ): Promise<void> {
+  const limit = slots.limitOf("reviews", key);
+  const open = await store.openBy(key, limit + 1);
+  if (open.length >= limit) {
+    const filling = open.map(({ number, title }) => `${number} "${title.slice(0, 40)}"`);
+    throw slotFull({ slot: "reviews", limit, filling, advice: "merge or close some" });
+  }
   if (await store.countOpenBy(project.id, key) >= MAX_OPEN_PER_AUTHOR) {
     throw new TooMany(
       `You have ${MAX_OPEN_PER_AUTHOR} open reviews in this project: merge or close some`,

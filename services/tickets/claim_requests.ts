@@ -1,4 +1,5 @@
 /** What claims need, and what callers ask of them. */
+import type { Slots } from "../agents/mod.ts";
 import type { Database } from "../database/mod.ts";
 import type { AccountDirectory, Caller } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
@@ -13,8 +14,8 @@ export interface ClaimsOptions {
   readonly accounts: AccountDirectory;
   readonly scheduler: Scheduler;
   readonly log: Log;
-  /** Most active claims of one holder, in all projects together. */
-  readonly perAgent: number;
+  /** How many slots each holder has, in all projects together. */
+  readonly slots: Pick<Slots, "limitOf">;
 }
 
 /** Who acts on a ticket, and under which generation, if the request names one. */

@@ -1,4 +1,4 @@
-import { TooMany } from "../errors.ts";
+import { slotFull, type Slots } from "../agents/mod.ts";
 import type { Projects } from "../projects/mod.ts";
 import type { ClaimBook } from "./claim_book.ts";
 import { type Claim, isoOf } from "./records.ts";
@@ -6,8 +6,7 @@ import { type Claim, isoOf } from "./records.ts";
 export interface ClaimRoomOptions {
   readonly book: Pick<ClaimBook, "heldBy">;
   readonly projects: Pick<Projects, "get">;
-  /** Most active claims of one holder. */
-  readonly perAgent: number;
+  readonly slots: Pick<Slots, "limitOf">;
   isLive(claim: Claim): boolean;
 }
 
@@ -46,7 +45,8 @@ export class ClaimRoom {
   }
 
   #require(key: string, coming: ReadonlyMap<string, number>): void {
-    const { book, projects, perAgent, isLive } = this.#options;
+    const { book, projects, slots, isLive } = this.#options;
+    const perAgent = slots.limitOf("claims", key);
     const known = book.heldBy(key);
     if (known.length + coming.size < perAgent) return;
     const held = known.flatMap((claim) => {
@@ -55,8 +55,11 @@ export class ClaimRoom {
     });
     const written = held.filter(({ claim }) => coming.has(ticketOf(claim))).length;
     if (held.length + coming.size - written < perAgent) return;
-    const message = `An agent holds at most ${perAgent} claims: submit or release some`;
-    throw new TooMany(message, undefined, {
+    const filling = held.map(({ project, claim }) =>
+      `${project.slug}/${claim.ticket.slice(0, 10)}`
+    );
+    const advice = "submit or release some";
+    throw slotFull({ slot: "claims", limit: perAgent, filling, advice }, {
       claims: held.map(({ project: { slug }, claim: { ticket, expiresAt } }) => ({
         project: slug,
         ticket,

@@ -47,7 +47,7 @@ export class Claims {
     this.#room = new ClaimRoom({
       book: this.book,
       projects: options.projects,
-      perAgent: options.perAgent,
+      slots: options.slots,
       isLive: (claim) => this.#leases.isLive(claim),
     });
     this.#expiry = new ClaimExpiry({

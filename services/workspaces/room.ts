@@ -1,16 +1,27 @@
+import { slotFull, type Slots } from "../agents/mod.ts";
 import { TooMany } from "../errors.ts";
 import { Locks, type Project } from "../projects/mod.ts";
 import type { WorkspaceStore } from "./store.ts";
 
+/** Most workspaces that a refusal reads. */
+const MAX_TOLD = 20;
+
+/** How many active workspaces there may be. */
+export interface WorkspaceLimits {
+  /** Those of an owner, in all projects together. */
+  readonly slots: Pick<Slots, "limitOf">;
+  readonly perProject: number;
+}
+
 /** Bounds the active workspaces of one owner, in all projects together, and of one project. */
 export class WorkspaceRoom {
   readonly #store: WorkspaceStore;
-  readonly #limits: { readonly perAgent: number; readonly perProject: number };
+  readonly #limits: WorkspaceLimits;
   readonly #locks = new Locks();
 
   constructor(
     store: WorkspaceStore,
-    limits: { readonly perAgent: number; readonly perProject: number },
+    limits: WorkspaceLimits,
   ) {
     this.#store = store;
     this.#limits = limits;
@@ -28,12 +39,14 @@ export class WorkspaceRoom {
 
   /** @throws TooMany if the owner or the project has no room for one more */
   async require(project: Project, ownerKey: string): Promise<void> {
-    const { perAgent, perProject } = this.#limits;
+    const { slots, perProject } = this.#limits;
+    const perAgent = slots.limitOf("workspaces", ownerKey);
     const { ofProject, ofOwner } = await this.#store.counts(project, ownerKey);
     if (ofOwner >= perAgent) {
-      throw new TooMany(
-        `An agent has at most ${perAgent} active workspaces: merge or abandon some`,
-      );
+      const active = await this.#store.activeOf(ownerKey, MAX_TOLD);
+      const filling = active.map(({ name }) => name);
+      const advice = "merge or abandon some";
+      throw slotFull({ slot: "workspaces", limit: perAgent, filling, advice });
     }
     if (ofProject >= perProject) {
       throw new TooMany(`A project has at most ${perProject} active workspaces`);

@@ -23,7 +23,7 @@ import { lineOf, linesOf, Permits } from "./permits.ts";
 import { renewPushedWork } from "./pushed_work.ts";
 import { branchOf, type Workspace, type WorkspaceLine, type WorkspaceStatus } from "./records.ts";
 import { checkinOn, WorkspaceSettling } from "./settling.ts";
-import { WorkspaceRoom } from "./room.ts";
+import { type WorkspaceLimits, WorkspaceRoom } from "./room.ts";
 import { WorkspaceStore } from "./store.ts";
 import { TakingOver } from "./taking_over.ts";
 import { requireBranchTip } from "./tips.ts";
@@ -35,7 +35,7 @@ export interface WorkspacesOptions {
   readonly claims: WorkFence;
   readonly scheduler: Scheduler;
   /** Active workspaces of one owner and of one project. */
-  readonly limits: { readonly perAgent: number; readonly perProject: number };
+  readonly limits: WorkspaceLimits;
 }
 
 /** A workspace to begin. */

@@ -164,6 +164,8 @@ const STEPS: readonly Step[] = [
     status: 200,
   },
   { endpoint: "GET /v1/llm/budgets", status: 200 },
+  { endpoint: "GET /v1/agents/{nick}/slots", path: ["nobody"], status: 404 },
+  { endpoint: "PUT /v1/agents/{nick}/slots", path: ["nobody"], body: { calls: 2 }, status: 404 },
   { endpoint: "DELETE /v1/llm/budgets/{budget}", path: ["all.day"], status: 204 },
   { endpoint: "GET /v1/llm/usage", status: 200 },
   { endpoint: "GET /v1/llm/calls", status: 200 },

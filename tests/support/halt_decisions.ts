@@ -22,6 +22,7 @@ export const DECISIONS: Readonly<Record<string, Decision>> = {
   "POST /v1/herald": "closed",
   "POST /v1/herald/sources": "closed",
   "DELETE /v1/herald/sources/{name}": "closed",
+  "PUT /v1/agents/{nick}/slots": "closed",
   "POST /v1/agents/{nick}/pause": "closed",
   "POST /v1/agents/{nick}/resume": "closed",
   "POST /v1/agents/{nick}/revoke": "closed",

@@ -105,6 +105,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "projects.landing.timeout_seconds": "checks that take longer count as failed",
   "projects.workspaces": "active workspaces of one project",
   "projects.workspaces_per_agent": "active workspaces of one agent, in all projects",
+  "projects.reviews_per_agent": "open reviews of one agent, in all projects",
+  "slots": "for types of agents: { worker: { claims, workspaces, reviews, calls } }",
   "webhooks": "posts of events to other programs",
   "webhooks.allow_private": "also to local and private addresses; mirrors too",
   "webhooks.timeout_seconds": "for one request",

@@ -374,3 +374,50 @@ Deno.test("a stream that its caller leaves counts in the budget without reported
     assert.equal((await api.send({ who: "writer", request: COMPLETE, body })).status, 429);
   }, { config: { llm: { backends } } });
 });
+
+Deno.test("slots limit each agent, at once, and a refusal names what fills them", async () => {
+  await withProject(async ({ api, answer, send, caller, other }) => {
+    const slots = "/v1/agents/caller/slots";
+    await api.expect([
+      ...byEverybody(`GET ${slots}`, ["reader", "writer", "passphrase", "operator"], 200),
+      { who: "writer", request: `PUT ${slots}`, body: { claims: 9 }, status: 403 },
+      { request: `PUT ${slots}`, body: { claims: -1 }, status: 400 },
+      { request: "PUT /v1/agents/nobody/slots", body: {}, status: 404 },
+      { request: `PUT ${slots}`, body: { claims: 1, workspaces: 1, reviews: 1 }, status: 200 },
+    ]);
+    const tickets: string[] = [];
+    for (const title of ["One", "Two", "Three", "Four"]) {
+      tickets.push((await answer("POST /api/tickets", { body: { title } })).uuid);
+    }
+    const [one = "", two = "", three = "", four = ""] = tickets;
+    const refusal = async (request: string, as: string, body: object = {}) => {
+      const response = await send(request, { as, body });
+      return [response.status, (await response.json()).error];
+    };
+    const make = (name: string) =>
+      refusal("POST /api/workspaces/create", caller, { name, ticket: one });
+    const review = (title: string) =>
+      refusal("POST /api/reviews/create", caller, { title, diff: "--- a\n+++ b\n" });
+    await answer(`POST /api/tickets/${one}/claim`, { as: caller, body: {} });
+    assert.deepEqual(await refusal(`POST /api/tickets/${two}/claim`, caller), [
+      429,
+      `Your slot "claims" is full with demo/${one.slice(0, 10)} (limit 1): submit or release some`,
+    ]);
+    assert.deepEqual(await make("first"), [201, undefined]);
+    assert.deepEqual(await make("second"), [
+      429,
+      'Your slot "workspaces" is full with first (limit 1): merge or abandon some',
+    ]);
+    assert.deepEqual(await review("Mine"), [201, undefined]);
+    assert.deepEqual(await review("More"), [
+      429,
+      'Your slot "reviews" is full with 1 "Mine" (limit 1): merge or close some',
+    ]);
+    // The limit of the type holds for the others, and for an agent without limits of its own.
+    for (const [ticket, status] of [[two, 201], [three, 201], [four, 429]] as const) {
+      assert.equal((await refusal(`POST /api/tickets/${ticket}/claim`, other))[0], status);
+    }
+    await api.expect([{ request: `PUT ${slots}`, body: {}, status: 200, matches: /"claims":2/ }]);
+    assert.equal((await refusal(`POST /api/tickets/${four}/claim`, caller))[0], 201);
+  }, { config: { slots: { worker: { claims: 2 } } } });
+});
