@@ -171,7 +171,7 @@ const slotLimits = z.object({
 const agentSlotsSchema = z.object({
   limits: slotLimits.openapi({ description: "The limits that hold" }),
   own: slotsSchema.required().openapi({
-    description: "Its own limits; null where that of its type or the general one holds",
+    description: "Its own limits; null if that of its type or the general one holds",
   }),
 }).openapi("AgentSlots");
 

@@ -16,14 +16,14 @@ export const slotsSchema = z.object({
   calls: limit.describe("Calls of models at once"),
 });
 
-/** Limits by slot; null where there is none. */
+/** Limits by slot; null if there is none. */
 export type SlotLimits = Readonly<Record<Slot, number | null>>;
 
 /** The limits of an agent's slots. */
 export interface AgentSlots {
   /** Those that hold. */
   readonly limits: Readonly<Record<Slot, number>>;
-  /** Its own ones; null where the limit is that of its type, or the general one. */
+  /** Its own ones; null if the limit is that of its type, or the general one. */
   readonly own: SlotLimits;
 }
 
