@@ -97,6 +97,6 @@ export function slotFull(
   return new TooMany(
     `Your slot "${slot}" is full${told} (limit ${limit}): ${advice}`,
     undefined,
-    { slot, limit, ...details },
+    details,
   );
 }
