@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Database } from "../database/mod.ts";
 import { Conflict, Invalid, NotFound, TooMany, Unauthorized } from "../errors.ts";
@@ -10,6 +9,7 @@ import type { Scheduler } from "../scheduler.ts";
 import { isShallow } from "../validation/mod.ts";
 import { type SecretKey, secretOf } from "../webhooks/mod.ts";
 import { BotState } from "./bot_state.ts";
+import { HeraldDeliveries } from "./herald_deliveries.ts";
 import { type Delivery, proven, SOURCE_KINDS } from "./herald_signatures.ts";
 import { type HeraldNotice, noticeOf } from "./herald_texts.ts";
 
@@ -21,9 +21,6 @@ const TEXT_LENGTH = 600;
 const MOST_LINES = 5;
 
 const MAX_SOURCES = 50;
-
-/** Deliveries that are remembered, so that none is announced twice. */
-const MAX_REMEMBERED = 2000;
 
 /** Least time between two events about notices that found the queue full, in milliseconds. */
 const TELL_DROPPED_MS = 60_000;
@@ -60,23 +57,24 @@ export interface HeraldDeskOptions {
 export class HeraldDesk {
   readonly #options: HeraldDeskOptions;
   readonly #state: BotState;
+  readonly #deliveries: HeraldDeliveries;
   #sources: z.infer<typeof sourceSchema>[] = [];
-  #seen: string[] = [];
   #waiting: WaitingNotice[] = [];
   #dropped = 0;
   #toldDroppedAt = -Infinity;
   /** Called when there is something to announce; null while the bot does not run. */
   #onWaiting: (() => void) | null = null;
 
-  private constructor(options: HeraldDeskOptions) {
+  private constructor(options: HeraldDeskOptions, deliveries: HeraldDeliveries) {
     this.#options = options;
+    this.#deliveries = deliveries;
     this.#state = new BotState(options.database, "herald");
   }
 
   static async open(options: HeraldDeskOptions): Promise<HeraldDesk> {
-    const desk = new HeraldDesk(options);
+    const deliveries = await HeraldDeliveries.open(options.database, options.scheduler);
+    const desk = new HeraldDesk(options, deliveries);
     desk.#sources = await desk.#state.read("sources", z.array(sourceSchema)) ?? [];
-    desk.#seen = await desk.#state.read("seen", z.array(z.string())) ?? [];
     desk.#waiting = await desk.#state.read("waiting", z.array(waitingSchema)) ?? [];
     return desk;
   }
@@ -158,16 +156,10 @@ export class HeraldDesk {
     if (source === undefined || proof === null) {
       throw new Unauthorized("There is no such source, or the signature or its time is wrong");
     }
-    const mark = createHash("sha256").update(`${name} ${proof.id}`).digest("base64url").slice(
-      0,
-      22,
-    );
-    if (this.#seen.includes(mark)) return null;
-    const notice = noticeOf(name, source.kind, proof.event, payloadOf(delivery.body));
-    const accepted = await this.announce(notice);
-    this.#seen = [...this.#seen, mark].slice(-MAX_REMEMBERED);
-    await this.#state.write("seen", this.#seen);
-    return accepted;
+    const { version, kind } = source;
+    return await this.#deliveries.once(`${name} ${version} ${proof.id}`, async () => {
+      return await this.announce(noticeOf(name, kind, proof.event, payloadOf(delivery.body)));
+    });
   }
 
   /**

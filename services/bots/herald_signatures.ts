@@ -21,6 +21,7 @@ export interface Delivery {
 
 /** What a delivery proves: it came from the holder of the secret, and is this one. */
 export interface ProvenDelivery {
+  /** What makes it this delivery. Only what is signed counts: of GitHub and Forgejo, the body. */
   readonly id: string;
   /** The name of the event, as the sender's header has it; empty for Standard Webhooks. */
   readonly event: string;
@@ -57,11 +58,10 @@ function fromHub(
 ): ProvenDelivery | null {
   const given = header("x-hub-signature-256")?.replace(/^sha256=/, "") ??
     firstOf(vendors, (vendor) => header(`x-${vendor}-signature`));
-  const id = firstOf(vendors, (vendor) => header(`x-${vendor}-delivery`));
   const event = firstOf(vendors, (vendor) => header(`x-${vendor}-event`));
-  if (given === null || id === null || event === null) return null;
+  if (given === null || event === null) return null;
   const expected = createHmac("sha256", secret).update(body).digest("hex");
-  return isSame(given.toLowerCase(), expected) ? { id, event } : null;
+  return isSame(given.toLowerCase(), expected) ? { id: expected, event } : null;
 }
 
 /** https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */

@@ -367,4 +367,12 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
 
   ALTER TABLE agents ADD COLUMN slots TEXT;
   `,
+  `
+  CREATE TABLE herald_deliveries (
+    seq INTEGER PRIMARY KEY,
+    mark TEXT NOT NULL UNIQUE,
+    at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX herald_deliveries_by_time ON herald_deliveries (at);
+  `,
 ]);

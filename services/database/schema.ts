@@ -33,6 +33,7 @@ export interface Tables extends HostingTables {
   instance: InstanceTable;
   event_cursors: EventCursorsTable;
   bot_state: BotStateTable;
+  herald_deliveries: HeraldDeliveryTable;
   questions: QuestionsTable;
 }
 
@@ -324,6 +325,13 @@ export interface InstanceTable {
 export interface EventCursorsTable {
   name: Fixed<string>;
   seq: number;
+}
+
+/** A webhook that herald accepted. */
+export interface HeraldDeliveryTable {
+  readonly seq: number;
+  readonly mark: string;
+  readonly at: number;
 }
 
 /** What the bots keep across restarts: documents by key. */

@@ -2,6 +2,7 @@ import { PURPOSES } from "../../policies/mod.ts";
 import type { JudgedMessage } from "../../irc/mod.ts";
 import { type Mute, subjectOf } from "../../irc_server/mutes/mod.ts";
 import type { AccountDirectory } from "../../identity/mod.ts";
+import { readAddress } from "../addressing.ts";
 import { type BotContext, defineBot, type Speaker } from "../bot.ts";
 import {
   type ModeratedServer,
@@ -121,13 +122,20 @@ export class Warden implements Moderating {
     const lines = text.includes("\n") ? text.split("\n").length : 1;
     const isProgram = this.#isProgram(sender);
     const pattern = this.#repetition.add(channel, { speaker, isProgram, text, time });
-    if (pattern !== null) {
+    if (pattern !== null && !(pattern === "loop" && this.#isPersonsCommand(sender, text))) {
       if (pattern === "ping_pong") this.#repetition.forget(channel);
       return { reason: PATTERNS[pattern], place: channel, isWhole: true };
     }
     if (this.#rates.admits(speaker, { perSecond, burst }, time, lines)) return null;
     const reason = `You send more than ${perSecond} messages per second.`;
     return { reason, place: null, isWhole: false };
+  }
+
+  /** People give the same command again, and `!resume` must work each time. */
+  #isPersonsCommand({ account }: JudgedMessage["sender"], text: string): boolean {
+    if (account === null || readAddress(text) === null) return false;
+    const kind = this.#parts.accounts.find(account)?.kind;
+    return kind === "person" || kind === "admin";
   }
 
   #isProgram({ nick, account }: JudgedMessage["sender"]): boolean {

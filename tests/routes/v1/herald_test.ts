@@ -6,6 +6,7 @@ import { HeraldDesk } from "../../../services/bots/mod.ts";
 import { IrcUser } from "../../services/bridge/support.ts";
 import { ReadSettings } from "../../services/bots/settings.ts";
 import { withOwnBots } from "../../services/bots/support.ts";
+import { statement } from "../../../services/database/mod.ts";
 import { byEverybody, type TestApi, withApi } from "../../support/scenarios.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { until } from "../../support/until.ts";
@@ -171,6 +172,9 @@ Deno.test("herald refuses webhooks that prove nothing, and announces none twice"
     assert.equal((await hub.send(bad, hubHeaders(hub.secret, bad, "2", "star"))).status, 400);
     assert.equal((await hub.send(body, good)).status, 202);
     assert.equal((await hub.send(body, good)).status, 200);
+    // Nobody signs the id of a delivery, or the name of its event.
+    const renamed = { ...good, "x-github-delivery": "9", "x-github-event": "fork" };
+    assert.equal((await hub.send(body, renamed)).status, 200);
     await ann.expect(/:\[code\.star\.created\] star created$/);
     await ann.sync();
     assert.equal(ann.lines.filter((line) => line.includes("[code.star")).length, 1);
@@ -191,6 +195,30 @@ Deno.test("herald refuses webhooks that prove nothing, and announces none twice"
       .where("bot", "=", "herald").execute();
     const secret = hub.secret.slice("whsec_".length);
     assert.ok(!stored.some(({ value }) => value.includes(secret)));
+  }));
+
+Deno.test("herald remembers a delivery for 90 days, whatever comes in between", () =>
+  withHerald(async (api) => {
+    const { clock, database } = api.services;
+    const hub = await addSource(api, "code", "github");
+    const send = async (number: number) => {
+      const body = JSON.stringify({ action: "created", number });
+      return (await hub.send(body, hubHeaders(hub.secret, body, "1", "star"))).status;
+    };
+    assert.deepEqual(await Promise.all([send(0), send(0)]), [202, 200]);
+    const at = clock.now();
+    const others = Array.from({ length: 3000 }, (_, seq) => ({ seq: -seq, mark: `${seq}`, at }));
+    const insertion = database.tables.insertInto("herald_deliveries").values(others);
+    await database.commit({ statements: [statement(insertion)] });
+    const age = async (days: number) => {
+      const older = database.tables.updateTable("herald_deliveries")
+        .set({ at: at - days * 86_400_000 });
+      await database.commit({ statements: [statement(older)] });
+    };
+    await age(89);
+    assert.deepEqual([await send(1), await send(0)], [202, 200]);
+    await age(91);
+    assert.deepEqual([await send(2), await send(0)], [202, 202]);
   }));
 
 Deno.test("herald keeps its pace, bounds its queue, and continues after a restart", async () => {

@@ -224,3 +224,17 @@ testWarden("text that gives orders makes nobody act", {}, async (world) => {
   assert.deepEqual(await world.events("irc.removed"), []);
   assert.deepEqual(await world.events("irc.muted"), []);
 });
+
+Deno.test("warden takes the repeated command of a person for no loop, and that of an agent for one", () =>
+  withBots(async (world) => {
+    await world.enable("warden");
+    const root = await world.admin("root");
+    const bob = await world.agent("bob");
+    for (let time = 0; time < 4; time++) {
+      root.send("PRIVMSG #general :!resume");
+      await root.sync();
+    }
+    assert.ok(!root.lines.some((line) => / 404 /.test(line)), root.lines.join("\n"));
+    for (let time = 0; time < 3; time++) bob.send("PRIVMSG #general :!systembot status");
+    await bob.expect(/ 404 bob #general :You have said the same three times/);
+  }));

@@ -1,0 +1,68 @@
+import { createHash } from "node:crypto";
+import { type Database, statement } from "../database/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
+
+/** How long an accepted delivery is remembered, in milliseconds: 90 days. */
+const REMEMBERED_MS = 90 * 86_400_000;
+
+/** Most deliveries that are remembered; older ones make room. */
+const MAX_REMEMBERED = 100_000;
+
+/** The webhooks that herald accepted, so that it announces none twice. They are on disk. */
+export class HeraldDeliveries {
+  readonly #database: Database;
+  readonly #scheduler: Scheduler;
+  /** Deliveries that are being accepted. */
+  readonly #open = new Set<string>();
+  #newest: number;
+
+  private constructor(database: Database, scheduler: Scheduler, newest: number) {
+    this.#database = database;
+    this.#scheduler = scheduler;
+    this.#newest = newest;
+  }
+
+  static async open(database: Database, scheduler: Scheduler): Promise<HeraldDeliveries> {
+    const row = await database.tables.selectFrom("herald_deliveries").select("seq")
+      .orderBy("seq", "desc").limit(1).executeTakeFirst();
+    return new HeraldDeliveries(database, scheduler, row?.seq ?? 0);
+  }
+
+  /**
+   * Accepts a delivery, unless it was accepted before.
+   *
+   * @param identity what makes it this one
+   * @returns what `accept` returns; null if it was accepted before
+   * @throws what `accept` throws, after which it may come again; Unavailable
+   */
+  async once<Accepted>(
+    identity: string,
+    accept: () => Promise<Accepted>,
+  ): Promise<Accepted | null> {
+    const mark = createHash("sha256").update(identity).digest("base64url");
+    if (this.#open.has(mark)) return null;
+    this.#open.add(mark);
+    try {
+      const known = await this.#database.tables.selectFrom("herald_deliveries").select("seq")
+        .where("mark", "=", mark).executeTakeFirst();
+      if (known !== undefined) return null;
+      const accepted = await accept();
+      await this.#remember(mark);
+      return accepted;
+    } finally {
+      this.#open.delete(mark);
+    }
+  }
+
+  async #remember(mark: string): Promise<void> {
+    const { tables } = this.#database;
+    const at = this.#scheduler.now();
+    const seq = ++this.#newest;
+    const forgotten = [
+      tables.deleteFrom("herald_deliveries").where("at", "<", at - REMEMBERED_MS),
+      tables.deleteFrom("herald_deliveries").where("seq", "<=", seq - MAX_REMEMBERED),
+    ];
+    const added = tables.insertInto("herald_deliveries").values({ seq, mark, at });
+    await this.#database.commit({ statements: [added, ...forgotten].map((one) => statement(one)) });
+  }
+}
