@@ -183,7 +183,7 @@ export const shepherd: Scene = async (team, ledger, round) => {
   });
   ledger.note("shepherd", "rest", `inbox of ${owner.nick}: ${entry.text}`);
   await team.root.send(`PRIVMSG ${GENERAL} :!shepherd goals`);
-  await sight.line(team.root, team.saying("shepherd", "(#general|root)", `Ticket of the team`));
+  await sight.line(team.root, team.saying("shepherd", "(#general|root)", "of team: "));
   const done = JSON.stringify({
     v: 1,
     type: "task.done",
