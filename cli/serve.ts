@@ -5,6 +5,7 @@ import { LateMcp } from "./late_mcp.ts";
 import { Logging } from "./logging.ts";
 import { CommandFailed } from "./output.ts";
 import { readEndpoints, writeEndpoints } from "./endpoints.ts";
+import { startExamination } from "./examination.ts";
 import { endSignals, reloadSignals, restrictNewFiles } from "./platform.ts";
 import {
   findClearText,
@@ -32,6 +33,7 @@ import { Conflict, Unavailable } from "../services/errors.ts";
 import type { Admins, FirstAdmin } from "../services/admins/mod.ts";
 import type { AcmeCertificate } from "../services/acme/mod.ts";
 import type { Log } from "../services/log.ts";
+import type { StartExamination } from "../services/operations/mod.ts";
 import { systemScheduler } from "../services/scheduler.ts";
 import { mountPages } from "../web/mod.ts";
 
@@ -50,7 +52,7 @@ export async function serve(options: SettingsOptions): Promise<void> {
   try {
     using acme = await openAcme(config, log);
     const certificate = await readCertificate(config);
-    const server = await start(config, certificate, log);
+    const server = await start(config, certificate, log, () => startExamination(options));
     const read = () => readSettings(options);
     const reloader = new Reloader({ config, certificate, server, read, manager, log });
     started.resolve(reloader);
@@ -101,6 +103,7 @@ async function start(
   config: Config,
   certificate: Certificate | null,
   log: Logging,
+  examine: StartExamination,
 ): Promise<RunningServer> {
   requireDescriptors();
   await requireFree(config.data_dir);
@@ -119,6 +122,7 @@ async function start(
     certificate,
     pinnedToken: Deno.env.get("MUSTER_API_TOKEN") ?? null,
     clientAddress: (socket, header) => trusted.clientOf(socket, header),
+    startExamination: examine,
   });
   const { api, mcp, irc } = await listen(config, certificate, connections, daemon);
   const firstAdmin = await makeFirstAdmin(daemon.services.admins, log);

@@ -43,6 +43,16 @@ export async function readSettings(options: SettingsOptions): Promise<Config> {
   return config;
 }
 
+/** The options that are configuration keys, as variables of the environment. */
+export function settingsEnvironment(options: SettingsOptions): Record<string, string> {
+  return Object.fromEntries(
+    FLAGS.flatMap(([option, key]) => {
+      const value = options[option];
+      return value === undefined ? [] : [[`MUSTER_${key.toUpperCase().replace(".", "_")}`, value]];
+    }),
+  );
+}
+
 /**
  * Like {@linkcode readSettings}, for a command that may call a server by its URL. With a URL, a file
  * `config.yaml` that is not muster's does no harm: clients start commands in any folder.

@@ -104,6 +104,8 @@ export const ROUTES = {
 
   "GET /v1/log": ["operations", "server"],
   "PUT /v1/log": ["operations", "server"],
+  "GET /v1/doctor": ["operations", "server"],
+  "POST /v1/doctor": ["operations", "server"],
   "POST /v1/pauses": ["operations", "server"],
   "DELETE /v1/pauses/{id}": ["operations", "server"],
 

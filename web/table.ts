@@ -27,6 +27,7 @@ export const PAGES: Readonly<Record<string, Loader>> = {
   "/settings/webhooks/:id": () => import("./pages/settings/webhook.tsx"),
   "/settings/configuration": () => import("./pages/settings/configuration.tsx"),
   "/account": () => import("./pages/account.tsx"),
+  "/settings/doctor": () => import("./pages/settings/doctor.tsx"),
   "/login": () => import("./pages/login.tsx"),
   "/enter": () => import("./pages/login.tsx"),
 

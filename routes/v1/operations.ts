@@ -1,6 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
+import { NotFound } from "../../services/errors.ts";
 import { LOG_LEVELS } from "../../services/log.ts";
+import type { Examination } from "../../services/operations/mod.ts";
 import { callerOf, newRoutes } from "../context.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
@@ -18,6 +20,30 @@ const setLevel = route("PUT /v1/log", {
   summary: "Change the level of the log, until the next reload or restart",
   request: { body: jsonRequest(logSchema, { level: "debug" }) },
   responses: { 200: json(logSchema, "The new level"), ...errors(400, 413, 503) },
+});
+
+const examinationSchema = z.object({
+  at: z.iso.datetime().openapi({ description: "The end of the examination" }),
+  healthy: z.boolean().openapi({ description: "Whether nothing needs to be done" }),
+  findings: z.array(z.object({
+    level: z.enum(["error", "warning", "note"]).openapi({ description: "A note needs nothing" }),
+    check: z.string().openapi({ description: "The check that found it, such as `permissions`" }),
+    message: z.string(),
+    fix: z.string().openapi({ description: "How to fix it" }),
+  })),
+  more: z.number().int().openapi({ description: "Findings that are left out" }),
+}).openapi("Examination");
+
+const readExamination = route("GET /v1/doctor", {
+  summary: "Show what the last examination since the start found",
+  responses: { 200: json(examinationSchema, "The examination"), ...errors(404) },
+});
+
+const examine = route("POST /v1/doctor", {
+  summary: "Examine configuration, data and machine, as `muster doctor --quick` does",
+  description: "Takes about a second, in a process of its own, and changes nothing. One " +
+    "examination runs at a time: callers that come meanwhile get its result.",
+  responses: { 200: json(examinationSchema, "The examination"), ...errors(503, 504) },
 });
 
 const pauseSchema = z.object({
@@ -42,9 +68,12 @@ const endPause = route("DELETE /v1/pauses/{id}", {
   responses: { 204: { description: "Ended" }, ...errors(404) },
 });
 
-/** `/v1/log` and `/v1/pauses`: for operators of the running program. */
+/** `/v1/log`, `/v1/doctor` and `/v1/pauses`: for operators of the running program. */
 export function operationRoutes(
-  { logLevels, changePauses }: Pick<Services, "logLevels" | "changePauses">,
+  { logLevels, changePauses, selfExamination }: Pick<
+    Services,
+    "logLevels" | "changePauses" | "selfExamination"
+  >,
 ) {
   return newRoutes()
     .openapi(readLevel, (context) => context.json({ level: logLevels.read() }, 200))
@@ -53,6 +82,15 @@ export function operationRoutes(
       await logLevels.set(level, callerOf(context));
       return context.json({ level }, 200);
     })
+    .openapi(readExamination, (context) => {
+      const { last } = selfExamination;
+      if (last === null) throw new NotFound("Nobody has examined this server since its start");
+      return context.json(viewOf(last), 200);
+    })
+    .openapi(
+      examine,
+      async (context) => context.json(viewOf(await selfExamination.run()), 200),
+    )
     .openapi(beginPause, async (context) => {
       const { busy, ...pause } = await changePauses.begin();
       return context.json({ ...pause, busy: [...busy] }, 201);
@@ -61,4 +99,8 @@ export function operationRoutes(
       changePauses.end(context.req.valid("param").id);
       return context.body(null, 204);
     });
+}
+
+function viewOf({ at, healthy, findings, more }: Examination) {
+  return { at: new Date(at).toISOString(), healthy, findings: [...findings], more };
 }

@@ -2,6 +2,7 @@ import type { Config } from "../config/mod.ts";
 import type { PasswordCosts } from "../identity/mod.ts";
 import type { Log, LogThreshold } from "../log.ts";
 import type { HttpStats } from "../metrics/mod.ts";
+import type { StartExamination } from "../operations/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 
 /** The program cannot start; the message says why in one sentence. */
@@ -28,6 +29,8 @@ export interface DaemonOptions {
    * Returns the client's address from the socket's and `X-Forwarded-For`; default: the socket's.
    */
   readonly clientAddress?: (socket: string, forwardedFor: string | null) => string;
+  /** Starts `muster doctor` on this program's data; default: this program does not examine itself. */
+  readonly startExamination?: StartExamination;
   /** The HTTP connections of the program. */
   readonly http?: { stats(): HttpStats };
   /** Is told when there are no file descriptors for more connections. */

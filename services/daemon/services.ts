@@ -20,7 +20,7 @@ import { type LedgerServices, openLedger } from "../ledger/mod.ts";
 import { type Llm, openLlm } from "../llm/mod.ts";
 import type { Log } from "../log.ts";
 import { type MetricHistory, Metrics, Status } from "../metrics/mod.ts";
-import { ChangePauses, LogLevels } from "../operations/mod.ts";
+import { ChangePauses, LogLevels, SelfExamination } from "../operations/mod.ts";
 import { Needs } from "../needs/mod.ts";
 import { Policies } from "../policies/mod.ts";
 import { QuestionNeeds, Questions } from "../questions/mod.ts";
@@ -85,6 +85,7 @@ export interface Services {
   readonly herald: HeraldDesk | null;
   readonly logLevels: LogLevels;
   readonly changePauses: ChangePauses;
+  readonly selfExamination: SelfExamination;
 }
 
 /**
@@ -92,7 +93,7 @@ export interface Services {
  * closes it.
  */
 export async function startServices(
-  options: Pick<DaemonOptions, "http" | "environment" | "logThreshold">,
+  options: Pick<DaemonOptions, "http" | "environment" | "logThreshold" | "startExamination">,
   stores: Stores,
   irc: IrcHost,
   started: AsyncDisposableStack,
@@ -266,17 +267,23 @@ async function openQuestions(
 
 /** What operators change while the program runs. */
 function openOperations(
-  { logThreshold }: Pick<DaemonOptions, "logThreshold">,
+  { logThreshold, startExamination }: Pick<
+    DaemonOptions,
+    "logThreshold" | "startExamination"
+  >,
   { config, database, history, scheduler }: Stores,
   { inboxes, hosting }: Pick<Services, "inboxes" | "hosting">,
   started: AsyncDisposableStack,
-): Pick<Services, "logLevels" | "changePauses"> {
+): Pick<Services, "logLevels" | "changePauses" | "selfExamination"> {
   const { projects, repositories } = hosting;
   const flush = [() => inboxes.flush(), ...history === null ? [] : [() => history.flush()]];
   const changePauses = new ChangePauses({ projects, repositories, flush, scheduler });
   started.defer(() => changePauses.close());
+  const selfExamination = new SelfExamination({ start: startExamination ?? null, scheduler });
+  started.defer(() => selfExamination.close());
   const log = logThreshold ?? { level: config.log.level };
-  return { changePauses, logLevels: new LogLevels({ log, database, scheduler }) };
+  const logLevels = new LogLevels({ log, database, scheduler });
+  return { changePauses, logLevels, selfExamination };
 }
 
 function openChats(

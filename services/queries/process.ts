@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { QUERY_COMMAND, type QueryAnswer, type QueryRequest } from "../fossil/sql/mod.ts";
+import { ownProgram } from "../own_program.ts";
 
 /** Runs a query in a process of its own. */
 export interface QueryProcess {
@@ -51,14 +52,6 @@ export function startQuery(request: QueryRequest): QueryProcess {
       }
     },
   };
-}
-
-/**
- * The program that runs. On Linux the permission to start processes is for this path alone: it
- * always names the program itself, wherever it is and also after its file was replaced.
- */
-function ownProgram(): string {
-  return Deno.build.os === "linux" ? "/proc/self/exe" : Deno.execPath();
 }
 
 function treeArguments(repository: string): string[] {

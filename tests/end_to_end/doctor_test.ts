@@ -351,3 +351,23 @@ Deno.test("muster doctor finds nothing wrong with a running server", async () =>
   assert.equal(new TextDecoder().decode(stdout), "Everything is in order\n");
   assert.ok(success);
 });
+
+Deno.test("a running server examines itself, as it was started", async () => {
+  await using program = await startProgram();
+  const examined = async (method: string) => {
+    const response = await call(program, method, "/v1/doctor");
+    const { at, ...report } = await response.json();
+    if (response.ok) assert.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000, at);
+    return report;
+  };
+  assert.match((await examined("GET")).error, /Nobody has examined/);
+  assert.deepEqual(await examined("POST"), { healthy: true, findings: [], more: 0 });
+  const key = join(program.folder, "data", "token_key");
+  await Deno.chmod(key, 0o644);
+  const { healthy, findings: [finding, ...others] } = await examined("POST");
+  assert.deepEqual([healthy, others], [false, []]);
+  assert.match(finding.message, /token_key" \(mode 644\)/);
+  assert.match(finding.fix, /chmod/);
+  assert.deepEqual((await examined("GET")).findings, [finding]);
+  assert.equal((await call(program, "POST", "/v1/projects", { slug: "demo" })).status, 201);
+});

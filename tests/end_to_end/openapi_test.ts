@@ -92,6 +92,8 @@ const STEPS: readonly Step[] = [
   { endpoint: "DELETE /v1/irc/accounts/{account}", path: ["bob"], status: 204 },
   { endpoint: "GET /v1/log", status: 200 },
   { endpoint: "PUT /v1/log", body: { level: "warning" }, status: 200 },
+  { endpoint: "POST /v1/doctor", status: 200 },
+  { endpoint: "GET /v1/doctor", status: 200 },
   { endpoint: "POST /v1/pauses", status: 201 },
   {
     endpoint: "POST /v1/tokens",

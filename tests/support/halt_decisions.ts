@@ -50,6 +50,7 @@ export const DECISIONS: Readonly<Record<string, Decision>> = {
   "PUT /v1/admins/{username}/password": "closed",
   "PUT /v1/settings/policies": "closed",
   "PUT /v1/log": "closed",
+  "POST /v1/doctor": "closed",
   "POST /v1/pauses": "closed",
   "DELETE /v1/pauses/{id}": "closed",
   "POST /v1/projects": "closed",

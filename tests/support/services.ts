@@ -8,6 +8,7 @@ import {
   type Services,
   startServices,
 } from "../../services/daemon/mod.ts";
+import type { StartExamination } from "../../services/operations/mod.ts";
 import {
   type Caller,
   type IdentityServices,
@@ -104,6 +105,8 @@ export interface TestServicesOptions {
   readonly pinnedToken?: string;
   /** Keys of the configuration, over those of {@link testConfig}. */
   readonly config?: TestConfig;
+  /** Examines the program; by default, it does not examine itself. */
+  readonly startExamination?: StartExamination;
   /** The environment variables that the LLM gateway reads. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Accounts log in to the IRC server of the program, instead of {@link TestSessions}. */
@@ -174,6 +177,7 @@ export async function openServices(
     pinnedToken: options.pinnedToken ?? null,
     environment: (name) => options.environment?.[name],
     scheduler: clock,
+    ...options.startExamination === undefined ? {} : { startExamination: options.startExamination },
     certificate: null,
     passwordCosts: options.passwordCosts ?? CHEAP_PASSWORDS,
     log,

@@ -89,6 +89,7 @@ function serverPaths({ webhook }: FilledServer): readonly string[] {
     "/settings/webhooks",
     `/settings/webhooks/${webhook}`,
     "/settings/configuration",
+    "/settings/doctor",
     "/channels",
     "/channels/general",
     "/channels/general?q=morning",

@@ -21,7 +21,7 @@ const COMMANDS: Readonly<Record<string, OnPage | OnTerminal>> = {
   "config check": "It checks a configuration before the program starts with it",
   "log show": ["/events", null],
   "log level": ["/settings/configuration", "setLogLevel"],
-  "doctor check": "It reads all data beside the running program, and works when no page is served",
+  "doctor check": ["/settings/doctor", "examine"],
   "doctor log": "It reads every row beside the running program; the page names the command",
 
   "backup":

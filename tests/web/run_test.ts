@@ -14,6 +14,7 @@ const ADMIN_PAGES = [
   "/settings/clients",
   "/settings/webhooks",
   "/settings/configuration",
+  "/settings/doctor",
 ];
 
 Deno.test("people see no page of the administration, and guests are led to the login", async () => {

@@ -206,5 +206,29 @@ Deno.test("a person has a bounded number of own tokens", async () => {
     const form = { action: "create", name: "one more", scopes: ["read"], expires: "" };
     const refused = await person.post("/account", form);
     assert.deepEqual([refused.status, /revoke one/.test(refused.text)], [409, true]);
+});
+
+Deno.test("the doctor shows what is wrong and how to fix it", async () => {
+  const finding = { level: "error", check: "keys", message: "Lost <key>", fix: "restore it" };
+  let findings = [finding];
+  const startExamination = () => ({
+    output: Promise.resolve(JSON.stringify({ findings })),
+    kill: () => {},
+  });
+  await withWeb(async ({ admin }) => {
+    const path = "/settings/doctor";
+    assert.match((await admin.see(path)).text, /Nobody has checked this server/);
+    const found = await admin.post(path, { action: "examine" });
+    assert.match(found.text, /The check found something/);
+    assert.match(found.html, /Lost &lt;key(?:&gt;|>)/);
+    assert.match(found.text, /Something needs you.*error keys .*restore it/);
+    findings = [];
+    const healthy = await admin.post(path, { action: "examine" });
+    assert.match(healthy.text, /Everything is in order/);
+    assert.doesNotMatch(healthy.text, /restore it/);
+  }, { startExamination });
+  await withWeb(async ({ admin }) => {
+    const refused = await admin.post("/settings/doctor", { action: "examine" });
+    assert.deepEqual([refused.status, /does not examine itself/.test(refused.text)], [503, true]);
   });
 });

@@ -9,6 +9,7 @@ const PARTS = [
   ["clients", "IRC clients"],
   ["webhooks", "Webhooks"],
   ["configuration", "Configuration"],
+  ["doctor", "Doctor"],
 ] as const;
 
 /** The name of a part of the settings. */
