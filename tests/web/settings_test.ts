@@ -206,6 +206,7 @@ Deno.test("a person has a bounded number of own tokens", async () => {
     const form = { action: "create", name: "one more", scopes: ["read"], expires: "" };
     const refused = await person.post("/account", form);
     assert.deepEqual([refused.status, /revoke one/.test(refused.text)], [409, true]);
+  });
 });
 
 Deno.test("the doctor shows what is wrong and how to fix it", async () => {
