@@ -217,7 +217,7 @@ const getMessage = route("GET /v1/messages/{id}", {
       }).openapi("MessageFate"),
       "Its state in each inbox",
     ),
-    ...errors(404, 503),
+    ...errors(400, 404, 503),
   },
 });
 
