@@ -114,6 +114,16 @@ export const COMMAND_LINE: CommandLine = {
           load: async () => (await import("./halt.ts")).RESUME,
         },
         {
+          name: "needs",
+          summary: "list what waits for somebody, and who must act",
+          load: async () => (await import("./question.ts")).NEEDS,
+        },
+        {
+          name: "question",
+          summary: "questions of agents to people",
+          load: async () => (await import("./question.ts")).QUESTION,
+        },
+        {
           name: "mcp",
           summary: "the tools for agents' clients, such as Claude Code, Codex and Gemini CLI",
           load: async () => (await import("./mcp.ts")).MCP,

@@ -40,6 +40,24 @@ Deno.test("agents are registered, listed, rotated, revoked and deleted from the 
   assert.match(wrong.stderr, /nick/);
 });
 
+Deno.test("scripts ask people from the command line, and people answer", async () => {
+  await using program = await startProgram();
+  const ask = ["question", "ask", "Release", "it?", "--choices", "yes, no", "--deadline", "600"];
+  assert.equal(await succeed(program, ...ask, "--default", "no"), "Question 1 is open\n");
+  assert.match(
+    await succeed(program, "question", "list"),
+    /^1 +operator +yes \/ no +Release it\?$/m,
+  );
+  assert.match(
+    await succeed(program, "needs"),
+    /^question\/1 +admins +operator asks .*Release it/m,
+  );
+  assert.equal(await succeed(program, "question", "answer", "1", "YES"), "yes\n");
+  const late = await run(program, "question", "answer", "1", "no");
+  assert.equal(late.code, 1);
+  assert.match(late.stderr, /Question 1 is answered by operator already: yes/);
+});
+
 Deno.test("account add makes an account that logs in, and prints how", async () => {
   await using program = await startProgram();
   const output = await succeed(program, "account", "add", "ann");

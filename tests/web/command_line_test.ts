@@ -48,6 +48,10 @@ const COMMANDS: Readonly<Record<string, OnPage | OnTerminal>> = {
   "agent rate": ["/agents/:nick", "rate"],
   halt: ["/halt", "halt"],
   resume: ["/halt", "resume"],
+  needs: ["/", null],
+  "question list": ["/questions", null],
+  "question answer": ["/questions/:id", "answer"],
+  "question ask": "Scripts ask; people on the pages answer",
 
   "mcp serve": "A client of an agent starts it",
   "mcp install": "It changes files on the machine of the agent; pages show the line to run there",

@@ -1,0 +1,170 @@
+import { z } from "zod";
+import { ApiClient } from "./client.ts";
+import type { Group, Leaf } from "./command_line/mod.ts";
+import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
+import { print, printJson, table, visible } from "./output.ts";
+
+interface AskOptions extends CommandOptions {
+  readonly choices?: string;
+  readonly default?: string;
+  readonly deadline?: string;
+  readonly to?: string;
+  readonly ticket?: string;
+  readonly wait?: boolean;
+}
+
+const questionSchema = z.looseObject({
+  id: z.number(),
+  asker: z.string(),
+  text: z.string(),
+  choices: z.array(z.string()),
+  to: z.string().nullable(),
+  deadline: z.string().nullable(),
+  state: z.string(),
+  answer: z.string().nullable(),
+  answered_by: z.string().nullable(),
+});
+type Question = z.infer<typeof questionSchema>;
+
+const needsSchema = z.looseObject({
+  needs: z.array(z.looseObject({
+    id: z.string(),
+    title: z.string(),
+    why: z.string(),
+    actors: z.array(z.string()),
+    group: z.string().nullable(),
+    since: z.string().nullable(),
+  })),
+  total: z.number(),
+});
+
+/** Needs that one command shows. */
+const MAX_NEEDS = 200;
+
+/** `muster question list`. */
+async function list(options: CommandOptions & { readonly state?: string }): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const query = new URLSearchParams({ state: options.state ?? "open" });
+  const found = await client.call("GET", `/v1/questions?${query}`, z.array(questionSchema));
+  if (options.json === true) return printJson(found);
+  const rows = found.map(({ id, asker, to, text, choices, ...question }) => [
+    String(id),
+    asker,
+    to ?? "",
+    question.state === "open" ? choices.join(" / ") : question.answer ?? question.state,
+    oneLine(text),
+  ]);
+  print(table(["ID", "ASKER", "TO", "ANSWER", "QUESTION"], rows));
+}
+
+/** `muster question answer`. */
+async function answer(
+  id: string,
+  words: readonly string[],
+  options: CommandOptions,
+): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const path = `/v1/questions/${encodeURIComponent(id)}/answer`;
+  show(await client.call("POST", path, questionSchema, { answer: words.join(" ") }), options);
+}
+
+/** `muster question ask`: asks, and waits for the answer if told to. */
+async function ask(words: readonly string[], options: AskOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const { choices, default: otherwise, deadline, to, ticket } = options;
+  let question = await client.call("POST", "/v1/questions", questionSchema, {
+    text: words.join(" "),
+    choices: choices?.split(",").map((choice) => choice.trim()),
+    default: otherwise,
+    deadline: deadline !== undefined && /^\d+$/.test(deadline) ? Number(deadline) : deadline,
+    to,
+    ticket,
+  });
+  while (options.wait === true && question.state === "open") {
+    const path = `/v1/questions/${question.id}?wait_seconds=20`;
+    question = await client.call("GET", path, questionSchema);
+  }
+  show(question, options);
+}
+
+/** `muster needs`: what waits for somebody. */
+async function needs(options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const page = await client.call("GET", `/v1/needs?limit=${MAX_NEEDS}`, needsSchema);
+  if (options.json === true) return printJson(page);
+  const rows = page.needs.map(({ id, title, why, actors, group, since }) => [
+    id,
+    actors.length > 0 ? actors.join(", ") : group ?? "",
+    oneLine(why),
+    since?.slice(0, 16).replace("T", " ") ?? "",
+    oneLine(title),
+  ]);
+  print(table(["WHAT", "WHO MUST ACT", "WHY", "SINCE", "TITLE"], rows));
+  const left = page.total - page.needs.length;
+  if (left > 0) print(`… and ${left} more`);
+}
+
+function show(question: Question, { json }: CommandOptions): void {
+  if (json === true) return printJson(question);
+  const { id, state, answer, answered_by: by } = question;
+  if (state === "open") return print(`Question ${id} is open`);
+  print(answer === null ? `Question ${id} is ${state}` : visible(answer));
+  if (by === null && state === "expired") print(`Nobody answered until the deadline`);
+}
+
+function oneLine(text: string): string {
+  return visible(text.replaceAll(/\s+/g, " "));
+}
+
+/** `muster needs` */
+export const NEEDS: Leaf = {
+  options: [JSON_OPTION, URL_OPTION],
+  examples: [{ line: "needs", purpose: "See what waits, and for whom" }],
+  run: needs,
+};
+
+/** `muster question`: questions of agents to people. */
+export const QUESTION: Group = {
+  commands: [
+    {
+      name: "list",
+      summary: "list questions, the newest first",
+      options: [
+        { flags: "--state <state>", summary: "open, closed or all (default: open)" },
+        JSON_OPTION,
+        URL_OPTION,
+      ],
+      run: list,
+    },
+    {
+      name: "answer",
+      summary: "answer a question; the first answer counts",
+      parameters: [{ usage: "<id>" }, { usage: "<answer...>" }],
+      options: [JSON_OPTION, URL_OPTION],
+      run: answer,
+    },
+    {
+      name: "ask",
+      summary: "ask a person",
+      parameters: [{ usage: "<text...>" }],
+      options: [
+        { flags: "--choices <choices>", summary: "the possible answers, separated by commas" },
+        { flags: "--default <answer>", summary: "the answer at the deadline" },
+        { flags: "--deadline <time>", summary: "seconds from now, or an ISO 8601 time" },
+        { flags: "--to <name>", summary: "the person or admin who is asked" },
+        { flags: "--ticket <ticket>", summary: "the ticket that it is about, as project/id" },
+        { flags: "--wait", summary: "wait for the answer, and print it" },
+        JSON_OPTION,
+        URL_OPTION,
+      ],
+      run: ask,
+    },
+  ],
+  examples: [
+    { line: "question answer 12 yes", purpose: "Answer a question of an agent" },
+    {
+      line: "question ask 'Release it?' --choices yes,no --default no --deadline 3600 --wait",
+      purpose: "Let a script ask, and wait for an hour",
+    },
+  ],
+};
