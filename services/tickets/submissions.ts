@@ -125,9 +125,12 @@ export class Submissions {
         await this.#requireClaim(project, ticket.uuid, writer);
         const columns = await repository.ticketFields();
         const comment = commentOf(body);
+        const user = actor.name;
         const fields = [
           ...(columns.ticket.includes("status") ? setting({ status: "Review" }) : []),
-          ...(comment === "" ? [] : commentFields(columns, { comment, user: actor.name })),
+          ...(comment === ""
+            ? []
+            : commentFields(columns, { comment, mimetype: "text/x-markdown", user })),
         ];
         return await repository.changeTicket({ ...stamp, ticket: ticket.uuid, fields });
       },
@@ -191,12 +194,20 @@ export class Submissions {
   }
 }
 
-/** The comment on the ticket: the summary, the workspace and the files. */
+/** The comment on the ticket, in Markdown: the summary, the workspace and the files. */
 function commentOf({ summary, workspace, filesChanged }: Submitting): string {
-  const files = filesChanged.map((file) => `- ${file}`).join("\n");
+  const files = filesChanged.map((file) => `- ${codeOf(file)}`).join("\n");
   return [
     summary.trim(),
-    workspace === null ? "" : `Workspace: ${workspace}`,
-    files === "" ? "" : `Files changed:\n${files}`,
+    workspace === null ? "" : `Workspace: ${codeOf(workspace)}`,
+    files === "" ? "" : `Files changed:\n\n${files}`,
   ].filter((part) => part !== "").join("\n\n");
+}
+
+/** A code span in Markdown, so that names such as `__init__.py` stay as they are. */
+function codeOf(text: string): string {
+  if (!text.includes("`")) return `\`${text}\``;
+  const longest = Math.max(...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence} ${text} ${fence}`;
 }

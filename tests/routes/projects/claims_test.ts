@@ -173,7 +173,8 @@ Deno.test("a submission comments on the ticket, leaves its description, and sets
     });
     const read = await answer(`GET ${path}`);
     assert.deepEqual([read.body, read.status, read.claim], ["What happens", "Review", null]);
-    assert.match(read.comments[0].comment, /^Done\n\nFiles changed:\n- a\.ts$/);
+    assert.equal(read.comments[0].comment, "Done\n\nFiles changed:\n\n- `a.ts`");
+    assert.equal(read.comments[0].mimetype, "text/x-markdown");
     assert.equal(read.comments[0].user, "caller");
 
     const twice = await result(test, `POST ${path}/submit`, { as: caller, body: work });
