@@ -5,7 +5,7 @@ export const QUESTION_STATES = ["open", "answered", "expired", "withdrawn"] as c
 export type QuestionState = (typeof QUESTION_STATES)[number];
 
 /** The ways by which an answer comes; `default` is the one that counts at the deadline. */
-export const ANSWER_WAYS = ["http", "mcp", "irc", "web", "client", "default"] as const;
+export const ANSWER_WAYS = ["http", "mcp", "irc", "web", "default"] as const;
 export type AnswerWay = (typeof ANSWER_WAYS)[number];
 
 /** An account as it was called at the time. */

@@ -153,8 +153,7 @@ export class Questions {
    */
   async answer(id: number, answer: string, by: Caller, via: AnswerWay): Promise<Question> {
     const question = await this.get(id, by.principal);
-    const isOwn = via === "client" && question.asker.id === by.principal.id;
-    if (!isOwn && !mayAnswer(question, by.principal, this.#options.projects)) {
+    if (!mayAnswer(question, by.principal, this.#options.projects)) {
       throw new Forbidden("People answer questions: you asked this one");
     }
     if (question.state !== "open") throw ended(question);

@@ -157,12 +157,12 @@ export class LandingQueue {
   /**
    * Takes a review out of the queue. Its author, the actor who queued it, and admins may do this.
    *
-   * @throws NotFound, Forbidden
+   * @throws NotFound, Forbidden; Conflict if the author's claim has ended
    */
   async withdraw(
     project: Project,
     number: number,
-    { caller, actor, isAdmin }: ReviewRequest,
+    { caller, actor, isAdmin, generation }: ReviewRequest,
   ): Promise<void> {
     const review = await this.#options.reviews.require(project, number);
     const landing = await this.store.openOf(review.id);
@@ -171,6 +171,9 @@ export class LandingQueue {
       throw new Forbidden(
         "Only a review's author, the agent that queued it and admins can take it out of the queue",
       );
+    }
+    if (actor.key === review.author.key) {
+      await this.#conditions.fence(project, review, { actor, generation });
     }
     await this.#steps.giveBack(project, landing, {
       message: `${actor.name} took it out of the queue`,

@@ -199,7 +199,6 @@ async function land({ person }: Day): Promise<void> {
   await person.send("Approve");
   await person.sees("The review is approved", "[role=status]");
   await person.send("Land");
-  await person.sees("The review is in the landing queue", "[role=status]");
   await person.sees("merged as", ".ticket-head");
   await person.follow("Code", ".project-bar");
   await person.sees("Land review 1: Use a template string", ".newest");

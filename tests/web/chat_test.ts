@@ -327,7 +327,7 @@ Deno.test("a conversation with an absent agent and with an absent person is kept
     api.services.clock.advance(1000);
     const upto = new Date(api.services.clock.now()).toISOString();
     await carl.post("/messages/admin", { action: "read", upto });
-    assert.doesNotMatch((await carl.see("/")).text, /Written to you (?!Theme)/);
+    assert.doesNotMatch((await carl.see("/")).text, /Written to you (?!Your account)/);
     const nobody = await person.post("/messages/nobody", { action: "say", text: "hello?" });
     assert.equal(nobody.status, 404);
     assert.match(nobody.text, /There is no agent or IRC user named "nobody"/);

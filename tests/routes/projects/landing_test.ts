@@ -186,14 +186,20 @@ Deno.test("a review that is not approved, or no longer approved, does not land",
   });
 });
 
-Deno.test("only its author can take a review out of the queue", async () => {
+Deno.test("only its author can take a review out of the queue, under the claim of today", async () => {
   await withProject(async (test) => {
     const { send, answer, caller, other } = test;
     await protect(test);
-    const one = await approved(test, { name: "one" });
+    const { uuid } = await answer("POST /api/tickets", { as: caller, body: { title: "One" } });
+    for (const step of ["claim", "release", "claim"]) {
+      await answer(`POST /api/tickets/${uuid}/${step}`, { as: caller, body: {} });
+    }
+    const one = await approved(test, { name: "one", ticket: uuid });
     await land(test, one);
     const path = `/api/reviews/${one}/land`;
     assert.equal((await send(`DELETE ${path}`, { as: other })).status, 403);
+    const outdated = await send(`DELETE ${path}`, { as: caller, body: { generation: 1 } });
+    assert.equal(outdated.status, 409, await outdated.text());
     assert.equal((await send(`POST /api/reviews/${one}/merge`, {})).status, 409);
     assert.equal((await answer(`DELETE ${path}`, { as: caller })).status, "returned");
     assert.equal((await send(`DELETE ${path}`, { as: caller })).status, 404);
