@@ -9,6 +9,7 @@ import {
   type ProjectRepositories,
   type Projects,
 } from "../projects/mod.ts";
+import type { Questions } from "../questions/mod.ts";
 import type { Landing, ReviewServices } from "../reviews/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Claim, Claims } from "../tickets/mod.ts";
@@ -45,6 +46,7 @@ export interface AttentionOptions extends Pick<ReviewServices, "reviews" | "land
   readonly workspaces: Pick<Workspaces, "activeOf">;
   readonly projects: Projects;
   readonly repositories: Pick<ProjectRepositories, "read">;
+  readonly questions: Pick<Questions, "askers">;
   readonly eventLog: EventLog;
   readonly scheduler: Pick<Scheduler, "now">;
 }
@@ -85,22 +87,28 @@ export class Attention {
 
   /** All active agents by state. */
   async agents(): Promise<AgentBoard> {
-    const { agents, claims, reviews } = this.#options;
-    const waiting = await reviews.store.pendingAuthors();
+    const { agents, claims } = this.#options;
+    const waiting = await this.#askers();
     const held = Map.groupBy(claims.all(), ({ holder }) => holder.key);
     return makeBoard(agents.presences(), { claims: held, waiting });
   }
 
   /** What an active agent does; null if there is none of this account. */
   async agent(accountId: string): Promise<AgentAtWork | null> {
-    const { agents, claims, reviews } = this.#options;
+    const { agents, claims } = this.#options;
     const presence = agents.presence(accountId);
     if (presence === null) return null;
-    const waiting = await reviews.store.pendingAuthors();
+    const waiting = await this.#askers();
     return atWork(presence, {
       claims: new Map([[accountId, claims.heldBy(accountId)]]),
       waiting,
     });
+  }
+
+  /** The accounts that wait for somebody's answer or verdict. */
+  async #askers(): Promise<ReadonlySet<string>> {
+    const { questions, reviews } = this.#options;
+    return questions.askers().union(await reviews.store.pendingAuthors());
   }
 
   /** The tickets of claims in projects that the visitor may read, by the claim's id. */

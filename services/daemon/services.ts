@@ -130,10 +130,10 @@ export async function startServices(
   const { gateway } = llm;
   started.defer(() => gateway.close());
   const { agents } = people;
-  const attention = new Attention({ ...hosting, agents, eventLog, scheduler });
+  const questions = await openQuestions(stores, irc, hosting, started);
+  const attention = new Attention({ ...hosting, agents, questions, eventLog, scheduler });
   started.defer(() => attention.close());
   const needs = openNeeds(stores, hosting, attention);
-  const questions = await openQuestions(stores, irc, hosting, started);
   needs.add(new QuestionNeeds(questions));
   const questionNotices = new QuestionNotices({
     ...hosting,

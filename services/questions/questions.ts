@@ -228,6 +228,11 @@ export class Questions {
     return await this.#book.list({ isOpen, before, limit, whose });
   }
 
+  /** The ids of the accounts that have an open question. */
+  askers(): ReadonlySet<string> {
+    return new Set([...this.#book.all()].flatMap(({ asker }) => asker.id ?? []));
+  }
+
   /** The open questions that a reader may know of, oldest first. */
   open(reader: Principal): readonly Question[] {
     const { projects } = this.#options;

@@ -93,6 +93,7 @@ Deno.test("questions are answered in place, by a button for each choice or in a 
     for (const one of [bob, admin]) {
       assert.match((await one.see("/")).text, /Nothing waits for you/);
     }
+    assert.match((await admin.see("/")).text, /Needs input 1 caller/);
     assert.match((await admin.see("/questions")).text, /caller asks ann/);
     assert.match((await bob.see("/questions")).text, /No question is open/);
     assert.equal((await bob.get("/questions/1")).status, 404);

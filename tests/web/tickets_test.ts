@@ -145,7 +145,9 @@ Deno.test("the board has a column for each status, and moves a ticket", async ()
     }
     const { tickets: [{ uuid }] } = await answer("GET /api/tickets");
     const board = `${TICKETS}?view=board`;
-    assert.match((await person.see(board)).text, /Open 27 .* 2 more open tickets .*Closed 0/);
+    const { text, html } = await person.see(board);
+    assert.match(text, /Open 27 .* 2 more open tickets .*Closed 0/);
+    assert.match(html, /<title>Tickets · Demo · muster</);
     const moved = await person.post(board, { action: "move", ticket: uuid, status: "Review" });
     assert.match(moved.text, /Open 26 .*Review 1 T27/);
     const long = "x".repeat(101);

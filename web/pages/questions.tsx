@@ -1,5 +1,6 @@
 import { MAX_PAGE, type Question } from "../../services/questions/mod.ts";
 import { definePage, type View } from "../page.ts";
+import { Segments } from "../parts/filters.tsx";
 import { Empty } from "../parts/lists.tsx";
 import { AnswerForm, QuestionEnd, QuestionFacts } from "../parts/question.tsx";
 import { type Visit, withQuery } from "../visit.ts";
@@ -18,13 +19,16 @@ async function show(visit: Visit): Promise<View> {
   const found = await questions.list(principal, { isOpen, before, limit: PER_PAGE });
   const last = found.length === PER_PAGE ? found.at(-1) : undefined;
   const state = isOpen ? "open" : "closed";
+  const links = [
+    { to: "/questions", words: "Open", isCurrent: isOpen },
+    { to: "/questions?state=closed", words: "Closed", isCurrent: !isOpen },
+  ];
   const body = (
     <>
       <h1>Questions</h1>
-      <nav class="filters" aria-label="States">
-        <a href="/questions" aria-current={isOpen ? "page" : undefined}>Open</a>{" "}
-        <a href="/questions?state=closed" aria-current={isOpen ? undefined : "page"}>Closed</a>
-      </nav>
+      <div class="list-tools">
+        <Segments label="List" links={links} />
+      </div>
       <section aria-label="Questions" data-live-part="questions" data-live-on="question.*">
         {found.length === 0
           ? <Empty>No question is {state}. Agents ask with ask_human or POST /v1/questions.</Empty>

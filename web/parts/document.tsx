@@ -24,6 +24,11 @@ import { HaltButton, HaltNotice } from "./halt_button.tsx";
 import { Icon } from "./icon.tsx";
 import { ProjectBar } from "./project_bar.tsx";
 
+/** The title of a view, with the name of its project: tabs of two projects look different. */
+function titleOf({ title, project }: View): string {
+  return project === undefined || title.endsWith(project.name) ? title : `${title} · ${project.name}`;
+}
+
 /** A whole page: head, navigation, notices and the body of the view. */
 export function Document({ visit, view, notice, theme, assets }: {
   readonly visit: Visit;
@@ -33,14 +38,14 @@ export function Document({ visit, view, notice, theme, assets }: {
   readonly theme: Theme;
   readonly assets: Assets;
 }) {
-  const { title, body, project, live, head, fills = false } = view;
+  const { body, project, live, head, fills = false } = view;
   const isKnown = visit.session !== null;
   return (
     <html lang="en" data-theme={theme}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>{title} · muster</title>
+        <title>{titleOf(view)} · muster</title>
         <link rel="stylesheet" href={assets.style} />
         <link rel="icon" href={ICON} />
         <script type="module" src={assets.script}></script>

@@ -53,7 +53,7 @@ async function show(visit: Visit): Promise<View> {
         {listed.reviews.length === 0
           ? (
             <Empty>
-              <p>There is no such review.</p>
+              <p>No review is in this list.</p>
               <p>
                 A review begins with a <a href={`${project.base}/workspaces`}>workspace</a>.
               </p>
