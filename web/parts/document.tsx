@@ -26,7 +26,9 @@ import { ProjectBar } from "./project_bar.tsx";
 
 /** The title of a view, with the name of its project: tabs of two projects look different. */
 function titleOf({ title, project }: View): string {
-  return project === undefined || title.endsWith(project.name) ? title : `${title} · ${project.name}`;
+  return project === undefined || title.endsWith(project.name)
+    ? title
+    : `${title} · ${project.name}`;
 }
 
 /** A whole page: head, navigation, notices and the body of the view. */
