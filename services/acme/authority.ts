@@ -71,6 +71,9 @@ export async function orderCertificate(options: OrderOptions): Promise<Certifica
       challenges.delete(token);
       return Promise.resolve();
     },
+  }).catch((error: unknown) => {
+    // What the library throws when a request gets no answer.
+    throw error instanceof TypeError ? new Error("The authority did not answer") : error;
   });
   return { cert, key: key.toString() };
 }
@@ -93,6 +96,12 @@ function configureClient(trusted: string | null): void {
     timeout: ANSWER_LIMIT,
     acmeSettings: { retryMaxAttempts: 0 },
     ...trusted === null ? {} : { httpsAgent: new https.Agent({ ca: trusted }) },
+  });
+  // The library's own limit does not end a request whose connection was lost.
+  Object.defineProperty(acme.axios.defaults, "signal", {
+    get: () => AbortSignal.timeout(ANSWER_LIMIT),
+    configurable: true,
+    enumerable: true,
   });
   acme.axios.defaults.headers.common["User-Agent"] = `muster/${VERSION}`;
 }
