@@ -22,7 +22,7 @@ export class LateMcp {
 
   /** Loads and prepares what the first call would otherwise wait for. */
   async prepare(): Promise<void> {
-    (await this.#load()).prepare();
+    await (await this.#load()).prepare();
   }
 
   #load(): Promise<McpHandler> {

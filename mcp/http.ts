@@ -22,16 +22,14 @@ import { authorize, type Caller, type Identity, type Principal } from "../servic
 import { isLoopback } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
-import { type Scheduler, systemScheduler } from "../services/scheduler.ts";
+import type { Projects } from "../services/projects/mod.ts";
+import type { Scheduler } from "../services/scheduler.ts";
 import type { CoordinationServices } from "./coordination_services.ts";
-import { coordinationTools } from "./coordination_tools.ts";
-import { rightsIn, toolsForProjects } from "./projects/mod.ts";
 import { RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";
 import { foreignOrigin, type Target, targetOf } from "./origin.ts";
-import { Protocol } from "./protocol.ts";
-import { ProjectResources } from "./resources.ts";
-import type { Tool, ToolContext } from "./tool.ts";
-import { sqlQuery, type SqlServices } from "./sql_tool.ts";
+import { Protocols } from "./protocols.ts";
+import type { SqlServices } from "./sql_tool.ts";
+import type { ToolContext } from "./tool.ts";
 
 /** The services of the MCP endpoint. */
 export interface McpServices extends Omit<CoordinationServices, "bufferSize" | "clock"> {
@@ -40,7 +38,7 @@ export interface McpServices extends Omit<CoordinationServices, "bufferSize" | "
   readonly metrics: Pick<Metrics, "requestAnswered" | "toolCalled">;
   readonly identity: Pick<Identity, "authenticate" | "endings" | "onEnded">;
   /** Absent: there is no `sql_query`. */
-  readonly hosting?: SqlServices;
+  readonly hosting?: SqlServices & { readonly projects: Pick<Projects, "all"> };
   /** Absent: there are no tools for projects. */
   readonly projectApi?: ProjectApi;
   /** Default: the system's. */
@@ -56,7 +54,7 @@ export interface McpServices extends Omit<CoordinationServices, "bufferSize" | "
 export interface McpHandler {
   (request: Request, remoteAddress: string, trust?: Trust): Promise<Response>;
   /** Prepares what the first call would otherwise wait for. */
-  prepare(): void;
+  prepare(): Promise<void>;
 }
 
 /**
@@ -151,7 +149,7 @@ class Endpoint {
   readonly #trustedProxies: TrustedProxies;
   readonly #onLoopback: boolean;
   readonly #bodies: BodyReader;
-  #protocol: Protocol | null = null;
+  #protocols: Protocols | null = null;
   /** Of the last request; nearly all requests have the same. */
   #target: Target | null = null;
 
@@ -163,9 +161,9 @@ class Endpoint {
     this.#bodies = new BodyReader(bodyLimitsOf(config));
   }
 
-  /** Creates the protocol with its tools, once. */
-  prepare(): Protocol {
-    return this.#protocol ??= createProtocol(this.#services);
+  /** Prepares what the first call would otherwise wait for. */
+  async prepare(): Promise<void> {
+    await this.#made().prepare();
   }
 
   async respond(request: Request, exchange: Exchange): Promise<Response> {
@@ -192,6 +190,10 @@ class Endpoint {
     }
   }
 
+  #made(): Protocols {
+    return this.#protocols ??= new Protocols(this.#services);
+  }
+
   #targetOf(url: string): Target {
     if (this.#target?.url !== url) this.#target = targetOf(url);
     return this.#target;
@@ -202,7 +204,7 @@ class Endpoint {
     const { endings } = identity;
     exchange.caller = await this.#identify(request, exchange);
     exchange.trust?.(exchange.caller.principal);
-    const protocol = this.prepare();
+    const protocols = this.#made();
     const text = await this.#bodies.read(request);
     // A client may hold back the body until its credential has ended.
     const caller = identity.endings === endings
@@ -215,6 +217,7 @@ class Endpoint {
       return rpcError(400, RPC_ERROR.parse, "The body is not valid JSON");
     }
     const context = new RequestContext(caller, request);
+    const protocol = await protocols.answering(body, request, caller.principal);
     let seen = identity.endings;
     return await protocol.respond(body, request, context, async () => {
       if (identity.endings === seen) return;
@@ -258,28 +261,4 @@ class Endpoint {
 /** Whether a credential is for projects alone: each call then meets the rights in its project. */
 function opensProjects({ kind }: Principal): boolean {
   return kind === "project" || kind === "person";
-}
-
-/** The tools for projects; those of the contract that are not in `mcp/projects` come last. */
-function projectToolsOf(api: ProjectApi, hosting: SqlServices | undefined): readonly Tool[] {
-  const rights = rightsIn(api);
-  const tools = toolsForProjects({ api, rights });
-  return hosting === undefined ? tools : [...tools, sqlQuery({ ...hosting, api }, rights.read)];
-}
-
-function createProtocol(services: McpServices): Protocol {
-  const { config, log, metrics, hosting, projectApi, scheduler = systemScheduler } = services;
-  const bufferSize = config.bridge.buffer_size;
-  const tools = [
-    ...coordinationTools({ ...services, bufferSize, clock: Date.now }),
-    ...(projectApi === undefined ? [] : projectToolsOf(projectApi, hosting)),
-  ];
-  const resources = projectApi === undefined ? {} : { resources: new ProjectResources(projectApi) };
-  return new Protocol(tools, {
-    log,
-    metrics,
-    scheduler,
-    halts: services.agents.halts,
-    ...resources,
-  });
 }

@@ -1,3 +1,4 @@
+import type { Principal } from "../services/identity/mod.ts";
 import type { Scheduler } from "../services/scheduler.ts";
 import { RPC_ERROR, rpcError } from "./json_rpc.ts";
 import type { Library } from "./library.ts";
@@ -76,6 +77,13 @@ export class Protocol {
   constructor(tools: readonly Tool[], services: ProtocolServices) {
     this.#results = new Results(tools, services);
     this.#scheduler = services.scheduler;
+  }
+
+  /** Whether a body is a plain call of a tool that is here and open to a principal. */
+  suffices(body: unknown, principal: Principal): boolean {
+    const message = leniently(body);
+    return isPlainMessage(message) && isPlainRequest(message) && message.method === "tools/call" &&
+      this.#results.has(message.params.name, principal);
   }
 
   /**

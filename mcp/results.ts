@@ -73,7 +73,7 @@ export class Results {
 
   /** The prompts that the caller's tools can fill. */
   prompts(session: Session): Prompt[] {
-    return promptsFor((tool) => this.#has(tool, session));
+    return promptsFor((tool) => this.has(tool, session.context.caller.principal));
   }
 
   /**
@@ -86,11 +86,12 @@ export class Results {
     input: Readonly<Record<string, string>>,
     session: Session,
   ): Promise<GetPromptResult> {
+    const { principal } = session.context.caller;
     return fillPrompt({ name, input }, {
-      name: session.context.caller.principal.name,
-      has: (tool) => this.#has(tool, session),
+      name: principal.name,
+      has: (tool) => this.has(tool, principal),
       look: async (tool, input) => {
-        const found = this.#has(tool, session) ? this.find(tool, session) : null;
+        const found = this.has(tool, principal) ? this.find(tool, session) : null;
         if (found === null) return null;
         const { content: [first], isError } = await this.call(found, input, session);
         return first?.type === "text" ? { text: first.text, isError: isError === true } : null;
@@ -104,8 +105,9 @@ export class Results {
     return `internal error (${requestId})`;
   }
 
-  #has(tool: string, { context: { caller } }: Session): boolean {
-    return this.#tools.find(tool, caller.principal)?.rights.opens(caller.principal) === true;
+  /** Whether there is a tool of this name that a principal may call. */
+  has(tool: string, principal: Principal): boolean {
+    return this.#tools.find(tool, principal)?.rights.opens(principal) === true;
   }
 
   /** The instructions for the client's model; the contract has none for the oldest revision. */

@@ -43,9 +43,12 @@ export class ServedApi implements Pick<Core, "app" | "streams" | "sharedPages"> 
     return this.#load().then(() => this.app.fetch(request, bindings));
   }
 
-  /** Loads what is not loaded yet, and compiles the patterns of all routes: no request then waits. */
+  /**
+   * Prepares what the first requests would wait for: compiles the patterns of all routes, and loads
+   * those of the repository API if there is a project. A server without one saves their memory.
+   */
   async prepare(): Promise<void> {
-    await this.#load();
+    if (this.#services.hosting.projects.all().length > 0) await this.#load();
     prepareRoutes(this.app);
   }
 

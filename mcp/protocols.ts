@@ -1,0 +1,66 @@
+import { systemScheduler } from "../services/scheduler.ts";
+import type { Principal } from "../services/identity/mod.ts";
+import { coordinationTools } from "./coordination_tools.ts";
+import type { McpServices } from "./http.ts";
+import { Protocol, type ProtocolServices } from "./protocol.ts";
+import { ProjectResources } from "./resources.ts";
+import type { Tool } from "./tool.ts";
+import { TOOLS_MARK } from "./tools_mark.ts";
+
+/**
+ * The protocol with all tools, and until they are loaded, one with those of coordination alone. The
+ * tools for projects take several times the memory of everything else here, so a server without
+ * projects loads them with the first message that needs them.
+ */
+export class Protocols {
+  readonly #services: McpServices;
+  readonly #tools: readonly Tool[];
+  readonly #coordination: Protocol;
+  #whole: Protocol | null = null;
+  #loading: Promise<Protocol> | null = null;
+
+  constructor(services: McpServices) {
+    this.#services = services;
+    const bufferSize = services.config.bridge.buffer_size;
+    this.#tools = coordinationTools({ ...services, bufferSize, clock: Date.now });
+    this.#coordination = this.#create(this.#tools);
+    if (services.projectApi === undefined) this.#whole = this.#coordination;
+  }
+
+  /** Loads the tools for projects if there is a project. */
+  async prepare(): Promise<void> {
+    const { hosting } = this.#services;
+    if (hosting !== undefined && hosting.projects.all().length > 0) await this.#load();
+  }
+
+  /** The protocol that answers the body of a request. */
+  async answering(body: unknown, { headers }: Request, principal: Principal): Promise<Protocol> {
+    if (this.#whole !== null) return this.#whole;
+    const suffices = !headers.has(TOOLS_MARK) && this.#coordination.suffices(body, principal);
+    return suffices ? this.#coordination : await this.#load();
+  }
+
+  #load(): Promise<Protocol> {
+    return this.#loading ??= this.#addProjects().catch((error) => {
+      this.#loading = null;
+      throw error;
+    });
+  }
+
+  async #addProjects(): Promise<Protocol> {
+    const { projectApi, hosting } = this.#services;
+    if (projectApi === undefined) return this.#coordination;
+    const { rightsIn, toolsForProjects } = await import("./projects/mod.ts");
+    const { sqlQuery } = await import("./sql_tool.ts");
+    const rights = rightsIn(projectApi);
+    const tools = [...this.#tools, ...toolsForProjects({ api: projectApi, rights })];
+    // The last tool of the contract that is not in `mcp/projects`.
+    if (hosting !== undefined) tools.push(sqlQuery({ ...hosting, api: projectApi }, rights.read));
+    return this.#whole = this.#create(tools, { resources: new ProjectResources(projectApi) });
+  }
+
+  #create(tools: readonly Tool[], more: Pick<ProtocolServices, "resources"> = {}): Protocol {
+    const { log, metrics, scheduler = systemScheduler, agents: { halts } } = this.#services;
+    return new Protocol(tools, { log, metrics, scheduler, halts, ...more });
+  }
+}
