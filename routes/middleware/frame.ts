@@ -4,6 +4,7 @@ import { recordAnswer, type Records, TrustedProxies } from "../../http/mod.ts";
 import type { Config } from "../../services/config/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { identifyClient } from "./address.ts";
+import { wantsHtml } from "./browsers.ts";
 import { allowOrigins } from "./cors.ts";
 import { errorBody } from "./error_body.ts";
 import { answerOptions } from "./options.ts";
@@ -59,7 +60,10 @@ export function frame(
   });
 }
 
-/** Refuses a body whose declared length exceeds the limit, before reading it. */
+/**
+ * Refuses a body whose declared length exceeds the limit, before reading it. A page refuses a form
+ * itself, so that the person sees a page.
+ */
 function refuseLong(
   context: Context<AppEnv>,
   maxBytes: number,
@@ -67,6 +71,7 @@ function refuseLong(
 ): Response | null {
   const declared = context.req.raw.headers.get("content-length");
   if (declared === null || !(Number(declared) > maxBytes) || isFile(context)) return null;
+  if (wantsHtml(context)) return null;
   return errorBody(context, 413, `The body is larger than ${maxBytes} bytes`);
 }
 

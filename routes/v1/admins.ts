@@ -36,7 +36,7 @@ const setPassword = route("PUT /v1/admins/{username}/password", {
       password: "correct horse battery",
     }),
   },
-  responses: { 204: { description: "Replaced" }, ...errors(400, 404, 413, 503) },
+  responses: { 204: { description: "Replaced" }, ...errors(400, 404, 409, 413, 503) },
 });
 
 const deleteAdmin = route("DELETE /v1/admins/{username}", {

@@ -1,6 +1,6 @@
 import type { Sessions } from "../agents/mod.ts";
 import { type Change, type Database, Duplicate, Unchanged } from "../database/mod.ts";
-import { Conflict, NotFound } from "../errors.ts";
+import { Conflict, NotFound, type ServiceError } from "../errors.ts";
 import { newEvent, type Origin, SYSTEM } from "../events/mod.ts";
 import {
   type Account,
@@ -9,6 +9,7 @@ import {
   nameTaken,
   newSecret,
   originOf,
+  passwordJustChanged,
   type Passwords,
   type Revocations,
   type Secret,
@@ -94,7 +95,7 @@ export class Admins {
   /**
    * Replaces an admin's password, and ends every session that began with the old one.
    *
-   * @throws NotFound
+   * @throws NotFound, or Conflict if another change of the password came first
    * @throws Unavailable if too many passwords wait to be hashed
    */
   async setPassword(username: string, password: string, caller: Caller): Promise<void> {
@@ -102,12 +103,17 @@ export class Admins {
     const account = this.#find(username);
     const { id, name } = account;
     const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
-    await this.#change(username, {
+    const change = {
       statements: [
+        accounts.guardPassword(account),
         accounts.newSecret(account, secret),
         webSessions.endingAllOf(id),
       ],
       events: [this.#event("admin.password_changed", name, originOf(caller))],
+    };
+    await this.#commit(change, () => {
+      this.#find(username);
+      return passwordJustChanged();
     });
     revocations.announce({ kind: "password", accountId: id });
     sessions.disconnectAccount(name, "Password changed");
@@ -122,9 +128,13 @@ export class Admins {
     const { accounts, revocations, sessions } = this.#options;
     const account = this.#find(username);
     const { id, name } = account;
-    await this.#change(username, {
+    const change = {
       statements: [accounts.removal(account, { notLast: true })],
       events: [this.#event("admin.deleted", name, originOf(caller))],
+    };
+    await this.#commit(change, () => {
+      this.#find(username);
+      return new Conflict(`"${name}" is the last admin and cannot be removed`);
     });
     revocations.announce({ kind: "account", accountId: id });
     sessions.disconnectAccount(name, "Admin removed");
@@ -147,14 +157,12 @@ export class Admins {
     sessions.freeNick(name);
   }
 
-  /** Commits a change of an admin. If it changes nothing, the admin is gone or is the last one. */
-  async #change(username: string, change: Change): Promise<void> {
+  /** Commits a change of an admin; if it changes nothing, the error says why. */
+  async #commit(change: Change, refusal: () => ServiceError): Promise<void> {
     try {
       await this.#options.database.commit(change);
     } catch (error) {
-      if (!(error instanceof Unchanged)) throw error;
-      const { name } = this.#find(username);
-      throw new Conflict(`"${name}" is the last admin and cannot be removed`);
+      throw error instanceof Unchanged ? refusal() : error;
     }
   }
 

@@ -7,6 +7,7 @@ import {
   type Caller,
   nameTaken,
   originOf,
+  passwordJustChanged,
   type Passwords,
   type Revocations,
   type ScramVerifiers,
@@ -126,7 +127,7 @@ export class IrcAccounts {
    * @param account its state when its password was checked
    * @param address the owner's IP address
    * @throws Invalid if the password is too short
-   * @throws NotFound if the account has ended or been changed meanwhile
+   * @throws NotFound if the account has ended meanwhile, Conflict if its password has been changed
    * @throws Unavailable if too many passwords wait to be hashed
    */
   changePassword(account: Account, password: string, address: string): Promise<void> {
@@ -143,7 +144,7 @@ export class IrcAccounts {
    * Changes an account's password and closes its sessions.
    *
    * @throws Invalid if the password is too short, NotFound if no person has such an account
-   * @throws Conflict if passwords are the network's
+   * @throws Conflict if passwords are the network's, or another change of the password came first
    * @throws Unavailable if too many passwords wait to be hashed
    */
   async setPassword(name: string, password: string, caller: Caller): Promise<void> {
@@ -170,7 +171,8 @@ export class IrcAccounts {
       ],
       events: [newEvent("account.password_changed", { account: name }, origin, clock())],
     }).catch((error: unknown) => {
-      throw error instanceof Unchanged ? noSuchAccount(name) : error;
+      if (!(error instanceof Unchanged)) throw error;
+      throw accounts.get(id) === null ? noSuchAccount(name) : passwordJustChanged();
     });
     revocations.announce({ kind: "password", accountId: id });
   }

@@ -262,3 +262,8 @@ function accountOf(row: Selectable<Tables["accounts"]>): Account {
 export function nameTaken(name: string): Conflict {
   return new Conflict(`The name "${name}" is taken`);
 }
+
+/** The error for a change of a password that another change overtook. */
+export function passwordJustChanged(): Conflict {
+  return new Conflict("The password has just been changed");
+}

@@ -12,6 +12,7 @@ export {
   type AccountKind,
   type AccountListener,
   nameTaken,
+  passwordJustChanged,
   type Secret,
 } from "./accounts.ts";
 export { placeOf } from "./address.ts";

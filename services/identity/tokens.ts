@@ -88,6 +88,8 @@ export class Tokens implements Directory {
   readonly #lastUsed: DeferredTimes;
   /** By the SHA-256 of the token, in hex. */
   readonly #byHash = new Map<string, HeldToken>();
+  /** How many tokens accounts are making for themselves now, which count against their bound. */
+  readonly #making = new Map<string, number>();
   /** Sets of scopes, by the column that holds them. */
   readonly #scopes = new Map<string, ReadonlySet<Scope>>();
 
@@ -188,13 +190,21 @@ export class Tokens implements Directory {
    *
    * @throws Conflict if it has as many as it may make; otherwise like {@link create}
    */
-  createOwn(request: TokenRequest, caller: Caller): Promise<IssuedToken> {
+  async createOwn(request: TokenRequest, caller: Caller): Promise<IssuedToken> {
     const { id, name: owner } = caller.principal;
-    const own = [...this.#byHash.values()].filter(({ ownerId }) => ownerId === id);
-    if (id === null || own.length >= MOST_OWN_TOKENS) {
-      throw new Conflict(`You have ${own.length} tokens: revoke one that you no longer use`);
+    const own = [...this.#byHash.values()].filter(({ ownerId }) => ownerId === id).length;
+    const making = this.#making.get(id ?? "") ?? 0;
+    if (id === null || own + making >= MOST_OWN_TOKENS) {
+      throw new Conflict(`You have ${own} tokens: revoke one that you no longer use`);
     }
-    return this.create({ ...request, owner, project: null }, caller);
+    this.#making.set(id, making + 1);
+    try {
+      return await this.create({ ...request, owner, project: null }, caller);
+    } finally {
+      const left = (this.#making.get(id) ?? 1) - 1;
+      if (left > 0) this.#making.set(id, left);
+      else this.#making.delete(id);
+    }
   }
 
   /**

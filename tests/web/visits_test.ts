@@ -33,7 +33,7 @@ Deno.test("a person logs in by the form, and comes to the page that was asked fo
   });
 });
 
-Deno.test("a form with too many fields is refused before it is parsed", async () => {
+Deno.test("a form that is too large is refused before it is parsed, and on a page", async () => {
   await withWeb(async ({ guest, person }) => {
     const values = Array.from({ length: 1000 }, (_, number) => String(number));
     const many = { action: "enter", username: "ann", password: "correct horse" };
@@ -44,6 +44,8 @@ Deno.test("a form with too many fields is refused before it is parsed", async ()
     assert.equal(led.status, 303);
     const forged = await person.post("/enter", { action: "leave", more: values, csrf: "" });
     assert.equal(forged.status, 400);
+    const long = await person.post("/enter", { action: "leave", more: "x".repeat(2 ** 20) });
+    assert.deepEqual([long.status, /That is too large/.test(long.text)], [413, true]);
   });
 });
 

@@ -89,7 +89,7 @@ function NewPassword({ visit }: { readonly visit: Visit }) {
         <TextField
           visit={visit}
           name="current"
-          label="Password now"
+          label="Current password"
           type="password"
           required
           autocomplete="current-password"
@@ -159,7 +159,7 @@ async function password(visit: Visit): Promise<Leads> {
   adminLogin.admit(address);
   await adminLogin.prove({ username: name, password: current }, address).catch((error) => {
     // Another 401 would lead to the login.
-    throw error instanceof Unauthorized ? new Forbidden("Your password now is another one") : error;
+    throw error instanceof Unauthorized ? new Forbidden("The current password is wrong") : error;
   });
   if (visit.isAdmin) await admins?.setPassword(name, next, visit.caller);
   else await ircAccounts.setPassword(name, next, visit.caller);

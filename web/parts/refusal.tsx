@@ -21,6 +21,7 @@ const HEADINGS: Readonly<Record<number, string>> = {
   403: "You may not see this",
   404: "There is nothing here",
   409: "That does not fit",
+  413: "That is too large",
   429: "Too many requests",
   500: "Something broke",
   503: "Not now",
