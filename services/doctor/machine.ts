@@ -1,5 +1,5 @@
 /** The machine: free space and the limit on open files. */
-import { statfsSync } from "node:fs";
+import { existsSync, statfsSync } from "node:fs";
 import type { Folders } from "../backup/mod.ts";
 import { type Finding, findingsOf, reasonOf } from "./finding.ts";
 
@@ -15,13 +15,13 @@ export function checkSpace({ data, projects }: Folders): Finding[] {
   const found = findingsOf("space");
   const findings: Finding[] = [];
   for (const folder of new Set([data, projects])) {
+    // A start makes the folders.
+    if (!existsSync(folder)) continue;
     let free: number;
     try {
       const { bavail, bsize } = statfsSync(folder);
       free = Number(bavail) * Number(bsize);
     } catch (error) {
-      // A start makes the folders.
-      if (/ENOENT/.test(reasonOf(error))) continue;
       findings.push(found.error(reasonOf(error), "let this user read the folder"));
       continue;
     }

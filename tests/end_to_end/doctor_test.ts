@@ -347,10 +347,26 @@ Deno.test("muster doctor finds a low limit of open files", async () => {
 Deno.test("muster doctor finds nothing wrong with a running server", async () => {
   await using program = await startProgram();
   await call(program, "POST", "/v1/projects", { slug: "demo" });
-  const { stdout, success } = await musterCommand(["doctor"], { cwd: program.folder }).output();
+  await assertHealthy(program.folder);
+});
+
+Deno.test("muster doctor finds nothing wrong with a restored backup that has no projects", async () => {
+  await using program = await startProgram();
+  const archive = join(program.folder, "backup.tar");
+  assert.equal((await runMuster(["backup", archive], { folder: program.folder })).code, 0);
+  assert.equal(await program.stop(), 0);
+  assert.equal(
+    (await runMuster(["restore", archive, "--replace"], { folder: program.folder })).code,
+    0,
+  );
+  await assertHealthy(program.folder);
+});
+
+async function assertHealthy(folder: string): Promise<void> {
+  const { stdout, success } = await musterCommand(["doctor"], { cwd: folder }).output();
   assert.equal(new TextDecoder().decode(stdout), "Everything is in order\n");
   assert.ok(success);
-});
+}
 
 Deno.test("a running server examines itself, as it was started", async () => {
   await using program = await startProgram();
