@@ -15,6 +15,8 @@ export interface BotsOptions
   readonly policies: Pick<Policies, "of" | "onChanged">;
   readonly bridge: Pick<Bridge, "nick" | "channels" | "join" | "listen" | "sees">;
   readonly accounts: Pick<AccountDirectory, "find">;
+  /** Those that a login to IRC proves; on an existing network, fewer. */
+  readonly networkAccounts: Pick<AccountDirectory, "find">;
 }
 
 /** A bot in a list. */
@@ -51,7 +53,7 @@ export class Bots {
         channels: () => bridge.channels(),
         enter: (channel) => bridge.join(channel),
         isIn: (nick, channel) => bridge.sees(nick, channel),
-        speakerOf: (nick, account) => this.#speakerOf(nick, account),
+        speakerOf: (nick, account) => speakerOf(nick, account, options.networkAccounts),
         isBot: (nick) => this.#isOwnBot(nick),
       };
       const settings = () => this.#settingsOf(bot.name);
@@ -138,7 +140,9 @@ export class Bots {
 
   #hear(channel: string, message: ChannelMessage, as: HeardAs): void {
     if (!this.#isAnyEnabled()) return;
-    const speaker = this.#speakerOf(message.nick, provenAccount(message, as));
+    const { accounts, networkAccounts } = this.#options;
+    const known = as.isOurs ? accounts : networkAccounts;
+    const speaker = speakerOf(message.nick, provenAccount(message, as), known);
     const isOwnBot = this.#isOwnBot(message.account) || (as.isOurs && as.isQuiet);
     const isFromBot = isOwnBot || (as.isBot && speaker.kind === null);
     const heard: BotMessage = { ...message, channel, speaker, isFromBot };
@@ -154,7 +158,7 @@ export class Bots {
   #hearPrivate({ receiver, sender, text }: ObservedMessage): void {
     const runner = this.#runners.get(foldCase(receiver?.account ?? ""));
     if (runner === undefined || this.#isOwnBot(sender.account)) return;
-    const speaker = this.#speakerOf(sender.nick, sender.account);
+    const speaker = speakerOf(sender.nick, sender.account, this.#options.networkAccounts);
     const [line = ""] = text.split("\n", 1);
     if (line.startsWith("\x01")) return;
     const addressed = readAddress(line);
@@ -183,12 +187,16 @@ export class Bots {
     if (this.#answered.size > MAX_ANSWERED && oldest !== undefined) this.#answered.delete(oldest);
     return true;
   }
+}
 
-  #speakerOf(nick: string, account: string | null): Speaker {
-    const found = account === null ? null : this.#options.accounts.find(account);
-    if (found === null || found.revokedAt !== null) return { nick, account, kind: null, id: null };
-    return { nick, account: found.name, kind: found.kind, id: found.id };
-  }
+function speakerOf(
+  nick: string,
+  account: string | null,
+  accounts: Pick<AccountDirectory, "find">,
+): Speaker {
+  const found = account === null ? null : accounts.find(account);
+  if (found === null || found.revokedAt !== null) return { nick, account, kind: null, id: null };
+  return { nick, account: found.name, kind: found.kind, id: found.id };
 }
 
 /** The account behind a message; null if the bridge said it in the name of somebody else. */

@@ -16,6 +16,7 @@ const apiAddress = z.string().refine(
 
 /** Keys of `irc` that apply if its mode is `external`. */
 export const networkKeys = {
+  admins: z.array(z.string()).default([]),
   addr: z.string().refine((text) => text === "" || /^[^:]|^\[/.test(text), {
     error: 'must be "host:port"',
   }).refine((text) => text === "" || parseAddress(text) !== null, {
@@ -66,7 +67,7 @@ export function checkNetwork({ irc, bridge }: NetworkConfig): NetworkProblem[] {
   const demand = (holds: boolean, path: string, message: string) => {
     if (!holds) problems.push({ path: path.split("."), message });
   };
-  const { mode, addr, ergo, services } = irc;
+  const { mode, addr, admins, ergo, services } = irc;
   const given = (text: string, file: string) => text !== "" || file !== "";
   const once = (text: string, file: string, path: string) =>
     demand(text === "" || file === "", path, "is given twice, here and in a file");
@@ -76,6 +77,7 @@ export function checkNetwork({ irc, bridge }: NetworkConfig): NetworkProblem[] {
   once(bridge.password, bridge.password_file, "bridge.password");
   if (mode !== "external") {
     demand(addr === "", "irc.addr", 'needs "irc.mode: external"');
+    demand(admins.length === 0, "irc.admins", 'needs "irc.mode: external"');
     return problems;
   }
   demand(addr !== "", "irc.addr", 'is needed where "irc.mode" is "external"');

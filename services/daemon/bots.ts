@@ -26,7 +26,7 @@ export interface BotServices
   extends Pick<Services, "llm" | "policies" | "eventLog">, Pick<BotsOptions, "voices"> {
   readonly bridge: Bridge | null;
   readonly status: Status;
-  readonly irc: Pick<IrcHost, "mutes" | "server">;
+  readonly irc: Pick<IrcHost, "mutes" | "server" | "people">;
   readonly hosting: Pick<Hosting, "projects" | "claims" | "repositories">;
 }
 
@@ -58,6 +58,7 @@ export async function startBots(
     policies,
     bridge,
     accounts,
+    networkAccounts: services.irc.people.speakers,
     voices,
     eventLog,
     gateway,

@@ -41,6 +41,7 @@ export async function openEmbedded(
     sessions,
     users,
     provisioning: elsewhere.provisioning ?? new EmbeddedProvisioning(sessions),
+    speakers: stores.identity.accounts,
     address: () => listeners.url,
   }, started);
   started.defer(() => channels.close());

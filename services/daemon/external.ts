@@ -20,6 +20,7 @@ import {
 import { foldCase } from "../irc/mod.ts";
 import { ReadMarkers } from "../irc_server/mod.ts";
 import type { IrcHost } from "./irc_host.ts";
+import { networkSpeakers } from "./irc_speakers.ts";
 import { NetworkView } from "./network_view.ts";
 import { StartError } from "./options.ts";
 import { accountRate, openPeople, type People } from "./people.ts";
@@ -74,6 +75,7 @@ export async function openExternal(
     sessions: view,
     users: view,
     provisioning: network.provisioning,
+    speakers: networkSpeakers(identity.accounts, config.irc.admins),
     address: () => networkUrl(config),
   }, started);
   return {

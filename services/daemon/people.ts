@@ -19,6 +19,7 @@ import type { Config } from "../config/mod.ts";
 import type { IdentityServices } from "../identity/mod.ts";
 import type { IrcObserver, ObservedMessage } from "../irc/mod.ts";
 import { IrcModeration } from "../irc_server/mod.ts";
+import type { IrcSpeakers } from "./irc_speakers.ts";
 import { loginLimits, retentionOf, type Stores } from "./stores.ts";
 
 /** What the IRC server asks about agents. */
@@ -33,6 +34,7 @@ export interface IrcPorts extends AgentDirectory {
   readonly sessions: Sessions;
   readonly users: UserDirectory;
   readonly provisioning: Provisioning;
+  readonly speakers: IrcSpeakers;
   /** Its address, for agents. */
   readonly address: () => string;
 }
@@ -40,6 +42,8 @@ export interface IrcPorts extends AgentDirectory {
 /** Accounts, and the services built on them. */
 export interface People {
   readonly agents: Agents;
+  /** Whose rights those have who are logged in to IRC. */
+  readonly speakers: IrcSpeakers;
   readonly ircAccounts: IrcAccounts;
   readonly admins: Admins | null;
   readonly adminLogin: AdminLogin | null;
@@ -74,7 +78,7 @@ export async function openPeople(
 ): Promise<People> {
   const { config, log, scheduler, database, identity: services } = stores;
   const { accounts, identity } = services;
-  const { sessions, provisioning, users, roster, sendLimits, halts } = irc;
+  const { sessions, provisioning, users, roster, sendLimits, halts, speakers } = irc;
   const shared = {
     database,
     log,
@@ -129,10 +133,11 @@ export async function openPeople(
   started.defer(() => moderation.close());
   const privateFeed = new PrivateFeed();
   const botPort = new BotPort();
-  const haltCommands = new HaltCommands({ accounts, halts, log });
-  const questionCommands = new QuestionCommands({ accounts, log });
+  const haltCommands = new HaltCommands({ accounts: speakers, halts, log });
+  const questionCommands = new QuestionCommands({ accounts: speakers, log });
   return {
     agents,
+    speakers,
     ircAccounts,
     virtualUsers,
     inboxes,

@@ -8,12 +8,16 @@ import { type Program, startProgram } from "../support/program.ts";
 
 const BRIDGE_PASSWORD = "password-of-the-bridge";
 
+/** Of the admins, and of the accounts of the network with their names. */
+const PASSWORD = "password-of-an-admin";
+
 /** A configuration for a network, over TLS or in the clear. */
 function configOf(network: TestNetwork, services: Services, tls: boolean): string {
   const { plan, servicesPassword } = network;
   return JSON.stringify({
     irc: {
       mode: "external",
+      admins: ["chief"],
       addr: `127.0.0.1:${tls ? plan.tlsPort : plan.port}`,
       tls: { enabled: tls, ca: tls ? join(plan.folder, "tls.crt") : "", server_name: "localhost" },
       services: {
@@ -90,6 +94,25 @@ async function seeBridgeLoggedIn(client: IrcClient): Promise<void> {
   await client.expect(/^:bridge!\S+ ACCOUNT :?bridge$/);
 }
 
+/** An admin's name is anybody's on the network, unless the configuration lists it. */
+async function commandAsAdmin(network: TestNetwork, program: Program): Promise<void> {
+  for (const username of ["boss", "chief"]) {
+    assert.equal(
+      await statusOf(program, "POST", "/v1/admins", { username, password: PASSWORD }),
+      201,
+    );
+    await network.register(username, PASSWORD);
+    await using client = await network.logIn(username, PASSWORD);
+    assert.ok(client !== null);
+    await client.join("#general");
+    await client.send("PRIVMSG #general :!halt @observer");
+    const answer = username === "boss" ? /boss: Only admins/ : /Halted by chief: /;
+    await client.expect(answer);
+    await client.send("PRIVMSG #general :!resume @observer");
+    await client.expect(username === "boss" ? answer : /Resumed by chief: /);
+  }
+}
+
 /** With the network away nothing is pretended; then it is back by itself. */
 async function restart(network: TestNetwork, program: Program): Promise<void> {
   const back = Promise.all([
@@ -133,6 +156,7 @@ async function live(services: Services, modern: boolean): Promise<void> {
   await using ann = await logIn(network, first);
   await talk(program, ann, "hello");
   await talkAtLength(program, ann);
+  await commandAsAdmin(network, program);
 
   const second = await rotate(program);
   await ann.ended();

@@ -54,6 +54,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "irc.limits.account_lines_per_second":
     "per client with an account, on the web too; 0 means no limit",
   "irc.limits.account_burst": "lines at once, before that pace holds",
+  "irc.admins":
+    "external: the network's accounts that have, on IRC, the rights of muster's admins of the same name",
   "irc.addr": "external: host:port of the network",
   "irc.tls": "TLS to an external network",
   "irc.tls.enabled": "connect with TLS",

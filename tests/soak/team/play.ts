@@ -230,6 +230,7 @@ function configOf(network: TestNetwork | null) {
     inboxes,
     irc: {
       mode: "external",
+      admins: ["root"],
       addr: `127.0.0.1:${plan.port}`,
       services: {
         kind: "atheme",
