@@ -3,10 +3,13 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 import type { Scene } from "./reading_bots.ts";
-import { sooner } from "./sight.ts";
+import { type Sight, sooner } from "./sight.ts";
 import type { Team } from "./team.ts";
 
 const GENERAL = "#general";
+
+/** So many lines at once that warden warns, mutes and removes who says them. */
+const FLOOD_LINES = 80;
 
 /** What looks like a key of AWS. */
 const KEY = `AKIA${"ABCDEFGHIJKLMNOP"}`;
@@ -43,7 +46,10 @@ export const herald: Scene = async (team, ledger, round) => {
   ledger.note("herald", "rest", message.text);
   for (const kind of ["github", "forgejo", "standard"] as const) {
     const source = { name: `${kind}-${round}`, kind };
-    const { path, secret } = await team.order("POST /v1/herald/sources", source);
+    const { path, secret } = await team.order<{ path: string; secret: string }>(
+      "POST /v1/herald/sources",
+      source,
+    );
     const body = JSON.stringify({
       type: "push",
       ref: "refs/heads/main",
@@ -70,10 +76,11 @@ export const flood: Scene = async (team, ledger, round) => {
   const sight = await team.now();
   const { nick, irc } = team.turn(team.onIrc.slice(4), round);
   const lines = Array.from(
-    { length: 60 },
+    { length: FLOOD_LINES },
     (_, line) => `PRIVMSG ${GENERAL} :spam ${round} ${line}`,
   );
   await irc.send(...lines);
+  await team.settled(irc);
   ledger.note("snitch", "irc", await sight.line(team.root, team.saying("snitch", "#ops", nick)));
   const alarm = await sight.message("#ops", "snitch", new RegExp(`^\\[flood\\] ${nick} `));
   ledger.note("snitch", "rest", alarm.text);
@@ -82,6 +89,7 @@ export const flood: Scene = async (team, ledger, round) => {
   if (team.network !== null) return;
   const muted = await sight.line(irc, team.saying("warden", nick, "You are muted"));
   ledger.note("warden", "irc", muted);
+  await sight.line(irc, new RegExp(`^:warden!\\S+ KICK ${GENERAL} ${nick} `));
   const { data } = await sight.logged("irc.muted", (one) => {
     return one.data["bot"] === "warden" && one.data["nick"] === nick;
   });
@@ -92,6 +100,7 @@ export const flood: Scene = async (team, ledger, round) => {
   assert.ok(arrived.length < lines.length, "Nothing of the flood was refused");
   await refusedOverHttp(team, ledger, round);
   await unmute(team, nick);
+  await irc.join(GENERAL);
 };
 
 async function refusedOverHttp(team: Team, ledger: Parameters<Scene>[1], round: number) {
@@ -128,7 +137,7 @@ export const incident: Scene = async (team, ledger, round) => {
   const { data } = await sight.logged("bot.incident", (one) => one.data["nick"] === nick);
   ledger.note("sentinel", "events", `bot.incident ${JSON.stringify(data)}`);
   assert.ok(!JSON.stringify(data).includes(KEY), "The event log has the key");
-  if (team.network === null) await sanction(team, ledger, { nick, irc });
+  if (team.network === null) await sanction(team, ledger, { nick, irc, sight });
   await team.root.send(`PRIVMSG #moderation :!sentinel dismiss ${nick}`);
   await sight.line(team.root, team.saying("sentinel", "#moderation", "Dismissed"));
 };
@@ -136,28 +145,20 @@ export const incident: Scene = async (team, ledger, round) => {
 async function sanction(
   team: Team,
   ledger: Parameters<Scene>[1],
-  { nick, irc }: { readonly nick: string; readonly irc: Team["ann"] },
+  { nick, irc, sight }: {
+    readonly nick: string;
+    readonly irc: Team["ann"];
+    /** From before the incident. */
+    readonly sight: Sight;
+  },
 ): Promise<void> {
-  const sight = await team.now();
-  const muted = await sooner(
-    `${nick} is muted`,
-    () => irc.lines.findLast((line) => /^:steward!\S+ NOTICE \S+ :You are muted/.test(line)),
-  );
+  const muted = await sight.line(irc, team.saying("steward", nick, "You are muted"));
   ledger.note("steward", "irc", muted);
-  const page = `/v1/events?types=irc.muted&limit=1000`;
-  const event = await sooner("the mute in the event log", async () => {
-    const { events } = await team.order(`GET ${page}`);
-    return events.findLast(({ data }: { data: Record<string, unknown> }) =>
-      data["bot"] === "steward" && data["nick"] === nick
-    );
+  const { data } = await sight.logged("irc.muted", (one) => {
+    return one.data["bot"] === "steward" && one.data["nick"] === nick;
   });
-  ledger.note("steward", "events", `irc.muted ${JSON.stringify(event.data)}`);
-  const told = await sooner("steward's line over REST", async () => {
-    const messages = await team.order("GET /v1/channels/moderation/messages?limit=50");
-    return messages.findLast((one: { nick: string; text: string }) =>
-      one.nick === "steward" && one.text.includes(`muted ${nick}`)
-    );
-  });
+  ledger.note("steward", "events", `irc.muted ${JSON.stringify(data)}`);
+  const told = await sight.message("#moderation", "steward", new RegExp(`muted ${nick} `));
   ledger.note("steward", "rest", told.text);
   await team.root.send(`PRIVMSG ${GENERAL} :!steward unmute ${nick} ${GENERAL}`);
   await sight.line(team.root, team.saying("steward", GENERAL, `${nick} may speak again`));
@@ -176,9 +177,9 @@ export const shepherd: Scene = async (team, ledger, round) => {
   const { data } = await sight.logged("bot.task_assigned");
   ledger.note("shepherd", "events", `bot.task_assigned ${JSON.stringify(data)}`);
   const entry = await sooner(`the task in the inbox of ${owner.nick}`, async () => {
-    const { body } = await team.as(owner, `GET /v1/agents/${owner.nick}/messages`);
-    return body.find(({ from, text }: { from: string; text: string }) =>
-      from === "shepherd" && text.includes(`Write page ${round}`)
+    const entries = await team.inbox(owner);
+    return entries.find(({ from, text }) =>
+      from === "shepherd" && text.includes(`Write page ${round} `)
     );
   });
   ledger.note("shepherd", "rest", `inbox of ${owner.nick}: ${entry.text}`);

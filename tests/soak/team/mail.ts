@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
 import type { Credentials } from "../../support/api.ts";
 import { sooner } from "./sight.ts";
-import type { Team } from "./team.ts";
+import type { Answered, Entry, Team } from "./team.ts";
 
-/** An entry of an inbox. */
-export interface Entry {
-  readonly id: string;
-  readonly kind: string;
-  readonly from: string;
-  readonly text: string;
+/** What became of a message. */
+interface Fate {
+  readonly receivers: readonly { readonly state: string }[];
 }
 
 /**
@@ -55,8 +52,7 @@ export class Mail {
       const known = this.#acknowledged.get(agent.nick) ?? new Set();
       for (const id of ids) known.add(id);
       this.#acknowledged.set(agent.nick, known);
-      const fate = await this.#team.as(sender, `GET ${sent.headers.get("location")}`);
-      assert.equal(fate.body.receivers[0].state, "acknowledged", JSON.stringify(fate.body));
+      await this.#expectFate(sender, sent, "acknowledged");
     }
   }
 
@@ -67,24 +63,28 @@ export class Mail {
     assert.equal(sent.status, 204, JSON.stringify(sent.body));
     const id = decodeURIComponent(sent.headers.get("location")?.split("/").at(-1) ?? "");
     await sooner(`the bounce of ${id}`, async () => {
-      const { body } = await this.#team.as(sender, `GET /v1/agents/${sender.nick}/messages`);
-      return body.find(({ kind, message }: Entry & { message?: string }) =>
-        kind === "bounce" && message === id
-      );
+      const entries = await this.#team.inbox(sender);
+      return entries.find(({ kind, message }) => kind === "bounce" && message === id);
     });
-    const fate = await this.#team.as(sender, `GET ${sent.headers.get("location")}`);
-    assert.equal(fate.body.receivers[0].state, "bounced", JSON.stringify(fate.body));
+    await this.#expectFate(sender, sent, "bounced");
   }
 
   /** What waits in an inbox; nothing that was acknowledged may be there. */
   async read(agent: Credentials): Promise<readonly Entry[]> {
-    const { status, body } = await this.#team.as(agent, `GET /v1/agents/${agent.nick}/messages`);
-    assert.equal(status, 200, JSON.stringify(body));
-    const entries: readonly Entry[] = body;
+    const entries = await this.#team.inbox(agent);
     const known = this.#acknowledged.get(agent.nick);
     const back = entries.filter(({ id }) => known?.has(id));
     assert.deepEqual(back, [], `${agent.nick} has again what it acknowledged`);
     return entries;
+  }
+
+  async #expectFate(
+    sender: Credentials,
+    { headers }: Answered<unknown>,
+    state: string,
+  ): Promise<void> {
+    const { body } = await this.#team.as<Fate>(sender, `GET ${headers.get("location")}`);
+    assert.equal(body.receivers[0]?.state, state, JSON.stringify(body));
   }
 
   #send(sender: Credentials, to: string, text: string) {

@@ -18,7 +18,9 @@ export async function openProject(team: Team): Promise<void> {
 
 /** All agents claim one ticket: one of them gets it, works, and submits it. */
 export const tickets: Scene = async (team, _, round) => {
-  const { uuid } = await team.order(`POST ${API}/tickets`, { title: `Step ${round}` });
+  const { uuid } = await team.order<{ uuid: string }>(`POST ${API}/tickets`, {
+    title: `Step ${round}`,
+  });
   const path = `POST ${API}/tickets/${uuid}`;
   const claims = await Promise.all(
     team.agents.map(async (agent) => [agent, await team.as(agent, `${path}/claim`, {})] as const),
@@ -54,8 +56,8 @@ export const halt: Scene = async (team, _, round) => {
     await sight.line(mouth.irc, new RegExp(` 404 ${mouth.nick} #general :All agents are halted`));
   }
   const entries = await sooner("the halt in an inbox", async () => {
-    const { body } = await team.as(over, `GET /v1/agents/${over.nick}/messages`);
-    return body.find(({ kind, text }: { kind: string; text: string }) =>
+    const inbox = await team.inbox(over);
+    return inbox.find(({ kind, text }) =>
       kind === "halt" && text.includes(`Wrong branch ${round}`)
     );
   });

@@ -19,11 +19,15 @@ import {
   SUMMARY,
   systembot,
 } from "./reading_bots.ts";
+import type { SeenEvent } from "./sight.ts";
 import { Talk } from "./talk.ts";
 import { Team } from "./team.ts";
 
 /** The least time from one round to the next, in milliseconds: an alarm comes once a minute. */
 const ROUND_MS = 20_000;
+
+/** The least time between two lines of one person, in milliseconds: snitch calls more a flood. */
+const TURN_MS = 1000;
 
 /** The agent that never reads its messages. */
 const AWAY = "sleeper";
@@ -139,13 +143,12 @@ class Story {
     do {
       const began = performance.now();
       await this.#round(rounds++);
-      while (performance.now() < Math.min(end, began + ROUND_MS)) {
-        await this.#talk.turn();
-        await new Promise((resolve) => setTimeout(resolve, 500));
-      }
+      await this.#talkUntil(Math.min(end, began + ROUND_MS));
     } while (performance.now() < end);
     const said = await this.#talk.check();
-    const failed = await this.#team.order("GET /v1/events?types=bot.failed,bot.lines_dropped");
+    const failed = await this.#team.order<{ events: readonly SeenEvent[] }>(
+      "GET /v1/events?types=bot.failed,bot.lines_dropped",
+    );
     assert.deepEqual(failed.events, [], "A bot failed");
     for (const agent of this.#team.agents) await this.#mail.read(agent);
     return { rounds, said, acknowledged: this.#mail.acknowledged, ledger: this.#ledger };
@@ -174,6 +177,14 @@ class Story {
     }
     const { data } = await sight.logged("scribe.pruned");
     this.#ledger.note("scribe", "events", `scribe.pruned ${JSON.stringify(data)}`);
+  }
+
+  /** Lets the team talk as fast as people do. */
+  async #talkUntil(end: number): Promise<void> {
+    for (let next = performance.now(); next < end; next += TURN_MS) {
+      await reached(next);
+      await this.#talk.turn();
+    }
   }
 
   async #round(round: number): Promise<void> {
@@ -211,6 +222,11 @@ class Story {
     }
     this.#tell(`round ${round}, in milliseconds: ${times.join(", ")}`);
   }
+}
+
+/** Resolves at a time of `performance.now()`. */
+function reached(time: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, time - performance.now())));
 }
 
 /** What was said years ago, in scribe's file: scribe removes it. */

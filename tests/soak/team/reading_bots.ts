@@ -16,8 +16,7 @@ const GENERAL = "#general";
 /** An agent over HTTP asks a bot, and reads the answer in its inbox. */
 async function ask(team: Team, number: number, bot: string, text: string, answer: RegExp) {
   const agent = team.turn(team.onHttp, number);
-  const now = new Date().toISOString();
-  const inbox = `/v1/agents/${agent.nick}/messages`;
+  const known = new Set((await team.inbox(agent)).map(({ id }) => id));
   const asked = team.network === null
     ? await team.as(agent, `POST /v1/agents/${bot}/messages`, { text })
     : await team.as(agent, "POST /v1/channels/general/messages", { text: `!${bot} ${text}` });
@@ -25,9 +24,9 @@ async function ask(team: Team, number: number, bot: string, text: string, answer
   const found = await sooner(
     `${bot}'s answer ${answer} in the inbox of ${agent.nick}`,
     async () => {
-      const { body } = await team.as(agent, `GET ${inbox}`);
-      return body.find((entry: { from: string; text: string; timestamp: string }) =>
-        entry.from === bot && entry.timestamp > now && answer.test(entry.text)
+      const entries = await team.inbox(agent);
+      return entries.find(({ id, from, text }) =>
+        from === bot && !known.has(id) && answer.test(text)
       );
     },
   );

@@ -38,6 +38,7 @@ export async function sooner<Found>(
 export class Sight {
   readonly #server: Server;
   readonly #lines: ReadonlyMap<IrcClient, number>;
+  /** As timestamps of messages are: with microseconds. */
   readonly #time: string;
   /** The number of the newest event at that moment. */
   readonly event: number;
@@ -46,7 +47,7 @@ export class Sight {
     this.#server = server;
     this.#lines = lines;
     this.event = event;
-    this.#time = new Date().toISOString();
+    this.#time = new Date().toISOString().replace("Z", "000Z");
   }
 
   /** @param clients those whose lines are looked at */

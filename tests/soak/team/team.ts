@@ -25,6 +25,24 @@ export interface ToolAgent extends Credentials {
   readonly tools: McpAgent;
 }
 
+/** An answer to a request of an agent. */
+export interface Answered<Body> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+/** What waits in an inbox. */
+export interface Entry {
+  readonly id: string;
+  readonly kind: string;
+  readonly from: string;
+  readonly text: string;
+  readonly timestamp: string;
+  /** The message that came back. */
+  readonly message?: string;
+}
+
 /** Twenty agents over IRC, HTTP and MCP, and two people on IRC: `root` is an admin, `ann` is not. */
 export class Team implements AsyncDisposable {
   readonly program: Program;
@@ -85,13 +103,12 @@ export class Team implements AsyncDisposable {
   }
 
   /** Sends a request of the operator that must succeed. */
-  // deno-lint-ignore no-explicit-any
-  order(request: string, body?: unknown): Promise<any> {
-    return order(this.program, request, body);
+  async order<Answer>(request: string, body?: unknown): Promise<Answer> {
+    return await order(this.program, request, body) as Answer;
   }
 
   /** Sends a request of an agent. */
-  async as(agent: Credentials, request: string, body?: unknown) {
+  async as<Body>(agent: Credentials, request: string, body?: unknown): Promise<Answered<Body>> {
     const [method = "", path = ""] = request.split(" ");
     const response = await callAs(this.program, agent, method, path, body);
     const text = await response.text();
@@ -101,6 +118,14 @@ export class Team implements AsyncDisposable {
       headers: response.headers,
       body: isJson ? JSON.parse(text) : text,
     };
+  }
+
+  /** What waits in the inbox of an agent. */
+  async inbox(agent: Credentials): Promise<readonly Entry[]> {
+    const path = `/v1/agents/${agent.nick}/messages`;
+    const { status, body } = await this.as<readonly Entry[]>(agent, `GET ${path}`);
+    assert.equal(status, 200, JSON.stringify(body));
+    return body;
   }
 
   /** Connects a guest, who is in some channels. */
