@@ -102,6 +102,7 @@ const LEAF: Leaf = {
     count("agents", 500, "agents that register and log in"),
     count("idle", 5000, "IRC clients that do nothing"),
     count("readers", 1000, "readers of event streams"),
+    count("waiting", 1000, "agents that wait on their inboxes"),
     count("events", 200, "messages of one round to the event streams"),
     count("logins", 200, "logins of an admin at the same time"),
     count("strangers", 20_000, "connections that strangers hold"),

@@ -16,6 +16,8 @@ export interface Sizes {
   readonly idle: number;
   /** Readers of event streams on one channel. */
   readonly readers: number;
+  /** Agents that wait on their inboxes. */
+  readonly waiting: number;
   /** Messages of one round to the event streams. */
   readonly events: number;
   /** Admins' logins at the same time, each from a separate address. */

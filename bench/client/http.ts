@@ -1,4 +1,5 @@
 import { type Address, Connection, type ConnectionOwner, type Consumer } from "./connection.ts";
+import type { Login } from "./irc.ts";
 
 const LF = 0x0a;
 
@@ -11,6 +12,8 @@ export interface HttpRequest {
   readonly path: string;
   /** Bearer token; none by default. */
   readonly token?: string;
+  /** Nick and passphrase of an agent, in place of a token. */
+  readonly login?: Required<Login>;
   /** Sent as JSON. */
   readonly body?: unknown;
 }
@@ -53,13 +56,15 @@ export class HttpClient implements ConnectionOwner, Disposable {
   }
 
   /** The text of a request, to be made once. */
-  static format({ method, path, token, body }: HttpRequest): string {
+  static format({ method, path, token, login, body }: HttpRequest): string {
     const content = body === undefined ? "" : JSON.stringify(body);
+    const basic = login === undefined ? "" : btoa(`${login.nick}:${login.passphrase}`);
     const headers = [
       `${method} ${path} HTTP/1.1`,
       "Host: 127.0.0.1",
       "Accept: application/json, text/event-stream",
       ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
+      ...(login === undefined ? [] : [`Authorization: Basic ${basic}`]),
       ...(method === "GET" ? [] : [
         "Content-Type: application/json",
         `Content-Length: ${encoder.encode(content).length}`,

@@ -3,6 +3,7 @@ import { FOSSIL_SCENARIOS } from "../fossil/mod.ts";
 import { HOSTING, HOSTING_LARGE, PAGES, SYNC } from "../hosting/mod.ts";
 import { ADMIN_LOGINS } from "./admin_logins.ts";
 import { FANOUT, LATENCY, PLAIN_FANOUT, SMALL_FANOUT } from "./channel_messages.ts";
+import { IDLE_INBOXES } from "./idle_inboxes.ts";
 import { IDLE, JOIN, LOGIN } from "./membership.ts";
 import { MCP_CALLS } from "./mcp_calls.ts";
 import { PAGE_STREAMS } from "./page_streams.ts";
@@ -23,6 +24,7 @@ export const SCENARIOS: readonly Scenario[] = [
   IDLE,
   STREAMS,
   PAGE_STREAMS,
+  IDLE_INBOXES,
   ADMIN_LOGINS,
   MCP_CALLS,
   STRANGERS,
