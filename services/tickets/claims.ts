@@ -8,13 +8,14 @@ import { type Project, projectEvent } from "../projects/mod.ts";
 import { newUlid } from "../ulid.ts";
 import { ClaimBook } from "./claim_book.ts";
 import { ClaimExpiry } from "./claim_expiry.ts";
+import { hasHeld, newestClaim, type PastClaim, pastClaims, type Span } from "./claim_history.ts";
 import { ClaimLeases } from "./claim_leases.ts";
 import type { ClaimRequest, ClaimsOptions, FenceRequest } from "./claim_requests.ts";
 import { ClaimRoom } from "./claim_room.ts";
 import { type ClaimEnd, ClaimStatements } from "./claim_statements.ts";
 import { endClosed } from "./closed_tickets.ts";
 import { renewPushed } from "./pushed_changes.ts";
-import { type Claim, claimOf, type ClaimOutcome, type Holder, isResult } from "./records.ts";
+import { type Claim, type ClaimOutcome, type Holder, isResult } from "./records.ts";
 import { claimRefusal, refusalOf, requireGeneration, requireNotDone } from "./refusals.ts";
 
 /** Most active claims of a project. */
@@ -309,18 +310,25 @@ export class Claims {
 
   /** The newest claim of a ticket, active or not; null if there never was one. */
   async newest({ id }: Pick<Project, "id">, ticket: string): Promise<Claim | null> {
-    const row = await this.#options.database.tables.selectFrom("claims").selectAll()
-      .where("project_id", "=", id).where("ticket", "=", ticket)
-      .orderBy("generation", "desc").limit(1).executeTakeFirst();
-    return row === undefined ? null : claimOf(row);
+    return await newestClaim(this.#options.database, id, ticket);
   }
 
   /** Whether a holder has ever had the ticket. */
-  async hasHeld({ id }: Pick<Project, "id">, ticket: string, { key }: Holder): Promise<boolean> {
-    const row = await this.#options.database.tables.selectFrom("claims").select("id")
-      .where("project_id", "=", id).where("ticket", "=", ticket).where("holder_key", "=", key)
-      .limit(1).executeTakeFirst();
-    return row !== undefined;
+  async hasHeld(
+    { id: projectId }: Pick<Project, "id">,
+    ticket: string,
+    holder: Holder,
+  ): Promise<boolean> {
+    return await hasHeld(this.#options.database, { projectId, ticket, holder });
+  }
+
+  /** The claims of a ticket that began or ended in a span of time, the newest first. */
+  async past(
+    { id: projectId }: Pick<Project, "id">,
+    { ticket, limit }: { readonly ticket: string; readonly limit: number },
+    span: Span,
+  ): Promise<readonly PastClaim[]> {
+    return await pastClaims(this.#options.database, { projectId, ticket, limit }, span);
   }
 
   /** Resets a ticket's strikes, so that it no longer waits for a person. */

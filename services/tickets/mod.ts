@@ -1,4 +1,5 @@
 /** Tickets and the claims on them: leases with a fence. README.md explains how to use the fence. */
+export type { PastClaim } from "./claim_history.ts";
 export type { ClaimRequest, ClaimsOptions, FenceRequest } from "./claim_requests.ts";
 export { Claims } from "./claims.ts";
 export { CustomFields } from "./custom_fields.ts";

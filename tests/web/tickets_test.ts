@@ -98,7 +98,12 @@ Deno.test("a person claims a ticket, renews and releases it, and resets strikes"
     assert.match(claimed.text, /Renew the lease/);
     assert.match((await person.see(TICKETS)).text, /held by ann/);
     assert.match((await person.post(page, { action: "release" })).text, /Nobody holds this ticket/);
-    assert.match((await person.see(page)).text, /1 claim ended without a result/);
+    const released = (await person.see(page)).text;
+    assert.match(released, /1 claim ended without a result/);
+    assert.match(
+      released,
+      /filed this ticket .*ann claimed this ticket .*ann released this ticket/,
+    );
     await answer(`POST /api/tickets/${uuid}/claim`, { as: caller, body: {} });
     const refused = await person.post(page, { action: "claim" });
     assert.equal(refused.status, 409);
@@ -106,6 +111,11 @@ Deno.test("a person claims a ticket, renews and releases it, and resets strikes"
     const forgiven = await person.post(page, { action: "forgive" });
     assert.match(forgiven.text, /Agents can claim this ticket again/);
     assert.doesNotMatch(forgiven.text, /without a result/);
+    await answer(`POST /api/tickets/${uuid}/submit`, { as: caller, body: { summary: "Done" } });
+    assert.match(
+      (await person.see(page)).text,
+      /caller claimed this ticket .*caller submitted the work/,
+    );
   });
 });
 

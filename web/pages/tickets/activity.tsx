@@ -1,6 +1,7 @@
 import { Prose } from "../../parts/prose.tsx";
 import { readable } from "../../parts/ticket_words.ts";
 import { Time } from "../../parts/time.tsx";
+import type { ClaimOutcome, PastClaim } from "../../../services/tickets/mod.ts";
 import type { Ticket, TicketChanges } from "./ticket.tsx";
 
 type Change = TicketChanges["changes"][number];
@@ -12,33 +13,83 @@ const SILENT: ReadonlySet<string> = new Set(["icomment", "mimetype", "login", "u
 /** Longest value that the line of a change shows, in characters. */
 const MAX_VALUE = 80;
 
-/** What happened to a ticket: comments, and changes of its fields, oldest first. */
-export function Activity({ ticket, changes: { changes, page, total_pages } }: {
+/** What happened to a ticket: comments, changes of its fields, and its claims, oldest first. */
+export function Activity({ ticket, changes: { changes, page, total_pages }, claims }: {
   readonly ticket: Ticket;
   readonly changes: TicketChanges;
+  readonly claims: readonly ClaimNews[];
 }) {
   const comments = new Map(ticket.comments.map((comment) => [comment.uuid, comment]));
-  const entries = changes.toReversed();
+  const entries = changes.toReversed().map((change, index) => ({
+    time: Date.parse(change.timestamp),
+    entry: (
+      <li id={`change-${change.uuid.slice(0, 10)}`}>
+        <Comment comment={comments.get(change.uuid)} />
+        <Changed change={change} isFirst={index === 0 && page === total_pages} />
+      </li>
+    ),
+  }));
+  const told = claims.map(({ time, claim, outcome }) => ({
+    time,
+    entry: (
+      <li>
+        <p class="meta">
+          <span>
+            <b>{claim.holder.name}</b> {outcome === null ? "claimed this ticket" : ENDS[outcome]}
+            {" "}
+            <Time at={new Date(time).toISOString()} />
+          </span>
+        </p>
+      </li>
+    ),
+  }));
+  const all = [...entries, ...told].sort((one, other) => one.time - other.time);
+  return <ol class="activity">{all.map(({ entry }) => entry)}</ol>;
+}
+
+/** The beginning or the end of a claim. */
+export interface ClaimNews {
+  /** Unix milliseconds. */
+  readonly time: number;
+  readonly claim: PastClaim;
+  /** How the claim ended; null for its beginning. */
+  readonly outcome: ClaimOutcome | null;
+}
+
+/** What the holder of a claim did, or what became of the claim. */
+const ENDS: Readonly<Record<ClaimOutcome, string>> = {
+  released: "released this ticket",
+  submitted: "submitted the work",
+  merged: "held this ticket until its work was merged",
+  closed: "held this ticket until it was closed",
+  lapsed: "let the claim run out",
+  broken: "lost the claim, which an admin ended",
+  revoked: "lost the claim with the account",
+};
+
+/** What happened to the claims of a ticket within a span of time. */
+export function newsOf(
+  claims: readonly PastClaim[],
+  { from, to }: { readonly from: number; readonly to: number },
+): readonly ClaimNews[] {
+  const isIn = ({ time }: ClaimNews) => time >= from && time < to;
+  return claims.flatMap((claim) => {
+    const { claimedAt, endedAt, outcome, isSubmitted } = claim;
+    const begin: ClaimNews = { time: claimedAt, claim, outcome: null };
+    if (endedAt === null || outcome === null) return [begin];
+    return [begin, { time: endedAt, claim, outcome: isSubmitted ? "submitted" : outcome }];
+  }).filter(isIn);
+}
+
+function Comment({ comment }: { readonly comment: Ticket["comments"][number] | undefined }) {
+  if (comment === undefined) return null;
   return (
-    <ol class="activity">
-      {entries.map((change, index) => {
-        const comment = comments.get(change.uuid);
-        const isFirst = index === 0 && page === total_pages;
-        return (
-          <li id={`change-${change.uuid.slice(0, 10)}`}>
-            {comment === undefined ? null : (
-              <article class="card said">
-                <header class="meta">
-                  <b>{comment.user}</b> <Time at={comment.timestamp} />
-                </header>
-                <Prose html={comment.comment_html ?? ""} />
-              </article>
-            )}
-            <Changed change={change} isFirst={isFirst} />
-          </li>
-        );
-      })}
-    </ol>
+    <article class="card said">
+      <header class="meta">
+        <b>{comment.user}</b> <Time at={comment.timestamp} />
+      </header>
+      <Prose html={comment.comment_html ?? ""} />
+    </article>
   );
 }
 

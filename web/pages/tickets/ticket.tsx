@@ -12,7 +12,7 @@ import { MARKUPS } from "../../parts/markups.ts";
 import { Time } from "../../parts/time.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
 import { type Visit, withQuery } from "../../visit.ts";
-import { Activity } from "./activity.tsx";
+import { Activity, type ClaimNews, newsOf } from "./activity.tsx";
 import { customFieldsOf, readFields, TicketForm, valuesOf } from "./fields.tsx";
 import { type Holding, holdingOf } from "./holding.ts";
 
@@ -22,6 +22,9 @@ type Reviews = z.output<typeof reviewListSchema>["reviews"];
 type Workspaces = z.output<typeof workspaceListSchema>["workspaces"];
 
 const CHANGES_PER_PAGE = 50;
+
+/** Claims among the changes of one page. */
+const MAX_CLAIMS = 200;
 
 /** Workspaces and reviews that a ticket links to; more are in their lists. */
 const LINKS = 10;
@@ -75,6 +78,7 @@ async function Shown({ visit, project, ticket }: {
     }),
   ]);
   const holding = holdingOf(visit, project, ticket.uuid);
+  const claims = await readClaims(visit, project, changes);
   return (
     <>
       <div class="page-head">
@@ -103,7 +107,7 @@ async function Shown({ visit, project, ticket }: {
           <section aria-labelledby="activity">
             <h2 id="activity">Activity</h2>
             <div data-live-part="activity" data-live-on="ticket claim strikes_forgotten">
-              <Activity ticket={ticket} changes={changes} />
+              <Activity ticket={ticket} changes={changes} claims={claims} />
             </div>
             <Pager visit={visit} page={changes.page} pages={changes.total_pages} />
           </section>
@@ -117,6 +121,28 @@ async function Shown({ visit, project, ticket }: {
       </div>
     </>
   );
+}
+
+/**
+ * What happened to the claims of a ticket between the changes of one page. A page of changes takes
+ * what happened after its oldest change, up to the oldest one of the page before.
+ */
+async function readClaims(
+  visit: Visit,
+  { slug, access: { project } }: OpenProject,
+  { ticket, changes, page, total_pages }: TicketChanges,
+): Promise<readonly ClaimNews[]> {
+  const [newer] = page === 1 ? [] : (await visit.read<TicketChanges>(
+    slug,
+    `${pathOf(visit)}/changes`,
+    { page: (page - 1) * CHANGES_PER_PAGE, per_page: 1 },
+  )).changes;
+  const span = {
+    from: page >= total_pages ? 0 : Date.parse(changes.at(-1)?.timestamp ?? ""),
+    to: newer === undefined ? Infinity : Date.parse(newer.timestamp),
+  };
+  const { claims } = visit.services.hosting;
+  return newsOf(await claims.past(project, { ticket, limit: MAX_CLAIMS }, span), span);
 }
 
 function CommentForm({ visit, ticket }: { readonly visit: Visit; readonly ticket: Ticket }) {
