@@ -74,7 +74,10 @@ export const contributorsSchema = z.object({
     checkin_count: z.int(),
     first_checkin: timestampSchema,
     last_checkin: timestampSchema,
-  })).readonly().openapi({ description: "The one with the most check-ins first" }),
+  })).readonly().openapi({
+    description:
+      "The one with the most check-ins first. The empty check-in that begins a repository does not count",
+  }),
   months: z.array(z.object({
     month: z.string().openapi({ description: "Such as `2026-01`, UTC" }),
     checkin_count: z.int(),

@@ -80,7 +80,7 @@ Deno.test("contributors are listed with the number of their check-ins", async ()
   await withPublic(async (web) => {
     await fillProject(web);
     const { text, html } = await web.admin.see(`${BASE}/contributors`);
-    assert.match(text, /caller first .* 2 check-ins/);
+    assert.match(text, /2 contributors, 4 check-ins .*caller first .* 2 check-ins/);
     assert.match(html, /href="\/projects\/demo\/timeline\?user=caller"/);
     assert.match((await web.admin.see(BASE)).text, /contributors \d/);
     assert.match(

@@ -5,6 +5,13 @@ import type { Contributions } from "./shapes.ts";
 /** Approximate memory of a contributor or a month, in bytes. */
 const ENTRY_BYTES = 300;
 
+/**
+ * Check-ins, without the empty one with which `fossil` begins a repository: it has no parent and no
+ * file, and nobody contributed it.
+ */
+const CONTRIBUTED = `FROM event WHERE type='ci' AND (objid IN (SELECT cid FROM plink)
+  OR objid IN (SELECT mid FROM mlink))`;
+
 /** Who made check-ins, and how many were made in each month (UTC). */
 export function readContributions(reader: Reader): Contributions {
   return reader.read(() =>
@@ -27,11 +34,11 @@ function contributions({ repository: { db } }: Reader): Contributions {
   const users = db.rows<UserRow>(
     `SELECT coalesce(euser,user,'') AS user, count(*) AS count, min(mtime) AS first,
         max(mtime) AS last
-      FROM event WHERE type='ci' GROUP BY 1 ORDER BY count DESC, user`,
+      ${CONTRIBUTED} GROUP BY 1 ORDER BY count DESC, user`,
   );
   const months = db.rows<{ month: string; count: number }>(
     `SELECT strftime('%Y-%m',mtime) AS month, count(*) AS count
-      FROM event WHERE type='ci' GROUP BY 1 ORDER BY 1`,
+      ${CONTRIBUTED} GROUP BY 1 ORDER BY 1`,
   );
   return {
     contributors: users.map(({ user, count, first, last }) => ({
