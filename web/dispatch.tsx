@@ -12,7 +12,9 @@ import { accessOf } from "../services/projects/mod.ts";
 import type { Assets } from "./assets.ts";
 import type { Leads, Page, View } from "./page.ts";
 import { Document } from "./parts/document.tsx";
+import { ProjectSearch } from "./parts/project_search.tsx";
 import { ClosedProject, Refusal } from "./parts/refusal.tsx";
+import { placeOfRefusal } from "./project.ts";
 import { themeOf } from "./theme.ts";
 import { type Surroundings, Visit } from "./visit.ts";
 
@@ -83,9 +85,7 @@ export class Dispatch {
     if (!(error instanceof ServiceError)) return await this.#admitBug(visit, error);
     const status = statusOf(error);
     noteRetry(context, error);
-    const body = closedProjectOf(visit, status) ??
-      <Refusal status={status} message={error.message} isGuest={session === null} />;
-    return await this.#render(visit, { title: String(status), body, status });
+    return await this.#render(visit, refusalOf(visit, status, error.message));
   }
 
   /** Logs a bug, and says so. */
@@ -93,8 +93,7 @@ export class Dispatch {
     const { requestId } = visit.context.var;
     visit.services.log.error("A request failed on a bug", { requestId, error });
     const message = `The server failed on a bug. Its log has it under ${requestId}`;
-    const body = <Refusal status={500} message={message} isGuest={false} />;
-    return await this.#render(visit, { title: "500", body, status: 500 });
+    return await this.#render(visit, refusalOf(visit, 500, message));
   }
 
   /** The session of the request. Its principal is an admin, a person, or else a guest. */
@@ -163,6 +162,22 @@ export class Dispatch {
       "Referrer-Policy": "same-origin",
     });
   }
+}
+
+/** What a visitor sees in place of a page. Inside a project, its parts and its search stay. */
+function refusalOf(visit: Visit, status: number, message: string): View {
+  const project = placeOfRefusal(visit);
+  const body = closedProjectOf(visit, status) ?? (
+    <Refusal
+      status={status}
+      message={message}
+      isGuest={visit.session === null && status !== 500}
+      search={project === null
+        ? null
+        : <ProjectSearch slug={project.slug} q={visit.query("q")} />}
+    />
+  );
+  return { title: String(status), body, status, ...(project === null ? {} : { project }) };
 }
 
 /** What an admin sees in place of a project in which the admin has no role; null for other pages. */

@@ -1,6 +1,6 @@
 import { accessOf, accessProject, type ProjectAccess } from "../services/projects/mod.ts";
 import type { ProjectPlace } from "./page.ts";
-import type { ProjectTab } from "./parts/project_bar.tsx";
+import { type ProjectTab, tabOf } from "./parts/project_bar.tsx";
 import type { Visit } from "./visit.ts";
 
 /** The project of a page, and what the visitor may do in it. */
@@ -40,6 +40,18 @@ export function openManagedProject(visit: Visit): OpenProject {
   if (!visit.isAdmin) return openProject(visit);
   const held = visit.services.hosting.projects.require(visit.param("slug"));
   return projectOf(visit, accessOf(held, visit.principal));
+}
+
+/**
+ * The project below whose address a request is, so that a refusal keeps the way to its parts; null
+ * for other pages, and if the visitor may not see the project.
+ */
+export function placeOfRefusal(visit: Visit): ProjectPlace | null {
+  const [, slug = "", part = ""] = /^\/projects\/([^/]+)\/?([^/]*)/.exec(visit.url.pathname) ?? [];
+  const held = visit.services.hosting.projects.find(slug);
+  if (held === null) return null;
+  const access = accessOf(held, visit.principal);
+  return access.may("read") ? projectOf(visit, access).place(tabOf(part)) : null;
 }
 
 function projectOf({ isAdmin }: Visit, access: ProjectAccess): OpenProject {

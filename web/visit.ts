@@ -96,6 +96,11 @@ export class Visit {
     else setSessionCookies(this.context, session);
   }
 
+  /** The field that the refusal of the form is about; null if it names none. */
+  get refusedField(): string | null {
+    return /^"([^"]+)"/.exec(this.refusal ?? "")?.[1] ?? null;
+  }
+
   /** A part of the address, decoded; "" if the pattern has no such part. */
   param(name: string): string {
     return this.context.req.param(name as never) ?? "";
@@ -120,13 +125,20 @@ export class Visit {
   /**
    * Checks values by the schema of a service.
    *
+   * @param names the fields of the form that the schema calls otherwise, by the schema's name
    * @throws Invalid naming the field
    */
-  parse<Schema extends z.ZodType>(schema: Schema, values: unknown): z.output<Schema> {
+  parse<Schema extends z.ZodType>(
+    schema: Schema,
+    values: unknown,
+    names: Readonly<Record<string, string>> = {},
+  ): z.output<Schema> {
     const result = schema.safeParse(values);
     if (result.success) return result.data;
     const [issue] = result.error.issues;
-    throw new Invalid(issue === undefined ? "The form is not valid" : describeIssue(issue));
+    if (issue === undefined) throw new Invalid("The form is not valid");
+    const path = issue.path.map((part) => names[String(part)] ?? part);
+    throw new Invalid(describeIssue({ ...issue, path }));
   }
 
   /**

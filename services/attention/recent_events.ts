@@ -20,6 +20,14 @@ const NOISE: ReadonlySet<string> = new Set([
   "project.tag",
 ]);
 
+/** The message of the check-in with which a workspace begins; the workspace has an event of its own. */
+const BEGINS_WORKSPACE = /^Create new branch named "workspace\//;
+
+function isNoise({ type, data }: LoggedEvent): boolean {
+  return NOISE.has(type) ||
+    (type === "project.checkin" && BEGINS_WORKSPACE.test(String(data["comment"])));
+}
+
 /** What a person wants to know who comes back; a type may end in `*`. The event log has the rest. */
 const FOR_PEOPLE: readonly string[] = [
   "agent.*",
@@ -148,7 +156,7 @@ export class RecentEvents {
   }
 
   #hold(event: LoggedEvent): void {
-    if (NOISE.has(event.type)) return;
+    if (isNoise(event)) return;
     this.#events.push(event);
     // Half as many again: the list is moved for every 500th event alone.
     if (this.#events.length > RECENT * 1.5) this.#events = this.#events.slice(-RECENT);

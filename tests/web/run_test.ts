@@ -170,6 +170,11 @@ Deno.test("an admin adds, changes and removes people and admins", async () => {
     assert.equal(short.status, 400);
     assert.match(short.html, /value="eve"/);
     assert.doesNotMatch(short.html, /value="short"/);
+    assert.match(short.html, /id="add-new"[^>]* aria-invalid="true"/);
+    const odd = { action: "add", name: "no nick", password: "long enough" };
+    const misnamed = await admin.post("/people", odd);
+    assert.match(misnamed.text, /"name" must/);
+    assert.match(misnamed.html, /id="add-name"[^>]* aria-invalid="true"/);
     const made = await admin.post("/people", {
       action: "add",
       name: "eve",

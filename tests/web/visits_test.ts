@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { BY_OPERATOR } from "../support/services.ts";
 import { fillProject, withWeb } from "../support/web.ts";
 
 Deno.test("a guest is led to the login, and an account is logged in", async () => {
@@ -90,6 +91,26 @@ Deno.test("the project of a test has content of every kind", async () => {
     assert.equal((await answer(`GET /api/tickets/${ticket}`)).title, "The first ticket");
     const { workspaces } = await answer("GET /api/workspaces");
     assert.deepEqual(workspaces.map(({ name }: { name: string }) => name), ["fix-typo"]);
+  });
+});
+
+Deno.test("a refusal inside a project keeps the project's parts and its search", async () => {
+  await withWeb(async (web) => {
+    const { projects } = web.api.services.hosting;
+    await projects.setMember("demo", "ann", "read", BY_OPERATOR);
+    const { uuid } = await web.answer("POST /api/tickets", { body: { title: "Crash" } });
+    const nothing = `/projects/demo/tickets/${uuid.replaceAll(/./g, "0")}`;
+    const pages = [nothing, "/projects/demo/file/trunk/none", "/projects/demo/nothing"];
+    for (const page of pages) {
+      const { status, html } = await web.person.get(page);
+      assert.equal(status, 404, page);
+      assert.match(html, /class="project-bar".*action="\/projects\/demo\/search"/s, page);
+      assert.doesNotMatch((await web.guest.get(page)).html, /project-bar/, page);
+    }
+    const refused = await web.person.get(nothing);
+    assert.match(refused.html, /tickets" aria-current="page"/);
+    const search = await web.person.get(`/projects/demo/search?q=%22one`);
+    assert.match(search.html, /class="project-bar".*<input id="q"[^>]*value="&quot;one"/s);
   });
 });
 

@@ -3,6 +3,14 @@ export function startFrame(): void {
   startMenu();
   startTheme();
   showCurrentTab();
+  showRefusal();
+}
+
+/** Where a form was refused, the person goes on in the field that is wrong, or at the reason. */
+function showRefusal(): void {
+  const reason = document.querySelector<HTMLElement>("main > .notice.bad[role=alert]");
+  if (reason === null) return;
+  (document.querySelector<HTMLElement>("main [aria-invalid=true]") ?? reason).focus();
 }
 
 /** On a phone, the tabs of a project are wider than the page. */

@@ -189,7 +189,8 @@ function NewAccount({ visit, action, title, min }: {
   /** Characters. */
   readonly min: number;
 }) {
-  const isSent = visit.entered("action") === action;
+  const isSent = visit.refusal !== null && visit.entered("action") === action;
+  const isPassword = /password/i.test(visit.refusal ?? "");
   return (
     <section aria-label={title}>
       <h2>{title}</h2>
@@ -203,6 +204,7 @@ function NewAccount({ visit, action, title, min }: {
             autocomplete="off"
             value={isSent ? visit.entered("name") : ""}
             aria-describedby={`${action}-name-hint`}
+            aria-invalid={isSent && !isPassword ? "true" : undefined}
           />
         </Field>
         <Field id={`${action}-new`} label="Password" hint={`At least ${min} characters`}>
@@ -214,6 +216,7 @@ function NewAccount({ visit, action, title, min }: {
             minlength={min}
             autocomplete="new-password"
             aria-describedby={`${action}-new-hint`}
+            aria-invalid={isSent && isPassword ? "true" : undefined}
           />
         </Field>
         <button type="submit" class="primary">{title}</button>
@@ -228,7 +231,7 @@ async function add(visit: Visit): Promise<View> {
   const request = visit.parse(personSchema, {
     account: visit.entered("name").trim(),
     password: visit.entered("password"),
-  });
+  }, { account: "name" });
   const { account, server } = await ircAccounts.create(request, visit.caller);
   const login = { name: account, password: null, server, channels: config.bridge.channels };
   const body = (
@@ -266,7 +269,8 @@ async function remove(visit: Visit): Promise<Leads> {
 
 async function addAdmin(visit: Visit): Promise<Leads> {
   const username = visit.entered("name").trim();
-  const request = visit.parse(adminSchema, { username, password: visit.entered("password") });
+  const values = { username, password: visit.entered("password") };
+  const request = visit.parse(adminSchema, values, { username: "name" });
   await requiredAdmins(visit).create(request, visit.caller);
   return { to: "/people", notice: `${username} is an admin.` };
 }

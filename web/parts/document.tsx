@@ -70,7 +70,7 @@ export function Document({ visit, view, notice, theme, assets }: {
               </div>
             )}
             {visit.refusal !== null && (
-              <div class="notice bad" role="alert">
+              <div class="notice bad" role="alert" tabindex={-1}>
                 <p>{visit.refusal}.</p>
               </div>
             )}

@@ -143,6 +143,7 @@ const OF_PROJECTS: Readonly<Record<string, Sentence>> = {
       committed {checkin(data, data["uuid"])}: <span>{firstLine(data["comment"])}</span>
     </>
   ),
+  "project.tag": (data) => `changed ${tagsOf(data)}`,
   "project.ticket": (data) => <>{data["is_new"] === true ? "filed" : "changed"} {ticket(data)}</>,
   "project.claim": (data) => <>{CLAIM_VERBS[text(data["status"])] ?? "touched"} {ticket(data)}</>,
   "project.strikes_forgotten": (data) => <>offered {ticket(data)} to agents again</>,
@@ -239,6 +240,14 @@ const OF_THE_SERVER: Readonly<Record<string, Sentence>> = {
 };
 
 const SENTENCES: Readonly<Record<string, Sentence>> = Object.assign({}, OF_PROJECTS, OF_THE_SERVER);
+
+/** The names of tags, without the kind that Fossil puts in front. */
+function tagsOf({ tags }: Data): string {
+  const names = (Array.isArray(tags) ? tags : [])
+    .map((tag: { name?: unknown }) => text(tag.name).replace(/^sym-/, ""));
+  const [first = ""] = names;
+  return names.length === 1 ? `the tag ${first}` : `${names.length} tags`;
+}
 
 function firstLine(value: unknown): string {
   const [line = ""] = text(value).split("\n", 1);

@@ -105,6 +105,7 @@ export function TextField({ visit, name, label, hint, value = "", names, ...inpu
         list={list}
         data-names={input.isList === true && list !== undefined ? "" : undefined}
         aria-describedby={hint === undefined ? undefined : `${name}-hint`}
+        aria-invalid={visit.refusedField === name ? "true" : undefined}
       />
       {list !== undefined && (
         <datalist id={list}>
@@ -133,6 +134,7 @@ export function TextArea({ visit, name, label, hint, value = "", rows = 6, requi
         rows={rows}
         required={required}
         aria-describedby={hint === undefined ? undefined : `${name}-hint`}
+        aria-invalid={visit.refusedField === name ? "true" : undefined}
       >
         {`\n${visit.entered(name, value)}`}
       </textarea>
@@ -157,6 +159,7 @@ export function Select({ visit, name, label, hint, options, value = "" }: {
         id={name}
         name={name}
         aria-describedby={hint === undefined ? undefined : `${name}-hint`}
+        aria-invalid={visit.refusedField === name ? "true" : undefined}
       >
         {options.map(([option, words]) => (
           <option value={option} selected={option === chosen}>{words}</option>

@@ -19,6 +19,21 @@ const TABS = [
 /** The name of a tab. */
 export type ProjectTab = (typeof TABS)[number][0];
 
+/** The tabs of pages whose addresses do not begin with the name of one. */
+const TABS_OF_PAGES: Readonly<Record<string, ProjectTab>> = {
+  checkin: "timeline",
+  contributors: "timeline",
+  technotes: "timeline",
+  forum: "timeline",
+  compare: "branches",
+};
+
+/** The tab of a page, by the part of its address behind the project. */
+export function tabOf(part: string): ProjectTab {
+  const own = TABS.find(([id]) => id === part);
+  return own?.[0] ?? TABS_OF_PAGES[part] ?? "code";
+}
+
 /** The head of every page of a project: its name, and the way to its parts. */
 export function ProjectBar(
   { slug, name, visibility, tab, mayAdmin = true }: ProjectPlace & { readonly isHeading: boolean },

@@ -1,14 +1,19 @@
+import type { Child } from "hono/jsx";
+
 /** What a person sees in place of a page: why, and where to go. */
-export function Refusal({ status, message, isGuest }: {
+export function Refusal({ status, message, isGuest, search }: {
   readonly status: number;
   readonly message: string;
   readonly isGuest: boolean;
+  /** The search of the project in which it was; null elsewhere. */
+  readonly search: Child;
 }) {
   return (
     <section class="narrow">
       <p class="soft">{status}</p>
       <h1>{HEADINGS[status] ?? "That did not work"}</h1>
       <p>{message}.</p>
+      {search}
       <p class="row">
         <a class="button" href="/">Home</a>
         {isGuest && <a class="button primary" href="/login">Log in</a>}

@@ -96,7 +96,11 @@ function ProjectEntry({ listed: [project, last] }: { readonly listed: Listed }) 
         <span class="badge">{visibility}</span>
         {archived && <span class="badge warn">archived</span>}
         <span class="soft small end">
-          {last !== undefined && <Time at={new Date(last.time).toISOString()} />}{" "}
+          {last !== undefined && (
+            <span>
+              active <Time at={new Date(last.time).toISOString()} />
+            </span>
+          )}{" "}
           <Icon svg={Star} /> {star_count}
           <span class="hidden-text">{star_count === 1 ? " star" : " stars"}</span>
         </span>

@@ -6,6 +6,7 @@ import { definePage, type View } from "../../page.ts";
 import { firstLine } from "../../parts/files.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { Time } from "../../parts/time.tsx";
+import { ProjectSearch, SEARCH_KINDS } from "../../parts/project_search.tsx";
 import { CodeProject } from "../../code_project.ts";
 import { type Visit, withQuery } from "../../visit.ts";
 
@@ -27,17 +28,7 @@ interface Match {
   readonly highlights: readonly (readonly [number, number])[];
 }
 
-/** The kinds, with the name of their group in the answer and of their heading. */
-const KINDS = [
-  ["code", "code", "Code"],
-  ["checkin", "checkins", "Check-ins"],
-  ["ticket", "tickets", "Tickets"],
-  ["wiki", "wiki", "Wiki"],
-  ["technote", "technotes", "Technotes"],
-  ["forum", "forum", "Forum"],
-] as const;
-
-type Kind = (typeof KINDS)[number];
+type Kind = (typeof SEARCH_KINDS)[number];
 
 /** Matches of each kind where all are shown, and of a page of one kind. */
 const [FEW, PER_PAGE] = [5, 25];
@@ -45,8 +36,8 @@ const [FEW, PER_PAGE] = [5, 25];
 async function show(visit: Visit): Promise<View> {
   const project = new CodeProject(visit);
   const q = visit.query("q")?.trim() ?? "";
-  const kind = KINDS.find(([name]) => name === visit.query("kind"));
-  const kinds = kind === undefined ? KINDS : [kind];
+  const kind = SEARCH_KINDS.find(([name]) => name === visit.query("kind"));
+  const kinds = kind === undefined ? SEARCH_KINDS : [kind];
   const per_page = kind === undefined ? FEW : PER_PAGE;
   const answers = q === "" ? [] : await Promise.all(
     kinds.map(([name]) =>
@@ -58,7 +49,7 @@ async function show(visit: Visit): Promise<View> {
   const body = (
     <>
       <h1>Search</h1>
-      <SearchForm visit={visit} kind={kind?.[0] ?? ""} />
+      <ProjectSearch slug={project.slug} q={visit.query("q")} kind={kind?.[0] ?? ""} />
       <p class="hint">
         Finds whole words, and all of them must occur. <code>start*</code>{" "}
         finds words that begin so; <code>"a phrase"</code> and <code>-without</code> also work.
@@ -91,29 +82,6 @@ async function show(visit: Visit): Promise<View> {
     body,
     project: project.place("search"),
   };
-}
-
-function SearchForm({ visit, kind }: { readonly visit: Visit; readonly kind: string }) {
-  return (
-    <form class="row search-row" role="search">
-      <label class="hidden-text" for="q">Search this project</label>
-      <input
-        id="q"
-        name="q"
-        type="search"
-        value={visit.query("q")}
-        placeholder="Search this project"
-      />
-      <label class="hidden-text" for="kind">In</label>
-      <select id="kind" name="kind">
-        <option value="">Everywhere</option>
-        {KINDS.map(([value, , words]) => (
-          <option value={value} selected={value === kind}>{words}</option>
-        ))}
-      </select>
-      <button type="submit">Search</button>
-    </form>
-  );
 }
 
 function groupOf({ project, answer, kind, q, isOnly }: {

@@ -51,14 +51,14 @@ async function show(visit: Visit): Promise<View> {
           </ol>
         )}
         {ended.length > 0 && (
-          <>
-            <h2>Ended</h2>
+          <section aria-labelledby="ended">
+            <h2 id="ended">Ended</h2>
             <ul class="list" data-keys="list">
               {ended.map((one) => (
                 <Row key={one.queued_at} visit={visit} project={project} landing={one} />
               ))}
             </ul>
-          </>
+          </section>
         )}
       </div>
       <Pager visit={visit} page={page} pages={total_pages} />
