@@ -172,9 +172,7 @@ function refusalOf(visit: Visit, status: number, message: string): View {
       status={status}
       message={message}
       isGuest={visit.session === null && status !== 500}
-      search={project === null
-        ? null
-        : <ProjectSearch slug={project.slug} q={visit.query("q")} />}
+      search={project === null ? null : <ProjectSearch slug={project.slug} q={visit.query("q")} />}
     />
   );
   return { title: String(status), body, status, ...(project === null ? {} : { project }) };

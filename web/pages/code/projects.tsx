@@ -100,8 +100,7 @@ function ProjectEntry({ listed: [project, last] }: { readonly listed: Listed }) 
             <span>
               active <Time at={new Date(last.time).toISOString()} />
             </span>
-          )}{" "}
-          <Icon svg={Star} /> {star_count}
+          )} <Icon svg={Star} /> {star_count}
           <span class="hidden-text">{star_count === 1 ? " star" : " stars"}</span>
         </span>
       </div>

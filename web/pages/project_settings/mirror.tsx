@@ -80,7 +80,9 @@ function State({ visit, mirror }: { readonly visit: Visit; readonly mirror: Mirr
           ? <span class="badge warn">running</span>
           : last_error === null
           ? <span class="badge good">{last_success_at === null ? "waiting" : "up to date"}</span>
-          : <span class="badge bad">failed {failures === 1 ? "once" : `${failures} times`}</span>} {last_success_at !== null && (
+          : <span class="badge bad">failed {failures === 1 ? "once" : `${failures} times`}</span>}
+        {" "}
+        {last_success_at !== null && (
           <>
             last success <Time at={last_success_at} />,{" "}
           </>

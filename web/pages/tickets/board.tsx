@@ -99,7 +99,9 @@ function Card({ visit, project, ticket, statuses }: {
   const { uuid, title, status } = ticket;
   return (
     <li class="board-card" data-card={uuid} draggable={project.mayWrite}>
-      <a href={`${project.base}/tickets/${uuid}`} title={title}>{title === "" ? "(without a title)" : title}</a>
+      <a href={`${project.base}/tickets/${uuid}`} title={title}>
+        {title === "" ? "(without a title)" : title}
+      </a>
       <div class="meta">
         <TicketWords {...ticket} />
         <TicketHolder {...holdingOf(visit, project, uuid)} until={null} />
