@@ -125,14 +125,14 @@ export class Dispatch {
     session: WebSession | null,
   ): Promise<Response> {
     const form = parseForm(await this.#bodies.read(context.req.raw));
-    if (session !== null && !isCsrfToken(session, form.get("csrf") ?? "")) {
-      throw new Forbidden("This form belongs to an ended session: load the page again");
-    }
     const name = form.getAll("action").at(-1) ?? "";
     const { actions = {} } = page;
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
     if (action === undefined) throw new NotFound("This page has no such form");
     try {
+      if (session !== null && !isCsrfToken(session, form.get("csrf") ?? "")) {
+        throw new Forbidden("This form is from before you logged in here: send it again");
+      }
       const outcome = await action(new Visit(context, this.#surroundings, { session, form }));
       if (outcome instanceof Response) return outcome;
       if (isLeads(outcome)) return lead(context, outcome);

@@ -12,11 +12,19 @@ Deno.test("a guest is led to the login, and an account is logged in", async () =
   });
 });
 
-Deno.test("a form needs the CSRF token of its session, and may end it", async () => {
+Deno.test("a form needs the CSRF token of its session, keeps its fields without, and may end it", async () => {
   await withWeb(async ({ person }) => {
-    const forged = await person.post("/enter", { action: "leave", csrf: "0".repeat(64) });
-    assert.equal(forged.status, 403);
-    assert.match(forged.text, /load the page again/);
+    const form = { action: "create", name: "my laptop", scopes: ["read"], expires: "" };
+    for (const csrf of ["0".repeat(64), []]) {
+      const forged = await person.post("/account", { ...form, csrf });
+      assert.deepEqual([forged.status, /send it again/.test(forged.text)], [403, true]);
+      assert.match(forged.html, /value="my laptop"/);
+      assert.match(forged.text, /There are no tokens/);
+      const stale = { action: "leave", csrf };
+      const led = await person.post("/enter", stale, { follow: false });
+      assert.deepEqual([led.status, led.to], [303, "/"]);
+      assert.match((await person.see("/")).text, /Log out ann/);
+    }
     assert.match((await person.post("/enter", { action: "leave" })).text, /Log in to muster/);
     assert.equal(person.cookie("muster_session"), "");
     assert.match((await person.see("/")).text, /Log in to muster/);

@@ -142,7 +142,7 @@ export class Composer {
       const headers = { accept: "application/json" };
       const response = await fetch(location.pathname, { method: "POST", body, headers });
       if (response.redirected) return location.assign(response.url);
-      if (!response.ok) return this.#complain(await reasonOf(response));
+      if (!response.ok) return this.#complain(await this.#refused(response));
       this.#memory.sent(sent.trimEnd());
       if (response.status === 200) {
         const { to }: { readonly to: string } = await response.json();
@@ -163,6 +163,16 @@ export class Composer {
     }
   }
 
+  /** What the server says about a refused form, whose next sending bears the token of this session. */
+  async #refused(response: Response): Promise<string> {
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const fresh = page.querySelector<HTMLInputElement>(".composer [name=csrf]");
+    const own = this.#form.querySelector<HTMLInputElement>("[name=csrf]");
+    if (fresh !== null && own !== null) own.value = fresh.value;
+    return page.querySelector("main .notice.bad, main p:not(.soft)")?.textContent?.trim() ||
+      `The server refused it (${response.status}).`;
+  }
+
   #complain(words: string): void {
     if (this.#trouble === null) return;
     this.#trouble.textContent = words;
@@ -174,11 +184,4 @@ export class Composer {
 function channels(): string[] {
   const links = document.querySelectorAll<HTMLElement>("#own-channels + ul a");
   return Array.from(links, ({ dataset }) => dataset["place"] ?? "");
-}
-
-/** What the server says about a refused form. */
-async function reasonOf(response: Response): Promise<string> {
-  const page = new DOMParser().parseFromString(await response.text(), "text/html");
-  return page.querySelector("main .notice.bad, main p:not(.soft)")?.textContent?.trim() ||
-    `The server refused it (${response.status}).`;
 }

@@ -32,9 +32,12 @@ async function show(visit: Visit): Promise<View> {
         <section aria-labelledby="tokens">
           <h2 id="tokens">Your tokens</h2>
           <p class="soft small">
-            A token is a password for <code>fossil</code>{" "}
-            and for programs. It opens the projects that you reach, at most as far as your role
-            there goes, and ends when you revoke it.
+            A token is a password for <code>fossil</code> and for programs. {visit.isAdmin
+              ? "With the scope admin it opens everything on this server, and with read all that " +
+                "the API shows: channels, accounts and every project."
+              : "It opens the projects that you reach, at most as far as your role there goes."}
+            {" "}
+            It ends when you revoke it.
           </p>
           <TokenList visit={visit} tokens={tokens.toReversed()} to="/account" />
         </section>

@@ -13,7 +13,8 @@ export const page = definePage({ opens: "anybody", show, actions: { enter, leave
 
 function show(visit: Visit): View | Response {
   const next = nextOf(visit);
-  if (visit.session !== null && visit.form.size === 0) return visit.context.redirect(next, 303);
+  // Also for a form that was loaded before the person logged in in another tab.
+  if (visit.session !== null) return visit.context.redirect(next, 303);
   const body = (
     <section class="narrow">
       <h1>Log in to muster</h1>

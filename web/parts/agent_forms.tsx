@@ -62,6 +62,14 @@ export function NewAgentForms({ visit }: { readonly visit: Visit }) {
   );
 }
 
+/** What a type of agents may do in its channels. */
+const STATUS_OF: Readonly<Record<(typeof AGENT_TYPES)[number], string>> = {
+  worker: "speaks",
+  orchestrator: "speaks, and manages the channel",
+  operator: "speaks, and manages the channel",
+  observer: "listens, and is silent where the channel is moderated",
+};
+
 /** @param prefix before the names of the fields, because a page has the fields twice */
 function DutyFields({ visit, prefix }: { readonly visit: Visit; readonly prefix: string }) {
   return (
@@ -71,8 +79,8 @@ function DutyFields({ visit, prefix }: { readonly visit: Visit; readonly prefix:
         name={`${prefix}type`}
         label="Type"
         value="worker"
-        options={AGENT_TYPES.map((type) => [type, type])}
-        hint="It decides the agent’s status in its channels."
+        options={AGENT_TYPES.map((type) => [type, `${type}: ${STATUS_OF[type]}`])}
+        hint="What the agent may do in its channels. Its rights in projects are roles of members."
       />
       <TextField
         visit={visit}
