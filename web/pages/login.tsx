@@ -13,7 +13,7 @@ export const page = definePage({ opens: "anybody", show, actions: { enter, leave
 
 function show(visit: Visit): View | Response {
   const next = nextOf(visit);
-  // Also for a form that was loaded before the person logged in in another tab.
+  // Also for a form of another tab, in which the person was still a guest.
   if (visit.session !== null) return visit.context.redirect(next, 303);
   const body = (
     <section class="narrow">
