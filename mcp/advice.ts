@@ -25,9 +25,6 @@ export interface Advice {
   readonly timedOut?: string;
 }
 
-/** Default seconds after which to try again. */
-const PAUSE_SECONDS = 60;
-
 /**
  * Formulates a failure for a model: what is wrong, and what to do about it.
  *
@@ -74,6 +71,14 @@ function listOf(entries: readonly unknown[]): string {
   return entries.slice(0, MAX_LISTED).join(", ") + more;
 }
 
+/** What is full without an end in sight says itself what to end, mostly. */
+function remedyForTooMany({ message, retryAfterSeconds }: TooMany): string | null {
+  if (retryAfterSeconds !== undefined) {
+    return `Try again in ${Math.ceil(retryAfterSeconds)} seconds`;
+  }
+  return /[:;]/.test(message) ? null : "Try again later, and tell the operator if it stays so";
+}
+
 /** Null if the message itself says what to change. */
 function remedyFor(error: ServiceError, advice: Advice): string | null {
   if (error instanceof Forbidden) {
@@ -85,9 +90,7 @@ function remedyFor(error: ServiceError, advice: Advice): string | null {
   if (error instanceof NotFound) return advice.notFound ?? "Check the name";
   if (error instanceof Conflict) return advice.conflict ?? "Change the call, or ask the operator";
   if (error instanceof TooLarge) return "Make it shorter, or send it in parts";
-  if (error instanceof TooMany) {
-    return `Try again in ${Math.ceil(error.retryAfterSeconds ?? PAUSE_SECONDS)} seconds`;
-  }
+  if (error instanceof TooMany) return remedyForTooMany(error);
   if (error instanceof Unavailable) {
     return "Try again in a few seconds, and tell the operator if that does not help";
   }

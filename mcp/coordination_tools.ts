@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Waits } from "../http/mod.ts";
 import { registrationSchema } from "../services/agents/mod.ts";
+import { fitLines, maxCharsShape, moreShape } from "./budget.ts";
 import { type CoordinationServices, running } from "./coordination_services.ts";
 import { acknowledgeMessages, getMessageState } from "./delivery_tools.ts";
 import { questionTools } from "./question_tools.ts";
@@ -60,19 +61,28 @@ function listChannels({ bridge }: CoordinationServices): Tool {
     description: "Lists the channels that you may know of, with the number of members and the " +
       "topic. Use it to find out where to read (get_history) or speak (post, send_message).",
     resource: "coordination",
-    input: {},
+    input: {
+      offset: z.int().min(0).default(0).describe("How many channels to skip, to read on"),
+      ...maxCharsShape,
+    },
     output: z.object({
       channels: z.array(z.object({ name: z.string(), members: z.int(), topic: z.string() })),
+      ...moreShape,
     }),
     readOnly: true,
-    async run(_input, { caller }) {
+    async run({ offset, max_chars: maxCharacters }, { caller }) {
       const open = running(bridge);
       await open.whenReady();
-      const channels = open.summaries(caller);
-      const lines = channels.map(({ name, members, topic }) =>
+      const found = open.summaries(caller).slice(offset);
+      const written = found.map(({ name, members, topic }) =>
         `${name} (${members} members)${topic === "" ? "" : ` — ${topic}`}`
       );
-      return { text: lines.length === 0 ? "no channels" : lines.join("\n"), data: { channels } };
+      const { lines, more, next } = fitLines(written, { offset, maxCharacters });
+      const data = { channels: found.slice(0, lines.length) };
+      if (more === undefined) {
+        return { text: lines.length === 0 ? "no channels" : lines.join("\n"), data };
+      }
+      return { text: [...lines, more].join("\n"), data: { ...data, more, next } };
     },
   });
 }

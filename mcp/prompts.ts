@@ -10,15 +10,30 @@ export interface Sight {
 /** Calls a tool in the caller's name; null if the caller has no such tool. */
 export type Look = (tool: string, input: Record<string, unknown>) => Promise<Sight | null>;
 
+/** Who fills a prompt. */
+interface Reader {
+  readonly name: string;
+  readonly look: Look;
+  has(tool: string): boolean;
+}
+
 interface PromptDefinition {
   readonly listing: Prompt;
   /** The tool without which the prompt is not offered. */
   readonly tool: string;
   /** @throws Invalid */
-  text(input: Readonly<Record<string, string>>, look: Look, name: string): Promise<string>;
+  text(input: Readonly<Record<string, string>>, reader: Reader): Promise<string>;
 }
 
 const SLUG = { name: "slug", description: "The project, if you reach several" };
+
+/** Longest part of a prompt, in characters. */
+const MAX_SECTION = 12_000;
+
+const BEGIN_WORK =
+  "Finish what is yours first. Answer what waits for you in the inbox. Then claim one open ticket " +
+  "(claim_ticket), make a workspace for it (create_workspace), and say in the channel what you " +
+  "take on.";
 
 const PROMPTS: readonly PromptDefinition[] = [
   {
@@ -28,25 +43,25 @@ const PROMPTS: readonly PromptDefinition[] = [
       description: "Begins an agent's shift: who am I, what is mine, what is open",
       arguments: [SLUG],
     },
-    async text(input, look, name) {
+    async text(input, { name, look, has }) {
+      const range = { max_chars: MAX_SECTION };
+      const open = await look("list_tickets", { ...input, ...range, unclaimed: true, limit: 20 });
+      const inbox = await look("read_inbox", { ...range, limit: 20 });
       const parts = [
-        section("Your work", await look("get_my_work", input)),
-        section("Your inbox", await look("read_inbox", { limit: 20 })),
+        section("Your work", await look("get_my_work", { ...input, ...range })),
+        // The operator has no inbox of its own, and has to name one.
+        inbox?.isError === true ? "" : section("Your inbox", inbox),
         section(
           "Open tickets that nobody has claimed",
-          await look("list_tickets", {
-            ...input,
-            unclaimed: true,
-            limit: 20,
-          }),
+          open?.isError === true && input["slug"] === undefined
+            ? { ...open, text: `list_tickets with unclaimed shows them. ${open.text}` }
+            : open,
         ),
       ];
       return [
         `You are "${name}" on muster. This is where things stand.`,
         ...parts.filter((part) => part !== ""),
-        "Finish what is yours first. Answer what waits for you in the inbox. Then claim one open " +
-        "ticket (claim_ticket), make a workspace for it (create_workspace), and say in the " +
-        "channel what you take on.",
+        has("claim_ticket") ? BEGIN_WORK : "You may read here, and change nothing.",
       ].join("\n\n");
     },
   },
@@ -57,7 +72,7 @@ const PROMPTS: readonly PromptDefinition[] = [
       description: "Reviews a change: its diff, its comments, its checks",
       arguments: [{ name: "id", description: "The number of the review", required: true }, SLUG],
     },
-    async text({ id = "", slug }, look) {
+    async text({ id = "", slug }, { look }) {
       if (!/^\d{1,9}$/.test(id)) throw new Invalid('"id" must be the number of a review');
       const input = { id: Number(id), ...(slug === undefined ? {} : { slug }), diff: "whole" };
       const review = await look("get_review", input);
@@ -90,7 +105,7 @@ export function promptsFor(has: (tool: string) => boolean): Prompt[] {
  */
 export async function fillPrompt(
   { name, input }: { readonly name: string; readonly input: Readonly<Record<string, string>> },
-  caller: { readonly name: string; readonly look: Look; has(tool: string): boolean },
+  caller: Reader,
 ): Promise<GetPromptResult> {
   const found = PROMPTS.find(({ listing, tool }) => listing.name === name && caller.has(tool));
   if (found === undefined) {
@@ -101,7 +116,7 @@ export async function fillPrompt(
   if (unknown !== undefined) {
     throw new Invalid(`"${unknown.slice(0, 100)}" is not an argument of ${name}`);
   }
-  const text = await found.text(input, caller.look, caller.name);
+  const text = await found.text(input, caller);
   const { description } = found.listing;
   return {
     ...(description === undefined ? {} : { description }),

@@ -4,7 +4,9 @@ import { INBOX_CAPACITY } from "../services/inboxes/mod.ts";
 import { parseEnvelope, readChannelName } from "../services/bridge/mod.ts";
 import { type MessageQuery, parseMicroseconds } from "../services/messages/mod.ts";
 import { type CoordinationServices, running } from "./coordination_services.ts";
+import { maxCharsShape } from "./budget.ts";
 import {
+  fitMessages,
   historySchema,
   inboxSchema,
   messageLine,
@@ -28,6 +30,7 @@ function rangeShape(capacity: number) {
     since: z.string().optional().describe(`Only what came after this: ${REFERENCE}`),
     wait_seconds: z.int().min(0).max(MAX_WAIT_SECONDS).default(0)
       .describe("How long to wait for a message if there is none yet, in seconds"),
+    ...maxCharsShape,
   };
 }
 
@@ -49,7 +52,7 @@ export function getHistory(services: CoordinationServices, waits: Waits): Tool {
     output: historySchema,
     readOnly: true,
     advice: { notFound: "Look at list_channels for the channels that you may read" },
-    async run({ channel, limit, since, before, wait_seconds: waitSeconds }, context) {
+    async run({ channel, limit, since, before, wait_seconds: waitSeconds, max_chars }, context) {
       const open = running(bridge);
       const name = readChannelName(channel);
       const read = (query: MessageQuery) => open.messages(name, query, context.caller);
@@ -60,11 +63,16 @@ export function getHistory(services: CoordinationServices, waits: Waits): Tool {
         since: await messageId(since, kept),
         before: await messageId(before, kept),
       };
-      const messages = (await readWaiting(waits, context, query, read)).map(showMessage);
-      const lines = messages.map((message) => messageLine(name, message));
+      const line = (message: ReturnType<typeof showMessage>) => messageLine(name, message);
+      const found = (await readWaiting(waits, context, query, read)).map(showMessage);
+      const { messages, rest } = fitMessages(found, {
+        maxCharacters: max_chars,
+        keepsNewest: since === undefined,
+        line,
+      });
       return {
-        text: [`# history: ${name} (last ${messages.length})`, ...lines].join("\n"),
-        ...shownTwice({ channel: name, messages, next_since: nextSince(messages, since) }),
+        text: [`# history: ${name} (last ${messages.length})`, ...messages.map(line)].join("\n"),
+        ...shownTwice({ channel: name, messages, next_since: nextSince(messages, since), ...rest }),
       };
     },
   });
@@ -119,21 +127,24 @@ interface InboxRange {
   readonly limit: number;
   readonly since?: string | undefined;
   readonly wait_seconds: number;
+  readonly max_chars: number;
 }
 
 async function readInbox(
   { services, waits, agent }: Inbox,
-  { limit, since, wait_seconds: waitSeconds }: InboxRange,
+  { limit, since, wait_seconds: waitSeconds, max_chars: maxCharacters }: InboxRange,
   context: ToolContext,
 ): Promise<ToolOutput> {
   const { principal } = context.caller;
   const read = (query: MessageQuery) => services.inboxes.read(agent, query, principal);
   const query = { limit, waitSeconds, since: await messageId(since, () => read({})) };
-  const messages = (await readWaiting(waits, context, query, read)).map(showAddressed);
-  const lines = messages.map((message) => messageLine(placeOf(message), message));
+  const line = (message: ReturnType<typeof showAddressed>) =>
+    messageLine(placeOf(message), message);
+  const found = (await readWaiting(waits, context, query, read)).map(showAddressed);
+  const { messages, rest } = fitMessages(found, { maxCharacters, keepsNewest: false, line });
   return {
-    text: [`# inbox: ${agent} (last ${messages.length})`, ...lines].join("\n"),
-    ...shownTwice({ agent, messages, next_since: nextSince(messages, since) }),
+    text: [`# inbox: ${agent} (last ${messages.length})`, ...messages.map(line)].join("\n"),
+    ...shownTwice({ agent, messages, next_since: nextSince(messages, since), ...rest }),
   };
 }
 

@@ -7,6 +7,7 @@ import { z } from "zod";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
 import { Invalid, NotFound, TooLarge } from "../services/errors.ts";
 import type { Caller, Principal } from "../services/identity/mod.ts";
+import { textOf } from "./projects/mod.ts";
 
 /** Largest resource, in bytes. */
 const MAX_BYTES = 2 ** 20;
@@ -111,6 +112,9 @@ export class ProjectResources {
       default: {
         const path = `/api/tickets/${encodeURIComponent(rest)}`;
         const text = await (await this.#api.call(slug, { path }, caller)).text();
+        if (new TextEncoder().encode(text).length > MAX_BYTES) {
+          throw new Invalid("The ticket is larger than 1 MiB: get_ticket reads parts of it");
+        }
         return { contents: [{ uri, mimeType: "application/json", text }] };
       }
     }
@@ -130,12 +134,10 @@ export class ProjectResources {
     });
     const bytes = new Uint8Array(await response.arrayBuffer());
     const mimeType = response.headers.get("content-type") ?? "application/octet-stream";
-    try {
-      return { uri, mimeType, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
-    } catch {
-      const blob = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
-      return { uri, mimeType, blob };
-    }
+    const text = textOf(bytes);
+    if (text !== null) return { uri, mimeType, text };
+    const blob = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+    return { uri, mimeType, blob };
   }
 
   async #json<Schema extends z.ZodType>(

@@ -1,8 +1,10 @@
 /** Messages for a model: a line of text for each, and the same as JSON. */
 
 import { z } from "zod";
+import { Invalid } from "../services/errors.ts";
 import { type Addressed, ADDRESSED_KINDS } from "../services/inboxes/mod.ts";
 import { type ChannelMessage, parseEnvelope } from "../services/bridge/mod.ts";
+import { moreShape } from "./budget.ts";
 
 /** The properties of every message. */
 const messageShape = {
@@ -30,6 +32,7 @@ export const historySchema = z.object({
   channel: z.string(),
   messages: z.array(z.object(messageShape)),
   next_since: nextSince,
+  ...moreShape,
 });
 
 /** The result of `read_inbox`. */
@@ -50,6 +53,7 @@ export const inboxSchema = z.object({
     channel: z.string().nullable().describe("Null for a private message"),
   })),
   next_since: nextSince,
+  ...moreShape,
 });
 
 type Shown = z.infer<typeof historySchema>["messages"][number];
@@ -97,4 +101,48 @@ export function messageLine(place: string, { nick, text, type, envelope_id }: Sh
     ? `type=${type} id=${envelope_id}`
     : text.replaceAll("\n", "\n    ");
   return `[${place}] <${nick}> ${words}`;
+}
+
+/** Characters of an answer beside its messages. */
+const FRAME = 500;
+
+/** Messages that fit in an answer, and the fields that say how to read the others. */
+interface FittedMessages<Message> {
+  readonly messages: readonly Message[];
+  readonly rest: { readonly more?: string; readonly next?: Readonly<Record<string, string>> };
+}
+
+/**
+ * Leaves out whole messages until a text with a line for each and their JSON fit in an answer.
+ *
+ * @param options.line writes the line of a message
+ * @param options.keepsNewest whether the oldest are left out, and the argument `before` reads them;
+ * otherwise the newest, and `since` does
+ * @throws Invalid if not one message fits
+ */
+export function fitMessages<Message extends { readonly id: string }>(
+  messages: readonly Message[],
+  { maxCharacters, keepsNewest, line }: {
+    readonly maxCharacters: number;
+    readonly keepsNewest: boolean;
+    line(message: Message): string;
+  },
+): FittedMessages<Message> {
+  const costs = (keepsNewest ? messages.toReversed() : messages)
+    .map((message) => line(message).length + JSON.stringify(message).length + 2);
+  let room = maxCharacters - FRAME;
+  const over = costs.findIndex((cost) => (room -= cost) < 0);
+  if (over < 0) return { messages, rest: {} };
+  if (over === 0) {
+    throw new Invalid(
+      `One message does not fit in ${maxCharacters} characters; ` +
+        `set "max_chars" to ${maxCharacters - room}`,
+    );
+  }
+  const shown = keepsNewest ? messages.slice(-over) : messages.slice(0, over);
+  const next = keepsNewest ? { before: shown[0]?.id ?? "" } : { since: shown.at(-1)?.id ?? "" };
+  const left = `the ${keepsNewest ? "first" : "last"} ${messages.length - over}`;
+  const more = `Left out: ${left} of ${messages.length} messages; call again with ` +
+    `${JSON.stringify(next)} to read them.`;
+  return { messages: shown, rest: { more, next } };
 }

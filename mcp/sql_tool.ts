@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
 import type { QueryResult } from "../services/fossil/sql/mod.ts";
+import { Invalid } from "../services/errors.ts";
 import { accessProject, type Projects } from "../services/projects/mod.ts";
 import { MAX_SQL, QUERY_LIMITS, type SqlQueries } from "../services/queries/mod.ts";
 import { slugOf, slugShape } from "./projects/mod.ts";
@@ -63,16 +64,26 @@ export function sqlQuery(
   });
 }
 
+/** Characters that the last line of an answer may take. */
+const LAST_LINE = 250;
+
+/** @throws Invalid if not even the names of the columns fit */
 function describe(result: QueryResult, maxChars: number) {
   const lines = [`columns: ${JSON.stringify(result.columns)}`];
   const rows: QueryResult["rows"][number][] = [];
-  let room = maxChars - (lines[0]?.length ?? 0);
+  let room = maxChars - LAST_LINE - (lines[0]?.length ?? 0);
   for (const row of result.rows) {
     const line = JSON.stringify(row);
     room -= line.length + 1;
     if (room < 0) break;
     lines.push(line);
     rows.push(row);
+  }
+  if (room < 0 && rows.length === 0) {
+    throw new Invalid(
+      `The first row does not fit in ${maxChars} characters: raise "max_chars" to ` +
+        `${Math.min(maxChars - room, QUERY_LIMITS.bytes)}, or select less of it, as with substr()`,
+    );
   }
   const cutOff = cutOffOf(result, rows.length);
   const count = rows.length;

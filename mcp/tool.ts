@@ -237,9 +237,20 @@ export async function callTool(
   }
 }
 
+/** Longest error, in characters; a longer one repeats a long argument. */
+const MAX_ERROR = 4000;
+
+/** An error with its beginning and its end, which says what to do. */
+function shortened(text: string): string {
+  const whole = text.toWellFormed();
+  if (whole.length <= MAX_ERROR) return whole;
+  const half = MAX_ERROR / 2;
+  return `${whole.slice(0, half)} […] ${whole.slice(-half)}`.toWellFormed();
+}
+
 function failure(error: unknown, tool: Tool, { caller, signal }: ToolContext, log: Log): string {
   const explanation = explain(error, tool.advice);
-  if (explanation !== null) return explanation;
+  if (explanation !== null) return shortened(explanation);
   if (signal.aborted) return "The client closed the request";
   const { requestId } = caller;
   log.error("A tool failed on a bug", { requestId, tool: tool.name, error });

@@ -5,6 +5,9 @@
 const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/POST \u2026\/takeover/, "take_over_workspace"],
   [/POST \/v1\/agents\/[^/\s]+\/messages/, "send_direct"],
+  [/There is no \/api\/\S* here/, "That is not a name here"],
+  [/Unknown API path: \/api\/\S*/, "That is not a name here"],
+  [/"ticket_uuid"/, '"ticket"'],
   [/; DELETE deletes the page/, ""],
   [/ with POST \/api\/tickets\/fields/, ""],
   [/; GET \/api\/tickets\/fields lists those that they have/, ""],

@@ -3,7 +3,8 @@ import { blameSchema, diffSchema, historySchema } from "../../routes/projects/re
 import { detailedSchema } from "../../routes/projects/workspace_schemas.ts";
 import { Invalid } from "../../services/errors.ts";
 import { checkinShape } from "./code_tools.ts";
-import { linePart, lineShape, listCut, partShape } from "./parts.ts";
+import { linesOf } from "../budget.ts";
+import { lineShape, listCut, partShape, plainPath } from "./parts.ts";
 import type { ProjectCalls } from "./project_calls.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 
@@ -25,7 +26,7 @@ const getDiff = projectTool({
     path: z.string().optional().describe("Only this file, or the files in this directory"),
     context: z.int().min(0).max(100).default(3).describe("Lines of context around a change"),
     start_line: z.int().min(1).default(1)
-      .describe("The first line of the diff, to read on; needs path to name one file"),
+      .describe("The first line of the diff of the first file, to read on"),
     ...partShape(200, "files"),
   },
   output: {
@@ -38,7 +39,8 @@ const getDiff = projectTool({
   },
   advice: { notFound: "get_timeline lists check-ins, and list_workspaces workspaces" },
   async run({ workspace, start_line, limit, offset, ...range }, project) {
-    const { path, context } = range;
+    const { context } = range;
+    const path = plainPath(range.path ?? "") || undefined;
     const { from, to } = await endsOf(project, workspace, range);
     const { files, ...ends } = await project.get(diffSchema, "/api/diff", {
       from,
@@ -46,15 +48,11 @@ const getDiff = projectTool({
       path,
       context,
     });
-    const [only, ...others] = files;
-    if (start_line > 1 && (only === undefined || others.length > 0)) {
-      throw new Invalid('"start_line" needs a "path" that names one changed file');
-    }
-    const shown = files.slice(offset, offset + limit);
-    const part = only === undefined
-      ? null
-      : linePart(only.diff, { field: "diff", start_line, end_line: undefined });
+    const shown = files.slice(offset, offset + limit).map((file, index) =>
+      index > 0 ? file : { ...file, diff: linesOf(file.diff).slice(start_line - 1).join("") }
+    );
     const total = files.length;
+    const cut = listCut("files", "files", { first: offset, total });
     const sum = (key: "added" | "deleted") => files.reduce((all, file) => all + file[key], 0);
     return {
       data: {
@@ -62,15 +60,14 @@ const getDiff = projectTool({
         total,
         added: sum("added"),
         deleted: sum("deleted"),
-        files: start_line > 1 && only !== undefined && part !== null
-          ? [{ ...only, diff: part.text }]
-          : shown,
+        files: shown,
       },
       cuts: [{
-        ...listCut("files", "files", { first: offset, total }),
+        ...cut,
+        next: (position) => ({ offset: position, ...(start_line > 1 ? { start_line: 1 } : {}) }),
         within: {
           field: "diff",
-          next: (entry, lines) => ({ path: entry["name"], start_line: start_line + lines }),
+          next: (position, lines) => ({ offset: position, start_line: start_line + lines }),
         },
       }],
     };
@@ -115,7 +112,11 @@ const getFileHistory = projectTool({
     const { answer: { path, total }, entries } = await project.part(
       historySchema,
       ({ checkins }) => checkins,
-      { path: "/api/history", query: { path: filepath, checkin }, part: { limit, offset } },
+      {
+        path: "/api/history",
+        query: { path: plainPath(filepath), checkin },
+        part: { limit, offset },
+      },
     );
     return {
       data: { filepath: path, total, history: entries },
@@ -148,7 +149,7 @@ const getFileBlame = projectTool({
   },
   advice: { notFound: "browse_code lists the files" },
   async run({ filepath, checkin: name, start_line, end_line }, project) {
-    const query = { path: filepath, checkin: name };
+    const query = { path: plainPath(filepath), checkin: name };
     const { path, checkin, lines } = await project.get(blameSchema, "/api/blame", query);
     const total = lines.length;
     const shown = lines.slice(start_line - 1, end_line).map((line) => ({

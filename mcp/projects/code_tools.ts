@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { treeSchema } from "../../routes/projects/reading_schemas.ts";
 import { Invalid, NotFound } from "../../services/errors.ts";
-import { linePart, lineShape, listCut, partShape } from "./parts.ts";
+import { linePart, lineShape, listCut, partShape, plainPath } from "./parts.ts";
 import type { ProjectCalls } from "./project_calls.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 
@@ -49,7 +49,7 @@ const browseCode = projectTool({
   },
   advice: { notFound: "Call browse_code with an empty path to see what there is" },
   async run({ path, recursive, checkin, limit, offset }, project) {
-    const folder = path.replace(/^\.?\/+|\/+$/g, "");
+    const folder = plainPath(path).replace(/\/+$/, "");
     const query = { path: folder, recursive, checkin };
     const tree = await project.get(treeSchema, "/api/tree", query);
     const prefix = folder === "" ? "" : `${folder}/`;
@@ -102,7 +102,7 @@ const readFile = projectTool({
   },
   advice: { notFound: "browse_code lists the files, and list_branches the branches" },
   async run({ filepath, checkin: name, start_line, end_line }, project) {
-    const path = filepath.replace(/^\.?\/+/, "");
+    const path = plainPath(filepath);
     if (end_line !== undefined && end_line < start_line) {
       throw new Invalid('"end_line" comes before "start_line"');
     }

@@ -104,7 +104,10 @@ const commitFiles = projectTool({
         files: draft.changes.map((change) => change.rename_to ?? change.path),
         moved: draft.moved,
       },
-      cuts: [{ field: "files", noun: "files", total: draft.changes.length }],
+      cuts: [
+        { field: "files", noun: "files", elsewhere: "get_checkin with this uuid lists all" },
+        { field: "moved", noun: "moved hunks" },
+      ],
     };
   },
 });

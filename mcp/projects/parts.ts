@@ -1,9 +1,14 @@
 /** The arguments and answers of tools that show a part of a list or of a text. */
 import { z } from "zod";
-import { type Cut, type Data, linesOf } from "./budget.ts";
+import { type Cut, type Data, linesOf } from "../budget.ts";
 
 /** Most entries of one answer. */
 const MAX_LIMIT = 1000;
+
+/** A path as the repository names it: models also write `./src/main.c` and `/src/main.c`. */
+export function plainPath(path: string): string {
+  return path.replace(/^(?:\.?\/+)+/, "").replace(/^\.$/, "");
+}
 
 /** The arguments for a part of a list. */
 export function partShape(limit: number, noun: string) {

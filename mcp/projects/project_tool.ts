@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ProjectApi } from "../../routes/projects/project_api.ts";
-import { Invalid, NotFound } from "../../services/errors.ts";
+import { Invalid } from "../../services/errors.ts";
 import { type Action, mayDo, type Principal } from "../../services/identity/mod.ts";
 import type { Advice } from "../advice.ts";
 import {
@@ -11,7 +11,7 @@ import {
   type ToolHints,
   type ToolRights,
 } from "../tool.ts";
-import { type Cut, type Data, fit, maxCharsShape, moreShape } from "./budget.ts";
+import { type Cut, type Data, fit, maxCharsShape, moreShape } from "../budget.ts";
 import { ProjectCalls } from "./project_calls.ts";
 
 /** What a tool of projects answers. */
@@ -81,8 +81,9 @@ export function projectTool<Input extends z.ZodRawShape>(
         requireWholeCharacters(given);
         const { slug, max_chars: maxCharacters = MAX_SHORT_ANSWER, ...rest } = given;
         const project = new ProjectCalls(api, slugOf(api, slug, context), context);
-        const { data, cuts = [] } = await definition.run(ownOf().parse(rest), project);
-        return fit(data, cuts, Number(maxCharacters));
+        const own = ownOf().parse(withoutEmptyNames(rest));
+        const { data, cuts = [] } = await definition.run(own, project);
+        return fit(data, cuts, Number(maxCharacters), { isFixed: !isLong });
       },
     });
 }
@@ -94,10 +95,26 @@ export function projectTool<Input extends z.ZodRawShape>(
  */
 function requireWholeCharacters(given: Data): void {
   for (const [name, value] of Object.entries(given)) {
-    if (typeof value === "string" && !value.isWellFormed()) {
+    // JSON writes such a half as an escape, and whole characters as they are.
+    if (typeof value === "string" ? !value.isWellFormed() : HALF.test(JSON.stringify(value))) {
       throw new Invalid(`"${name}" has half of a character (an unpaired surrogate)`);
     }
   }
+}
+
+const HALF = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
+
+/** Optional names that a model may write as empty texts. */
+const NAMES = [
+  ...["checkin", "from", "to", "workspace", "version", "parent", "tip", "ticket"],
+  ...["target_branch", "source"],
+];
+
+/** Empty names count as left out; where a name is required, the error says so. */
+function withoutEmptyNames(given: Data): Data {
+  return Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => value !== "" || !NAMES.includes(name)),
+  );
 }
 
 /** Who sees the tools of projects that need a right: those who have it in at least one project. */
@@ -124,22 +141,32 @@ function isOpenTo(api: ProjectApi, principal: Principal, needs: Action): boolean
 /** How many projects an error names. */
 const MAX_NAMED = 20;
 
+/** How much of a slug an error repeats. */
+const MAX_SLUG = 100;
+
 /**
  * The project of a call: the named one, or the only one that the caller reaches.
  *
- * @throws NotFound, Invalid if it reaches none, or several
+ * @throws Invalid if there is no such project, or it reaches none or several
  */
 export function slugOf(
   api: ProjectApi,
   slug: unknown,
   { caller: { principal } }: ToolContext,
 ): string {
-  if (typeof slug === "string") return slug;
+  if (typeof slug === "string" && slug !== "") {
+    if (api.reaches(slug, principal)) return slug;
+    throw new Invalid(
+      `There is no project "${
+        slug.slice(0, MAX_SLUG)
+      }" that you may see; list_projects names yours`,
+    );
+  }
   const part = { offset: 0, limit: MAX_NAMED };
   const { projects, total } = api.reachable(principal, part);
   const [only, ...others] = projects.map((project) => project.slug);
   if (only === undefined) {
-    throw new NotFound("There is no project that you may see. Ask the operator to add you to one");
+    throw new Invalid("There is no project that you may see. Ask the operator to add you to one");
   }
   if (others.length === 0) return only;
   const names = [only, ...others].join(", ") + (total > MAX_NAMED ? ", …" : "");

@@ -3,7 +3,7 @@ import { pageFields } from "../../routes/projects/paging.ts";
 import { projectSchema } from "../../routes/projects/project.ts";
 import { reachableSchema } from "../../routes/projects/reachable.ts";
 import { defineTool, type Tool } from "../tool.ts";
-import { fit, maxCharsShape, moreShape } from "./budget.ts";
+import { fit, maxCharsShape, moreShape } from "../budget.ts";
 import { partShape } from "./parts.ts";
 import { projectTool, type ProjectTools, type ProjectToolServices } from "./project_tool.ts";
 

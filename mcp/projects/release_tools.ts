@@ -62,10 +62,7 @@ const listReleases = projectTool({
     const total = releases.length;
     return {
       data: { releases: releases.slice(offset, offset + limit), total },
-      cuts: [{
-        ...listCut("releases", "releases", { first: offset, total }),
-        within: { field: "body" },
-      }],
+      cuts: [listCut("releases", "releases", { first: offset, total })],
     };
   },
 });

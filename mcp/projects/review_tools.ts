@@ -21,6 +21,9 @@ export const FIND_REVIEW = { notFound: "list_reviews shows the reviews" };
 
 const { files_changed: _files, description: _description, ...listedFields } = reviewSchema.shape;
 
+/** Most changed files that an answer names, so that there is room for comments and the diff. */
+const MAX_NAMED_FILES = 100;
+
 const listReviews = projectTool({
   name: "list_reviews",
   description: "Lists reviews, newest first. With waiting_for_me, those that you were asked to " +
@@ -78,6 +81,7 @@ const getReview = projectTool({
   },
   output: {
     ...detailFields,
+    total_files: z.int(),
     total_comments: z.int(),
     comments,
     total_diff_lines: z.int().optional(),
@@ -95,20 +99,26 @@ const getReview = projectTool({
       : { diff, is_truncated };
     const total = comments.length;
     const part = linePart(shown.diff, { field: "diff", start_line });
+    const { files_changed } = review;
     const data = {
       ...review,
+      files_changed: files_changed.slice(0, MAX_NAMED_FILES),
+      total_files: files_changed.length,
       total_comments: total,
       comments: comments.slice(offset, offset + limit),
     };
-    const cut = {
-      ...listCut("comments", "comments", { first: offset, total }),
-      within: { field: "body" },
+    const cut = listCut("comments", "comments", { first: offset, total });
+    const files = {
+      field: "files_changed",
+      noun: "files",
+      total: files_changed.length,
+      elsewhere: "get_workspace lists all, and the diff has all",
     };
-    if (wanted === "none") return { data, cuts: [cut] };
+    if (wanted === "none") return { data, cuts: [cut, files] };
     const lines = { total_diff_lines: part.total, diff: part.text };
     return {
       data: { ...data, is_truncated: shown.is_truncated, ...lines },
-      cuts: [part.cut, cut, { field: "files_changed", noun: "files" }],
+      cuts: [part.cut, cut, files],
     };
   },
 });

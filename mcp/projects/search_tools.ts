@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { GROUPS, searchSchema } from "../../routes/projects/search.ts";
+import { Invalid } from "../../services/errors.ts";
 import { listCut, partShape } from "./parts.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 
@@ -39,7 +40,9 @@ const searchCode = projectTool({
     const totals: Record<string, number> = {};
     const found: Record<string, readonly unknown[]> = {};
     let isComplete = true;
-    for (const searched of kind === undefined ? DEFAULT_KINDS : [kind]) {
+    if (query.trim() === "") throw new Invalid('"query" must have a word');
+    const kinds = kind === undefined ? DEFAULT_KINDS : [kind];
+    for (const searched of kinds) {
       const group = GROUPS[searched];
       const { answer, entries } = await project.part(
         searchSchema,
@@ -59,8 +62,10 @@ const searchCode = projectTool({
       data: { ...found, totals, is_complete: isComplete },
       cuts: groups.toReversed().map((group) => {
         const part = { first: offset, total: totals[group] ?? 0 };
-        const { next: _, ...cut } = listCut(group, `matches in ${group}`, part);
-        return kind === undefined ? cut : { ...cut, next: (position) => ({ offset: position }) };
+        const cut = listCut(group, `matches in ${group}`, part);
+        if (kind !== undefined) return cut;
+        const ownKind = kinds.find((one) => GROUPS[one] === group);
+        return { ...cut, next: (position) => ({ kind: ownKind, offset: position }) };
       }),
     };
   },

@@ -57,14 +57,14 @@ const listTickets = projectTool({
       };
     }
     const query = {
-      limit: Math.min(offset + limit, MAX_UNCLAIMED),
+      offset,
+      limit: Math.min(limit, MAX_UNCLAIMED),
       status: status === "" ? undefined : status,
     };
     const { tickets, total } = await project.get(unclaimedSchema, "/api/tickets/unclaimed", query);
-    const listed = { first: offset, total: Math.min(total, MAX_UNCLAIMED) };
     return {
-      data: { tickets: tickets.slice(offset), total },
-      cuts: [listCut("tickets", "tickets", listed)],
+      data: { tickets, total },
+      cuts: [listCut("tickets", "tickets", { first: offset, total })],
     };
   },
 });
@@ -135,10 +135,7 @@ const getTicket = projectTool({
         comments: shown,
       },
       cuts: [
-        {
-          ...listCut("comments", "comments", { first: offset, total }),
-          within: { field: "comment" },
-        },
+        listCut("comments", "comments", { first: offset, total }),
         part.cut,
       ],
     };

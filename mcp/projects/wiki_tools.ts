@@ -73,7 +73,10 @@ const writeWikiPage = projectTool({
       .describe("The uuid of the version that you edited: the call fails if there is a newer one"),
   },
   output: writtenFields,
-  advice: { conflict: "Read the page again with get_wiki_page and repeat your change" },
+  advice: {
+    notFound: "list_wiki_pages names the pages",
+    conflict: "Read the page again with get_wiki_page and repeat your change",
+  },
   async run({ page_name, ...body }, project) {
     const request = { method: "PUT", path: pathOf(page_name), body } as const;
     const page = await project.send(pageSchema, request);

@@ -4,7 +4,7 @@ import { reviewListSchema } from "../../routes/projects/review_schemas.ts";
 import { unclaimedSchema } from "../../routes/projects/ticket_lists.ts";
 import { workspaceListSchema } from "../../routes/projects/workspace_schemas.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
-import { fit, maxCharsShape, moreShape } from "./budget.ts";
+import { fit, maxCharsShape, moreShape } from "../budget.ts";
 import { ProjectCalls } from "./project_calls.ts";
 import type { ProjectTools, ProjectToolServices } from "./project_tool.ts";
 

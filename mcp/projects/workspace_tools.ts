@@ -105,6 +105,7 @@ const createWorkspace = projectTool({
   },
   output: workspaceSchema.shape,
   advice: {
+    notFound: "list_tickets shows the tickets, and list_branches the branches",
     conflict: "claim_ticket claims a ticket, and list_workspaces shows the names in use",
   },
   async run(body, project) {

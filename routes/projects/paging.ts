@@ -7,10 +7,15 @@ const PER_PAGE = 25;
  * Reads a number of a query as the contract demands: the nearest bound if it is out of range, the
  * default if it is no number.
  */
-export function boundedNumber(description: string, fallback: number, maximum: number) {
+export function boundedNumber(
+  description: string,
+  fallback: number,
+  maximum: number,
+  minimum = 1,
+) {
   return z.string().optional().transform((text) => {
     const number = text !== undefined && /^-?\d{1,15}$/.test(text) ? Number(text) : fallback;
-    return Math.min(Math.max(number, 1), maximum);
+    return Math.min(Math.max(number, minimum), maximum);
   }).openapi({ type: "integer", default: fallback, description });
 }
 

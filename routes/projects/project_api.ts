@@ -44,6 +44,17 @@ export class ProjectApi {
     return reachableProjects(this.#services, principal, part);
   }
 
+  /** Whether there is a project of this slug that a principal may see. */
+  reaches(slug: string, principal: Principal): boolean {
+    try {
+      accessProject(this.#services.hosting.projects, slug, principal);
+      return true;
+    } catch (error) {
+      if (error instanceof NotFound) return false;
+      throw error;
+    }
+  }
+
   /** Whether a principal may do something in at least one project. */
   mayAnywhere(principal: Principal, action: Action): boolean {
     const { projects } = this.#services.hosting;

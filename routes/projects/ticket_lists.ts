@@ -86,6 +86,7 @@ const listUnclaimed = projectRoute("GET /api/tickets/unclaimed", {
         description: "Only tickets of this status, Open by default; empty for every status",
       }),
       limit: boundedNumber("Most tickets to list, at most 200", 50, 200),
+      offset: boundedNumber("How many tickets to skip", 0, 1_000_000, 0),
     }),
   },
   responses: {
@@ -149,10 +150,11 @@ export function ticketListRoutes(services: Pick<Services, "hosting">) {
       });
     })
     .openapi(listUnclaimed, async (context) => {
-      const { status = "Open", limit } = context.req.valid("query");
+      const { status = "Open", limit, offset } = context.req.valid("query");
       const { project } = context.get("access");
       const { tickets, total } = await claims.unclaimed(project, {
         limit,
+        offset,
         status: status || undefined,
       });
       return context.json({ tickets, total }, 200);

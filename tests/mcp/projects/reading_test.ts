@@ -104,15 +104,27 @@ Deno.test("a long file is cut between lines, and next reads on to its end", asyn
   });
 });
 
-Deno.test("a line that is longer than max_chars is left out whole", async () => {
+Deno.test("a line that is longer than max_chars is left out whole, and next has room for it", async () => {
   await withTools(async (test) => {
-    await commitFiles(test, { "app.min.js": `${"x".repeat(5000)}\n`, "a.txt": "one\n" });
+    const lines = ["x".repeat(5000), "short", "y".repeat(1_200_000), "last"];
+    await commitFiles(test, { "app.min.js": `${lines.join("\n")}\n`, "a.txt": "one\n" });
     const input = { filepath: "app.min.js", max_chars: 2000 };
     const { data } = await test.use("read_file", input);
-    assert.deepEqual([data.content, data.next], ["", undefined]);
-    assert.equal(data.more, "None of the remaining 1 lines fits; raise max_chars to see more.");
-    const whole = await test.use("read_file", { ...input, max_chars: 6000 });
-    assert.equal(whole.data.content.length, 5001);
+    assert.deepEqual([data.content, Object.keys(data.next)], ["", ["max_chars"]]);
+    assert.match(
+      data.more,
+      /^Not shown: the remaining 4 lines; call again with \{"max_chars":\d+\}/,
+    );
+    const { data: first } = await test.use("read_file", { ...input, ...data.next });
+    assert.equal(first.content, `${lines[0]}\n`);
+    const { data: second } = await test.use("read_file", { ...input, ...first.next });
+    assert.equal(second.content, "short\n");
+    const next = { ...input, ...second.next };
+    const { data: skipped } = await test.use("read_file", next);
+    assert.deepEqual([skipped.content, skipped.next], ["", { start_line: 4 }]);
+    assert.match(skipped.more, /2 lines, of which number 3 fits no answer; call again with/);
+    const { data: last } = await test.use("read_file", { ...next, ...skipped.next });
+    assert.deepEqual([last.content, last.more], ["last\n", undefined]);
     const past = await test.use("read_file", { filepath: "a.txt", start_line: 9 });
     assert.deepEqual([past.data.content, past.data.more], ["", undefined]);
   });
