@@ -5,8 +5,8 @@
 const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/POST \u2026\/takeover/, "take_over_workspace"],
   [/POST \/v1\/agents\/[^/\s]+\/messages/, "send_direct"],
-  [/There is no \/api\/\S* here/, "That is not a name here"],
-  [/Unknown API path: \/api\/\S*/, "That is not a name here"],
+  [/There is no \/api\/\S* here/, "There is no such name here"],
+  [/Unknown API path: \/api\/\S*/, "There is no such name here"],
   [/"ticket_uuid"/, '"ticket"'],
   [/; DELETE deletes the page/, ""],
   [/ with POST \/api\/tickets\/fields/, ""],

@@ -39,12 +39,23 @@ export interface FileEdit {
 export async function planChange({ path, mode, apply }: FileEdit): Promise<FileChange | null> {
   const before = await readConfiguration(path);
   try {
-    const after = apply(before ?? "");
+    const after = applyBehindMark(before ?? "", apply);
     return after === (before ?? "") ? null : { path, before, after, mode };
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     throw new CommandFailed(`${path} stays as it is: ${error.message}`);
   }
+}
+
+/** The byte order mark, with which programs on Windows begin files. */
+const MARK = "\uFEFF";
+
+/** Edits the text behind a byte order mark, which the parsers take for a fault. */
+function applyBehindMark(text: string, apply: FileEdit["apply"]): string {
+  if (!text.startsWith(MARK)) return apply(text);
+  const rest = text.slice(MARK.length);
+  const edited = apply(rest);
+  return edited === rest ? text : `${MARK}${edited}`;
 }
 
 /** The change as a unified diff. */

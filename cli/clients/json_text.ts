@@ -18,7 +18,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export function parseJson(text: string): JsonObject {
   if (text.trim() === "") return {};
   const errors: ParseError[] = [];
-  const value: unknown = parse(text, errors, { allowTrailingComma: true });
+  const value = parseTree(text, errors);
   const [error] = errors;
   if (error !== undefined) {
     const line = text.slice(0, error.offset).split("\n").length;
@@ -26,6 +26,16 @@ export function parseJson(text: string): JsonObject {
   }
   if (!isObject(value)) throw new Unreadable("it is not a JSON object");
   return value;
+}
+
+/** @throws Unreadable if the nesting is deeper than the parser can follow */
+function parseTree(text: string, errors: ParseError[]): unknown {
+  try {
+    return parse(text, errors, { allowTrailingComma: true });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new Unreadable("its values are nested too deeply");
+  }
 }
 
 /** The value at a path; undefined if there is none. */

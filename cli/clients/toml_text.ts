@@ -36,7 +36,11 @@ export function setTable(
   const result = blocks.length === 0 ? appended(lines, written) : replaced(lines, blocks, written);
   const after = result.length === 0 ? "" : `${result.join(eol)}${eol}`;
   if (!isExpected(before, after, path, value)) {
-    throw new Unreadable(`"${path.join(".")}" has no table header of its own: remove it by hand`);
+    throw new Unreadable(
+      valueAt(before, path) === undefined
+        ? `a table [${path.join(".")}] cannot be added to it: write what --print shows by hand`
+        : `"${path.join(".")}" has no table header of its own: remove it by hand`,
+    );
   }
   return after;
 }
@@ -119,7 +123,13 @@ function isExpected(
   path: readonly [string, string],
   value: TomlTable | undefined,
 ): boolean {
-  const tree = parseToml(after);
+  let tree: TomlTable;
+  try {
+    tree = parse(after);
+  } catch (error) {
+    if (error instanceof TomlError) return false;
+    throw error;
+  }
   return isDeepStrictEqual(plain(valueAt(tree, path)), plain(value)) &&
     isDeepStrictEqual(without(before, path), without(tree, path));
 }

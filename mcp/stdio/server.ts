@@ -172,6 +172,8 @@ class StdioServer {
       const code = error instanceof NotDelivered ? error.code : RPC_ERROR.internal;
       return await this.#refuse(ids, code, reason);
     }
+    // Who cancelled a request expects no answer to it.
+    if (cancel.signal.aborted) return;
     if (ids.length > 0 || status >= 300) await this.#pass({ text, status, ids, opens });
     if (change !== null) await this.#write(change);
   }

@@ -82,7 +82,7 @@ async function namesNobody(program: Program): Promise<void> {
 
 async function keepsTheRest(program: Program): Promise<void> {
   const path = userFile(program, "gemini");
-  const before = `{
+  const before = `\uFEFF{
   // mine
   "mcpServers": {
     "docs": { "command": "docs" },
@@ -98,7 +98,7 @@ async function keepsTheRest(program: Program): Promise<void> {
   const text = Deno.readTextFileSync(path);
   assert.match(
     text,
-    /^ {2}\/\/ mine\n {2}"mcpServers": \{\n {4}"docs": \{ "command": "docs" \},$/m,
+    /^\uFEFF\{\n {2}\/\/ mine\n {2}"mcpServers": \{\n {4}"docs": \{ "command": "docs" \},$/m,
   );
   assert.match(text, /"trust": true/);
   assert.match(text, /"DEBUG": "1"/);

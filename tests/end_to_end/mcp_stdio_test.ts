@@ -44,7 +44,7 @@ Deno.test("what muster mcp wrote without a server is there for the server that s
   });
 });
 
-Deno.test("a second muster mcp without a server answers with an error that says what to do", async () => {
+Deno.test("a second muster mcp without a server says what to do, and works once the first has ended", async () => {
   await withFolder(async (folder) => {
     await using first = new StdioMcp({ folder });
     await first.initialize();
@@ -54,7 +54,11 @@ Deno.test("a second muster mcp without a server answers with an error that says 
       error?.message ?? "",
       /answers one client only\. End the client that runs it, then run "muster serve"/,
     );
-    assert.equal((await second.end()).code, 0);
+    assert.equal((await first.end()).code, 0);
+    assert.match(await second.call("get_status"), /^status: ok/, "It works on alone");
+    const refused = await runMuster(["serve"], { folder, environment: FREE_PORTS });
+    assert.equal(refused.code, 1, "There is never a second writer");
+    assert.deepEqual(await second.end(), { code: 0, stderr: "" });
   });
 });
 

@@ -214,6 +214,24 @@ Deno.test("get_history returns 20 messages by default, and no more than are kept
   assert.equal(result.isError, false);
 });
 
+Deno.test("get_history keeps to max_chars, and next reads what is left out", async () => {
+  const fixture = newFixture();
+  for (let count = 0; count < 60; count++) {
+    fixture.bridge.say("ann", `line ${count} ${"x".repeat(300)}`);
+  }
+  const range = { channel: "#general", limit: 60, max_chars: 10_000 };
+  const newest = await call(fixture, "reader", "get_history", range);
+  assert.ok(newest.content.reduce((sum, { text }) => sum + text.length, 0) <= 10_000);
+  assert.match(textOf(newest), /\(last (\d+)\)\n[^]*line 59 x+$/);
+  const { more, next } = JSON.parse(newest.content[1]?.text ?? "");
+  assert.match(more, /^Left out: the first \d+ of 60 messages; call again with \{"before":/);
+  const before = await call(fixture, "reader", "get_history", { ...range, ...next });
+  const shown = [before, newest].flatMap((result) =>
+    [...textOf(result).matchAll(/line (\d+)/g)].map(([, number]) => Number(number))
+  );
+  assert.deepEqual(shown, shown.map((_, index) => 60 - shown.length + index), "no gap, no repeat");
+});
+
 Deno.test("get_history continues after an id that it showed", async () => {
   const fixture = newFixture();
   await call(fixture, "writer", "send_message", MESSAGE);

@@ -229,6 +229,35 @@ Deno.test("send_message names the addressees that did not get the message", asyn
   assert.deepEqual(result.structuredContent?.not_reached, ["away"]);
 });
 
+Deno.test("read_inbox keeps to max_chars, and next reads on to the last message", async () => {
+  const fixture = newFixture();
+  const base = { from: "boss", account: "boss", state: "queued", kind: "message" } as const;
+  for (let index = 0; index < 200; index++) {
+    const timestamp = `2026-11-20T00:00:00.${String(index).padStart(6, "0")}Z`;
+    const text = `${index} ${"x".repeat(300)}`;
+    fixture.inbox.push({ ...base, id: `i${index}`, timestamp, channel: null, text });
+  }
+  const read: string[] = [];
+  let next: object | undefined = { limit: 200 };
+  for (let calls = 0; next !== undefined; calls++) {
+    assert.ok(calls < 20);
+    const { content, structuredContent: data } = await call(fixture, "reader", "read_inbox", next);
+    assert.ok(content.reduce((sum, { text }) => sum + text.length, 0) <= 40_000);
+    read.push(...data?.messages.map(({ id }: { id: string }) => id));
+    if (data?.next !== undefined) {
+      assert.match(data.more, /^Left out: the last \d+ of \d+ messages; call/);
+    }
+    next = data?.next === undefined ? undefined : { limit: 200, ...data.next };
+  }
+  assert.deepEqual(read, fixture.inbox.map(({ id }) => id));
+  fixture.inbox.splice(0, 199);
+  const tight = await call(fixture, "reader", "read_inbox", { max_chars: 1000 });
+  assert.match(
+    textOf(tight),
+    /^One message does not fit in 1000 characters; set "max_chars" to \d{4}$/,
+  );
+});
+
 Deno.test("read_inbox shows the agent's messages and the cursor of the next read", async () => {
   const fixture = newFixture();
   const envelope = { v: 1, type: "task.create", id: "E1", from: "boss", ts: 1, to: ["reader"] };
@@ -339,7 +368,8 @@ const FAILURES: readonly (readonly [Error, string])[] = [
   [new Forbidden("Paused"), "Paused. Ask the operator to allow it"],
   [new TooLarge("Long"), "Long. Make it shorter, or send it in parts"],
   [new TooMany("Fast", 1.5), "Fast. Try again in 2 seconds"],
-  [new TooMany("Fast"), "Fast. Try again in 60 seconds"],
+  [new TooMany("Fast"), "Fast. Try again later, and tell the operator if it stays so"],
+  [new TooMany("Full: close one"), "Full: close one"],
   [new Unavailable("Down"), "Down. Try again in a few seconds"],
   [new TimedOut("Slow"), "Slow. It may have been sent all the same"],
 ];

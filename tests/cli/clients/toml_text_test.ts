@@ -94,10 +94,26 @@ for (
   Deno.test(`an entry written as ${what} is refused, not written twice`, () => {
     assert.throws(
       () => setTable(text, PATH, { command: "muster" }),
-      { name: "Unreadable", message: /"mcp_servers\.muster" has no table header|not valid TOML/ },
+      {
+        name: "Unreadable",
+        message: /^"mcp_servers\.muster" has no table header of its own: remove it/,
+      },
     );
   });
 }
+
+Deno.test("a table that cannot stand beside the others is refused, with what to do", () => {
+  const texts = [
+    'mcp_servers = { docs = { command = "docs" } }\n',
+    'notes = """\n[mcp_servers.muster]\n"""\n',
+  ];
+  for (const text of texts) {
+    assert.throws(() => setTable(text, PATH, { command: "muster" }), {
+      name: "Unreadable",
+      message: /^a table \[mcp_servers\.muster\] cannot be added to it: write what --print shows/,
+    });
+  }
+});
 
 Deno.test("what is not TOML is refused with its line", () => {
   assert.throws(() => setTable("a = 1\nb = [\n", PATH, { command: "x" }), {

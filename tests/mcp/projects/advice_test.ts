@@ -64,6 +64,27 @@ Deno.test("errors of the tools for code and workspaces name the tool that helps"
   });
 });
 
+Deno.test("an unknown project is an error about the project, and long names do not fill an error", async () => {
+  await withTools(async (test) => {
+    const text = await test.fail("read_file", { slug: "demoo", filepath: "a" });
+    assert.equal(text, 'There is no project "demoo" that you may see; list_projects names yours');
+    const long = await test.fail("read_file", { filepath: "x".repeat(100_000) });
+    assert.ok(long.length < 5000 && long.endsWith("list_branches the branches"), long.slice(0, 80));
+    const half = { path: "a", content: "\ud800" };
+    const broken = { workspace: "w", message: "m", changes: [half] };
+    assert.match(await test.fail("commit_files", broken), /^"changes" has half of a character/);
+    assert.match(await test.fail("search_code", { query: " " }), /^"query" must have a word/);
+    const literal = { path: "a", content: "\\ud800" };
+    const fine = { workspace: "w", message: "m", changes: [literal] };
+    await test.use("create_workspace", { name: "w", from: "" });
+    assert.deepEqual((await test.use("commit_files", fine)).data.files, ["a"]);
+    const read = await test.use("read_file", { filepath: "./a", checkin: "workspace/w" });
+    assert.equal(read.data.content, literal.content);
+    const { data: root } = await test.use("browse_code", { path: ".", checkin: "" });
+    assert.equal(root.path, "");
+  });
+});
+
 Deno.test("errors name tools in place of requests of HTTP", async () => {
   await withTools(async (test) => {
     await test.use("create_workspace", { name: "mine" });
@@ -72,6 +93,7 @@ Deno.test("errors name tools in place of requests of HTTP", async () => {
       await test.fail("commit_files", work, test.other),
       await test.fail("abandon_workspace", { name: "mine" }, test.other),
       await test.fail("write_wiki_page", { page_name: "Plan", content: "" }),
+      await test.fail("get_workspace", { name: ".." }),
     ];
     assert.match(texts[0] ?? "", /take_over_workspace makes it yours/);
     for (const text of texts) assert.doesNotMatch(text, /GET|POST|PUT|PATCH|DELETE|\/api|…/);

@@ -37,6 +37,13 @@ Deno.test("search_code finds words in files, check-ins, tickets and pages", asyn
     const one = { query: "walrus", kind: "code", limit: 1 };
     const { data: first } = await test.use("search_code", one);
     assert.deepEqual([first.code.length, first.next], [1, { offset: 1 }]);
+    const { kind: _kind, ...each } = one;
+    const { data: all } = await test.use("search_code", each);
+    assert.deepEqual(all.next, { kind: "code", offset: 1 });
+    assert.match(
+      all.more,
+      /matches in code 1 to 1 of 2; call again with \{"kind":"code","offset":1\}/,
+    );
     const { data: second } = await test.use("search_code", { ...one, ...first.next });
     assert.deepEqual(second.code, data.code.slice(1));
     assert.equal(second.next, undefined);
