@@ -145,8 +145,8 @@ const REFUSALS: readonly Refusal[] = [
   {
     tool: "read_inbox",
     input: { agent: "scout" },
-    error: '"agent" is not an argument of read_inbox; it takes "limit", "since", and ' +
-      '"wait_seconds"',
+    error: '"agent" is not an argument of read_inbox; it takes "limit", "since", ' +
+      '"wait_seconds", and "max_chars"',
   },
   {
     tool: "send_message",
