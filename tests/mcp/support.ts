@@ -340,6 +340,8 @@ export interface ToolResult {
     readonly messages?: readonly Record<string, unknown>[];
     readonly message_id?: string;
     readonly next_since?: string | null;
+    readonly more?: string;
+    readonly next?: Readonly<Record<string, unknown>>;
     readonly envelope_id?: string;
     readonly not_reached?: readonly string[];
   };
