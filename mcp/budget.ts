@@ -148,10 +148,12 @@ class Answer {
     const left = places.filter((place) => this.#isLeft(place));
     if (left.length === 0) return this.#data;
     const goesOn = left.some((place) => this.#continuationOf(place) !== null);
-    const sentences = left.map((place) => this.#sentenceFor(place, goesOn));
-    const next = goesOn ? this.#nextOf(places) : this.#longer(left.at(-1))?.next ?? null;
+    const last = left.at(-1);
+    const sentences = left.map((place) => this.#sentenceFor(place, goesOn || place !== last));
+    const next = goesOn ? this.#continued(places) : this.#longer(last)?.next;
     const more = sentences.join(" ");
-    return next === null ? { ...this.#data, more } : { ...this.#data, more, next };
+    if (next === undefined) return { ...this.#data, more };
+    return { ...this.#data, more, next: { ...this.#passed(places), ...next } };
   }
 
   #placeOf(cut: Cut): Place {
@@ -192,16 +194,15 @@ class Answer {
     return `${shown}; ${goesOn ? "read on first, or " : ""}raise max_chars to see more.`;
   }
 
-  /** The arguments that read on in all fields, and do not repeat those that are shown whole. */
-  #nextOf(places: readonly Place[]): Data | null {
-    let next: Data = {};
-    for (const place of places) next = { ...next, ...this.#continuationOf(place) };
-    for (const place of places) {
-      const { cut, first, position } = place;
-      const isWhole = !this.#isLeft(place) && position > first;
-      if (isWhole) next = { ...cut.next?.(position), ...next };
-    }
-    return next;
+  /** The arguments that read on in all fields; the last field is shortened last, so it goes first. */
+  #continued(places: readonly Place[]): Data {
+    return places.reduce((next, place) => ({ ...next, ...this.#continuationOf(place) }), {});
+  }
+
+  /** The arguments that do not repeat the fields that are shown to their ends. */
+  #passed(places: readonly Place[]): Data {
+    return places.filter((place) => !this.#isLeft(place) && place.position > place.first)
+      .reduce((next, { cut, position }) => ({ ...next, ...cut.next?.(position) }), {});
   }
 
   /** @param goesOn whether the rest of the answer goes on elsewhere */
