@@ -75,8 +75,7 @@ export function fit(
   maxCharacters: number,
   { isFixed = false }: FitOptions = {},
 ): { readonly data: Record<string, unknown>; readonly text: string } {
-  const reserve = EXPLANATION + EXPLANATION_OF_CUT * cuts.length;
-  const answer = new Answer(data, cuts, { reserve, isFixed });
+  const answer = new Answer(data, cuts, isFixed);
   for (const cut of cuts) {
     if (lengthOf(answer.explained()) <= maxCharacters) break;
     answer.shorten(cut, maxCharacters);
@@ -84,7 +83,7 @@ export function fit(
   const whole = answer.explained();
   const text = render(whole);
   if (text.length > maxCharacters && !isFixed) {
-    const wanted = Math.min(text.length + reserve, MOST_CHARACTERS);
+    const wanted = Math.min(text.length + answer.reserve, MOST_CHARACTERS);
     throw new Invalid(
       `The answer does not fit in ${maxCharacters} characters; set "max_chars" to ${wanted}`,
     );
@@ -109,30 +108,27 @@ interface WayOn {
 
 /** An answer with the fields that are shortened so far. */
 class Answer {
+  /** Characters that are kept free for the explanation of what is left out. */
+  readonly reserve: number;
   readonly #whole: Data;
   readonly #cuts: readonly Cut[];
-  readonly #reserve: number;
   readonly #isFixed: boolean;
   /** The lines that the last entry of a list shows of its text, by the list's field. */
   readonly #partial = new Map<string, number>();
   #data: Record<string, unknown>;
 
-  constructor(
-    whole: Data,
-    cuts: readonly Cut[],
-    { reserve, isFixed }: { readonly reserve: number; readonly isFixed: boolean },
-  ) {
+  constructor(whole: Data, cuts: readonly Cut[], isFixed: boolean) {
     this.#whole = whole;
     this.#cuts = cuts;
-    this.#reserve = reserve;
     this.#isFixed = isFixed;
+    this.reserve = EXPLANATION + EXPLANATION_OF_CUT * cuts.length;
     this.#data = { ...whole };
   }
 
   /** Leaves out the end of a field. */
   shorten({ field, within }: Cut, maxCharacters: number): void {
     const value = this.#data[field];
-    const room = maxCharacters - this.#reserve - lengthOf({ ...this.#data, [field]: [] });
+    const room = maxCharacters - this.reserve - lengthOf({ ...this.#data, [field]: [] });
     const kept = typeof value === "string" ? firstLines(value, room) : firstEntries(value, room);
     this.#data = { ...this.#data, [field]: kept };
     if (!Array.isArray(value) || value.length === 0 || kept.length > 0) return;
@@ -224,7 +220,7 @@ class Answer {
     const value = this.#whole[field];
     const wanted = typeof value === "string" ? linesOf(value)[0] : value;
     const shown = Array.isArray(wanted) && cut.next !== undefined ? wanted.slice(0, 1) : wanted;
-    const length = lengthOf({ ...this.#data, [field]: shown }) + this.#reserve;
+    const length = lengthOf({ ...this.#data, [field]: shown }) + this.reserve;
     if (length <= MOST_CHARACTERS) return { next: { max_chars: length } };
     if (position !== first || cut.next === undefined) return null;
     return { next: cut.next(position + 1), skips: position + 1 };
