@@ -157,8 +157,10 @@ export class BridgeVoices implements BotVoices {
     const bridge = this.#bridge;
     const impossible = "the bridge is no operator of the network";
     // To a channel that the bridge is in, this is a post: agents that it names get it.
-    const tell = (target: string, line: string) =>
-      bridge.tell(target, { speaker: name, account: name, lines: [line], isEnvelope: false });
+    const tell = (target: string, line: string, isNotice = false) => {
+      const post = { speaker: name, account: name, lines: [line], isEnvelope: false, isNotice };
+      return bridge.tell(target, post);
+    };
     return {
       enter() {},
       leave() {},
@@ -168,7 +170,7 @@ export class BridgeVoices implements BotVoices {
         // An agent over HTTP or MCP has no other place to read an answer.
         const mail = this.#mailOf(nick);
         mail?.keep(name, line);
-        if (mail === null || mail.isOnline) await tell(nick, line);
+        if (mail === null || mail.isOnline) await tell(nick, line, true);
       },
       kick: () => impossible,
       changeModes: () => Promise.resolve(impossible),

@@ -20,6 +20,8 @@ export interface Composition {
   readonly isEnvelope: boolean;
   /** Whether the lines say what the speaker does. */
   readonly isAction?: boolean;
+  /** Whether it is said by NOTICE, which no program answers. */
+  readonly isNotice?: boolean;
   /** The id of the message that it answers. */
   readonly answered?: string | undefined;
 }

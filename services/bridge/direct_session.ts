@@ -1,7 +1,8 @@
 import type { DirectConnection } from "../irc/mod.ts";
 import { DirectEvents, type DirectSelf } from "./direct_events.ts";
-import { type LinkSpeaker, speakerTags } from "./link_events.ts";
+import { speakerTags } from "./link_events.ts";
 import {
+  type Delivery,
   type DirectConnect,
   MAX_UNDERSCORES,
   roomFor,
@@ -110,12 +111,12 @@ export class DirectSession implements Session {
     channel: string,
     texts: readonly string[],
     labels: readonly string[],
-    speaker: LinkSpeaker | null,
+    { speaker, isNotice }: Delivery,
   ): void {
     const speakerOfAll = speaker === null ? [] : speakerTags(speaker);
     for (const [index, text] of texts.entries()) {
       const tags = new Map([["label", labels[index] ?? ""], ...speakerOfAll]);
-      this.#send("PRIVMSG", [channel, text], tags);
+      this.#send(isNotice ? "NOTICE" : "PRIVMSG", [channel, text], tags);
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Log } from "../log.ts";
 import type { Outbox } from "./outbox.ts";
+import type { Delivery } from "./session.ts";
 
 /** How often the bridge sends a message to itself before it considers the connection dead. */
 const PROBES = 3;
@@ -12,7 +13,12 @@ export interface HearingOptions {
   readonly link: {
     readonly nick: string;
     readonly delay: number;
-    say(target: string, texts: readonly string[], labels: readonly string[], speaker: null): void;
+    say(
+      target: string,
+      texts: readonly string[],
+      labels: readonly string[],
+      delivery: Delivery,
+    ): void;
     reconnect(reason: string): void;
   };
   readonly log: Log;
@@ -53,7 +59,7 @@ export class Hearing {
       [{ nick: link.nick, text: PROBE, speaker: null }],
       link.delay,
     );
-    link.say(link.nick, [PROBE], labels, null);
+    link.say(link.nick, [PROBE], labels, { speaker: null });
     await confirmed;
   }
 }

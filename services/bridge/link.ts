@@ -1,11 +1,11 @@
 import { Unavailable } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { BridgeLogin, Pace } from "./options.ts";
-import type { LinkEvent, LinkSpeaker } from "./link_events.ts";
+import type { LinkEvent } from "./link_events.ts";
 import { DirectSession } from "./direct_session.ts";
 import { LinkSession } from "./link_session.ts";
 import type { Scheduler } from "../scheduler.ts";
-import type { DirectConnect, Session } from "./session.ts";
+import type { Delivery, DirectConnect, Session } from "./session.ts";
 import { type Connect, transportOver } from "./transport.ts";
 
 export interface LinkOptions {
@@ -114,9 +114,9 @@ export class Link {
     channel: string,
     texts: readonly string[],
     labels: readonly string[],
-    speaker: LinkSpeaker | null,
+    delivery: Delivery,
   ): void {
-    this.#session?.say(channel, texts, labels, speaker);
+    this.#session?.say(channel, texts, labels, delivery);
   }
 
   /** As {@link Session.playback}. */

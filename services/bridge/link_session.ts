@@ -2,16 +2,11 @@ import { Unavailable } from "../errors.ts";
 import { formatTags } from "../irc/mod.ts";
 import type { BridgeLogin, Pace } from "./options.ts";
 import type { Client, ParsedLine } from "./irc_framework.d.ts";
-import {
-  type LinkEvent,
-  type LinkMessage,
-  type LinkSpeaker,
-  reportEvents,
-  speakerTags,
-} from "./link_events.ts";
+import { type LinkEvent, type LinkMessage, reportEvents, speakerTags } from "./link_events.ts";
 import { Pacer } from "./pacer.ts";
 import { PendingAcks } from "./pending_acks.ts";
 import {
+  type Delivery,
   MAX_UNDERSCORES,
   roomFor,
   type Session,
@@ -131,17 +126,18 @@ export class LinkSession implements Session {
     channel: string,
     texts: readonly string[],
     labels: readonly string[],
-    speaker: LinkSpeaker | null,
+    { speaker, isNotice }: Delivery,
   ): void {
     const { client } = this.#options;
     const isLabelled = this.#has("labeled-response") && this.#has("echo-message");
+    const command = isNotice ? "NOTICE" : "PRIVMSG";
     const tags = speaker === null ? "" : `;${formatTags(speakerTags(speaker))}`;
     for (const [index, text] of texts.entries()) {
       const label = labels[index] ?? "";
       this.#pacer.send(() => {
-        if (isLabelled) return client.raw(`@label=${label}${tags} PRIVMSG ${channel} :${text}`);
+        if (isLabelled) return client.raw(`@label=${label}${tags} ${command} ${channel} :${text}`);
         this.#pendingAcks.sent({ label, channel });
-        client.raw(`PRIVMSG ${channel} :${text}`);
+        client.raw(`${command} ${channel} :${text}`);
       });
     }
     if (isLabelled) return;

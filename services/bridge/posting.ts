@@ -88,7 +88,10 @@ export class Posting {
       pieces.map((text) => ({ nick: speaker, text, speaker: saidFor })),
       delay,
     );
-    link.say(target, pieces.map((piece) => `${prefix}${piece}`), labels, saidFor);
+    link.say(target, pieces.map((piece) => `${prefix}${piece}`), labels, {
+      speaker: saidFor,
+      isNotice: post.isNotice,
+    });
     await confirmed;
   }
 
@@ -106,7 +109,7 @@ export class Posting {
     const [piece = ""] = splitLine(text, Math.max(link.room(name) - byteLength(prefix), 1));
     const sent = { nick: bot ?? nick, text: piece, speaker, isQuiet: true };
     const { labels, confirmed } = outbox.add([sent], link.admit(1));
-    link.say(name, [prefix + piece], labels, speaker);
+    link.say(name, [prefix + piece], labels, { speaker });
     await confirmed;
   }
 

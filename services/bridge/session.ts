@@ -32,13 +32,12 @@ export interface Session {
    * Posts to a channel, line by line. Events about a line carry its label.
    *
    * @param texts each at most {@link room} bytes
-   * @param speaker for whom the bridge speaks; null for itself
    */
   say(
     channel: string,
     texts: readonly string[],
     labels: readonly string[],
-    speaker: LinkSpeaker | null,
+    delivery: Delivery,
   ): void;
   /**
    * Requests messages of a channel. The event with the answer carries the label.
@@ -49,6 +48,14 @@ export interface Session {
   playBack(part: string, limit: number, label: string): void;
   /** Bytes of text that one message to the channel can have, as the server sends it to others. */
   room(channel: string): number;
+}
+
+/** How the bridge says something. */
+export interface Delivery {
+  /** For whom it speaks; null for itself. */
+  readonly speaker: LinkSpeaker | null;
+  /** Whether it is a NOTICE, which no program answers (RFC 2812, 3.3.2). */
+  readonly isNotice?: boolean | undefined;
 }
 
 /** What every session of the bridge needs. */

@@ -96,7 +96,7 @@ export class QuestionNotices {
     const { server, bridge, log } = this.#options;
     if (server !== null) return server.announce(text, nick);
     const line = { speaker: null, account: null, lines: [text], isEnvelope: false };
-    bridge?.tell(nick, line).catch((error: unknown) => {
+    bridge?.tell(nick, { ...line, isNotice: true }).catch((error: unknown) => {
       log.warn("Somebody on IRC could not be told of a question", { nick, error });
     });
   }

@@ -110,6 +110,9 @@ async function commandAsAdmin(network: TestNetwork, program: Program): Promise<v
     await client.expect(answer);
     await client.send("PRIVMSG #general :!resume @observer");
     await client.expect(username === "boss" ? answer : /Resumed by chief: /);
+    if (username === "boss") continue;
+    await client.send("PRIVMSG #general :!questions");
+    await client.expect(/^:bridge!\S+ NOTICE chief :/);
   }
 }
 
