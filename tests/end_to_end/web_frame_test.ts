@@ -112,6 +112,12 @@ async function useDialogs({ browser }: Frame): Promise<void> {
   await page.keyboard.press("Escape");
   await page.waitForFunction("document.querySelector('dialog') === null");
   assert.match(await textOf(page, ":focus"), /Delete wasp/);
+  await page.click(".sidebar-toggle");
+  await page.click("details.confirm:has(input[value=halt]) > summary");
+  await page.waitForSelector("dialog[open] input[name=halt_reason]");
+  assert.equal(await page.evaluate("document.activeElement.name"), "halt_reason");
+  await page.keyboard.press("Escape");
+  await page.waitForFunction("document.querySelector('dialog') === null");
   await page.click(summary);
   await page.type("dialog[open] input[name=confirm]", "wasp");
   await browser.leave(() => page.click("dialog[open] button[type=submit]"));

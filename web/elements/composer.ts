@@ -169,7 +169,8 @@ export class Composer {
     const fresh = page.querySelector<HTMLInputElement>(".composer [name=csrf]");
     const own = this.#form.querySelector<HTMLInputElement>("[name=csrf]");
     if (fresh !== null && own !== null) own.value = fresh.value;
-    return page.querySelector("main .notice.bad, main p:not(.soft)")?.textContent?.trim() ||
+    return page.querySelector("main .notice.bad[role=alert], main p:not(.soft)")?.textContent
+      ?.trim() ||
       `The server refused it (${response.status}).`;
   }
 

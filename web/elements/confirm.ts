@@ -36,4 +36,6 @@ function show(details: HTMLDetailsElement, summary: HTMLElement): void {
   });
   details.after(dialog);
   dialog.showModal();
+  // By default, a link in the text above has it.
+  dialog.querySelector<HTMLElement>("input:not([type=hidden]), select, textarea")?.focus();
 }
