@@ -14,6 +14,7 @@ import type { Leads, Page, View } from "./page.ts";
 import { Document } from "./parts/document.tsx";
 import { ProjectSearch } from "./parts/project_search.tsx";
 import { ClosedProject, Refusal } from "./parts/refusal.tsx";
+import { showTurning } from "./parts/turning.ts";
 import { placeOfRefusal } from "./project.ts";
 import { themeOf } from "./theme.ts";
 import { type Surroundings, Visit } from "./visit.ts";
@@ -153,7 +154,7 @@ export class Dispatch {
     const assets = await this.#assets();
     const document = <Document {...{ visit, view, notice, assets }} theme={themeOf(context)} />;
     // A part of the page may wait for something, so that its text is a promise.
-    const html = await document.toString();
+    const html = showTurning(await document.toString());
     const milliseconds = (performance.now() - visit.started).toFixed(1);
     return context.html(`<!DOCTYPE html>${html}`, (view.status ?? 200) as 200, {
       "Server-Timing": `page;dur=${milliseconds}, reads;desc="${visit.reads}"`,

@@ -190,6 +190,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 function textOf(html: string): string {
   return html.replace(/<(script|style)\b.*?<\/\1>/gs, "")
+    .replace(
+      /<span class=turning>U\+([0-9A-F]{4})<\/span>/g,
+      (_, hex) => String.fromCharCode(parseInt(hex, 16)),
+    )
     // The marks of syntax and of changed words are inside of words.
     .replace(/<td class="code[^"]*">.*?<\/td>/gs, (cell) => ` ${cell.replace(/<[^>]*>/g, "")} `)
     .replace(/<[^>]*>/g, " ")

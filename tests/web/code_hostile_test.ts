@@ -83,6 +83,8 @@ Deno.test("hostile messages, branches and tags are shown as text", async () => {
       });
       const shown = await web.guest.see(`/projects/demo/checkin/${uuid}`);
       assertShows(shown, text, aim);
+      const [, main = ""] = shown.html.split('<main id="main"');
+      assert.doesNotMatch(main.replace(/<[^>]*>/g, ""), /[\u202a-\u202e\u2066-\u2069]/, aim);
     }
     for (const page of [1, 2]) {
       const timeline = await web.guest.see(`/projects/demo/timeline?page=${page}`);
