@@ -13,7 +13,7 @@ import { BotPort } from "../bots/mod.ts";
 import { HaltCommands } from "../operations/mod.ts";
 import { QuestionCommands } from "../questions/mod.ts";
 import { PrivateFeed } from "../chats/mod.ts";
-import { Inboxes, InboxStore } from "../inboxes/mod.ts";
+import { Inboxes, InboxStore, ReturnNotices } from "../inboxes/mod.ts";
 import { StoredHomes, type UserDirectory, VirtualUsers } from "../irc_server/virtual_users/mod.ts";
 import type { Config } from "../config/mod.ts";
 import type { IdentityServices } from "../identity/mod.ts";
@@ -60,6 +60,8 @@ export interface People {
   readonly haltCommands: HaltCommands;
   /** `!answer`, `!questions` and answers by reply on IRC. */
   readonly questionCommands: QuestionCommands;
+  /** Tells people of their messages that came back. */
+  readonly returnNotices: ReturnNotices;
   /** The observer of the IRC server. */
   readonly observer: IrcObserver;
 }
@@ -116,12 +118,15 @@ export async function openPeople(
     ? new InboxStore({ database, age, scheduler, log })
     : null;
   const isOnline = (account: string) => sessions.isOnline(account);
+  const returnNotices = new ReturnNotices(accounts);
   const inboxes = new Inboxes({
     identity,
     roster,
     hears,
     isOnline,
     queueTime: config.inboxes.queue_hours * 60 * 60 * 1000 || null,
+    accounts,
+    returns: returnNotices,
     bridgeNick,
     store,
     scheduler,
@@ -148,9 +153,11 @@ export async function openPeople(
     botPort,
     haltCommands,
     questionCommands,
+    returnNotices,
     observer: observerOf({
       haltCommands,
       questionCommands,
+      returnNotices,
       bridgeNick,
       agents,
       virtualUsers,
@@ -181,6 +188,7 @@ interface Observers extends
     | "botPort"
     | "haltCommands"
     | "questionCommands"
+    | "returnNotices"
   > {
   readonly bridgeNick: string;
   readonly moderation: IrcModeration;
@@ -188,11 +196,12 @@ interface Observers extends
 
 function observerOf(observers: Observers): IrcObserver {
   const { agents, virtualUsers, inboxes, moderation, privateFeed, botPort } = observers;
-  const { questionCommands } = observers;
+  const { questionCommands, returnNotices } = observers;
   return {
     sessionStarted({ account, nick }) {
       agents.sessionSeen(account);
       questionCommands.greet(account, nick);
+      returnNotices.greet(account, nick);
     },
     sessionEnded({ account }) {
       agents.sessionSeen(account);

@@ -28,6 +28,7 @@ import type { Scheduler } from "../scheduler.ts";
 import { startBots } from "./bots.ts";
 import { type Hosting, type HostingOptions, openHosting } from "./hosting.ts";
 import { HaltNotices } from "./halt_notices.ts";
+import { returnWays } from "./return_ways.ts";
 import { QuestionNotices } from "./question_notices.ts";
 import type { IrcHost } from "./irc_host.ts";
 import type { DaemonOptions } from "./options.ts";
@@ -145,6 +146,7 @@ export async function startServices(
     log,
   });
   started.defer(() => questionNotices.close());
+  people.returnNotices.attach(returnWays({ people, server: ircServer, bridge, log }));
   needs.add(accounting.budgetNeeds);
   const haltNotices = new HaltNotices({
     halts,

@@ -1,7 +1,7 @@
 import type { Roster, RosterEntry } from "../agents/mod.ts";
 import type { ChannelMessage, HeardMessage } from "../bridge/mod.ts";
 import { Forbidden, Invalid, NotFound, Unavailable } from "../errors.ts";
-import type { Ended, Identity, Principal } from "../identity/mod.ts";
+import type { AccountDirectory, Ended, Identity, Principal } from "../identity/mod.ts";
 import { foldCase, type ObservedMessage } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import { checkQuery, type MessageQuery, MessageReaders } from "../messages/mod.ts";
@@ -12,6 +12,7 @@ import { Expiries } from "./expiries.ts";
 import { Inbox, INBOX_CAPACITY, type InboxCounts } from "./inbox.ts";
 import type { InboxStore, Sent } from "./inbox_store.ts";
 import { isAddressed, readAddressees } from "./mentions.ts";
+import type { ReturnNotices } from "./return_notices.ts";
 
 /** Most readers that wait at once. */
 const MAX_WAITING = 5000;
@@ -91,6 +92,10 @@ export interface InboxesOptions {
   readonly isOnline: (account: string) => boolean;
   /** How long a message waits for an agent before it goes back, in milliseconds; null: never. */
   readonly queueTime: number | null;
+  /** The accounts of people and admins. */
+  readonly accounts: Pick<AccountDirectory, "find">;
+  /** Tells people of their messages that came back. */
+  readonly returns: Pick<ReturnNotices, "take">;
   /** The account of the bridge. The bridge reports its own messages and their speakers itself. */
   readonly bridgeNick: string;
   /** Null if messages are kept in memory only. */
@@ -382,9 +387,9 @@ export class Inboxes {
     { account, via, time }: Incoming,
     state: "queued" | "delivered",
   ): Tracking {
-    const { roster, queueTime } = this.#options;
+    const { accounts, queueTime } = this.#options;
     const sending = this.#sending;
-    const speaker = account === null || via !== undefined ? null : roster.find(account);
+    const speaker = account === null || via !== undefined ? null : accounts.find(account);
     const senderId = sending?.senderId ?? speaker?.id ?? null;
     if (kind === "mention") return { senderId, clientId: null, expiresAt: null };
     const clientId = sending?.clientId ?? null;
@@ -451,7 +456,7 @@ export class Inboxes {
     await this.flush();
   }
 
-  /** Puts an entry about a message that came back into its sender's inbox. */
+  /** Tells the sender of a message that it came back: an agent in its inbox. */
   async #returnTo(
     { agent, message: { id, text }, why }: {
       readonly agent: RosterEntry;
@@ -460,11 +465,13 @@ export class Inboxes {
     },
     { senderId }: Tracking,
   ): Promise<void> {
-    const { roster, scheduler, log } = this.#options;
+    const { roster, scheduler, log, returns } = this.#options;
     const sender = senderId === null ? null : roster.get(senderId);
     log.info("A message came back", { to: agent.nick, from: sender?.nick ?? senderId, why });
-    if (sender === null) return;
+    if (senderId === null) return;
     const quoted = text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text;
+    const sentence = `"${agent.nick}" did not get your message, because ${why}: ${quoted}`;
+    if (sender === null) return returns.take({ agent, senderId, text: sentence });
     const message: AddressedText = {
       id: `bounce-${id}`,
       kind: "bounce",
@@ -472,7 +479,7 @@ export class Inboxes {
       account: null,
       channel: null,
       message: id,
-      text: `"${agent.nick}" did not get your message, because ${why}: ${quoted}`,
+      text: sentence,
     };
     const arrival = {
       message,

@@ -20,6 +20,7 @@ export {
 } from "./entry.ts";
 export { forgetStoredInboxes, InboxStore, type InboxStoreOptions } from "./inbox_store.ts";
 export { INBOX_CAPACITY, type InboxCounts } from "./inbox.ts";
+export { type Returned, ReturnNotices, type ReturnWays } from "./return_notices.ts";
 export {
   type AcknowledgedEntries,
   type Acknowledgement,

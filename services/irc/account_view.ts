@@ -1,6 +1,6 @@
 /** What the embedding program reads and changes for an account, with or without a connection. */
 
-import { joinLines, repliedTo, timeOf } from "./outbound.ts";
+import { joinLines, Outbound, repliedTo, timeOf } from "./outbound.ts";
 import { STATUSES } from "./channels/modes.ts";
 import { foldCase } from "./protocol/names.ts";
 import { HistoryKind, type HistoryPart } from "./history/store.ts";
@@ -113,6 +113,25 @@ export class AccountView {
     return found.map(({ title, time }) => ({ nick: title, time }))
       .filter(({ nick }) => foldCase(nick) !== foldCase(identity.nick))
       .sort((one, other) => other.time - one.time);
+  }
+
+  /** Adds a notice of the server to the conversation of an account with another, and returns it. */
+  note(other: UserIdentity, to: UserIdentity, text: string): PrivateMessage {
+    const [sender, receiver] = [
+      possibleClient(this.#state, other),
+      possibleClient(this.#state, to),
+    ];
+    const { tags } = this.#state.messageFrom(sender, "NOTICE", { params: [to.nick], text });
+    const message = new Outbound({
+      source: this.#state.serverName,
+      command: "NOTICE",
+      params: [to.nick],
+      tags: { ...tags, account: null, bot: false },
+      text,
+    });
+    this.#state.history.recordBetween(sender, receiver, message);
+    const { msgid: id = "" } = tags;
+    return { id, nick: this.#state.serverName, account: null, text, time: timeOf(tags) };
   }
 
   /** Adds messages to the history of two accounts, of which one is absent, and returns them. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { until } from "../support/until.ts";
 import { anAgent } from "../support/services.ts";
 import { messagesOf, withChat } from "../support/chat.ts";
 
@@ -333,6 +334,32 @@ Deno.test("a conversation with an absent agent and with an absent person is kept
     assert.match(nobody.text, /There is no agent or IRC user named "nobody"/);
     assert.match(nobody.html, />hello\?<\/textarea>/);
     assert.equal((await person.get("/messages/a%20b")).status, 400);
+  }));
+
+Deno.test("a person learns of a message that came back, in the conversation and on IRC", () =>
+  withChat(async ({ person, api, connect, logIn }) => {
+    const { clock, privateFeed } = api.services;
+    await anAgent(api.services, "scout");
+    await person.post("/messages/scout", { action: "say", text: "are you there?" });
+    clock.advance(72 * 60 * 60 * 1000);
+    await until(() => {
+      // What is due at once runs with the next step of the clock.
+      clock.advance(1000);
+      return privateFeed.received("ann").length > 0;
+    });
+    const why = '"scout" did not get your message, because it was away for 72 hours';
+    const ann = await logIn("ann");
+    assert.match((await ann.see("/")).text, /Written to you scout unread/);
+    const { text, html } = await ann.see("/messages/scout");
+    assert.match(text, new RegExp(`${why}: are you there\\?`));
+    assert.equal(messagesOf(html).length, 2);
+    const client = await connect("ann", MARKING);
+    await client.expect(new RegExp(` NOTICE ann :${why}: are you there\\?$`));
+    client.send("QUIT");
+    await client.expect(/^ERROR/);
+    const again = await connect("ann", MARKING);
+    await again.sync();
+    assert.ok(!again.lines.some((line) => line.includes("are you there")), "it is told once");
   }));
 
 Deno.test("a guest is led to the login, and a page without the bridge says so", () =>

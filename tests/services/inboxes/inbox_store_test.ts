@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Inboxes, InboxStore } from "../../../services/inboxes/mod.ts";
+import { Inboxes, InboxStore, ReturnNotices } from "../../../services/inboxes/mod.ts";
 import { Invalid, Unavailable } from "../../../services/errors.ts";
 import { OPERATOR } from "../../../services/identity/mod.ts";
 import { anAgent, BY_OPERATOR, type TestServices, withServices } from "../../support/services.ts";
@@ -23,12 +23,18 @@ async function restarted(services: TestServices, age: number | null = null): Pro
 }
 
 function withStore(
-  { agents: { roster }, clock: scheduler, identity, log }: TestServices,
+  { agents: { roster }, accounts, clock: scheduler, identity, log }: TestServices,
   store: InboxStore,
 ) {
   const hears = () => true;
-  const shared = { identity, roster, scheduler, log, bridgeNick: "bridge", hears, store };
-  return new Inboxes({ ...shared, isOnline: () => false, queueTime: 3 * DAY });
+  const returns = new ReturnNotices(accounts);
+  const shared = { identity, roster, accounts, returns, scheduler, log, hears, store };
+  return new Inboxes({
+    ...shared,
+    bridgeNick: "bridge",
+    isOnline: () => false,
+    queueTime: 3 * DAY,
+  });
 }
 
 /** Says something to the agent alone, over IRC. */
