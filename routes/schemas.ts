@@ -94,7 +94,7 @@ export function wholeNumber(description: string, minimum: number, maximum: numbe
 
 /** The query parameter to wait for news. */
 export const waitSchema = wholeNumber(
-  "Seconds to wait if there is nothing yet",
+  "Seconds to wait if there is nothing yet; 10 or more may end up to a second early",
   0,
   MAX_WAIT_SECONDS,
 );

@@ -1,7 +1,7 @@
 import { HttpClient, type Login } from "../client/mod.ts";
 import { delay } from "../delay.ts";
 import { inParallel } from "../parallel.ts";
-import { measure, type Measured } from "../process_usage.ts";
+import { measure } from "../process_usage.ts";
 import { MusterProcess } from "../servers/mod.ts";
 import type { Scenario } from "../scenario.ts";
 import { PARALLEL_CLIENTS } from "./members.ts";
@@ -9,11 +9,8 @@ import { PARALLEL_CLIENTS } from "./members.ts";
 /** The longest wait that a request may ask for, in seconds; each agent asks again after it. */
 const WAIT_SECONDS = 60;
 
-/** How long the server is watched before anybody waits, in seconds. */
-const ALONE_SECONDS = 20;
-
-/** How long after the work of the preparation nothing is measured, in milliseconds. */
-const SETTLING_MS = 10_000;
+/** How long the server settles first: every agent has asked again, and garbage is collected. */
+const SETTLING_SECONDS = 75;
 
 /** The aim for all agents together, in percent of a core. */
 const AIM = 1;
@@ -24,36 +21,34 @@ export const IDLE_INBOXES: Scenario = {
   anyIrcServer: false,
   describe: ({ waiting }) =>
     `${waiting} agents wait on their inboxes with wait_seconds=${WAIT_SECONDS}, and ask again at ` +
-    `its end; processor time over ${WAIT_SECONDS} s, and before over ${ALONE_SECONDS} s`,
+    `its end; processor time over ${WAIT_SECONDS} s, after ${SETTLING_SECONDS} s`,
   measure: async ({ waiting: count }) => {
     await using server = await MusterProcess.start();
     const logins = await server.createLogins(
       Array.from({ length: count }, (_, index) => `agent${index}`),
     );
-    await delay(SETTLING_MS);
-    const alone = await measure(server.pid, () => delay(ALONE_SECONDS * 1000));
     using readers = await InboxReaders.open(server, logins);
-    await delay(SETTLING_MS);
+    await delay(SETTLING_SECONDS * 1000);
     const before = readers.answers;
     const waiting = await measure(server.pid, () => delay(WAIT_SECONDS * 1000));
     const renewals = readers.answers - before;
     readers.check();
     return [
-      { name: "server CPU", value: percentOf(waiting), unit: "% of a core", aim: AIM },
-      { name: "server CPU without them", value: percentOf(alone), unit: "% of a core" },
+      {
+        name: "server CPU",
+        value: 100 * waiting.serverSeconds / waiting.seconds,
+        unit: "% of a core",
+        aim: AIM,
+      },
       { name: "waits that end", value: renewals / waiting.seconds, unit: "/s" },
       {
         name: "server CPU per wait",
-        value: (percentOf(waiting) - percentOf(alone)) / 100 * waiting.seconds * 1e6 / renewals,
+        value: waiting.serverSeconds * 1e6 / renewals,
         unit: "µs",
       },
     ];
   },
 };
-
-function percentOf({ serverSeconds, seconds }: Measured<unknown>): number {
-  return 100 * serverSeconds / seconds;
-}
 
 /** Agents of which each waits on its own inbox, always, over a connection that it keeps. */
 class InboxReaders implements Disposable {

@@ -36,7 +36,8 @@ export function authenticate(
 ) {
   const sources = new Set(accepted);
   return createMiddleware<AppEnv>(async (context, next) => {
-    if (context.get("principal") !== undefined) return await next();
+    // None of these waits for `next`: a request may wait for a minute, and what waits costs memory.
+    if (context.get("principal") !== undefined) return next();
     const credential = credentialOf(context.req, sources);
     if (credential !== null) {
       const { endings } = identity;
@@ -44,18 +45,18 @@ export function authenticate(
       context.set("principal", principal);
       context.set("proof", { credential, endings });
       context.env.trust?.(principal);
-      return await next();
+      return next();
     }
     const session = sources.has("cookie") ? readSession(context, webSessions) : null;
     if (session === null && sources.has("guest") && !hasAuthorization(context.req)) {
       context.set("principal", GUEST);
-      return await next();
+      return next();
     }
     if (session === null) throw new Unauthorized(lacking(sources));
     context.set("principal", session.principal);
     context.set("session", session);
     if (session.renewed) setSessionCookies(context, session);
-    await next();
+    return next();
   });
 }
 

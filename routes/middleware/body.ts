@@ -25,7 +25,7 @@ export function jsonBody({ limits, onRead, isFile = () => false }: JsonBodyOptio
       setBody(context, await reader.read(context.req.raw));
       await onRead?.(context);
     }
-    await next();
+    return next();
   });
 }
 

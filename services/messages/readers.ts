@@ -5,6 +5,12 @@ import type { Logged, LoggedMessage, MessageLog } from "./message_log.ts";
 /** Longest wait of a reader for a message. */
 const MAX_WAIT_SECONDS = 60;
 
+/** The ends of long waits are multiples of this, in milliseconds. */
+const STEP = 1000;
+
+/** Shorter waits end when they should, in milliseconds. */
+const LONG = 10_000;
+
 /** Selects the messages for a reader. */
 export interface MessageQuery {
   /** 1 to the log's capacity, which is the default. */
@@ -64,13 +70,12 @@ export class MessageReaders {
     const { since, limit, waitSeconds = 0, signal } = query;
     const messages = log.read(since, limit);
     if (messages.length > 0 || waitSeconds === 0 || signal?.aborted) return messages;
-    return (await this.#next(log, waitSeconds * 1000, signal)).slice(0, limit);
+    return this.#next(log, query);
   }
 
   async #next<Message extends LoggedMessage>(
     log: MessageLog<Message>,
-    milliseconds: number,
-    signal: AbortSignal | undefined,
+    { limit, waitSeconds = 0, signal }: MessageQuery & { readonly limit: number },
   ): Promise<Logged<Message>[]> {
     const { scheduler, max } = this.#options;
     if (this.#waiting >= max) throw new TooMany("Too many readers wait for messages");
@@ -84,7 +89,8 @@ export class MessageReaders {
       },
       end: () => resolve(),
     });
-    const cancelTimer = scheduler.after(milliseconds, resolve);
+    const length = lengthOf(waitSeconds * 1000, scheduler.now());
+    const cancelTimer = scheduler.after(length, resolve);
     const onAbort = () => resolve();
     signal?.addEventListener("abort", onAbort);
     await promise;
@@ -92,8 +98,16 @@ export class MessageReaders {
     cancelTimer();
     unfollow();
     this.#waiting--;
-    return messages;
+    return messages.slice(0, limit);
   }
+}
+
+/**
+ * How long a reader really waits. Long waits end up to a step early, together with others: agents
+ * that wait for nothing ask again at the same moment, and the program sleeps in between.
+ */
+function lengthOf(milliseconds: number, now: number): number {
+  return milliseconds < LONG ? milliseconds : milliseconds - (now + milliseconds) % STEP;
 }
 
 function checkRange(name: string, value: number, least: number, most: number): void {
