@@ -68,15 +68,8 @@ export class MessageReaders {
     query: MessageQuery & { readonly limit: number },
   ): Promise<Logged<Message>[]> {
     const { since, limit, waitSeconds = 0, signal } = query;
-    const messages = log.read(since, limit);
-    if (messages.length > 0 || waitSeconds === 0 || signal?.aborted) return messages;
-    return this.#next(log, query);
-  }
-
-  async #next<Message extends LoggedMessage>(
-    log: MessageLog<Message>,
-    { limit, waitSeconds = 0, signal }: MessageQuery & { readonly limit: number },
-  ): Promise<Logged<Message>[]> {
+    const kept = log.read(since, limit);
+    if (kept.length > 0 || waitSeconds === 0 || signal?.aborted) return kept;
     const { scheduler, max } = this.#options;
     if (this.#waiting >= max) throw new TooMany("Too many readers wait for messages");
     this.#waiting++;

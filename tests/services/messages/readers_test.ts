@@ -7,7 +7,7 @@ async function answeredAfter(waitSeconds: number, startsAt: number): Promise<num
   const scheduler = new TestScheduler();
   scheduler.advance(startsAt - scheduler.now() % 1000);
   const readers = new MessageReaders({ scheduler, max: 1 });
-  const log = new MessageLog<LoggedMessage>({ capacity: 1, onFailure: assert.fail });
+  const log = new MessageLog<LoggedMessage>({ capacity: 1, onFailure: () => assert.fail() });
   const asked = scheduler.now();
   const waiting = readers.read(log, { limit: 1, waitSeconds });
   while (readers.waiting === 1) {
