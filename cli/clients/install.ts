@@ -71,6 +71,9 @@ export async function install(clientName: string, options: InstallOptions): Prom
       ? `${client.title} already has this entry`
       : `${client.title} finds muster when it starts again`,
   );
+  if (edits.length > 1 && clientName === "codex") {
+    print("Codex runs new hooks only after you have looked at them with its command /hooks");
+  }
   if (installation.agent === null || launch.kind === "http") tellOfToken(installation);
 }
 

@@ -6,8 +6,11 @@ import { headersFor } from "./headers.ts";
 import { readLines, TOO_LONG } from "./lines.ts";
 import { ToolsWatch } from "./tools_watch.ts";
 
-/** Most messages that are answered at the same time; then the next line waits. */
-const MAX_PENDING = 64;
+/** Most messages that are answered at the same time; the next ones wait for their turn. */
+const MAX_ANSWERED = 64;
+
+/** Most messages that are answered or wait; then the next line is not read. */
+const MAX_PENDING = 256;
 
 /** How often to look for a change of the client's tools, in milliseconds. */
 const WATCH_INTERVAL = 60_000;
@@ -76,6 +79,9 @@ class StdioServer {
   /** The revision that `initialize` agreed on. */
   #revision: string | null = null;
   #failure: { readonly error: unknown } | null = null;
+  #answered = 0;
+  /** Begins the answers that wait for their turn. */
+  readonly #turns: (() => void)[] = [];
   /** The last line; the next one waits for it. */
   #written: Promise<void> = Promise.resolve();
 
@@ -142,11 +148,25 @@ class StdioServer {
   #answer(line: string, message: unknown, opens: boolean): Promise<void> {
     const cancel = new AbortController();
     const pending = { ids: idsOf(message), cancel };
-    const answered = this.#exchange(line, message, pending, opens).catch((error) => {
+    const exchange = () => this.#exchange(line, message, pending, opens);
+    const answered = this.#inTurn(exchange, cancel.signal).catch((error) => {
       this.#failure ??= { error };
     }).finally(() => this.#pending.delete(answered));
     this.#pending.set(answered, pending);
     return answered;
+  }
+
+  /** Runs an exchange when fewer than {@link MAX_ANSWERED} run, unless it is cancelled before. */
+  async #inTurn(exchange: () => Promise<void>, cancelled: AbortSignal): Promise<void> {
+    if (this.#answered < MAX_ANSWERED) this.#answered++;
+    else await new Promise<void>((resolve) => this.#turns.push(resolve));
+    try {
+      if (!cancelled.aborted) await exchange();
+    } finally {
+      const next = this.#turns.shift();
+      if (next === undefined) this.#answered--;
+      else next();
+    }
   }
 
   async #exchange(

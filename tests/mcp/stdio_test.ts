@@ -77,3 +77,38 @@ Deno.test("a client of the oldest revision gets what the contract fixes, and no 
   assert.equal(client.lines.length, 1);
   assert.deepEqual(JSON.parse(client.lines[0] ?? "").result.capabilities, { tools: {} });
 });
+
+Deno.test("cancelled calls make room for the next ones, however many wait", async () => {
+  const calls = Array.from({ length: 80 }, (_, index) => `wait-${index}`);
+  const cancel = (requestId: string) => ({
+    jsonrpc: "2.0",
+    method: "notifications/cancelled",
+    params: { requestId },
+  });
+  const messages = [
+    ...calls.map((id) => ({ jsonrpc: "2.0", id, method: "tools/call" })),
+    ...calls.map(cancel),
+    { jsonrpc: "2.0", id: "last", method: "ping" },
+  ];
+  const lines: string[] = [];
+  let [running, most] = [0, 0];
+  await serveStdio({
+    input: ReadableStream.from(
+      messages.map((message) => new TextEncoder().encode(`${JSON.stringify(message)}\n`)),
+    ),
+    write: (line) => {
+      lines.push(line);
+      return Promise.resolve();
+    },
+    deliver: async ({ body, signal }) => {
+      const { id } = JSON.parse(body);
+      if (id === "last") return Response.json({ jsonrpc: "2.0", id, result: {} });
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      running--;
+      return Response.json({ jsonrpc: "2.0", id, result: { content: [], isError: true } });
+    },
+  });
+  assert.deepEqual(lines.map((line) => JSON.parse(line).id), ["last"]);
+  assert.deepEqual([running, most], [0, 64]);
+});
