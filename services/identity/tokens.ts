@@ -188,14 +188,21 @@ export class Tokens implements Directory {
   /**
    * Creates a token for the account that asks for it.
    *
-   * @throws Conflict if it has as many as it may make; otherwise like {@link create}
+   * A page that shows a new token makes no second one when it is loaded again: names differ.
+   *
+   * @throws Conflict if it has as many as it may make, or one of this name; otherwise like
+   * {@link create}
    */
   async createOwn(request: TokenRequest, caller: Caller): Promise<IssuedToken> {
     const { id, name: owner } = caller.principal;
-    const own = [...this.#byHash.values()].filter(({ ownerId }) => ownerId === id).length;
+    const now = this.#clock();
+    const own = [...this.#byHash.values()].filter(({ ownerId }) => ownerId === id);
     const making = this.#making.get(id ?? "") ?? 0;
-    if (id === null || own + making >= MOST_OWN_TOKENS) {
-      throw new Conflict(`You have ${own} tokens: revoke one that you no longer use`);
+    if (id === null || own.length + making >= MOST_OWN_TOKENS) {
+      throw new Conflict(`You have ${own.length} tokens: revoke one that you no longer use`);
+    }
+    if (own.some(({ name, expiresAt }) => name === request.name && (expiresAt ?? Infinity) > now)) {
+      throw new Conflict(`You have a token "${request.name}": revoke it, or choose another name`);
     }
     this.#making.set(id, making + 1);
     try {

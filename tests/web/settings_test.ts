@@ -177,6 +177,8 @@ Deno.test("a person makes and revokes own tokens, and changes the password", asy
     const [listed] = await api.services.tokens.list(own);
     const revoke = { action: "revoke", id: listed?.id ?? "" };
     assert.match((await person.see("/account")).text, /laptop of ann read, write/);
+    const again = await person.post("/account", form);
+    assert.deepEqual([again.status, /You have a token/.test(again.text)], [409, true]);
     assert.equal((await (await addPerson("bob")).post("/account", revoke)).status, 404);
     assert.doesNotMatch((await admin.see("/account")).text, /laptop of ann/);
     assert.match((await person.post("/account", revoke)).text, /The token is revoked/);
@@ -227,7 +229,9 @@ Deno.test("a person has a bounded number of own tokens", async () => {
       await api.services.tokens.create({ ...request, name: `token ${i}` }, BY_OPERATOR);
     }
     const form = { action: "create", name: "one more", scopes: ["read"], expires: "" };
-    const atOnce = await Promise.all([1, 2, 3].map(() => person.post("/account", form)));
+    const atOnce = await Promise.all(
+      ["a", "b", "c"].map((name) => person.post("/account", { ...form, name })),
+    );
     assert.deepEqual(atOnce.map(({ status }) => status).sort(), [201, 409, 409]);
     const refused = await person.post("/account", form);
     assert.deepEqual([refused.status, /revoke one/.test(refused.text)], [409, true]);
