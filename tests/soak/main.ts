@@ -7,6 +7,8 @@
  *
  * `deno task soak inboxes [KILLS] [SEED]`: the same for messages that agents read and acknowledge.
  *
+ * `deno task soak questions [KILLS] [SEED]`: the same for questions, their answers and deadlines.
+ *
  * `deno task soak team [MINUTES]`: twenty agents and two people use the real program for ten
  * minutes, and every bot must be seen doing its part. `team-network`: the same on InspIRCd with
  * Atheme.
@@ -16,6 +18,7 @@
 import { live, type Measured, typical } from "./days.ts";
 import { deliver } from "./inboxes.ts";
 import { soak } from "./kills.ts";
+import { decide } from "./questions.ts";
 import { play } from "./team/play.ts";
 
 const [first, ...rest] = Deno.args;
@@ -23,6 +26,7 @@ const numbers = rest.map(wholeNumber);
 const [kills = 200, seed = Date.now() % 2 ** 31] = numbers;
 if (first === "kills") await kill(kills, seed);
 else if (first === "inboxes") await killReaders(kills, seed);
+else if (first === "questions") await killAskers(kills, seed);
 else if (first === "team") await playTeam(numbers[0] ?? 10, false);
 else if (first === "team-network") await playTeam(numbers[0] ?? 10, true);
 else await serve(Math.max(3, wholeNumber(first ?? "72")));
@@ -68,6 +72,16 @@ async function killReaders(kills: number, seed: number): Promise<void> {
     say(`kill ${tally.kills} of ${kills}: ${tally.sent} messages sent, none lost, none back`);
   });
   say(`${kills} kills, ${sent} messages, ${acknowledged} acknowledged: none lost, none back`);
+}
+
+async function killAskers(kills: number, seed: number): Promise<void> {
+  say(`seed ${seed}`);
+  const { asked, ended, expired } = await decide(kills, seed, (tally) => {
+    say(`kill ${tally.kills} of ${kills}: ${tally.asked} questions asked, no end lost or changed`);
+  });
+  say(
+    `${kills} kills, ${asked} questions, ${ended} ended, ${expired} by their deadline: once each`,
+  );
 }
 
 async function playTeam(minutes: number, onNetwork: boolean): Promise<void> {
