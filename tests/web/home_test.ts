@@ -260,3 +260,46 @@ Deno.test("agents stand by state, and those who only read cannot act", async () 
     assert.doesNotMatch((await person.see("/")).text, /Wait for me/);
   });
 });
+
+Deno.test("home tells what concerns people, and each thing once", async () => {
+  await withWeb(async (web) => {
+    await letWrite(web);
+    const { api: { services }, admin, person, answer, caller } = web;
+    await services.hosting.projects.change("demo", { description: "Other words" }, BY_OPERATOR);
+    await answer("POST /api/workspaces/create", { as: caller, body: { name: "fix" } });
+    for (const visitor of [admin, person]) {
+      const { text } = await visitor.see("/");
+      const [, happened = ""] = text.split("What happened");
+      assert.doesNotMatch(happened, /changed the settings|logged in|Create new branch/);
+    }
+    assert.match((await person.see("/")).text, /created the workspace fix in demo/);
+    const { text } = await admin.see("/events");
+    assert.match(text, /changed the settings/);
+    assert.match(text, /Create new branch named "workspace\/fix"/);
+  });
+});
+
+Deno.test("fields suggest names: agents to everybody, people and projects to admins", async () => {
+  await withWeb(async (web) => {
+    await anAgent(web.api.services, "zed-1");
+    const suggested = ({ html }: { html: string }, id: string) => {
+      const [, list = ""] = new RegExp(`<datalist id="${id}-names">(.*?)</datalist>`).exec(html) ??
+        [];
+      return Array.from(list.matchAll(/value="([^"]*)"/g), ([, name]) => name);
+    };
+    const agents = web.api.services.accounts.names("agent");
+    const everybody = [...agents, "admin", "ann"].sort();
+    const tokens = await web.admin.see("/settings/tokens");
+    assert.ok(agents.includes("zed-1"));
+    assert.deepEqual(suggested(tokens, "owner"), everybody);
+    assert.deepEqual(suggested(tokens, "project"), ["demo"]);
+    const halt = await web.admin.see("/halt");
+    assert.deepEqual(suggested(halt, "agent"), agents);
+    const members = await web.admin.see("/projects/demo/settings/members");
+    assert.deepEqual(suggested(members, "name"), everybody);
+    await web.api.services.hosting.projects.setMember("demo", "ann", "admin", BY_OPERATOR);
+    const reviews = await askForReview(web, "Look");
+    const review = await web.person.see(`/projects/demo/reviews/${reviews}`);
+    assert.deepEqual(suggested(review, "reviewers"), agents);
+  });
+});
