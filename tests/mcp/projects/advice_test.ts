@@ -25,6 +25,20 @@ Deno.test("the prompt for a review holds its diff, and fails if there is no such
   });
 });
 
+Deno.test("the prompt for a shift tells each caller what it may do", async () => {
+  await withTools(async (test) => {
+    const ask = async (as: string) => {
+      const params = { name: "start_shift", arguments: {} };
+      const { messages: [message] } = await test.rpc("prompts/get", params, as) as Prompt;
+      return message?.content.text ?? "";
+    };
+    assert.match(await ask(test.caller), /## Your inbox\n\n[^]*Then claim one open ticket/);
+    const reader = await ask(await test.token({ owner: "caller", scopes: ["read"] }));
+    assert.match(reader, /## Your inbox[^]*\n\nYou may read here, and change nothing\.$/);
+    assert.doesNotMatch(await ask(test.operator), /Your inbox|required/);
+  });
+});
+
 Deno.test("a refused verdict or merge says how a review gets its approval", async () => {
   await withTools(async (test) => {
     const id = await openReview(test);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { withTools } from "./support.ts";
+import { type ToolResult, withTools } from "./support.ts";
 
 Deno.test("tickets: the tools say the same as the routes", async () => {
   await withTools(async (test) => {
@@ -30,6 +30,25 @@ Deno.test("tickets: the tools say the same as the routes", async () => {
     assert.match(await test.fail("update_ticket", { uuid }), /^No fields to update/);
     assert.match(await test.fail("get_ticket", { uuid: "ffff" }), /search_code/);
     assert.match(await test.fail("create_ticket", { title: "x" }), /"body"/);
+  });
+});
+
+Deno.test("unclaimed tickets are read on to the last", async () => {
+  await withTools(async (test) => {
+    for (const title of ["one", "two", "three"]) {
+      await test.use("create_ticket", { title, body: "" });
+    }
+    const read: string[] = [];
+    let next: object | undefined = { unclaimed: true, limit: 2 };
+    for (let calls = 0; next !== undefined; calls++) {
+      assert.ok(calls < 3);
+      const { data }: ToolResult = await test.use("list_tickets", next);
+      read.push(...data.tickets.map(({ title }: { title: string }) => title));
+      next = data.next === undefined ? undefined : { ...next, ...data.next };
+    }
+    assert.deepEqual(read, ["three", "two", "one"]);
+    const { tickets } = await test.answer("GET /api/tickets/unclaimed?offset=2");
+    assert.deepEqual(tickets.map(({ title }: { title: string }) => title), ["one"]);
   });
 });
 
