@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { AGENT_INBOX } from "./agent_inbox.ts";
+import { AGENT_SLOTS } from "./agent_slots.ts";
 import { ApiClient, Refused } from "./client.ts";
 import { loginLines } from "../services/agents/mod.ts";
 import type { Command, Group, Option } from "./command_line/mod.ts";
@@ -10,15 +12,7 @@ import {
   JSON_OPTION,
   URL_OPTION,
 } from "./options.ts";
-import {
-  CommandFailed,
-  print,
-  printError,
-  printFields,
-  printJson,
-  table,
-  visible,
-} from "./output.ts";
+import { CommandFailed, print, printError, printFields, printJson, table } from "./output.ts";
 
 interface DutyOptions extends CommandOptions {
   readonly type?: string;
@@ -41,13 +35,6 @@ const agentSchema = z.looseObject({
   last_seen: z.string().nullable(),
   messages_per_minute: z.number(),
   rate_limit: z.object({ messages_per_second: z.number(), burst: z.number() }).nullable(),
-});
-
-const inboxSchema = z.looseObject({
-  from: z.string(),
-  channel: z.string().nullable(),
-  text: z.string(),
-  timestamp: z.string(),
 });
 
 type Agent = z.infer<typeof agentSchema>;
@@ -98,29 +85,6 @@ async function showAgent(nick: string, options: CommandOptions): Promise<void> {
       rate === null ? "the general limit" : `${rate.messages_per_second}/s, ${rate.burst} at once`,
     ],
   ]);
-}
-
-/** `muster agent inbox`: messages to an agent, and mentions of it. */
-async function showInbox(
-  nick: string,
-  { lines = 0, wait = 0, ...options }: CommandOptions & {
-    readonly lines?: number;
-    /** Seconds. */
-    readonly wait?: number;
-  },
-): Promise<void> {
-  const client = await ApiClient.connect(options);
-  const path = `/v1/agents/${encodeURIComponent(nick)}/messages`;
-  const query = `limit=${Math.max(lines, 1)}&wait_seconds=${wait}`;
-  const timeout = (wait + 30) * 1000;
-  const schema = z.array(inboxSchema);
-  const messages = await client.call("GET", `${path}?${query}`, schema, undefined, timeout);
-  if (options.json === true) return printJson(messages);
-  for (const { from, channel, text, timestamp } of messages) {
-    const time = timestamp.slice(0, 16).replace("T", " ");
-    const origin = channel === null ? from : `${from} in ${channel}`;
-    print(`${time} <${visible(origin)}> ${visible(text)}`);
-  }
 }
 
 function stateOf({ revoked, paused, online }: Agent): string {
@@ -343,27 +307,7 @@ export const AGENT: Group = {
       options: [JSON_OPTION, URL_OPTION],
       run: showAgent,
     },
-    {
-      name: "inbox",
-      summary: "print an agent's inbox: messages to it and mentions of it",
-      parameters: [NICK],
-      options: [
-        {
-          flags: "-n, --lines <count>",
-          summary: "most messages to print",
-          parse: checkCount,
-          default: 20,
-        },
-        {
-          flags: "--wait <seconds>",
-          summary: "longest wait for a first message, in seconds, at most 60",
-          parse: checkCount,
-        },
-        JSON_OPTION,
-        URL_OPTION,
-      ],
-      run: showInbox,
-    },
+    ...AGENT_INBOX,
     {
       name: "remove",
       aliases: ["delete"],
@@ -374,6 +318,7 @@ export const AGENT: Group = {
     },
     ...ACCESS,
     ...SPEECH,
+    AGENT_SLOTS,
   ],
   examples: [
     { line: "agent add scout --channels general", purpose: "Register an agent" },

@@ -186,6 +186,11 @@ export const COMMAND_LINE: CommandLine = {
           load: async () => (await import("./backend.ts")).BACKEND,
         },
         {
+          name: "llm",
+          summary: "what calls of language models took, and budgets",
+          load: async () => (await import("./llm.ts")).LLM,
+        },
+        {
           name: "policy",
           summary: "the settings of each bot",
           load: async () => (await import("./policy.ts")).POLICY,

@@ -21,6 +21,7 @@ export const PAGES: Readonly<Record<string, Loader>> = {
   "/settings/tokens": () => import("./pages/settings/tokens.tsx"),
   "/settings/policies": () => import("./pages/settings/policies.tsx"),
   "/settings/llm": () => import("./pages/settings/llm.tsx"),
+  "/settings/usage": () => import("./pages/settings/usage.tsx"),
   "/settings/bans": () => import("./pages/settings/bans.tsx"),
   "/settings/clients": () => import("./pages/settings/clients.tsx"),
   "/settings/webhooks": () => import("./pages/settings/webhooks.tsx"),

@@ -10,6 +10,7 @@ const ADMIN_PAGES = [
   "/settings/tokens",
   "/settings/policies",
   "/settings/llm",
+  "/settings/usage",
   "/settings/bans",
   "/settings/clients",
   "/settings/webhooks",
@@ -44,6 +45,7 @@ Deno.test("a form without the CSRF token changes nothing", async () => {
       ["/settings/tokens", { action: "rotate" }],
       ["/settings/policies?bot=warden", { action: "save", "field.burst": "3" }],
       ["/settings/llm", { action: "create", name: "forged", provider: "openai" }],
+      ["/settings/usage", { action: "setBudget", budget: "all.day", cost: "1" }],
       ["/settings/bans", { action: "ban", mask: "192.0.2.1", reason: "", seconds: "" }],
       ["/settings/webhooks", { action: "create", url: "https://example.com/", types: "" }],
     ];

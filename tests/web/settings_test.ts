@@ -84,6 +84,7 @@ Deno.test("LLM backends are added, asked for models, tried, changed and removed"
       });
       assert.match(tried.text, /You said <b>hello<\/b>/);
       assert.match(tried.html, /You said &lt;b&gt;hello/);
+      assert.match((await admin.see("/settings/usage")).text, /Agent Calls Failed.* admin 1 0 /s);
       const change = { action: "change", backend: "local", provider: "local", base_url };
       const changed = await admin.post(path, Object.assign({ block: "x-*" }, change));
       assert.match(changed.text, /local is changed/);
@@ -98,6 +99,28 @@ Deno.test("LLM backends are added, asked for models, tried, changed and removed"
   } finally {
     await provider.shutdown();
   }
+});
+
+Deno.test("budgets are set and removed, and an agent gets slots of its own", async () => {
+  await withWeb(async ({ admin, api: { services: { accounting, agents, slots } } }) => {
+    const path = "/settings/usage";
+    assert.match((await admin.see(`${path}?by=model`)).text, /No model was called/);
+    const form = { action: "setBudget", budget: "agent.caller.day", warn_percent: "90" };
+    assert.equal((await admin.post(path, form)).status, 400);
+    const set = await admin.post(path, Object.assign({ cost: "0.25", max_tokens: "" }, form));
+    assert.match(set.text, /The budget agent\.caller\.day is set.* 0\.00 of 0\.25 US dollars/s);
+    assert.equal((await accounting.budgets.list())[0]?.budget.warnPercent, 90);
+    const remove = { action: "removeBudget", budget: "agent.caller.day" };
+    assert.match((await admin.post(path, remove)).text, /is removed/);
+    assert.deepEqual(await accounting.budgets.list(), []);
+
+    const id = agents.roster.find("caller")?.id ?? "";
+    const fields = { action: "slots", claims: "2", workspaces: "", reviews: "", calls: "x" };
+    assert.equal((await admin.post("/agents/caller", fields)).status, 400);
+    await admin.post("/agents/caller", Object.assign({}, fields, { calls: "" }));
+    assert.equal(slots.of(id).own.claims, 2);
+    assert.match((await admin.see("/agents/caller")).text, /Claimed tickets .*Now: 2/s);
+  });
 });
 
 Deno.test("webhooks of the server are made, tested, turned off and removed", async () => {

@@ -1,7 +1,8 @@
 import type { Child } from "hono/jsx";
-import { type Agent, pauseSchema } from "../../services/agents/mod.ts";
+import { type Agent, pauseSchema, slotsSchema } from "../../services/agents/mod.ts";
 import type { AgentWorkload } from "../../services/attention/mod.ts";
 import { NotFound } from "../../services/errors.ts";
+import { acknowledgementOf } from "../../services/inboxes/mod.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { AgentControls } from "../parts/agent_controls.tsx";
 import { rateOf } from "../parts/agent_forms.tsx";
@@ -11,6 +12,7 @@ import { MessageText } from "../parts/chat/message.tsx";
 import { channelPath } from "../parts/chat/written.ts";
 import { requireTypedName } from "../parts/confirm.tsx";
 import { EventSentence } from "../parts/event_sentence.tsx";
+import { ButtonForm } from "../parts/form.tsx";
 import { Empty } from "../parts/lists.tsx";
 import { requireAdmin } from "../parts/require_admin.ts";
 import { Time } from "../parts/time.tsx";
@@ -23,7 +25,7 @@ const SHOWN = 20;
 export const page = definePage({
   opens: "session",
   show,
-  actions: { pause, resume, rate, rotate, revoke, remove },
+  actions: { pause, resume, rate, slots, acknowledge, rotate, revoke, remove },
 });
 
 async function show(visit: Visit): Promise<View> {
@@ -72,7 +74,7 @@ async function show(visit: Visit): Promise<View> {
               </ol>
             )}
           </section>
-          {inbox !== null && <InboxView messages={inbox} />}
+          {inbox !== null && <InboxView visit={visit} messages={inbox} />}
         </div>
         <div>
           <Facts visit={visit} agent={agent} />
@@ -203,7 +205,11 @@ async function readInbox(visit: Visit, { nick }: Agent) {
   return await visit.services.inboxes.read(nick, query, visit.principal);
 }
 
-function InboxView({ messages }: { readonly messages: Awaited<ReturnType<typeof readInbox>> }) {
+function InboxView({ visit, messages }: {
+  readonly visit: Visit;
+  readonly messages: Awaited<ReturnType<typeof readInbox>>;
+}) {
+  const newest = messages.at(-1);
   return (
     <section aria-labelledby="inbox">
       <h2 id="inbox">Inbox</h2>
@@ -225,6 +231,14 @@ function InboxView({ messages }: { readonly messages: Awaited<ReturnType<typeof 
             ))}
           </ol>
         )}
+      {newest !== undefined && (
+        <ButtonForm
+          visit={visit}
+          action="acknowledge"
+          values={{ up_to: newest.id }}
+          label="Remove these and all before"
+        />
+      )}
     </section>
   );
 }
@@ -253,6 +267,32 @@ async function rate(visit: Visit): Promise<Leads> {
   const limit = rateOf(visit);
   await visit.services.agents.speechControls.setRate(visit.param("nick"), limit, visit.caller);
   return { to: here(visit), notice: limit === null ? "The general limit applies." : "Saved." };
+}
+
+/** Sets the agent's own limits; an empty field is no limit of its own. */
+async function slots(visit: Visit): Promise<Leads> {
+  requireAdmin(visit);
+  const limit = (field: string) => {
+    const text = visit.entered(field).trim();
+    return text === "" ? null : Number(text);
+  };
+  const request = visit.parse(slotsSchema, {
+    claims: limit("claims"),
+    workspaces: limit("workspaces"),
+    reviews: limit("reviews"),
+    calls: limit("calls"),
+  });
+  await visit.services.agents.speechControls.setSlots(visit.param("nick"), request, visit.caller);
+  return { to: here(visit), notice: "Saved." };
+}
+
+/** Removes what its inbox holds, up to an entry, in place of the agent. */
+async function acknowledge(visit: Visit): Promise<Leads> {
+  requireAdmin(visit);
+  const what = acknowledgementOf(undefined, visit.entered("up_to"));
+  const { acknowledged } = await visit.services.inboxes
+    .acknowledge(visit.param("nick"), what, visit.principal);
+  return { to: here(visit), notice: `${acknowledged} of its entries are removed.` };
 }
 
 /** Gives the agent a new passphrase, which is shown once. */

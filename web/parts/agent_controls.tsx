@@ -77,6 +77,7 @@ function ActiveControls({ visit, agent }: { readonly visit: Visit; readonly agen
         />
         <button type="submit">Set the rate</button>
       </Form>
+      <SlotsForm visit={visit} nick={nick} />
       <ConfirmForm
         visit={visit}
         action="rotate"
@@ -100,5 +101,38 @@ function ActiveControls({ visit, agent }: { readonly visit: Visit; readonly agen
         <p>Its passphrase, tokens, sessions and claims end at once. Its record stays.</p>
       </ConfirmForm>
     </div>
+  );
+}
+
+/** How much the agent may have at once. */
+function SlotsForm({ visit, nick }: { readonly visit: Visit; readonly nick: string }) {
+  const { agents, slots } = visit.services;
+  const agent = agents.roster.find(nick);
+  if (agent === null) return null;
+  const { own, limits } = slots.of(agent.id);
+  const field = (name: keyof typeof own, label: string) => (
+    <TextField
+      visit={visit}
+      name={name}
+      label={label}
+      value={own[name] === null ? "" : String(own[name])}
+      pattern="\d{1,9}"
+      hint={`Empty: that of its type or the general one. Now: ${limits[name]}`}
+    />
+  );
+  return (
+    <details class="confirm" data-dialog>
+      <summary>Slots …</summary>
+      <h3>What it may have at once</h3>
+      <Form visit={visit} action="slots" label="Slots">
+        {field("claims", "Claimed tickets")}
+        {field("workspaces", "Open workspaces")}
+        {field("reviews", "Reviews that wait")}
+        {field("calls", "Calls of models")}
+        <div class="row">
+          <button type="submit" class="primary">Save</button>
+        </div>
+      </Form>
+    </details>
   );
 }

@@ -5,6 +5,7 @@ const PARTS = [
   ["tokens", "Tokens"],
   ["policies", "Bots and policies"],
   ["llm", "LLM backends"],
+  ["usage", "Use of models"],
   ["bans", "Bans"],
   ["clients", "IRC clients"],
   ["webhooks", "Webhooks"],

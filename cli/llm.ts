@@ -1,0 +1,258 @@
+import { z } from "zod";
+import { ApiClient } from "./client.ts";
+import type { Group } from "./command_line/mod.ts";
+import { checkCount, type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
+import { CommandFailed, print, printJson, table, visible } from "./output.ts";
+import { dollars } from "../services/ledger/mod.ts";
+
+interface UsageOptions extends CommandOptions {
+  readonly by?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly agent?: string;
+  readonly project?: string;
+}
+
+interface CallsOptions extends CommandOptions {
+  readonly agent?: string;
+  readonly lines: number;
+}
+
+interface LimitOptions extends CommandOptions {
+  readonly cost?: string;
+  readonly tokens?: number;
+  readonly warn?: number;
+}
+
+const MICRO = 1_000_000;
+
+const sumsSchema = z.looseObject({
+  calls: z.number(),
+  failed: z.number(),
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+  cost_micro_usd: z.number(),
+  unpriced_calls: z.number(),
+});
+type Sums = z.infer<typeof sumsSchema>;
+
+const usageSchema = z.looseObject({
+  by: z.string(),
+  from: z.string(),
+  to: z.string(),
+  groups: z.array(sumsSchema.extend({ name: z.string() })),
+  left_out: z.number(),
+  total: sumsSchema,
+});
+
+const callSchema = z.looseObject({
+  agent: z.string(),
+  project: z.string().nullable(),
+  ticket: z.string().nullable(),
+  backend: z.string(),
+  model: z.string(),
+  outcome: z.string(),
+  input_tokens: z.number().nullable(),
+  output_tokens: z.number().nullable(),
+  cost_micro_usd: z.number().nullable(),
+  ended_at: z.string(),
+  milliseconds: z.number(),
+});
+
+const budgetSchema = z.looseObject({
+  budget: z.string(),
+  max_cost_micro_usd: z.number().nullable(),
+  max_tokens: z.number().nullable(),
+  warn_percent: z.number(),
+  spent_micro_usd: z.number(),
+  spent_tokens: z.number(),
+  state: z.string(),
+});
+type Budget = z.infer<typeof budgetSchema>;
+
+/** `muster llm usage`: sums of the calls of models. */
+async function showUsage(options: UsageOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const query = queryOf({
+    by: options.by,
+    from: options.from,
+    to: options.to,
+    agent: options.agent,
+    project: options.project,
+  });
+  const usage = await client.call("GET", `/v1/llm/usage${query}`, usageSchema);
+  if (options.json === true) return printJson(usage);
+  const { groups, total, by, left_out: left } = usage;
+  const rows = groups.map((group) => [visible(group.name) || "(none)", ...cellsOf(group)]);
+  const heads = ["CALLS", "FAILED", "TOKENS IN", "TOKENS OUT", "US DOLLARS"];
+  print(table([by.toUpperCase(), ...heads], [...rows, ["all", ...cellsOf(total)]]));
+  if (left > 0) print(`… and ${left} more, which are cheaper`);
+  const { unpriced_calls: unpriced } = total;
+  if (unpriced > 0) print(`The cost of ${unpriced} of the calls is not known`);
+}
+
+function cellsOf({ calls, failed, input_tokens: read, output_tokens: written, ...sums }: Sums) {
+  return [...[calls, failed, read, written].map(String), dollars(sums.cost_micro_usd)];
+}
+
+/** `muster llm calls`: single calls, the newest first. */
+async function listCalls({ agent, lines, ...options }: CallsOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const query = queryOf({ agent, limit: String(lines) });
+  const calls = await client.call("GET", `/v1/llm/calls${query}`, z.array(callSchema));
+  if (options.json === true) return printJson(calls);
+  const rows = calls.map((call) => [
+    call.ended_at.slice(0, 19).replace("T", " "),
+    call.agent,
+    call.ticket === null ? "" : `${call.project}/${call.ticket.slice(0, 10)}`,
+    visible(`${call.backend}/${call.model}`),
+    call.outcome,
+    String(call.input_tokens ?? "?"),
+    String(call.output_tokens ?? "?"),
+    call.cost_micro_usd === null ? "?" : dollars(call.cost_micro_usd),
+    `${call.milliseconds} ms`,
+  ]);
+  const heads = ["ENDED", "WHO", "TICKET", "MODEL", "OUTCOME", "IN", "OUT", "US DOLLARS", "TIME"];
+  print(table(heads, rows));
+}
+
+/** `muster llm budget list`. */
+async function listBudgets(options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const budgets = await client.call("GET", "/v1/llm/budgets", z.array(budgetSchema));
+  if (options.json === true) return printJson(budgets);
+  const rows = budgets.map((budget) => [
+    budget.budget,
+    limitOf(budget.spent_micro_usd, budget.max_cost_micro_usd, dollars),
+    limitOf(budget.spent_tokens, budget.max_tokens, String),
+    `${budget.warn_percent}%`,
+    budget.state,
+  ]);
+  print(table(["BUDGET", "US DOLLARS", "TOKENS", "WARNS AT", "STATE"], rows));
+}
+
+/** `muster llm budget set`: makes a budget, or replaces it. */
+async function setBudget(name: string, options: LimitOptions): Promise<void> {
+  const { cost, tokens, warn } = options;
+  if (cost === undefined && tokens === undefined) {
+    throw new CommandFailed("A budget needs --cost or --tokens", 2);
+  }
+  const client = await ApiClient.connect(options);
+  const set: Budget = await client.call("PUT", pathOf(name), budgetSchema, {
+    ...cost === undefined ? {} : { max_cost_micro_usd: microDollars(cost) },
+    ...tokens === undefined ? {} : { max_tokens: tokens },
+    ...warn === undefined ? {} : { warn_percent: warn },
+  });
+  if (options.json === true) return printJson(set);
+  print(`${set.budget} is ${set.state}`);
+}
+
+/** `muster llm budget remove`. */
+async function removeBudget(name: string, options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  await client.call("DELETE", pathOf(name), z.undefined());
+}
+
+function pathOf(budget: string): string {
+  return `/v1/llm/budgets/${encodeURIComponent(budget)}`;
+}
+
+function queryOf(values: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(values).filter((entry): entry is [string, string] =>
+    entry[1] !== undefined
+  );
+  return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
+}
+
+/** `0.42 of 5.00`; what is spent alone, if there is no limit. */
+function limitOf(spent: number, most: number | null, show: (amount: number) => string): string {
+  return most === null ? show(spent) : `${show(spent)} of ${show(most)}`;
+}
+
+/** Millionths of an amount in US dollars, such as `5` or `0.25`. */
+function microDollars(text: string): number {
+  if (!/^\d{1,9}(\.\d{1,6})?$/.test(text)) {
+    throw new CommandFailed(`"${text}" is no amount in US dollars, such as 5 or 0.25`, 2);
+  }
+  return Math.round(Number(text) * MICRO);
+}
+
+const BUDGET = { usage: "<budget>" };
+
+const BUDGETS: Group = {
+  commands: [
+    {
+      name: "list",
+      summary: "list the budgets, and what is spent of them",
+      options: [JSON_OPTION, URL_OPTION],
+      run: listBudgets,
+    },
+    {
+      name: "set",
+      summary: "make a budget, or replace it",
+      parameters: [BUDGET],
+      options: [
+        { flags: "--cost <usd>", summary: "most US dollars in the period, such as 5 or 0.25" },
+        { flags: "--tokens <count>", summary: "most tokens in the period", parse: checkCount },
+        { flags: "--warn <percent>", summary: "when it warns (default: 80)", parse: checkCount },
+        JSON_OPTION,
+        URL_OPTION,
+      ],
+      notes: [
+        "The name is all, type.TYPE, agent.NICK or project.SLUG, with .day or .month at its end.",
+      ],
+      run: setBudget,
+    },
+    {
+      name: "remove",
+      summary: "remove a budget",
+      parameters: [BUDGET],
+      options: [URL_OPTION],
+      run: removeBudget,
+    },
+  ],
+};
+
+/** `muster llm`: what calls of models take, and budgets. */
+export const LLM: Group = {
+  commands: [
+    {
+      name: "usage",
+      summary: "show what calls of models took, the most expensive first",
+      options: [
+        {
+          flags: "--by <what>",
+          summary: "agent, ticket, project, backend, model or day (default: agent)",
+        },
+        { flags: "--from <date>", summary: "the first day (default: 30 days in all)" },
+        { flags: "--to <date>", summary: "the last day (default: today)" },
+        { flags: "--agent <name>", summary: "only the calls of this agent, admin or bot" },
+        { flags: "--project <slug>", summary: "only calls for tickets of this project" },
+        JSON_OPTION,
+        URL_OPTION,
+      ],
+      run: showUsage,
+    },
+    {
+      name: "calls",
+      summary: "list calls of models, the newest first",
+      options: [
+        { flags: "--agent <name>", summary: "only the calls of this agent, admin or bot" },
+        {
+          flags: "-n, --lines <count>",
+          summary: "most calls to print",
+          parse: checkCount,
+          default: 20,
+        },
+        JSON_OPTION,
+        URL_OPTION,
+      ],
+      run: listCalls,
+    },
+    { name: "budget", summary: "budgets, which warn and then stop calls", ...BUDGETS },
+  ],
+  examples: [
+    { line: "llm usage --by model", purpose: "See which models cost most" },
+    { line: "llm budget set agent.scout.day --cost 5", purpose: "Let an agent spend $5 a day" },
+  ],
+};
