@@ -74,12 +74,13 @@ function inSmall(sizes: Sizes): Sizes {
   };
 }
 
-function describeFanout({ members, senders, messages, rounds }: Sizes): string {
+export function describeFanout({ members, senders, messages, rounds }: Sizes): string {
   return `${messages} messages of ${senders} senders to a channel of ${members}, ` +
     `median of ${rounds}`;
 }
 
-async function enter(
+/** Lets all members enter the channel. */
+export async function enter(
   server: IrcServerProcess,
   { members: count, senders }: Sizes,
   capabilities: readonly string[],
@@ -133,7 +134,8 @@ async function measureFanout(
   ];
 }
 
-async function fanOut(pid: number, members: Members, messages: number) {
+/** Sends a number of messages to all members, as fast as they are delivered. */
+export async function fanOut(pid: number, members: Members, messages: number) {
   const { all, senders } = members;
   const windows = Math.ceil(messages / senders.length / LINES_PER_WRITE);
   const ledger = new Ledger({

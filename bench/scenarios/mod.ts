@@ -3,6 +3,7 @@ import { FOSSIL_SCENARIOS } from "../fossil/mod.ts";
 import { HOSTING, HOSTING_LARGE, PAGES, SYNC } from "../hosting/mod.ts";
 import { ADMIN_LOGINS } from "./admin_logins.ts";
 import { FANOUT, LATENCY, PLAIN_FANOUT, SMALL_FANOUT } from "./channel_messages.ts";
+import { GUARDED_FANOUT } from "./guarded_fanout.ts";
 import { IDLE_INBOXES } from "./idle_inboxes.ts";
 import { IDLE, JOIN, LOGIN } from "./membership.ts";
 import { MCP_CALLS } from "./mcp_calls.ts";
@@ -18,6 +19,7 @@ export const SCENARIOS: readonly Scenario[] = [
   FANOUT,
   SMALL_FANOUT,
   PLAIN_FANOUT,
+  GUARDED_FANOUT,
   LATENCY,
   LOGIN,
   JOIN,
