@@ -2,10 +2,10 @@ import type { Price } from "./price.ts";
 
 /** What the prices below are, and where they come from. */
 export const PRICE_LIST_SOURCE = Object.freeze({
-  date: "2025-11-01",
+  date: "2026-11-23",
   pages: Object.freeze([
-    "https://openai.com/api/pricing/",
-    "https://www.anthropic.com/pricing",
+    "https://developers.openai.com/api/docs/pricing",
+    "https://platform.claude.com/docs/en/about-claude/pricing",
     "https://ai.google.dev/gemini-api/docs/pricing",
   ]),
 });
@@ -15,7 +15,31 @@ type Listed = readonly [models: readonly string[], ...prices: Pick<
   "input" | "output" | "cached_input" | "max_input_tokens"
 >[]];
 
+/**
+ * Without GPT-5.6 and GPT-6: OpenAI bills what they write to the cache at a rate of its own, and the
+ * ledger does not count these tokens. Longer inputs than the limits below cost more.
+ */
 const OPENAI: readonly Listed[] = [
+  [["gpt-5.5", "gpt-5.5-20*"], {
+    input: 5,
+    cached_input: 0.5,
+    output: 30,
+    max_input_tokens: 272_000,
+  }],
+  [["gpt-5.4", "gpt-5.4-20*"], {
+    input: 2.5,
+    cached_input: 0.25,
+    output: 15,
+    max_input_tokens: 272_000,
+  }],
+  [["gpt-5.4-mini", "gpt-5.4-mini-20*"], { input: 0.75, cached_input: 0.075, output: 4.5 }],
+  [["gpt-5.4-nano", "gpt-5.4-nano-20*"], { input: 0.2, cached_input: 0.02, output: 1.25 }],
+  [["gpt-5.2", "gpt-5.2-20*", "gpt-5.2-codex", "gpt-5.3-codex"], {
+    input: 1.75,
+    cached_input: 0.175,
+    output: 14,
+  }],
+  [["gpt-5.1", "gpt-5.1-20*"], { input: 1.25, cached_input: 0.125, output: 10 }],
   [["gpt-5", "gpt-5-20*"], { input: 1.25, cached_input: 0.125, output: 10 }],
   [["gpt-5-mini", "gpt-5-mini-20*"], { input: 0.25, cached_input: 0.025, output: 2 }],
   [["gpt-5-nano", "gpt-5-nano-20*"], { input: 0.05, cached_input: 0.005, output: 0.4 }],
@@ -33,7 +57,22 @@ const OPENAI: readonly Listed[] = [
   [["o3-mini", "o3-mini-20*"], { input: 1.1, cached_input: 0.55, output: 4.4 }],
 ];
 
+/** Without Claude Haiku 5.5, whose price depends on more than its tokens. */
 const ANTHROPIC: readonly Listed[] = [
+  // The page has a footnote to the price of its cache.
+  [["claude-fable-5-1"], { input: 10, output: 50 }],
+  [["claude-fable-5"], { input: 10, cached_input: 1, output: 50 }],
+  [["claude-opus-5-5"], { input: 4, cached_input: 0.2, output: 20 }],
+  [["claude-opus-5"], { input: 5, cached_input: 0.5, output: 25 }],
+  [["claude-opus-4-8", "claude-opus-4-7", "claude-opus-4-6"], {
+    input: 5,
+    cached_input: 0.5,
+    output: 25,
+    max_input_tokens: 200_000,
+  }],
+  [["claude-opus-4-5", "claude-opus-4-5-20*"], { input: 5, cached_input: 0.5, output: 25 }],
+  [["claude-sonnet-5-5", "claude-sonnet-5"], { input: 2, cached_input: 0.2, output: 10 }],
+  [["claude-sonnet-4-6"], { input: 3, cached_input: 0.3, output: 15, max_input_tokens: 200_000 }],
   [["claude-opus-4-1", "claude-opus-4-1-20*", "claude-opus-4-0", "claude-opus-4-20*"], {
     input: 15,
     cached_input: 1.5,
