@@ -2,6 +2,7 @@ import { z } from "zod";
 import { channelName, NICK_PATTERN } from "../irc/mod.ts";
 import { configuredPricesSchema } from "../ledger/prices/mod.ts";
 import { configuredBackendsSchema } from "../llm/catalog/mod.ts";
+import { otlpSchema } from "../telemetry/mod.ts";
 import { parseAddress } from "./address.ts";
 import { checkNetwork, networkKeys } from "./network.ts";
 
@@ -125,6 +126,7 @@ const llm = z.strictObject({
     max_days: count.default(90),
     max_usage_days: count.default(1100),
   }).prefault({}),
+  otlp: otlpSchema.prefault({}),
 });
 
 const acmeKeys = z.strictObject({

@@ -25,6 +25,7 @@ import { Needs } from "../needs/mod.ts";
 import { Policies } from "../policies/mod.ts";
 import { QuestionNeeds, Questions } from "../questions/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { openCallExport } from "../telemetry/mod.ts";
 import { startBots } from "./bots.ts";
 import { type Hosting, type HostingOptions, openHosting } from "./hosting.ts";
 import { HaltNotices } from "./halt_notices.ts";
@@ -119,6 +120,10 @@ export async function startServices(
     started,
   );
   const { ledger } = accounting;
+  const callExport = await openCallExport(
+    { config: config.llm.otlp, environment, ledger, scheduler, log },
+    started,
+  );
   const llm = openLlm({
     database,
     config: config.llm,
@@ -167,6 +172,8 @@ export async function startServices(
     bridge,
     agents,
     llm: gateway,
+    ledger,
+    callExport,
     refusals,
     history,
     http,

@@ -4,6 +4,7 @@ import type { IrcStats } from "../irc/mod.ts";
 import { type BackendStats, LATENCY_BOUNDS } from "../llm/mod.ts";
 import type { NetworkStats } from "../irc_network/mod.ts";
 import type { SyncStats } from "../sync/mod.ts";
+import type { ExportStats } from "../telemetry/mod.ts";
 import type { Registry, Sample } from "./registry.ts";
 
 /** Figures of the HTTP connections. */
@@ -36,6 +37,9 @@ export interface MetricSources {
   /** The HTTP connections; null if this program has none of its own. */
   readonly http?: { stats(): HttpStats } | null;
   readonly llm: { stats(): readonly BackendStats[] };
+  readonly ledger?: { readonly lost: number };
+  /** The export of calls to OpenTelemetry; null if there is none. */
+  readonly callExport?: { stats(): ExportStats } | null;
   /** What the `fossil` program exchanges with projects. */
   readonly sync?: { stats(): SyncStats } | null;
   readonly refusals: {
@@ -46,9 +50,10 @@ export interface MetricSources {
 /** Adds the services' own counts, which are read on demand. */
 export function addSources(
   registry: Registry,
-  { irc, history = null, http = null, sync = null, network, bridge, agents, llm, refusals }:
-    MetricSources,
+  sources: MetricSources,
 ): void {
+  const { irc, history = null, http = null, sync = null, network, bridge, agents, refusals } =
+    sources;
   addRefusals(registry, refusals);
   addAgents(registry, agents);
   addSpeech(registry, agents);
@@ -57,7 +62,8 @@ export function addSources(
   if (history !== null) addHistory(registry, history);
   if (network !== null) addNetwork(registry, network);
   if (bridge !== null) addBridge(registry, bridge);
-  addLlm(registry, llm);
+  addLlm(registry, sources.llm);
+  addLedger(registry, sources);
   if (sync !== null) addSync(registry, sync);
 }
 
@@ -255,6 +261,24 @@ function addBridge(registry: Registry, bridge: NonNullable<MetricSources["bridge
   for (const [figure, kind, name, help] of BRIDGE_FIGURES) {
     registry.sampled(kind, { name, help }, () => bridge.stats()[figure]);
   }
+}
+
+function addLedger(registry: Registry, { ledger, callExport = null }: MetricSources): void {
+  if (ledger !== undefined) {
+    registry.sampled("counter", {
+      name: "llm_calls_unrecorded_total",
+      help: "Calls of language models that the disk refused for too long: the ledger lacks them",
+    }, () => ledger.lost);
+  }
+  if (callExport === null) return;
+  registry.sampled("counter", {
+    name: "otlp_spans_total",
+    help: "Calls of language models that were exported to OpenTelemetry, or lost on the way",
+    labels: ["outcome"],
+  }, () => {
+    const { sent, lost } = callExport.stats();
+    return [{ labels: ["sent"], value: sent }, { labels: ["lost"], value: lost }];
+  });
 }
 
 function addLlm(registry: Registry, llm: MetricSources["llm"]): void {

@@ -28,6 +28,7 @@ Deno.test("clients are listed, banned and unbanned from the command line", async
   assert.ok(again.lines.some((line) => / 465 \* :You are banned: flooding$/.test(line)));
   assert.match(await succeed(program, "irc", "list"), /^account:eve +operator +20.* flooding$/m);
   const figures = await (await call(program, "GET", "/v1/metrics")).text();
+  assert.match(figures, /^muster_llm_calls_unrecorded_total 0$/m);
   assert.match(figures, /^muster_irc_ban_hits_total 2$/m);
   assert.match(figures, /^muster_irc_connections\{transport="internal"\} 1$/m);
 

@@ -421,3 +421,28 @@ Deno.test("slots limit each agent, at once, and a refusal names what fills them"
     assert.equal((await refusal(`POST /api/tickets/${four}/claim`, caller))[0], 201);
   }, { config: { slots: { worker: { claims: 2 } } } });
 });
+
+Deno.test("calls are exported to the collector of the configuration, with its headers", async () => {
+  const { promise: arrived, resolve } = Promise.withResolvers<void>();
+  await using provider = new FakeProvider((request) => countedAnswer("openai", request));
+  await using collector = new FakeProvider(() => {
+    resolve();
+    return Response.json({});
+  });
+  const backends = [{ name: "main", provider: "openai", base_url: provider.url }];
+  await withApi(async (api) => {
+    assert.equal(await call(api), 200);
+    api.services.clock.advance(5000);
+    await arrived;
+    const { path, headers, body } = collector.only;
+    assert.deepEqual([path, headers.get("x-key")], ["/v1/traces", "k-0123456789"]);
+    const text = JSON.stringify(body);
+    assert.match(text, /"gen_ai.request.model","value":\{"stringValue":"gpt-5"/);
+    assert.match(text, /"gen_ai.usage.input_tokens","value":\{"intValue":"20"/);
+    assert.match(text, /"gen_ai.agent.name","value":\{"stringValue":"caller"/);
+    assert.doesNotMatch(text, /hello/);
+  }, {
+    config: { llm: { backends, otlp: { endpoint: collector.url, headers_env: "THE_HEADERS" } } },
+    environment: { THE_HEADERS: "x-key=k-0123456789" },
+  });
+});

@@ -1,0 +1,201 @@
+import type { LedgerEntry } from "../ledger/mod.ts";
+import type { Log } from "../log.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { requestOf, type Span, spanOf } from "./spans.ts";
+
+/** Spans that wait, those that are being sent among them. */
+const MAX_WAITING = 2048;
+
+/** Most spans of one request. */
+const MAX_BATCH = 512;
+
+/** How long spans are gathered. */
+const GATHER_MILLISECONDS = 5000;
+
+const FIRST_RETRY_MILLISECONDS = 1000;
+const LAST_RETRY_MILLISECONDS = 60_000;
+
+/** Attempts after which a batch is lost. */
+const MAX_ATTEMPTS = 10;
+
+const REQUEST_MILLISECONDS = 10_000;
+
+/** How long the end of the program waits for the last spans. */
+const CLOSE_MILLISECONDS = 2000;
+
+/** Most bytes read of an answer. */
+const MAX_ANSWER_BYTES = 65_536;
+
+/** The answers after which OTLP has a request sent again. */
+const RETRYABLE = new Set([429, 502, 503, 504]);
+
+export interface SpanExporterOptions {
+  readonly url: URL;
+  readonly headers: Headers;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/** What became of spans. */
+export interface ExportStats {
+  readonly sent: number;
+  readonly lost: number;
+}
+
+/** How an attempt ended: what was rejected of the batch, or how long to wait; null for no wish. */
+type Attempt =
+  | { readonly done: true; readonly rejected: number }
+  | { readonly done: false; readonly waitMilliseconds: number | null };
+
+/** Exports calls of models as spans, in batches. Nothing ever waits for it. */
+export class SpanExporter {
+  readonly #options: SpanExporterOptions;
+  readonly #queue: Span[] = [];
+  readonly #closing = new AbortController();
+  #cancel: (() => void) | null = null;
+  #sending: Promise<void> | null = null;
+  /** Failed attempts to send the first batch. */
+  #attempts = 0;
+  #nextMilliseconds = GATHER_MILLISECONDS;
+  #sent = 0;
+  #lost = 0;
+
+  constructor(options: SpanExporterOptions) {
+    this.#options = options;
+  }
+
+  stats(): ExportStats {
+    return { sent: this.#sent, lost: this.#lost };
+  }
+
+  /** Takes a call, to be sent later; it is lost if too many wait. */
+  add(entry: LedgerEntry): void {
+    if (this.#queue.length >= MAX_WAITING || this.#closing.signal.aborted) {
+      this.#lost++;
+      return;
+    }
+    this.#queue.push(spanOf(entry));
+    if (this.#queue.length === MAX_BATCH && this.#attempts === 0) this.#cancelTimer();
+    this.#schedule(this.#queue.length < MAX_BATCH ? GATHER_MILLISECONDS : 0);
+  }
+
+  /** Tries once to send what waits, and ends. */
+  async close(): Promise<void> {
+    this.#cancelTimer();
+    const { signal } = this.#closing;
+    const limit = setTimeout(() => this.#closing.abort(), CLOSE_MILLISECONDS);
+    try {
+      await this.#sending;
+      while (this.#queue.length > 0 && !signal.aborted) {
+        const before = this.#queue.length;
+        await this.#send();
+        if (this.#queue.length === before) break;
+      }
+    } finally {
+      clearTimeout(limit);
+      this.#closing.abort();
+      this.#cancelTimer();
+      this.#lost += this.#queue.splice(0).length;
+    }
+  }
+
+  #schedule(milliseconds: number): void {
+    if (this.#cancel !== null || this.#sending !== null || this.#closing.signal.aborted) return;
+    this.#cancel = this.#options.scheduler.after(milliseconds, () => {
+      this.#cancel = null;
+      this.#sending = this.#send().finally(() => {
+        this.#sending = null;
+        if (this.#queue.length > 0) this.#schedule(this.#nextMilliseconds);
+      });
+    });
+  }
+
+  async #send(): Promise<void> {
+    const batch = this.#queue.slice(0, MAX_BATCH);
+    const attempt = await this.#attempt(batch);
+    if (attempt.done) {
+      this.#settle(batch.length, attempt.rejected);
+      return;
+    }
+    this.#attempts++;
+    if (this.#attempts === 1) {
+      this.#options.log.warn("Calls of models cannot be exported now", {
+        host: this.#options.url.host,
+      });
+    }
+    if (this.#attempts >= MAX_ATTEMPTS) {
+      this.#settle(batch.length, batch.length);
+      return;
+    }
+    const backoff = Math.min(
+      FIRST_RETRY_MILLISECONDS * 2 ** (this.#attempts - 1),
+      LAST_RETRY_MILLISECONDS,
+    );
+    this.#nextMilliseconds = Math.max(attempt.waitMilliseconds ?? 0, backoff);
+  }
+
+  /** Takes a batch from the queue that was sent, or is lost in part. */
+  #settle(count: number, rejected: number): void {
+    this.#queue.splice(0, count);
+    const lost = Math.min(rejected, count);
+    this.#sent += count - lost;
+    this.#lost += lost;
+    this.#attempts = 0;
+    this.#nextMilliseconds = this.#queue.length < MAX_BATCH ? GATHER_MILLISECONDS : 0;
+  }
+
+  async #attempt(batch: readonly Span[]): Promise<Attempt> {
+    const { url, headers, log } = this.#options;
+    try {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: new Headers([...headers, ["content-type", "application/json"]]),
+        body: requestOf(batch),
+        redirect: "manual",
+        signal: AbortSignal.any([this.#closing.signal, AbortSignal.timeout(REQUEST_MILLISECONDS)]),
+      });
+      if (response.ok) return { done: true, rejected: await rejectedOf(response) };
+      await response.body?.cancel();
+      if (RETRYABLE.has(response.status)) {
+        return { done: false, waitMilliseconds: waitOf(response) };
+      }
+      log.warn("The receiver of exported calls refused them", {
+        host: url.host,
+        status: response.status,
+      });
+      return { done: true, rejected: batch.length };
+    } catch {
+      return { done: false, waitMilliseconds: null };
+    }
+  }
+
+  #cancelTimer(): void {
+    this.#cancel?.();
+    this.#cancel = null;
+  }
+}
+
+/** The spans that the receiver did not take; none if its answer cannot be read. */
+async function rejectedOf(response: Response): Promise<number> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.length;
+    if (bytes > MAX_ANSWER_BYTES) return 0;
+    parts.push(part);
+  }
+  try {
+    const answer: unknown = JSON.parse(await new Blob(parts as BlobPart[]).text());
+    const { partialSuccess } = answer as { partialSuccess?: { rejectedSpans?: unknown } };
+    const rejected = Number(partialSuccess?.rejectedSpans ?? 0);
+    return Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** How long the receiver wants to be left alone, at most as long as the longest wait; or null. */
+function waitOf(response: Response): number | null {
+  const text = response.headers.get("retry-after") ?? "";
+  return /^\d{1,6}$/.test(text) ? Math.min(Number(text) * 1000, LAST_RETRY_MILLISECONDS) : null;
+}
