@@ -57,6 +57,8 @@ export class SpanExporter {
   /** Failed attempts to send the first batch. */
   #attempts = 0;
   #nextMilliseconds = GATHER_MILLISECONDS;
+  /** Whether the receiver refused the last batch: only the first refusal is in the log. */
+  #isRefused = false;
   #sent = 0;
   #lost = 0;
 
@@ -154,15 +156,19 @@ export class SpanExporter {
         redirect: "manual",
         signal: AbortSignal.any([this.#closing.signal, AbortSignal.timeout(REQUEST_MILLISECONDS)]),
       });
-      if (response.ok) return { done: true, rejected: await rejectedOf(response) };
+      if (response.ok) {
+        this.#isRefused = false;
+        return { done: true, rejected: await rejectedOf(response) };
+      }
       await response.body?.cancel();
       if (RETRYABLE.has(response.status)) {
         return { done: false, waitMilliseconds: waitOf(response) };
       }
-      log.warn("The receiver of exported calls refused them", {
-        host: url.host,
-        status: response.status,
-      });
+      if (!this.#isRefused) {
+        const { status } = response;
+        log.warn("The receiver of exported calls refuses them", { host: url.host, status });
+      }
+      this.#isRefused = true;
       return { done: true, rejected: batch.length };
     } catch {
       return { done: false, waitMilliseconds: null };
