@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
-import type { Group } from "./command_line/mod.ts";
+import { type Group, InvalidValue } from "./command_line/mod.ts";
 import { checkCount, type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
 import { CommandFailed, print, printJson, table, visible } from "./output.ts";
 import { dollars } from "../services/ledger/mod.ts";
@@ -91,8 +91,13 @@ async function showUsage(options: UsageOptions): Promise<void> {
   if (unpriced > 0) print(`The cost of ${unpriced} of the calls is not known`);
 }
 
+/** A cost that is not known of any call is none, and not zero. */
 function cellsOf({ calls, failed, input_tokens: read, output_tokens: written, ...sums }: Sums) {
-  return [...[calls, failed, read, written].map(String), dollars(sums.cost_micro_usd)];
+  const isUnknown = calls > 0 && sums.unpriced_calls === calls;
+  return [
+    ...[calls, failed, read, written].map(String),
+    isUnknown ? "?" : dollars(sums.cost_micro_usd),
+  ];
 }
 
 /** `muster llm calls`: single calls, the newest first. */
@@ -177,6 +182,12 @@ function microDollars(text: string): number {
   return Math.round(Number(text) * MICRO);
 }
 
+/** Reads a number of tokens: a month may take billions. */
+function checkTokens(text: string): number {
+  if (/^\d{1,12}$/.test(text)) return Number(text);
+  throw new InvalidValue("be a whole number of tokens");
+}
+
 const BUDGET = { usage: "<budget>" };
 
 const BUDGETS: Group = {
@@ -193,7 +204,7 @@ const BUDGETS: Group = {
       parameters: [BUDGET],
       options: [
         { flags: "--cost <usd>", summary: "most US dollars in the period, such as 5 or 0.25" },
-        { flags: "--tokens <count>", summary: "most tokens in the period", parse: checkCount },
+        { flags: "--tokens <count>", summary: "most tokens in the period", parse: checkTokens },
         { flags: "--warn <percent>", summary: "when it warns (default: 80)", parse: checkCount },
         JSON_OPTION,
         URL_OPTION,

@@ -84,7 +84,7 @@ Deno.test("an admin is an operator of IRC, whose KILL and KLINE are logged as th
   ]);
 });
 
-Deno.test("agent rate sets and removes an agent's own rate", async () => {
+Deno.test("agents get rates and budgets from the command line", async () => {
   await using program = await startProgram();
   await succeed(program, "agent", "register", "scout");
   const rate = async () =>
@@ -97,5 +97,16 @@ Deno.test("agent rate sets and removes an agent's own rate", async () => {
   assert.equal(await rate(), null);
   for (const wrong of [["scout"], ["scout", "2", "--none"], ["scout", "fast"]]) {
     assert.equal((await run(program, "agent", "rate", ...wrong)).code, 2, wrong.join(" "));
+  }
+  const budget = ["llm", "budget", "set", "agent.scout.day"];
+  await succeed(program, ...budget, "--cost", "0.25", "--tokens", "5000000");
+  assert.match(
+    await succeed(program, "llm", "budget", "list"),
+    /^agent\.scout\.day +0\.00 of 0\.25 +0 of 5000000 +80% +open$/m,
+  );
+  await succeed(program, "llm", "budget", "remove", "agent.scout.day");
+  assert.equal(await succeed(program, "llm", "budget", "list", "--json"), "[]\n");
+  for (const wrong of [[], ["--cost", "-1"], ["--tokens", "1.5"]]) {
+    assert.equal((await run(program, ...budget, ...wrong)).code, 2, wrong.join(" "));
   }
 });

@@ -123,7 +123,9 @@ function UsageRow({ name, sums }: { readonly name: string; readonly sums: UsageS
       <td class="number">{sums.failed}</td>
       <td class="number">{sums.input_tokens}</td>
       <td class="number">{sums.output_tokens}</td>
-      <td class="number">{dollars(sums.cost_micro_usd)}</td>
+      <td class="number">
+        {sums.calls > 0 && sums.unpriced_calls === sums.calls ? "?" : dollars(sums.cost_micro_usd)}
+      </td>
     </tr>
   );
 }
