@@ -240,5 +240,7 @@ Deno.test("addresses and headers of a configuration", () => {
   }
   assert.deepEqual([...headersFrom("") ?? ["none"]], []);
   assert.deepEqual([...headersFrom("a=b=c,d=") ?? []], [["a", "b=c"], ["d", ""]]);
-  for (const text of ["a", "a b=c", "a=%zz", "a=b%0ac"]) assert.equal(headersFrom(text), null, text);
+  for (const text of ["a", "a b=c", "a=%zz", "a=b%0ac"]) {
+    assert.equal(headersFrom(text), null, text);
+  }
 });
