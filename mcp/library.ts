@@ -1,6 +1,7 @@
 /** The protocol in its official library. Imported on demand, because the import is slow. */
 
 import {
+  CLIENT_CAPABILITIES_META_KEY,
   createMcpHandler,
   isJSONRPCRequest,
   isLegacyRequest,
@@ -10,12 +11,15 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   Server,
+  type ServerContext,
   type Transport,
 } from "@modelcontextprotocol/server";
 import { explain } from "./advice.ts";
 import { RPC_ERROR, rpcError } from "./json_rpc.ts";
+import { isRecord } from "./plain_messages.ts";
 import { type Results, SERVER_INFO, type Session, unknownTool } from "./results.ts";
 import { INITIALIZED_REVISIONS, STATELESS_REVISION } from "./revisions.ts";
+import { replyIn } from "./user_forms.ts";
 
 /** Answers messages that are not plain, and clients of the stateless revision. */
 export class Library {
@@ -76,9 +80,9 @@ export class Library {
       ...(instructions === undefined ? {} : { instructions }),
     });
     server.setRequestHandler("tools/list", () => ({ tools: this.#results.list(session) }));
-    server.setRequestHandler("tools/call", ({ params: { name, arguments: input = {} } }) => {
+    server.setRequestHandler("tools/call", ({ params: { name, arguments: input = {} } }, more) => {
       const tool = this.#results.find(name, session);
-      if (tool !== null) return this.#results.call(tool, input, session);
+      if (tool !== null) return this.#results.call(tool, input, withUser(session, more));
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(name));
     });
     if (capabilities.resources !== undefined) this.#offerResources(server, session);
@@ -126,6 +130,16 @@ export class Library {
       throw new ProtocolError(ProtocolErrorCode.InternalError, message);
     }
   }
+}
+
+/** The session of a call, with what its client can ask its user, and has asked. */
+function withUser(session: Session, { mcpReq }: ServerContext): Session {
+  const { caller, signal } = session.context;
+  const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
+  const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY];
+  if (!isRecord(capabilities) || capabilities.elicitation === undefined) return session;
+  const reply = replyIn(mcpReq.inputResponses, mcpReq.requestState());
+  return { ...session, context: { caller, signal, hasUser: true, reply } };
 }
 
 /** Transports one request to a server and its answer back. */

@@ -21,6 +21,7 @@ import {
 import { INITIALIZED_REVISIONS, OLDEST_REVISION, STATELESS_REVISION } from "./revisions.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 import { TOOLS_MARK } from "./tools_mark.ts";
+import { replyIn } from "./user_forms.ts";
 
 const REVISION_HEADER = "MCP-Protocol-Version";
 /** Most messages of one batch. */
@@ -209,9 +210,16 @@ export class Protocol {
       case "tools/list":
         return new KnownAnswer(id, this.#results.listText(session));
       case "tools/call": {
-        const { name, arguments: input = {} } = message.params;
+        const { name, arguments: input = {}, inputResponses, requestState } = message.params;
         const tool = this.#results.find(name, session);
-        if (tool !== null) return resultOf(id, await this.#results.call(tool, input, session));
+        if (tool !== null) {
+          const { caller, signal, hasUser = false } = session.context;
+          const reply = hasUser ? replyIn(inputResponses, requestState) : null;
+          const asked = hasUser
+            ? { ...session, context: { caller, signal, hasUser, reply } }
+            : session;
+          return resultOf(id, await this.#results.call(tool, input, asked));
+        }
         const error = { code: RPC_ERROR.invalidParams, message: unknownTool(name) };
         return { jsonrpc: "2.0", id, error };
       }

@@ -2,10 +2,11 @@
 
 import { z } from "zod";
 import type { Waits } from "../http/mod.ts";
-import { Forbidden } from "../services/errors.ts";
+import { Conflict, Forbidden } from "../services/errors.ts";
 import { authorize, mayDo, type Principal } from "../services/identity/mod.ts";
 import { type Need, NEED_GROUPS, NEED_KINDS, type Needs } from "../services/needs/mod.ts";
 import {
+  answererOf,
   answerSchema,
   type Question,
   QUESTION_STATES,
@@ -14,6 +15,7 @@ import {
 } from "../services/questions/mod.ts";
 import { moreShape } from "./budget.ts";
 import { defineTool, type Tool, type ToolContext, type ToolRights } from "./tool.ts";
+import { UserAsked, type UserReply } from "./user_forms.ts";
 
 /** The services behind these tools. */
 export interface QuestionServices {
@@ -98,10 +100,40 @@ function askHuman({ questions }: QuestionServices, waits: Waits): Tool {
       conflict: 'Leave out "to"',
     },
     async run({ wait_seconds: seconds, ...request }, context) {
+      if (context.reply) return await takeReply(questions, context.reply, context);
       const { question } = await questions.ask(request, context.caller);
+      // Who waits may wait for the user of its own client too, unless it asked somebody by name.
+      const isAgent = context.caller.principal.kind === "agent";
+      if (context.hasUser === true && isAgent && seconds > 0 && request.to === undefined) {
+        throw new UserAsked({
+          message: `${question.asker.name} asks: ${question.text}`,
+          choices: question.choices,
+          state: String(question.id),
+        });
+      }
       return shown(await waitFor(questions, waits, { id: question.id, seconds }, context));
     },
   });
+}
+
+/** Goes on when the user of the client has replied to a question, or has not. */
+async function takeReply(
+  questions: Questions,
+  { state, answer }: UserReply,
+  { caller }: ToolContext,
+) {
+  const question = await questions.get(
+    /^\d{1,9}$/.test(state) ? Number(state) : -1,
+    caller.principal,
+  );
+  if (answer === null || question.state !== "open") return shown(question);
+  try {
+    return shown(await questions.answerByUser(question.id, answer, caller));
+  } catch (error) {
+    // Somebody else was first.
+    if (!(error instanceof Conflict)) throw error;
+    return shown(await questions.get(question.id, caller.principal));
+  }
 }
 
 function getAnswer({ questions }: QuestionServices, waits: Waits): Tool {
@@ -208,8 +240,8 @@ async function waitFor(
   );
 }
 
-function shown({ id, state, answer, closedBy }: Question) {
-  const by = closedBy?.name ?? null;
+function shown({ id, state, answer, closedBy, via }: Question) {
+  const by = closedBy === null ? null : answererOf(closedBy, via);
   const said = answer === null ? "" : `: ${answer}`;
   const words = {
     open: "is open; call get_answer, or read your inbox later",

@@ -1,6 +1,7 @@
 import type {
   CallToolResult,
   GetPromptResult,
+  InputRequiredResult,
   Prompt,
   Tool as ToolListing,
 } from "@modelcontextprotocol/server";
@@ -93,7 +94,9 @@ export class Results {
       look: async (tool, input) => {
         const found = this.has(tool, principal) ? this.find(tool, session) : null;
         if (found === null) return null;
-        const { content: [first], isError } = await this.call(found, input, session);
+        const result = await this.call(found, input, session);
+        if (!isComplete(result)) return null;
+        const { content: [first], isError } = result;
         return first?.type === "text" ? { text: first.text, isError: isError === true } : null;
       },
     });
@@ -147,7 +150,7 @@ export class Results {
     tool: Tool,
     input: Record<string, unknown>,
     { context, revision }: Session,
-  ): Promise<CallToolResult> {
+  ): Promise<CallToolResult | InputRequiredResult> {
     const started = performance.now();
     const result = await callTool(tool, input, context, {
       log: this.#log,
@@ -155,10 +158,15 @@ export class Results {
     });
     const seconds = (performance.now() - started) / 1000;
     this.#metrics.toolCalled(tool.name, result.isError === true ? "error" : "ok", seconds);
-    if (knowsStructure(revision)) return result;
+    if (knowsStructure(revision) || !isComplete(result)) return result;
     const { structuredContent: _unknown, ...plain } = result;
     return plain;
   }
+}
+
+/** Whether a result is the tool's own, and no form for the user. */
+function isComplete(result: CallToolResult | InputRequiredResult): result is CallToolResult {
+  return result.resultType !== "input_required";
 }
 
 function listingOf(tool: Tool, isStructured: boolean): ToolListing {

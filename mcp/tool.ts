@@ -1,4 +1,8 @@
-import type { CallToolResult, Tool as ToolListing } from "@modelcontextprotocol/server";
+import type {
+  CallToolResult,
+  InputRequiredResult,
+  Tool as ToolListing,
+} from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { Invalid } from "../services/errors.ts";
 import {
@@ -12,6 +16,7 @@ import type { Log } from "../services/log.ts";
 import { suggest } from "../services/spelling/mod.ts";
 import { describeIssue } from "../services/validation/mod.ts";
 import { type Advice, explain } from "./advice.ts";
+import { formResult, UserAsked, type UserReply } from "./user_forms.ts";
 
 /** Which agents are halted. */
 export interface ToolHalts {
@@ -31,6 +36,10 @@ export interface ToolContext {
   readonly caller: Caller;
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal;
+  /** Whether the client can ask its user; then a tool may throw {@link UserAsked}. */
+  readonly hasUser?: boolean;
+  /** What the user replied to the form of an earlier call. */
+  readonly reply?: UserReply | null;
 }
 
 /** The result of a tool. */
@@ -225,7 +234,7 @@ export async function callTool(
   input: Record<string, unknown>,
   context: ToolContext,
   { log, halts }: CallServices,
-): Promise<CallToolResult> {
+): Promise<CallToolResult | InputRequiredResult> {
   try {
     if (!tool.readOnly) halts.requireGoing(context.caller.principal);
     const { text, data, more } = await tool.call(input, context);
@@ -233,6 +242,7 @@ export async function callTool(
     const content = texts.map((text) => ({ type: "text" as const, text }));
     return { content, structuredContent: data, isError: false };
   } catch (error) {
+    if (error instanceof UserAsked) return formResult(error.form);
     return { content: [{ type: "text", text: failure(error, tool, context, log) }], isError: true };
   }
 }

@@ -2,9 +2,11 @@ import { Invalid } from "../../services/errors.ts";
 import { requireShallow } from "../../services/validation/mod.ts";
 import { RPC_ERROR, type RpcErrorCode } from "../json_rpc.ts";
 import { isRecord, type RequestId } from "../plain_messages.ts";
+import { ELICITATION } from "../user_forms.ts";
 import { headersFor } from "./headers.ts";
 import { readLines, TOO_LONG } from "./lines.ts";
 import { ToolsWatch } from "./tools_watch.ts";
+import { UserQuestions } from "./user_questions.ts";
 
 /** Most messages that are answered at the same time; the next ones wait for their turn. */
 const MAX_ANSWERED = 64;
@@ -76,6 +78,7 @@ class StdioServer {
   readonly #options: StdioOptions;
   readonly #pending = new Map<Promise<void>, Pending>();
   readonly #tools = new ToolsWatch();
+  readonly #user = new UserQuestions((message) => this.#write(message));
   /** The revision that `initialize` agreed on. */
   #revision: string | null = null;
   #failure: { readonly error: unknown } | null = null;
@@ -133,7 +136,9 @@ class StdioServer {
     }
     const cancelled = cancelledBy(message);
     if (cancelled !== null) return this.#cancel(cancelled);
+    if (this.#user.takes(message)) return;
     const opens = isRecord(message) && message.method === "initialize";
+    if (opens) this.#user.opened(message);
     const answered = this.#answer(line, message, opens);
     // What follows is in the revision that the answer names.
     if (opens) await answered;
@@ -180,6 +185,7 @@ class StdioServer {
     let change: object | null;
     const headers = headersFor(message, opens ? null : this.#revision);
     this.#tools.ask(headers);
+    this.#user.offer(headers, message, this.#revision);
     try {
       const { signal } = cancel;
       const response = await this.#options.deliver({ headers, body: line, signal });
@@ -194,6 +200,13 @@ class StdioServer {
     }
     // Who cancelled a request expects no answer to it.
     if (cancel.signal.aborted) return;
+    if (headers.has(ELICITATION)) {
+      const again = await this.#user.goOn(message, answerIn(text, ids), cancel.signal);
+      if (again !== null) {
+        return await this.#exchange(JSON.stringify(again), again, { ids, cancel }, false);
+      }
+      if (cancel.signal.aborted) return;
+    }
     if (ids.length > 0 || status >= 300) await this.#pass({ text, status, ids, opens });
     if (change !== null) await this.#write(change);
   }

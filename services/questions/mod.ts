@@ -21,4 +21,4 @@ export {
 } from "./questions.ts";
 export { answerSchema, MAX_TEXT, type NewQuestion, questionSchema } from "./schemas.ts";
 export { QuestionCommands, type SpokenAnswer } from "./commands.ts";
-export { announcementOf, endingOf, lineOf } from "./words.ts";
+export { announcementOf, answererOf, endingOf, lineOf } from "./words.ts";

@@ -4,8 +4,11 @@ import type { Tables } from "../database/mod.ts";
 export const QUESTION_STATES = ["open", "answered", "expired", "withdrawn"] as const;
 export type QuestionState = (typeof QUESTION_STATES)[number];
 
-/** The ways by which an answer comes; `default` is the one that counts at the deadline. */
-export const ANSWER_WAYS = ["http", "mcp", "irc", "web", "default"] as const;
+/**
+ * The ways by which an answer comes: `elicitation` is what the asker's own client got from its user,
+ * and `default` counts at the deadline.
+ */
+export const ANSWER_WAYS = ["http", "mcp", "irc", "web", "elicitation", "default"] as const;
 export type AnswerWay = (typeof ANSWER_WAYS)[number];
 
 /** An account as it was called at the time. */

@@ -156,6 +156,31 @@ export class Questions {
     if (!mayAnswer(question, by.principal, this.#options.projects)) {
       throw new Forbidden("People answer questions: you asked this one");
     }
+    return await this.#answer(question, answer, by, via);
+  }
+
+  /**
+   * Records what the asker's client says that its user answered. The client is the asker's, and so
+   * is what it says: the answer counts for the asker alone, who may not have asked anybody by name.
+   *
+   * @throws like {@link answer}
+   */
+  async answerByUser(id: number, answer: string, asker: Caller): Promise<Question> {
+    const question = await this.get(id, asker.principal);
+    if (question.asker.id !== asker.principal.id || question.to !== null) {
+      throw new Forbidden(
+        "The user of a client answers what its own agent asked, and asked nobody",
+      );
+    }
+    return await this.#answer(question, answer, asker, "elicitation");
+  }
+
+  async #answer(
+    question: Question,
+    answer: string,
+    by: Caller,
+    via: AnswerWay,
+  ): Promise<Question> {
     if (question.state !== "open") throw ended(question);
     const chosen = choiceOf(question.choices, answer);
     if (chosen === undefined) {

@@ -46,11 +46,17 @@ export function announcedIn(line: string): number | null {
   return id === undefined ? null : Number(id);
 }
 
+/** Who answered a question, in words. */
+export function answererOf(closedBy: Question["closedBy"], via: Question["via"]): string {
+  const name = closedBy?.name ?? "muster";
+  return via === "elicitation" ? `the user of ${name}’s client` : name;
+}
+
 /** The line that tells people on IRC how a question ended. */
-export function endingOf({ id, asker, state, answer, closedBy }: Question): string {
+export function endingOf({ id, asker, state, answer, closedBy, via }: Question): string {
   const which = `The question ${id} of ${asker.name}`;
   const said = answer === null ? "" : `: ${lineOf(answer, MAX_TEXT)}`;
-  if (state === "answered") return `${which} is answered by ${closedBy?.name ?? "muster"}${said}`;
+  if (state === "answered") return `${which} is answered by ${answererOf(closedBy, via)}${said}`;
   if (state === "withdrawn") return `${which} is withdrawn`;
   return answer === null
     ? `${which} ended without an answer`

@@ -1,4 +1,4 @@
-import type { Question, QuestionTicket } from "../../services/questions/mod.ts";
+import { answererOf, type Question, type QuestionTicket } from "../../services/questions/mod.ts";
 import type { Visit } from "../visit.ts";
 import { Form } from "./form.tsx";
 import { Time } from "./time.tsx";
@@ -80,7 +80,7 @@ export function AnswerForm({ visit, question, isAtHome = false }: {
 export function QuestionEnd({ question }: { readonly question: Question }) {
   const { state, answer, closedBy, closedAt } = question;
   if (state === "open") return <span class="badge accent">open</span>;
-  const by = closedBy?.name ?? "muster";
+  const by = answererOf(closedBy, question.via);
   return (
     <>
       {state === "withdrawn" && <>{by} withdrew it</>}

@@ -1,0 +1,84 @@
+/**
+ * Elicitation: a tool lets the client ask its own user. The call ends with a form, and the client
+ * repeats it with the user's reply (MCP 2026-07-28, multi round-trip requests). `muster mcp` does
+ * this for clients of earlier revisions, which get `elicitation/create`.
+ */
+import type { InputRequiredResult } from "@modelcontextprotocol/server";
+import { z } from "zod";
+
+/** `muster mcp` sends this header with a call if its client can ask its user. */
+export const ELICITATION = "Muster-Elicitation";
+
+/** The name of the only form of a call. */
+const FORM = "answer";
+
+/** Longest state of a form that is read, in characters. */
+const MAX_STATE = 200;
+
+/** What a tool asks the user of the client. */
+export interface UserForm {
+  readonly message: string;
+  /** The user chooses one of these; if it is empty, the answer is free text. */
+  readonly choices: readonly string[];
+  /** What the tool needs to go on. The caller can change it. */
+  readonly state: string;
+}
+
+/** What the user replied; `answer` is null if they declined or closed the form. */
+export interface UserReply {
+  readonly state: string;
+  readonly answer: string | null;
+}
+
+/** Ends a call: the client shows a form to its user, and calls again with the reply. */
+export class UserAsked extends Error {
+  readonly form: UserForm;
+
+  constructor(form: UserForm) {
+    super("The user of the client is asked");
+    this.form = form;
+  }
+}
+
+/** The result that asks the client's user. */
+export function formResult({ message, choices, state }: UserForm): InputRequiredResult {
+  const answer = choices.length === 0
+    ? { type: "string" as const, title: "Answer" }
+    : { type: "string" as const, title: "Answer", enum: [...choices] };
+  const requestedSchema = {
+    type: "object" as const,
+    properties: { [FORM]: answer },
+    required: [FORM],
+  };
+  return {
+    resultType: "input_required",
+    inputRequests: {
+      [FORM]: { method: "elicitation/create", params: { mode: "form", message, requestedSchema } },
+    },
+    requestState: state,
+  };
+}
+
+const repliesSchema = z.object({
+  [FORM]: z.union([
+    z.object({
+      action: z.literal("accept"),
+      content: z.object({ [FORM]: z.union([z.string(), z.number(), z.boolean()]) }),
+    }),
+    z.object({ action: z.enum(["decline", "cancel"]) }),
+  ]),
+});
+
+/**
+ * The reply in a repeated call; null if there is none.
+ *
+ * @param responses the `inputResponses` of the call, which nobody has checked
+ * @param state its `requestState`
+ */
+export function replyIn(responses: unknown, state: unknown): UserReply | null {
+  if (typeof state !== "string" || state.length > MAX_STATE) return null;
+  const { data } = repliesSchema.safeParse(responses);
+  if (data === undefined) return null;
+  const reply = data[FORM];
+  return { state, answer: reply.action === "accept" ? String(reply.content[FORM]) : null };
+}

@@ -1,0 +1,182 @@
+/** `ask_human` at a client that can ask its own user. */
+import assert from "node:assert/strict";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { createMcpHandler, type McpHandler } from "../../mcp/mod.ts";
+import { serveStdio } from "../../mcp/stdio/mod.ts";
+import { type TestApi, withApi } from "../support/scenarios.ts";
+import { BY_OPERATOR } from "../support/services.ts";
+import { until } from "../support/until.ts";
+
+type Handle = (request: Request) => Promise<Response>;
+
+/** Runs a test with the MCP endpoint, as the agent `caller`. */
+async function withEndpoint(run: (api: TestApi, handle: Handle) => Promise<void>): Promise<void> {
+  await withApi(async (api) => {
+    const { services, metrics } = api;
+    const scopes = ["read" as const, "write" as const];
+    const request = { owner: "caller", name: "mcp", scopes, project: null, expires_at: null };
+    const { token } = await services.tokens.create(request, BY_OPERATOR);
+    const handler: McpHandler = createMcpHandler({
+      ...services,
+      metrics,
+      scheduler: services.clock,
+    });
+    await run(api, (sent) => {
+      const headers = new Headers(sent.headers);
+      headers.set("authorization", `Bearer ${token}`);
+      return handler(new Request(sent, { headers }), "127.0.0.1");
+    });
+  });
+}
+
+interface Asked {
+  readonly message?: unknown;
+  readonly requestedSchema?: unknown;
+}
+
+type Reply = { action: "accept"; content: { answer: string } } | { action: "decline" | "cancel" };
+
+/** A client of the stateless revision, over HTTP. */
+async function connect(handle: Handle, reply: (asked: Asked) => Reply | Promise<Reply>) {
+  const client = new Client({ name: "test", version: "1" }, {
+    capabilities: { elicitation: { form: {} } },
+    versionNegotiation: { mode: { pin: "2026-07-28" } },
+  });
+  client.setRequestHandler("elicitation/create", ({ params }) => reply(params));
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL("http://127.0.0.1:8081/mcp"), {
+      fetch: (url, init) => handle(new Request(url, init)),
+    }),
+  );
+  return client;
+}
+
+const QUESTION = { text: "Release it?", choices: ["yes", "no"], wait_seconds: 60 };
+
+Deno.test("the user of the agent's own client answers, and others may be first", async () => {
+  await withEndpoint(async ({ services: { questions } }, handle) => {
+    const asked: Asked[] = [];
+    let before = () => Promise.resolve();
+    let reply: Reply = { action: "accept", content: { answer: "yes" } };
+    const client = await connect(handle, async (params) => {
+      asked.push(params);
+      await before();
+      return reply;
+    });
+    const ask = async (input: Record<string, unknown> = QUESTION) => {
+      const result = await client.callTool({ name: "ask_human", arguments: input });
+      assert.equal(result.isError, false);
+      return result.structuredContent;
+    };
+    assert.deepEqual(await ask(), {
+      id: 1,
+      state: "answered",
+      answer: "yes",
+      answered_by: "the user of caller’s client",
+    });
+    assert.equal(asked[0]?.message, "caller asks: Release it?");
+    assert.deepEqual(asked[0]?.requestedSchema, {
+      type: "object",
+      properties: { answer: { type: "string", title: "Answer", enum: ["yes", "no"] } },
+      required: ["answer"],
+    });
+
+    before = async () => void await questions.answer(2, "no", BY_OPERATOR, "http");
+    assert.deepEqual(await ask({ ...QUESTION, text: "And now?" }), {
+      id: 2,
+      state: "answered",
+      answer: "no",
+      answered_by: "operator",
+    });
+
+    before = () => Promise.resolve();
+    reply = { action: "decline" };
+    const declined = await ask({ ...QUESTION, text: "Really?" });
+    assert.deepEqual(declined, { id: 3, state: "open", answer: null, answered_by: null });
+
+    const shown = asked.length;
+    await ask({ text: "Without waiting?" });
+    assert.equal(asked.length, shown, "who does not wait for the answer shows no form");
+    await client.close();
+  });
+});
+
+Deno.test("a reply answers nothing but the caller's own question, which named nobody", async () => {
+  await withEndpoint(async ({ services: { questions, ircAccounts } }, handle) => {
+    await ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
+    await questions.ask({ text: "Whose?" }, BY_OPERATOR);
+    const call = async (state: unknown, answer: unknown, input: object = QUESTION) => {
+      const response = await handle(
+        new Request("http://127.0.0.1:8081/mcp", {
+          method: "POST",
+          headers: { "mcp-protocol-version": "2025-11-25", "muster-elicitation": "form" },
+          body: JSON.stringify({
+            jsonrpc: "2.0",
+            id: 1,
+            method: "tools/call",
+            params: {
+              name: "ask_human",
+              arguments: input,
+              requestState: state,
+              inputResponses: { answer: { action: "accept", content: { answer } } },
+            },
+          }),
+        }),
+      );
+      return (await response.json()).result;
+    };
+    for (const state of ["1", "99", "x", "-1"]) {
+      const refused = await call(state, "yes");
+      assert.equal(refused.isError, true, state);
+    }
+    assert.equal((await questions.get(1, BY_OPERATOR.principal)).state, "open");
+    // What is no reply is a first call, which shows the form.
+    for (const [state, answer] of [[1, "yes"], ["2", null], [null, "yes"]]) {
+      assert.equal((await call(state, answer)).resultType, "input_required");
+    }
+    const named = await call(null, "", { text: "Ann?", to: "ann" });
+    assert.match((await call(String(named.structuredContent.id), "yes")).content[0].text, /nobody/);
+  });
+});
+
+Deno.test("muster mcp shows the form to users of clients of earlier revisions", async () => {
+  await withEndpoint(async ({ services: { questions } }, handle) => {
+    const lines: string[] = [];
+    const input = new TransformStream<Uint8Array, Uint8Array>();
+    const writer = input.writable.getWriter();
+    const send = (message: object) =>
+      writer.write(new TextEncoder().encode(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`));
+    const serving = serveStdio({
+      input: input.readable,
+      write: (line) => Promise.resolve(void lines.push(line)),
+      deliver: ({ headers, body, signal }) =>
+        handle(new Request("http://127.0.0.1/mcp", { method: "POST", headers, body, signal })),
+    });
+    const next = async (matches: (message: Record<string, unknown>) => boolean) => {
+      await until(() => lines.some((line) => matches(JSON.parse(line))));
+      return lines.map((line) => JSON.parse(line)).find(matches);
+    };
+    const capabilities = { elicitation: {} };
+    const opening = { protocolVersion: "2025-06-18", capabilities };
+    await send({ id: 1, method: "initialize", params: opening });
+    const call = { name: "ask_human", arguments: QUESTION };
+    await send({ id: 2, method: "tools/call", params: call });
+    const form = await next(({ method }) => method === "elicitation/create");
+    assert.equal(form.params.message, "caller asks: Release it?");
+    await send({ id: form.id, result: { action: "accept", content: { answer: "no" } } });
+    const answered = await next(({ id }) => id === 2);
+    assert.equal(answered.result.structuredContent.answer, "no");
+    assert.equal((await questions.get(1, BY_OPERATOR.principal)).via, "elicitation");
+
+    const second = { name: "ask_human", arguments: { ...QUESTION, text: "Again?" } };
+    await send({ id: 3, method: "tools/call", params: second });
+    await next(({ method, params }) =>
+      method === "elicitation/create" && JSON.stringify(params).includes("Again?")
+    );
+    await send({ method: "notifications/cancelled", params: { requestId: 3 } });
+    await writer.close();
+    await serving;
+    assert.ok(!lines.some((line) => JSON.parse(line).id === 3));
+    assert.equal((await questions.get(2, BY_OPERATOR.principal)).state, "open");
+  });
+});
