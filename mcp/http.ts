@@ -30,7 +30,6 @@ import { foreignOrigin, type Target, targetOf } from "./origin.ts";
 import { Protocols } from "./protocols.ts";
 import type { SqlServices } from "./sql_tool.ts";
 import type { ToolContext } from "./tool.ts";
-import { ELICITATION } from "./user_forms.ts";
 
 /** The services of the MCP endpoint. */
 export interface McpServices extends Omit<CoordinationServices, "bufferSize" | "clock"> {
@@ -142,10 +141,6 @@ class RequestContext implements ToolContext {
 
   get signal(): AbortSignal {
     return this.#request.signal;
-  }
-
-  get hasUser(): boolean {
-    return this.#request.headers.has(ELICITATION);
   }
 }
 

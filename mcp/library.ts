@@ -19,7 +19,7 @@ import { RPC_ERROR, rpcError } from "./json_rpc.ts";
 import { isRecord } from "./plain_messages.ts";
 import { type Results, SERVER_INFO, type Session, unknownTool } from "./results.ts";
 import { INITIALIZED_REVISIONS, STATELESS_REVISION } from "./revisions.ts";
-import { replyIn } from "./user_forms.ts";
+import { replyIn, withUser } from "./user_forms.ts";
 
 /** Answers messages that are not plain, and clients of the stateless revision. */
 export class Library {
@@ -82,7 +82,7 @@ export class Library {
     server.setRequestHandler("tools/list", () => ({ tools: this.#results.list(session) }));
     server.setRequestHandler("tools/call", ({ params: { name, arguments: input = {} } }, more) => {
       const tool = this.#results.find(name, session);
-      if (tool !== null) return this.#results.call(tool, input, withUser(session, more));
+      if (tool !== null) return this.#results.call(tool, input, sessionOf(session, more));
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(name));
     });
     if (capabilities.resources !== undefined) this.#offerResources(server, session);
@@ -133,13 +133,12 @@ export class Library {
 }
 
 /** The session of a call, with what its client can ask its user, and has asked. */
-function withUser(session: Session, { mcpReq }: ServerContext): Session {
-  const { caller, signal } = session.context;
+function sessionOf(session: Session, { mcpReq }: ServerContext): Session {
   const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
   const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY];
   if (!isRecord(capabilities) || capabilities.elicitation === undefined) return session;
   const reply = replyIn(mcpReq.inputResponses, mcpReq.requestState());
-  return { ...session, context: { caller, signal, hasUser: true, reply } };
+  return { ...session, context: withUser(session.context, reply) };
 }
 
 /** Transports one request to a server and its answer back. */

@@ -13,13 +13,7 @@ export type PlainRequest =
     | { readonly method: "initialize" | "ping" | "tools/list" }
     | {
       readonly method: "tools/call";
-      readonly params: {
-        readonly name: string;
-        readonly arguments?: Record<string, unknown>;
-        /** As `muster mcp` repeats a call with what the user of its client replied. */
-        readonly inputResponses?: unknown;
-        readonly requestState?: unknown;
-      };
+      readonly params: { readonly name: string; readonly arguments?: Record<string, unknown> };
     }
   );
 
@@ -38,7 +32,7 @@ const PARAMS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["initialize", new Set(["protocolVersion", "capabilities", "clientInfo"])],
   ["ping", new Set<string>()],
   ["tools/list", new Set<string>(["cursor"])],
-  ["tools/call", new Set(["name", "arguments", "inputResponses", "requestState"])],
+  ["tools/call", new Set(["name", "arguments"])],
 ]);
 
 /** The prefix of `_meta` members with a meaning in the protocol. */

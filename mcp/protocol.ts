@@ -21,7 +21,7 @@ import {
 import { INITIALIZED_REVISIONS, OLDEST_REVISION, STATELESS_REVISION } from "./revisions.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 import { TOOLS_MARK } from "./tools_mark.ts";
-import { replyIn } from "./user_forms.ts";
+import { ELICITATION, takeReply, withUser } from "./user_forms.ts";
 
 const REVISION_HEADER = "MCP-Protocol-Version";
 /** Most messages of one batch. */
@@ -101,8 +101,12 @@ export class Protocol {
     context: ToolContext,
     recheck: () => Promise<void>,
   ): Promise<Response> {
-    const response = await this.#respond(body, request, context, recheck);
-    if (request.headers.has(TOOLS_MARK)) {
+    const { headers } = request;
+    const asked = headers.has(ELICITATION) ? takeReply(body) : null;
+    const response = asked === null
+      ? await this.#respond(body, request, context, recheck)
+      : await this.#respond(asked.call, request, withUser(context, asked.reply), recheck);
+    if (headers.has(TOOLS_MARK)) {
       response.headers.set(TOOLS_MARK, this.#results.toolsMark(context.caller.principal));
     }
     return response;
@@ -210,16 +214,9 @@ export class Protocol {
       case "tools/list":
         return new KnownAnswer(id, this.#results.listText(session));
       case "tools/call": {
-        const { name, arguments: input = {}, inputResponses, requestState } = message.params;
+        const { name, arguments: input = {} } = message.params;
         const tool = this.#results.find(name, session);
-        if (tool !== null) {
-          const { caller, signal, hasUser = false } = session.context;
-          const reply = hasUser ? replyIn(inputResponses, requestState) : null;
-          const asked = hasUser
-            ? { ...session, context: { caller, signal, hasUser, reply } }
-            : session;
-          return resultOf(id, await this.#results.call(tool, input, asked));
-        }
+        if (tool !== null) return resultOf(id, await this.#results.call(tool, input, session));
         const error = { code: RPC_ERROR.invalidParams, message: unknownTool(name) };
         return { jsonrpc: "2.0", id, error };
       }

@@ -5,6 +5,8 @@
  */
 import type { InputRequiredResult } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import { isRecord } from "./plain_messages.ts";
+import type { ToolContext } from "./tool.ts";
 
 /** `muster mcp` sends this header with a call if its client can ask its user. */
 export const ELICITATION = "Muster-Elicitation";
@@ -28,6 +30,11 @@ export interface UserForm {
 export interface UserReply {
   readonly state: string;
   readonly answer: string | null;
+}
+
+/** The context of a call whose client can ask its user. */
+export function withUser({ caller, signal }: ToolContext, reply: UserReply | null): ToolContext {
+  return { caller, signal, hasUser: true, reply };
 }
 
 /** Ends a call: the client shows a form to its user, and calls again with the reply. */
@@ -81,4 +88,13 @@ export function replyIn(responses: unknown, state: unknown): UserReply | null {
   if (data === undefined) return null;
   const reply = data[FORM];
   return { state, answer: reply.action === "accept" ? String(reply.content[FORM]) : null };
+}
+
+/** Separates a repeated call from the reply that it carries; without one, the reply is null. */
+export function takeReply(
+  body: unknown,
+): { readonly call: unknown; readonly reply: UserReply | null } {
+  if (!isRecord(body) || !isRecord(body.params)) return { call: body, reply: null };
+  const { inputResponses, requestState, ...params } = body.params;
+  return { call: { ...body, params }, reply: replyIn(inputResponses, requestState) };
 }
