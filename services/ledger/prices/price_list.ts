@@ -1,6 +1,9 @@
 import type { Price } from "./price.ts";
 
-/** What the prices below are, and where they come from. */
+/**
+ * When the prices below were compared, and with what: those of Anthropic with its own page, the others
+ * in part, with copies of the pages.
+ */
 export const PRICE_LIST_SOURCE = Object.freeze({
   date: "2026-11-23",
   pages: Object.freeze([
