@@ -108,6 +108,7 @@ export async function withOwnBots(
     const bots = new Bots({
       definitions: await definitionsOf({ ...services, bridge }),
       accounts,
+      networkAccounts: accounts,
       bridge,
       database,
       eventLog,
