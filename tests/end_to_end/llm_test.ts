@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { FakeProvider, jsonLines } from "../services/llm/support/provider.ts";
+import { call } from "../support/api.ts";
 import { runMuster, startProgram } from "../support/program.ts";
+import { withFolder } from "../support/temporary.ts";
 
 const KEY = "sk-PLANTED-0123456789";
 const LINE = { model: "m", message: { role: "assistant", content: "hello" }, done: false };
@@ -64,4 +66,28 @@ Deno.test("models answer through a backend from the command line, and a client t
   assert.deepEqual([failed.code, failed.stdout], [1, ""]);
   assert.match(failed.stderr, /no LLM backend "home"/);
   assert.ok(!program.log.join("\n").includes("PLANTED"));
+});
+
+Deno.test("a call that was answered is in the ledger after kill -9", async () => {
+  await withFolder(async (folder) => {
+    await using provider = new FakeProvider(() => Response.json(END));
+    const backends = [{ name: "home", provider: "ollama", base_url: provider.url }];
+    const config = JSON.stringify({ llm: { backends } });
+    const calls = 5;
+    {
+      await using program = await startProgram({ folder, config });
+      for (let index = 0; index < calls; index++) {
+        const body = { model: "m", messages: [{ role: "user", content: "hi" }] };
+        const response = await call(program, "POST", "/v1/llm/complete", body);
+        assert.equal(response.status, 200);
+        await response.text();
+      }
+      await program.stop("SIGKILL");
+    }
+    await using again = await startProgram({ folder, config });
+    const { total } = await (await call(again, "GET", "/v1/llm/usage?by=model")).json();
+    assert.deepEqual([total.calls, total.input_tokens, total.output_tokens], [5, 10, 5]);
+    const rows = await (await call(again, "GET", "/v1/llm/calls")).json();
+    assert.equal(rows.length, calls);
+  });
 });

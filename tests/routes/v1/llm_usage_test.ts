@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { COUNTED_APIS, countedAnswer } from "../../services/llm/support/counted_answers.ts";
 import { FakeProvider } from "../../services/llm/support/provider.ts";
+import { Unavailable } from "../../../services/errors.ts";
 import { withProject } from "../../support/projects.ts";
 import { byEverybody, type TestApi, withApi } from "../../support/scenarios.ts";
+import { until } from "../../support/until.ts";
 
 const COMPLETE = "POST /v1/llm/complete";
 const OPENAI_COMPLETE = "POST /v1/llm/openai/chat/completions";
@@ -136,6 +138,48 @@ Deno.test("every call is a row, also one that fails, and usage adds them up", as
       { request: "GET /v1/llm/calls?limit=0", status: 400, matches: /from 1 to 500/ },
     ]);
   });
+});
+
+/** Counts the changes that are on disk from now on; those before `accepts` are refused. */
+function watchWrites({ services: { database } }: TestApi, accepts: () => boolean = () => true) {
+  const commit = database.commit.bind(database);
+  const watched = { written: 0 };
+  database.commit = async (change) => {
+    if (!accepts()) throw new Unavailable("The disk is full");
+    const result = await commit(change);
+    watched.written++;
+    return result;
+  };
+  return watched;
+}
+
+Deno.test("a call that the disk refuses is answered, counts, and is a row later", async () => {
+  await withLedger(async (api) => {
+    let isFull = true;
+    const watched = watchWrites(api, () => !isFull);
+    assert.equal(await call(api), 200);
+    assert.equal((await usage(api, "by=agent")).total.calls, 0);
+    isFull = false;
+    api.services.clock.advance(30_000);
+    await until(() => watched.written > 0);
+    assert.equal((await usage(api, "by=agent")).total.calls, 1);
+    await api.answer("PUT /v1/llm/budgets/agent.caller.day", { max_cost_micro_usd: 100 });
+    const [budget] = await api.answer("GET /v1/llm/budgets") as { spent_micro_usd: number }[];
+    assert.equal(budget?.spent_micro_usd, 95);
+  });
+});
+
+Deno.test("old calls lose their rows, and their sums stay", async () => {
+  await withLedger(async (api) => {
+    for (let index = 0; index < 3; index++) await call(api);
+    api.services.clock.advance(2 * DAY);
+    await call(api);
+    const watched = watchWrites(api);
+    api.services.clock.advance(600_000);
+    await until(() => watched.written > 0);
+    assert.equal((await api.answer("GET /v1/llm/calls") as unknown[]).length, 1);
+    assert.equal((await usage(api, "by=agent")).total.calls, 4);
+  }, { ledger: { max_days: 1 } });
 });
 
 Deno.test("an agent sees its own calls alone", async () => {

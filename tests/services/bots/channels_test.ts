@@ -135,6 +135,8 @@ Deno.test("oracle sums up by counting and quoting, or by a model that gets the c
     const rows = await world.services.database.tables.selectFrom("events").select("actor")
       .where("type", "=", "llm.called").execute();
     assert.deepEqual(rows.map(({ actor }) => actor), ["bot:oracle"]);
+    const { groups } = await world.services.accounting.usage.read({ by: "agent" });
+    assert.deepEqual(groups.map(({ name, calls }) => [name, calls]), [["oracle", 1]]);
     world.services.clock.advance(30_000);
     await world.policies({ oracle: { backend: "gone" } });
     ann.send("PRIVMSG oracle :summarize #general");
