@@ -41,6 +41,11 @@ export class Reception {
     const { store } = repository;
     if (store.isShunned(hash) || (source !== null && store.isShunned(source))) return;
     if (isPrivate && !rights.privates) return;
+    if (source !== null && !rights.privates && store.isPrivate(store.ridOf(source))) {
+      // A delta that fits would show what the source holds. An honest client has it as public
+      // content, sends it too, and then this one again.
+      return void this.#wanted.add(hash);
+    }
     const { rid, isNew } = repository.receive(contentOf(card), {
       hash,
       isPrivate,
@@ -59,7 +64,7 @@ export class Reception {
     else if ((!isPrivate || rights.privates) && this.#wanted.size < MAX_WANTED) {
       this.#wanted.add(hash);
     }
-    if (rid !== 0 && isPrivate && store.sizeOf(rid) < 0) store.makePrivate(rid);
+    if (rid !== 0 && isPrivate && rights.privates && store.sizeOf(rid) < 0) store.makePrivate(rid);
   }
 
   /**

@@ -268,3 +268,48 @@ Deno.test("shunned content is passed over, because honest clients may still have
     await scene.attempt({ name: "delta of shunned", refusal: null, cards: [delta] });
   });
 });
+
+Deno.test("a delta of private content tells a writer nothing of it", async () => {
+  await HostileScene.run(async (scene) => {
+    const { client, file } = scene.test;
+    await scene.honest(CONTENT);
+    const sql = `INSERT INTO private SELECT rid FROM blob WHERE uuid='${sha3(CONTENT)}';
+      DELETE FROM unclustered WHERE rid IN (SELECT rid FROM private)`;
+    await client.fossil(["sql", "-R", file, sql]);
+    const answers: unknown[] = [];
+    for (const guess of ["c", "d"]) {
+      // It copies the first byte of the private content.
+      const content = encodeUtf8("1\n1@0,0;");
+      const delta: Card = { kind: "file", hash: sha3(guess), source: sha3(CONTENT), content };
+      await scene.attempt({ name: `guess ${guess}`, refusal: null, cards: [delta] });
+      const { cards, errors } = await scene.send({ cards: [delta] });
+      const shape = cards.map((card) => card.kind === "gimme" ? [card.hash === sha3(guess)] : []);
+      answers.push([shape, errors]);
+    }
+    assert.deepEqual(answers[0], answers[1]);
+    const rest = deltaOf(encodeUtf8("content\n".repeat(21)), CONTENT);
+    await scene.attempt({ name: "a delta before its source", refusal: null, cards: [rest] });
+    const { cards } = await scene.send({ cards: [fileOf(CONTENT), rest] });
+    assert.ok(!cards.some(({ kind }) => kind === "gimme" || kind === "error"));
+  });
+});
+
+Deno.test("a writer cannot make an awaited file private", async () => {
+  await HostileScene.run(async (scene) => {
+    const hash = sha3(CONTENT);
+    const files = [{ name: "a", hash, mode: "file", oldName: null } as const];
+    await scene.honest(scene.checkin(scene.feature, { files }));
+    const cards: readonly Card[] = [{ kind: "igot", hash, isPrivate: true }];
+    await scene.attempt({ name: "announced as private", refusal: null, cards });
+  });
+});
+
+Deno.test("a wrong delta of content that has not come yet does not keep it away", async () => {
+  await HostileScene.run(async (scene) => {
+    const content = createDelta(CONTENT, encodeUtf8("something else"));
+    const wrong: Card = { kind: "file", hash: ONE, source: sha3(CONTENT), content };
+    assert.deepEqual((await scene.send({ cards: [wrong] })).errors, []);
+    await scene.honest(CONTENT);
+    await scene.honest(encodeUtf8("one"));
+  });
+});
