@@ -142,8 +142,17 @@ export async function findHostile(tab: TestBrowser, path: string): Promise<strin
 
 /** Those of the texts that a page, which {@link findHostile} has loaded, does not show. */
 export async function missingTexts(page: Page, texts: readonly string[]): Promise<string[]> {
-  const source = JSON.stringify(texts.map((text) => text.toWellFormed()));
-  return await page.evaluate(`liveChecks.missing(${source})`) as string[];
+  const source = JSON.stringify(texts.map((text) => shownText(text.toWellFormed())));
+  const missing = await page.evaluate(`liveChecks.missing(${source})`) as string[];
+  return texts.filter((text) => missing.includes(shownText(text.toWellFormed())));
+}
+
+/** A text as pages show it: marks that would turn what is behind them are named. */
+function shownText(text: string): string {
+  return text.replace(
+    /[\u202a-\u202e\u2066-\u2069]/g,
+    (mark) => `U+${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }
 
 /**
