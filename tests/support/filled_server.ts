@@ -59,6 +59,7 @@ async function fillAgents(program: Program): Promise<void> {
 
 /** An open question with choices, and one that is answered. */
 async function fillQuestions(program: Program): Promise<void> {
+  await order(program, "PUT /v1/llm/budgets/agent.builder.day", { max_cost_micro_usd: 5_000_000 });
   await order(program, "POST /v1/questions", {
     text: "The tests are green. Shall I land it now?",
     choices: ["yes", "no"],

@@ -43,6 +43,7 @@ export const EMPTY_SERVER: readonly Stop[] = seen([
   "/channels",
   "/projects",
   "/settings/llm",
+  "/settings/usage",
   "/settings/bans",
 ]);
 
@@ -84,6 +85,8 @@ function serverPaths({ webhook }: FilledServer): readonly string[] {
     "/settings/policies",
     "/settings/policies?bot=unknown",
     "/settings/llm",
+    "/settings/usage",
+    "/settings/usage?by=model",
     "/settings/bans",
     "/settings/clients",
     "/settings/webhooks",
