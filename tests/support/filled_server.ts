@@ -55,11 +55,11 @@ async function fillAgents(program: Program): Promise<void> {
     rate_limit: { messages_per_second: 5, burst: 10 },
   });
   await order(program, "POST /v1/agents/revoked/revoke");
+  await order(program, "PUT /v1/llm/budgets/agent.builder.day", { max_cost_micro_usd: 5_000_000 });
 }
 
 /** An open question with choices, and one that is answered. */
 async function fillQuestions(program: Program): Promise<void> {
-  await order(program, "PUT /v1/llm/budgets/agent.builder.day", { max_cost_micro_usd: 5_000_000 });
   await order(program, "POST /v1/questions", {
     text: "The tests are green. Shall I land it now?",
     choices: ["yes", "no"],
