@@ -94,13 +94,17 @@ export class LastingFollowing {
 
   #begin(): void {
     // The other events of the same delivery arrive within this task.
-    this.#taking = Promise.resolve().then(() => this.#takeAll())
-      .finally(() => this.#taking = null);
+    this.#taking = Promise.resolve().then(() => this.#takeAll());
   }
 
   async #takeAll(): Promise<void> {
-    while (this.#batch.length > 0 && await this.#take()) {
-      if (!this.#isClosed) this.#following?.more();
+    try {
+      while (this.#batch.length > 0 && await this.#take()) {
+        if (!this.#isClosed) this.#following?.more();
+      }
+    } finally {
+      // In the same step as the last look at the batch: the next event begins anew.
+      this.#taking = null;
     }
   }
 
