@@ -3,7 +3,8 @@ import { createMiddleware } from "hono/factory";
 import { bodyLimitsOf, readAuthorization } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Invalid, TooLarge, TooSlow, Unauthorized } from "../../services/errors.ts";
-import { contentTypeOf, type MessageForm, messageFormOf } from "../../services/fossil/mod.ts";
+import { contentTypeOf, messageFormOf } from "../../services/fossil/mod.ts";
+import type { DeliveredAnswer } from "../../services/sync/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { Arrival, MEMORY_BYTES } from "./sync_arrival.ts";
 import { isSync, loginCookieOf } from "./sync_request.ts";
@@ -45,8 +46,7 @@ export function syncAnswerer({ hosting: { sync, repositories }, config }: SyncSe
       const { folder } = repositories.files;
       const options = { stallMs, maxBytes: declared, folder };
       await stack.use(await Arrival.begin(raw.body, options)).finish();
-      const refusal = sync.refuse(form, text);
-      return answerWith(refusal.body, refusal.form);
+      return answerWith(sync.refuse(form, text));
     }
     const arrival = declared <= MEMORY_BYTES ? null : stack.use(
       await Arrival.begin(raw.body, { stallMs, maxBytes, folder: repositories.files.folder }),
@@ -54,7 +54,7 @@ export function syncAnswerer({ hosting: { sync, repositories }, config }: SyncSe
     const source = arrival === null
       ? { kind: "bytes", bytes: await readBody(raw, stallMs) } as const
       : arrival.source;
-    const { body, form: type } = await sync.answer({
+    const answer = await sync.answer({
       slug: context.req.param("slug") ?? "",
       source,
       form,
@@ -69,16 +69,16 @@ export function syncAnswerer({ hosting: { sync, repositories }, config }: SyncSe
       },
     });
     await arrival?.finish();
-    return answerWith(body, type);
+    return answerWith(answer);
   };
 }
 
 /** Older programs need the length, and know no chunks. */
-function answerWith(body: Uint8Array, form: MessageForm): Response {
-  return new Response(body as Uint8Array<ArrayBuffer>, {
+function answerWith({ body, form, length }: DeliveredAnswer): Response {
+  return new Response(body as BodyInit, {
     headers: {
       "Content-Type": contentTypeOf(form),
-      "Content-Length": String(body.length),
+      "Content-Length": String(length),
       "Cache-Control": "no-store",
     },
   });

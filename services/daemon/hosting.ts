@@ -219,6 +219,7 @@ export async function openHosting(
     identity: options.identity,
     key: options.tokenKey,
     clock: () => scheduler.now(),
+    scheduler,
     maxBytes: options.syncBytes,
   });
   return {

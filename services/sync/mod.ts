@@ -1,6 +1,7 @@
 /** `fossil clone`, `pull`, `push` and `sync` of projects. README.md explains how. */
 export {
   type ArrivingMessage,
+  type DeliveredAnswer,
   ProjectSync,
   type ProjectSyncOptions,
   type SyncCall,

@@ -29,7 +29,9 @@ import {
   type Projects,
 } from "../projects/mod.ts";
 import type { Releases } from "../releases/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
 import { Codes, type CodesOptions } from "./codes.ts";
+import { Deliveries, type Delivery } from "./deliveries.ts";
 import { type PushRuleParts, pushRulesOf } from "./rules.ts";
 import { kindOf, SyncCounters, type SyncStats } from "./sync_stats.ts";
 import { Turns } from "./turns.ts";
@@ -65,6 +67,7 @@ export interface ProjectSyncOptions extends CodesOptions, PushRuleParts {
   readonly repositories: ProjectRepositories;
   readonly identity: Pick<Identity, "authenticate" | "authenticateProof" | "onEnded">;
   readonly releases: Pick<Releases, "draftFolders" | "fileRules">;
+  readonly scheduler: Scheduler;
   /** The most bytes of cards in a message. */
   readonly maxBytes: number;
 }
@@ -98,6 +101,14 @@ export interface SyncCall {
   onIdentified(principal: Principal): void;
 }
 
+/** The answer to a message, on its way to the client. */
+export interface DeliveredAnswer {
+  readonly form: MessageForm;
+  /** Bytes of the body. */
+  readonly length: number;
+  readonly body: Delivery;
+}
+
 /** Answers the sync protocol for projects: finds out who calls and what they may, then exchanges. */
 export class ProjectSync {
   readonly #options: ProjectSyncOptions;
@@ -107,10 +118,12 @@ export class ProjectSync {
   #arriving = 0;
   readonly #answers = new Turns(ANSWERS);
   readonly #bodies = new Turns(BODIES);
+  readonly #deliveries: Deliveries;
 
   constructor(options: ProjectSyncOptions) {
     this.#options = options;
     this.#codes = new Codes(options);
+    this.#deliveries = new Deliveries(options.scheduler);
   }
 
   stats(): SyncStats {
@@ -123,24 +136,34 @@ export class ProjectSync {
    *
    * @throws errors that are nobody's fault, such as bugs
    */
-  async answer(call: SyncCall): Promise<SyncAnswer> {
+  async answer(sent: SyncCall): Promise<DeliveredAnswer> {
     const now = this.#options.clock();
+    let caller = keyOf(GUEST, sent);
+    const call: SyncCall = {
+      ...sent,
+      onIdentified: (principal) => {
+        caller = keyOf(principal, sent);
+        sent.onIdentified(principal);
+      },
+    };
     try {
       const survey = await this.#survey(call);
       const answer = await this.#answer(call, survey, now);
       this.#counters.note(kindOf(survey), answer);
-      return answer;
+      const { body, form } = answer;
+      return { form, length: body.length, body: this.#deliveries.deliver(caller, body) };
     } catch (error) {
       const isKnown = error instanceof ServiceError ||
         (error instanceof Error && error.name === "FossilError");
       if (!isKnown) throw error;
-      return failedAnswer({ form: call.form, now }, error.message);
+      return this.refuse(call.form, error.message);
     }
   }
 
   /** An answer that has nothing but an error. */
-  refuse(form: MessageForm, text: string): SyncAnswer {
-    return failedAnswer({ form, now: this.#options.clock() }, text);
+  refuse(form: MessageForm, text: string): DeliveredAnswer {
+    const answer = failedAnswer({ form, now: this.#options.clock() }, text);
+    return { form: answer.form, length: answer.body.length, body: answer.body };
   }
 
   /** What a message asks for. Of a large one, only the login is read here. */
@@ -241,6 +264,7 @@ export class ProjectSync {
     const { call, access: { project, principal } } = sent;
     const { signal } = call;
     return this.#answers.run(keyOf(principal, call), async () => {
+      this.#deliveries.require(keyOf(principal, call));
       const request = await this.#requestOf(sent);
       const exchange = (mayDefer: boolean) =>
         repositories.read(
