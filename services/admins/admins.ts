@@ -95,12 +95,18 @@ export class Admins {
   /**
    * Replaces an admin's password, and ends every session that began with the old one.
    *
+   * @param checked the account when its password was checked, where it was; the present one if absent
    * @throws NotFound, or Conflict if another change of the password came first
    * @throws Unavailable if too many passwords wait to be hashed
    */
-  async setPassword(username: string, password: string, caller: Caller): Promise<void> {
+  async setPassword(
+    username: string,
+    password: string,
+    caller: Caller,
+    checked?: Account | null,
+  ): Promise<void> {
     const { accounts, passwords, webSessions, revocations, sessions } = this.#options;
-    const account = this.#find(username);
+    const account = checked ?? this.#find(username);
     const { id, name } = account;
     const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
     const change = {

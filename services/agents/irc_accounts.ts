@@ -143,13 +143,19 @@ export class IrcAccounts {
   /**
    * Changes an account's password and closes its sessions.
    *
+   * @param checked the account when its password was checked, where it was; the present one if absent
    * @throws Invalid if the password is too short, NotFound if no person has such an account
    * @throws Conflict if passwords are the network's, or another change of the password came first
    * @throws Unavailable if too many passwords wait to be hashed
    */
-  async setPassword(name: string, password: string, caller: Caller): Promise<void> {
+  async setPassword(
+    name: string,
+    password: string,
+    caller: Caller,
+    checked?: Account | null,
+  ): Promise<void> {
     const { accounts, sessions, provisioning } = this.#options;
-    const account = accounts.find(name);
+    const account = checked ?? accounts.find(name);
     if (account?.kind !== "person") throw noSuchAccount(name);
     if (!provisioning.ownsPasswords) throw new Conflict("Passwords are changed on the IRC network");
     await this.#replacePassword(account, password, originOf(caller));

@@ -152,7 +152,8 @@ async function revoke(visit: Visit): Promise<Leads> {
 
 /** Replaces the password of a person who knows the one so far; this session goes on as a new one. */
 async function password(visit: Visit): Promise<Leads> {
-  const { services: { admins, adminLogin, ircAccounts }, principal: { name }, context } = visit;
+  const { services: { accounts, admins, adminLogin, ircAccounts }, principal: { name }, context } =
+    visit;
   if (adminLogin === null) throw new NotFound("The configuration turns the login off");
   const [current, next] = [visit.entered("current"), visit.entered("next")];
   if (next !== visit.entered("again")) throw new Forbidden("The two new passwords differ");
@@ -160,12 +161,13 @@ async function password(visit: Visit): Promise<Leads> {
   visit.parse(schema, { password: next });
   const { address, requestId } = context.var;
   adminLogin.admit(address);
+  const checked = accounts.find(name);
   await adminLogin.prove({ username: name, password: current }, address).catch((error) => {
     // Another 401 would lead to the login.
     throw error instanceof Unauthorized ? new Forbidden("The current password is wrong") : error;
   });
-  if (visit.isAdmin) await admins?.setPassword(name, next, visit.caller);
-  else await ircAccounts.setPassword(name, next, visit.caller);
+  if (visit.isAdmin) await admins?.setPassword(name, next, visit.caller, checked);
+  else await ircAccounts.setPassword(name, next, visit.caller, checked);
   const login = { username: name, password: next };
   visit.keepSession(await adminLogin.logIn(login, { address, requestId }));
   return { to: "/account", notice: "Your password is changed." };
