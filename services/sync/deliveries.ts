@@ -5,7 +5,7 @@ import type { Scheduler } from "../scheduler.ts";
 const SMALL_BYTES = 64 * 1024;
 
 /** Bytes that go to a connection at once. */
-const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES = 2 * 1024 * 1024;
 
 /**
  * Bytes of one caller's undelivered answers, and of all, from which on no more is answered. An
