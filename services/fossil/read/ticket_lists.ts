@@ -6,6 +6,9 @@ import type { Reader } from "./reader.ts";
 import type { TicketList, TicketStatusCount } from "./shapes.ts";
 import { readTicketRef } from "./tickets.ts";
 
+/** Fewest digits of an id that a search finds, as everywhere. */
+const MIN_PREFIX = 4;
+
 /** The order of a list of tickets. */
 export const TICKET_ORDERS = ["created", "modified", "priority", "severity", "title"] as const;
 
@@ -93,7 +96,10 @@ function filterOf(
 
 function isFound({ uuid, title }: OrderedTicket, sought: readonly string[]): boolean {
   const text = title.toLowerCase();
-  return sought.every((word) => text.includes(word) || uuid.startsWith(word.replace(/^#/, "")));
+  return sought.every((word) => {
+    const id = word.replace(/^#/, "");
+    return text.includes(word) || (id.length >= MIN_PREFIX && uuid.startsWith(id));
+  });
 }
 
 function comparisonOf(order: Exclude<TicketOrder, "created">) {
