@@ -14,8 +14,11 @@ const CHUNK_BYTES = 2 * 1024 * 1024;
 const MAX_OF_CALLER = 24 * 1024 * 1024;
 const MAX_OF_ALL = 256 * 1024 * 1024;
 
-/** How long a client may take nothing of its answer, in milliseconds. */
-const STALL_MILLISECONDS = 60_000;
+/**
+ * How long a client may take nothing of its answer, in milliseconds. A modem takes a chunk in that
+ * time.
+ */
+const STALL_MILLISECONDS = 5 * 60_000;
 
 /** The body of an answer. */
 export type Delivery = Uint8Array | ReadableStream<Uint8Array>;
@@ -47,7 +50,7 @@ export class Deliveries {
     }
   }
 
-  /** Delivers an answer: what a client takes nothing of for a minute ends. */
+  /** Delivers an answer: it ends once the client takes nothing for five minutes. */
   deliver(caller: string, body: Uint8Array): Delivery {
     if (body.length <= SMALL_BYTES) return body;
     let at = 0;
