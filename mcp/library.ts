@@ -16,10 +16,9 @@ import {
 } from "@modelcontextprotocol/server";
 import { explain } from "./advice.ts";
 import { RPC_ERROR, rpcError } from "./json_rpc.ts";
-import { isRecord } from "./plain_messages.ts";
 import { type Results, SERVER_INFO, type Session, unknownTool } from "./results.ts";
 import { INITIALIZED_REVISIONS, STATELESS_REVISION } from "./revisions.ts";
-import { replyIn, withUser } from "./user_forms.ts";
+import { replyIn, showsForms, withUser } from "./user_forms.ts";
 
 /** Answers messages that are not plain, and clients of the stateless revision. */
 export class Library {
@@ -135,8 +134,7 @@ export class Library {
 /** The session of a call, with what its client can ask its user, and has asked. */
 function sessionOf(session: Session, { mcpReq }: ServerContext): Session {
   const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
-  const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY];
-  if (!isRecord(capabilities) || capabilities.elicitation === undefined) return session;
+  if (!showsForms(envelope[CLIENT_CAPABILITIES_META_KEY])) return session;
   const reply = replyIn(mcpReq.inputResponses, mcpReq.requestState());
   return { ...session, context: withUser(session.context, reply) };
 }

@@ -32,6 +32,13 @@ export interface UserReply {
   readonly answer: string | null;
 }
 
+/** Whether a client with these capabilities shows forms. An early one says `elicitation: {}`. */
+export function showsForms(capabilities: unknown): boolean {
+  const elicitation = isRecord(capabilities) ? capabilities.elicitation : undefined;
+  if (!isRecord(elicitation)) return false;
+  return "form" in elicitation || Object.keys(elicitation).length === 0;
+}
+
 /** The context of a call whose client can ask its user. */
 export function withUser({ caller, signal }: ToolContext, reply: UserReply | null): ToolContext {
   return { caller, signal, hasUser: true, reply };

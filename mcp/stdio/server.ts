@@ -203,6 +203,7 @@ class StdioServer {
     if (headers.has(ELICITATION)) {
       const again = await this.#user.goOn(message, answerIn(text, ids), cancel.signal);
       if (again !== null) {
+        if (change !== null) await this.#write(change);
         return await this.#exchange(JSON.stringify(again), again, { ids, cancel }, false);
       }
       if (cancel.signal.aborted) return;

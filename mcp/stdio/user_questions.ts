@@ -1,6 +1,6 @@
 /** Asks the user of a client that knows `elicitation/create` (MCP 2025-06-18 and 2025-11-25). */
 import { isRecord } from "../plain_messages.ts";
-import { ELICITATION } from "../user_forms.ts";
+import { ELICITATION, showsForms } from "../user_forms.ts";
 import { revisionIn } from "./headers.ts";
 
 /** The first revision with `elicitation/create`. */
@@ -31,8 +31,7 @@ export class UserQuestions {
   /** Notes what a client says in `initialize`. */
   opened(message: unknown): void {
     const params = isRecord(message) && isRecord(message.params) ? message.params : {};
-    const { capabilities } = params;
-    this.#isDeclared = isRecord(capabilities) && isRecord(capabilities.elicitation);
+    this.#isDeclared = showsForms(params.capabilities);
   }
 
   /**

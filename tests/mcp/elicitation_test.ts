@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createMcpHandler, type McpHandler } from "../../mcp/mod.ts";
 import { serveStdio } from "../../mcp/stdio/mod.ts";
+import { showsForms } from "../../mcp/user_forms.ts";
 import { type TestApi, withApi } from "../support/scenarios.ts";
 import { BY_OPERATOR } from "../support/services.ts";
 import { until } from "../support/until.ts";
@@ -179,4 +180,13 @@ Deno.test("muster mcp shows the form to users of clients of earlier revisions", 
     assert.ok(!lines.some((line) => JSON.parse(line).id === 3));
     assert.equal((await questions.get(2, BY_OPERATOR.principal)).state, "open");
   });
+});
+
+Deno.test("a client shows forms if it says so, or is from before there was a choice", () => {
+  for (const elicitation of [{}, { form: {} }, { form: {}, url: {} }]) {
+    assert.equal(showsForms({ elicitation }), true);
+  }
+  for (const capabilities of [undefined, {}, { elicitation: null }, { elicitation: { url: {} } }]) {
+    assert.equal(showsForms(capabilities), false);
+  }
 });
