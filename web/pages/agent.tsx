@@ -10,9 +10,8 @@ import { AgentLogin } from "../parts/agent_login.tsx";
 import { AgentStateBadge } from "../parts/agent_state.tsx";
 import { MessageText } from "../parts/chat/message.tsx";
 import { channelPath } from "../parts/chat/written.ts";
-import { requireTypedName } from "../parts/confirm.tsx";
+import { ConfirmForm, requireTypedName } from "../parts/confirm.tsx";
 import { EventSentence } from "../parts/event_sentence.tsx";
-import { ButtonForm } from "../parts/form.tsx";
 import { Empty } from "../parts/lists.tsx";
 import { requireAdmin } from "../parts/require_admin.ts";
 import { Time } from "../parts/time.tsx";
@@ -232,12 +231,15 @@ function InboxView({ visit, messages }: {
           </ol>
         )}
       {newest !== undefined && (
-        <ButtonForm
+        <ConfirmForm
           visit={visit}
           action="acknowledge"
           values={{ up_to: newest.id }}
-          label="Remove these and all before"
-        />
+          label="Remove these and all before …"
+          button="Remove them"
+        >
+          <p>The agent does not find them in its inbox any more.</p>
+        </ConfirmForm>
       )}
     </section>
   );
