@@ -13,7 +13,7 @@ export interface ReturnWaysOptions {
 }
 
 /**
- * How people are told of their messages that came back. On an external network, which keeps their
+ * How people learn of their messages that came back. On an external network, which keeps their
  * conversations, the bridge writes to them.
  */
 export function returnWays({ people, server, bridge, log }: ReturnWaysOptions): ReturnWays {
@@ -33,7 +33,13 @@ export function returnWays({ people, server, bridge, log }: ReturnWaysOptions): 
     },
     say(nick, text) {
       if (server !== null) return server.announce(text, nick);
-      const line = { speaker: null, account: null, lines: [text], isEnvelope: false };
+      const line = {
+        speaker: null,
+        account: null,
+        lines: [text],
+        isEnvelope: false,
+        isNotice: true,
+      };
       bridge?.tell(nick, line).catch((error: unknown) => {
         log.warn("Somebody could not be told that a message came back", { nick, error });
       });
