@@ -4,10 +4,7 @@ import { FossilError } from "../error.ts";
 import { pageOf, type Paging } from "./paging.ts";
 import type { Reader } from "./reader.ts";
 import type { TicketList, TicketStatusCount } from "./shapes.ts";
-import { readTicketRef } from "./tickets.ts";
-
-/** Fewest digits of an id that a search finds, as everywhere. */
-const MIN_PREFIX = 4;
+import { MIN_PREFIX, readTicketRef } from "./tickets.ts";
 
 /** The order of a list of tickets. */
 export const TICKET_ORDERS = ["created", "modified", "priority", "severity", "title"] as const;

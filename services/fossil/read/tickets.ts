@@ -28,7 +28,7 @@ import type {
 type TicketRow = Readonly<Record<string, SqlValue>>;
 
 /** Shortest prefix of a ticket's id. */
-const MIN_PREFIX = 4;
+export const MIN_PREFIX = 4;
 const ID_LENGTH = 40;
 const PLAIN_TEXT = "text/plain";
 
