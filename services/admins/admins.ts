@@ -95,7 +95,7 @@ export class Admins {
   /**
    * Replaces an admin's password, and ends every session that began with the old one.
    *
-   * @param checked the account when its password was checked, where it was; the present one if absent
+   * @param checked the account whose password the caller proved; by default, the present one
    * @throws NotFound, or Conflict if another change of the password came first
    * @throws Unavailable if too many passwords wait to be hashed
    */

@@ -143,7 +143,7 @@ export class IrcAccounts {
   /**
    * Changes an account's password and closes its sessions.
    *
-   * @param checked the account when its password was checked, where it was; the present one if absent
+   * @param checked the account whose password the caller proved; by default, the present one
    * @throws Invalid if the password is too short, NotFound if no person has such an account
    * @throws Conflict if passwords are the network's, or another change of the password came first
    * @throws Unavailable if too many passwords wait to be hashed

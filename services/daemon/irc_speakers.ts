@@ -1,7 +1,7 @@
 import type { AccountDirectory } from "../identity/mod.ts";
 import { foldCase } from "../irc/mod.ts";
 
-/** Finds the account whose rights somebody has who is logged in to IRC under its name. */
+/** Finds the account whose rights a login to IRC gives, by the name of the login. */
 export type IrcSpeakers = Pick<AccountDirectory, "find">;
 
 /**

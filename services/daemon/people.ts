@@ -42,7 +42,7 @@ export interface IrcPorts extends AgentDirectory {
 /** Accounts, and the services built on them. */
 export interface People {
   readonly agents: Agents;
-  /** Whose rights those have who are logged in to IRC. */
+  /** The accounts whose rights a login to IRC gives. */
   readonly speakers: IrcSpeakers;
   readonly ircAccounts: IrcAccounts;
   readonly admins: Admins | null;
