@@ -205,7 +205,8 @@ Deno.test("herald remembers a delivery for 90 days, whatever comes in between", 
       const body = JSON.stringify({ action: "created", number });
       return (await hub.send(body, hubHeaders(hub.secret, body, "1", "star"))).status;
     };
-    assert.deepEqual(await Promise.all([send(0), send(0)]), [202, 200]);
+    const twice = await Promise.all([send(0), send(0)]);
+    assert.deepEqual(twice.sort(), [200, 202], "which of two at once comes first is open");
     const at = clock.now();
     const others = Array.from({ length: 3000 }, (_, seq) => ({ seq: -seq, mark: `${seq}`, at }));
     const insertion = database.tables.insertInto("herald_deliveries").values(others);
