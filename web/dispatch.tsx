@@ -10,6 +10,7 @@ import { Forbidden, Invalid, NotFound, ServiceError, Unauthorized } from "../ser
 import { GUEST, isCsrfToken, type WebSession } from "../services/identity/mod.ts";
 import { accessOf } from "../services/projects/mod.ts";
 import type { Assets } from "./assets.ts";
+import { KeptForms } from "./kept_forms.ts";
 import type { Leads, Page, View } from "./page.ts";
 import { Document } from "./parts/document.tsx";
 import { ProjectSearch } from "./parts/project_search.tsx";
@@ -23,6 +24,12 @@ const NOTICE_COOKIE = "muster_notice";
 
 /** How long a notice waits for the page that shows it, in seconds. */
 const NOTICE_SECONDS = 30;
+
+/** What the login says after a form whose session had ended. */
+const ENDED_NOTICE = "Your session had ended. Log in again to find what you wrote; nothing was sent.";
+
+/** What the page with a kept form says. */
+const KEPT_NOTICE = "Your session had ended. Here is what you wrote: look at it, and send it again.";
 
 /** The most fields of a form. */
 const MAX_FIELDS = 1000;
@@ -45,11 +52,13 @@ export class Dispatch {
   readonly #surroundings: Surroundings;
   readonly #assets: () => Promise<Assets>;
   readonly #bodies: BodyReader;
+  readonly #keptForms: KeptForms;
 
   constructor(surroundings: Surroundings, assets: () => Promise<Assets>) {
     this.#surroundings = surroundings;
     this.#assets = assets;
     this.#bodies = new BodyReader(bodyLimitsOf(surroundings.services.config));
+    this.#keptForms = new KeptForms(surroundings.services.scheduler.now);
   }
 
   /** Answers GET, or a form, for a page. */
@@ -64,11 +73,15 @@ export class Dispatch {
       if (page.json !== undefined && wantsJson(context)) {
         return context.redirect(this.#apiOf(visit) + page.json(visit), 303);
       }
-      admit(page, session);
       if (context.req.method !== "POST") {
+        admit(page, session);
         return await this.#show(context, page, visit);
       }
-      return await this.#act(context, page, session);
+      const form = parseForm(await this.#bodies.read(context.req.raw));
+      const led = session === null ? this.#keep(page, visit, form) : null;
+      if (led !== null) return led;
+      admit(page, session);
+      return await this.#act(context, page, session, form);
     } catch (error) {
       return await this.refuse(context, error);
     }
@@ -103,6 +116,7 @@ export class Dispatch {
     const session = sessionOf(context, this.#surroundings.services.webSessions);
     context.set("principal", session?.principal ?? GUEST);
     if (session === null) return null;
+    this.#keptForms.recognize(session);
     context.set("session", session);
     if (session.renewed) setSessionCookies(context, session);
     return session;
@@ -115,17 +129,34 @@ export class Dispatch {
   }
 
   async #show(context: Context<AppEnv>, page: Page, visit: Visit): Promise<Response> {
-    const view = await page.show(visit);
+    const { session } = visit;
+    const form = this.#keptForms.find(visit.url, session);
+    // No refusal: a page that was changed meanwhile must still be found out when the form is sent.
+    const shown = form === null ? visit : new Visit(context, this.#surroundings, { session, form });
+    const view = await page.show(shown);
     if (view instanceof Response) return view;
-    return await this.#render(visit, view, takeNotice(context));
+    const notice = takeNotice(context);
+    return await this.#render(shown, view, form === null ? notice : KEPT_NOTICE);
+  }
+
+  /**
+   * Keeps a form whose session ended before it was sent, and leads to the login and back.
+   *
+   * @returns null if it has nothing to keep
+   */
+  #keep(page: Page, visit: Visit, form: URLSearchParams): Response | null {
+    const isKept = page.keeps?.includes(form.getAll("action").at(-1) ?? "") ?? false;
+    if (!isKept || visit.isScripted || !this.#keptForms.isKnown(form)) return null;
+    const next = encodeURIComponent(this.#keptForms.keep(visit.url, form));
+    return lead(visit.context, { to: `/login?next=${next}`, notice: ENDED_NOTICE });
   }
 
   async #act(
     context: Context<AppEnv>,
     page: Page,
     session: WebSession | null,
+    form: URLSearchParams,
   ): Promise<Response> {
-    const form = parseForm(await this.#bodies.read(context.req.raw));
     const name = form.getAll("action").at(-1) ?? "";
     const { actions = {} } = page;
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
@@ -134,7 +165,11 @@ export class Dispatch {
       if (session !== null && !isCsrfToken(session, form.get("csrf") ?? "")) {
         throw new Forbidden("This form is from before you logged in here: send it again");
       }
-      const outcome = await action(new Visit(context, this.#surroundings, { session, form }));
+      const visit = new Visit(context, this.#surroundings, { session, form });
+      const outcome = await action(visit);
+      if (outcome instanceof Response || isLeads(outcome)) {
+        this.#keptForms.forget(visit.url, session);
+      }
       if (outcome instanceof Response) return outcome;
       if (isLeads(outcome)) return lead(context, outcome);
       return await this.#render(new Visit(context, this.#surroundings, { session }), outcome);

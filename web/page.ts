@@ -57,6 +57,11 @@ export interface Page {
    * the person entered.
    */
   readonly actions?: Readonly<Record<string, Action>>;
+  /**
+   * The actions whose forms are kept in memory if the session ended before they were sent, until the
+   * same account logs in again. Name none whose form has a password, a token or another secret.
+   */
+  readonly keeps?: readonly string[];
 }
 
 export type Action = (visit: Visit) => Promise<Leads | View | Response>;

@@ -135,3 +135,66 @@ Deno.test("a page that fails on a bug says so, with the id that the log has", as
     assert.equal((await admin.get("/channels")).status, 404, "other pages answer as before");
   });
 });
+
+Deno.test("a form sent after its session ended waits for the same account, and sends nothing", async () => {
+  await withWeb(async (web) => {
+    const { api, person, guest, addPerson } = web;
+    const { projects } = api.services.hosting;
+    const bob = await addPerson("bob");
+    for (const name of ["ann", "bob"]) await projects.setMember("demo", name, "write", BY_OPERATOR);
+    const path = "/projects/demo/tickets/new";
+    await person.see(path);
+    const csrf = person.cookie("muster_csrf");
+    const form = { action: "file", csrf, title: "A <long> story", description: "Line 1\r\nLine 2" };
+    const led = await guest.post(path, form, { follow: false });
+    assert.match(led.to, /^\/login\?next=/);
+    const next = new URL(led.to, "http://here").searchParams.get("next") ?? "";
+    assert.match(next, /^\/projects\/demo\/tickets\/new\?form=\w+$/);
+    const login = await guest.see(led.to);
+    assert.match(login.text, /Your session had ended/);
+    assert.doesNotMatch(login.text, /story/);
+    assert.doesNotMatch((await bob.see(next)).text, /Line 1|session had ended/);
+
+    const enter = { action: "enter", username: "ann", next };
+    const wrong = await guest.post("/enter", { ...enter, password: "wrong" });
+    assert.match(wrong.html, /name="next" value="[^"]*form=/);
+    const back = await guest.post("/enter", { ...enter, password: "correct horse" });
+    assert.match(back.html, /value="A &lt;long&gt; story"/);
+    assert.match(back.html, /Line 1\r?\nLine 2/);
+    assert.match(back.text, /look at it, and send it again/);
+    assert.doesNotMatch(back.html, new RegExp(csrf));
+    assert.deepEqual((await web.answer("GET /api/tickets")).tickets, []);
+
+    const { title, description } = form;
+    await guest.post(next, { action: "file", title, description });
+    assert.equal((await web.answer("GET /api/tickets")).tickets.length, 1);
+    assert.doesNotMatch((await guest.see(next)).html, /Line 1/);
+  });
+});
+
+Deno.test("a form is kept for half an hour, for a known session, and never with a secret", async () => {
+  await withWeb(async ({ api, person, guest }) => {
+    await api.services.hosting.projects.setMember("demo", "ann", "write", BY_OPERATOR);
+    const path = "/projects/demo/tickets/new";
+    await person.see(path);
+    const csrf = person.cookie("muster_csrf");
+    const send = async (to: string, fields: Record<string, string>) => {
+      const led = await guest.post(to, { csrf, ...fields }, { follow: false });
+      return new URL(led.to, "http://here").searchParams.get("next") ?? "";
+    };
+    assert.equal(await send(path, { action: "file", title: "x", csrf: "0".repeat(64) }), path);
+    const secret = { action: "password", current: "old", next: "new", again: "new" };
+    assert.equal(await send("/account", secret), "/account");
+    const first = await send(path, { action: "file", title: "The first of them" });
+    assert.match((await person.see(first)).html, /The first of them/);
+    // Two tabs with one page do not take each other's text.
+    const second = await send(first, { action: "file", title: "The second of them" });
+    assert.match((await person.see(first)).html, /The first of them/);
+    assert.match((await person.see(second)).html, /The second of them/);
+    for (let sent = 0; sent < 9; sent++) await send(path, { action: "file", title: "More" });
+    assert.doesNotMatch((await person.see(first)).html, /The first of them/);
+    assert.match((await person.see(second)).html, /The second of them/);
+    api.services.clock.advance(31 * 60_000);
+    assert.doesNotMatch((await person.see(second)).html, /The second of them/);
+  });
+});

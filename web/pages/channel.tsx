@@ -20,6 +20,7 @@ export const page = definePage({
   opens: "session",
   show,
   actions: { say, read, join, leave },
+  keeps: ["say"],
 });
 
 /** The channel of the address, with its `#`. */

@@ -12,7 +12,12 @@ import { Empty } from "../parts/lists.tsx";
 import { type Visit, withQuery } from "../visit.ts";
 
 /** Private messages with one agent or person. */
-export const page = definePage({ opens: "session", show, actions: { say, read } });
+export const page = definePage({
+  opens: "session",
+  show,
+  actions: { say, read },
+  keeps: ["say"],
+});
 
 async function show(visit: Visit): Promise<View> {
   const { services: { chats, conversations, agents: { roster }, identity }, caller } = visit;

@@ -6,7 +6,12 @@ import { AnswerForm, QuestionEnd, QuestionFacts } from "../parts/question.tsx";
 import type { Visit } from "../visit.ts";
 
 /** One question, to answer or to look up. */
-export const page = definePage({ opens: "session", show, actions: { answer, withdraw } });
+export const page = definePage({
+  opens: "session",
+  show,
+  actions: { answer, withdraw },
+  keeps: ["answer"],
+});
 
 async function show(visit: Visit): Promise<View> {
   const { services: { questions }, principal } = visit;

@@ -20,6 +20,7 @@ export const page = definePage({
   show,
   json: () => "/api/releases",
   actions: { create, publish, drop },
+  keeps: ["create"],
 });
 
 const PER_PAGE = 10;

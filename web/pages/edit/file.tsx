@@ -30,6 +30,7 @@ export const page = definePage({
   opens: "session",
   show: (visit) => edit(visit, false),
   actions: { save, preview: (visit) => edit(visit, true), remove },
+  keeps: ["save", "preview"],
 });
 
 /** The file of the address; null for a new one. */

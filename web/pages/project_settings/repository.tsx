@@ -17,7 +17,7 @@ function show(visit: Visit, { slug, base }: OpenProject) {
     <>
       <h2>Import</h2>
       <p>
-        Fill the empty repository from a <code>.fossil</code> file, or from the stream of{" "}
+        Fill an empty repository from a <code>.fossil</code> file, or from the stream of{" "}
         <code>git fast-export</code>. Its check-ins are read, verified and copied. The main branch
         of a stream is called <code>trunk</code> here.
       </p>

@@ -60,6 +60,7 @@ export const page = definePage({
     ask,
     drop,
   },
+  keeps: ["comment", "approve", "request-changes"],
 });
 
 async function show(visit: Visit): Promise<View> {

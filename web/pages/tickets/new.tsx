@@ -5,7 +5,12 @@ import type { Visit } from "../../visit.ts";
 import { readFields, TicketForm, valuesOf } from "./fields.tsx";
 
 /** Files a ticket. */
-export const page = definePage({ opens: "session", show, actions: { file } });
+export const page = definePage({
+  opens: "session",
+  show,
+  actions: { file },
+  keeps: ["file"],
+});
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);

@@ -34,6 +34,7 @@ export const page = definePage({
   opens: "anybody",
   show,
   actions: { comment, edit, claim, release, forgive },
+  keeps: ["comment", "edit"],
 });
 
 async function show(visit: Visit): Promise<View> {

@@ -17,6 +17,7 @@ export const page = definePage({
   opens: "anybody",
   show,
   actions: { save, preview: (visit) => edit(visit, true), remove },
+  keeps: ["save", "preview"],
 });
 
 async function show(visit: Visit): Promise<View> {

@@ -1,0 +1,112 @@
+import type { WebSession } from "../services/identity/mod.ts";
+import { newUlid } from "../services/ulid.ts";
+
+/** How long a form waits for its writer, in milliseconds. */
+const KEPT = 30 * 60_000;
+
+/** Most forms of one account, and most characters of them. */
+const OF_ACCOUNT = { forms: 10, size: 2 ** 21 };
+
+/** Most forms of all accounts, and most characters of them. */
+const OF_ALL = { forms: 500, size: 2 ** 24 };
+
+/** Most sessions whose forms are recognized after their end. */
+const MAX_SESSIONS = 10_000;
+
+/** The query parameter that names a kept form. Without a session of its writer it opens nothing. */
+const PARAMETER = "form";
+
+interface KeptForm {
+  readonly accountId: string;
+  readonly pathname: string;
+  readonly text: string;
+  readonly expiresAt: number;
+}
+
+/**
+ * Forms that were sent after their session had ended, until the same account has logged in again.
+ * A form is known by the CSRF token that it carries; so a guest can put nothing here, and nobody
+ * sees what another account wrote. They are in memory only.
+ */
+export class KeptForms {
+  readonly #clock: () => number;
+  /** The accounts of sessions by their CSRF tokens, the one used last at the end. */
+  readonly #writers = new Map<string, string>();
+  /** By id, oldest first. */
+  readonly #forms = new Map<string, KeptForm>();
+
+  /** @param clock Unix milliseconds */
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /** Remembers whose forms carry the token of a session. */
+  recognize({ csrfToken, principal: { id } }: WebSession): void {
+    if (id === null) return;
+    this.#writers.delete(csrfToken);
+    this.#writers.set(csrfToken, id);
+    const [oldest] = this.#writers.keys();
+    if (this.#writers.size > MAX_SESSIONS && oldest !== undefined) this.#writers.delete(oldest);
+  }
+
+  /** Whether a form comes from a session that this process has known. */
+  isKnown(form: URLSearchParams): boolean {
+    return this.#writers.has(form.get("csrf") ?? "");
+  }
+
+  /**
+   * Keeps a form of a session that has ended.
+   *
+   * @returns the address at which its writer finds it
+   */
+  keep(url: URL, form: URLSearchParams): string {
+    const address = new URL(url);
+    address.searchParams.delete(PARAMETER);
+    const accountId = this.#writers.get(form.get("csrf") ?? "");
+    const fields = new URLSearchParams(form);
+    fields.delete("csrf");
+    const text = fields.toString();
+    if (accountId !== undefined && text.length <= OF_ACCOUNT.size) {
+      const now = this.#clock();
+      const id = newUlid(now);
+      this.#forms.set(id, { accountId, pathname: url.pathname, text, expiresAt: now + KEPT });
+      this.#trim(now, accountId);
+      address.searchParams.set(PARAMETER, id);
+    }
+    return address.pathname + address.search;
+  }
+
+  /** The form that an address names, if this account wrote it for this page; else null. */
+  find(url: URL, session: WebSession | null): URLSearchParams | null {
+    const id = url.searchParams.get(PARAMETER);
+    const kept = id === null || session === null ? undefined : this.#forms.get(id);
+    if (kept === undefined || kept.accountId !== session?.principal.id) return null;
+    if (kept.pathname !== url.pathname || kept.expiresAt <= this.#clock()) return null;
+    return new URLSearchParams(kept.text);
+  }
+
+  /** Forgets the form of an address, which its writer has sent again. */
+  forget(url: URL, session: WebSession | null): void {
+    const id = url.searchParams.get(PARAMETER);
+    if (id !== null && this.find(url, session) !== null) this.#forms.delete(id);
+  }
+
+  /** Drops what has expired, and the oldest beyond the limits. */
+  #trim(now: number, accountId: string): void {
+    for (const [id, { expiresAt }] of this.#forms) if (expiresAt <= now) this.#forms.delete(id);
+    this.#limit(OF_ACCOUNT, (kept) => kept.accountId === accountId);
+    this.#limit(OF_ALL, () => true);
+  }
+
+  #limit(most: typeof OF_ALL, isCounted: (kept: KeptForm) => boolean): void {
+    const counted = [...this.#forms].filter(([, kept]) => isCounted(kept));
+    let [forms, size] = [counted.length, 0];
+    for (const [, { text }] of counted) size += text.length;
+    for (const [id, { text }] of counted) {
+      if (forms <= most.forms && size <= most.size) return;
+      this.#forms.delete(id);
+      forms--;
+      size -= text.length;
+    }
+  }
+}
