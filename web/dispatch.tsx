@@ -26,10 +26,12 @@ const NOTICE_COOKIE = "muster_notice";
 const NOTICE_SECONDS = 30;
 
 /** What the login says after a form whose session had ended. */
-const ENDED_NOTICE = "Your session had ended. Log in again to find what you wrote; nothing was sent.";
+const ENDED_NOTICE =
+  "Your session had ended. Log in again to find what you wrote; nothing was sent.";
 
 /** What the page with a kept form says. */
-const KEPT_NOTICE = "Your session had ended. Here is what you wrote: look at it, and send it again.";
+const KEPT_NOTICE =
+  "Your session had ended. Here is what you wrote: look at it, and send it again.";
 
 /** The most fields of a form. */
 const MAX_FIELDS = 1000;
