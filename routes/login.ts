@@ -8,7 +8,12 @@ import { type AppEnv, callerOf, newRoutes } from "./context.ts";
 import { authenticate, type AuthenticateOptions } from "./middleware/authenticate.ts";
 import { jsonBody } from "./middleware/body.ts";
 import { sameOrigin } from "./middleware/origin.ts";
-import { clearSessionCookies, readSession, setSessionCookies } from "./middleware/session.ts";
+import {
+  clearSessionCookies,
+  readSession,
+  sessionOf,
+  setSessionCookies,
+} from "./middleware/session.ts";
 import { takeTurns } from "./middleware/turns.ts";
 import { route } from "./route.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
@@ -66,6 +71,7 @@ export function loginRoutes(options: LoginRoutesOptions) {
     .openapi(beginSession, async (context) => {
       const { address, requestId } = context.var;
       const session = await login.logIn(context.req.valid("json"), { address, requestId });
+      await login.replace(sessionOf(context, webSessions), { address, requestId });
       setSessionCookies(context, session);
       return context.json({ username: session.principal.name }, 200);
     })

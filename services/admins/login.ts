@@ -74,6 +74,11 @@ export class AdminLogin {
     return await this.#sessions.open(account, from);
   }
 
+  /** Ends the session that a browser had before it logged in again, which nobody could use or end. */
+  async replace(before: WebSession | null, from: Omit<Caller, "principal">): Promise<void> {
+    if (before !== null) await this.#sessions.close({ ...from, principal: before.principal });
+  }
+
   /**
    * Checks the name and password of a counted attempt.
    *

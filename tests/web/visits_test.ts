@@ -198,3 +198,16 @@ Deno.test("a form is kept for half an hour, for a known session, and never with 
     assert.doesNotMatch((await person.see(second)).html, /The second of them/);
   });
 });
+
+Deno.test("a login ends the session that the browser had before", async () => {
+  await withWeb(async ({ api, person, addPerson }) => {
+    await addPerson("bob");
+    const before = person.cookie("muster_session");
+    const enter = { action: "enter", username: "bob", password: "wrong" };
+    await person.post("/enter", enter);
+    assert.ok(api.services.webSessions.find(before) !== null);
+    await person.post("/enter", { ...enter, password: "correct horse" });
+    assert.match((await person.see("/")).text, /Log out bob/);
+    assert.equal(api.services.webSessions.find(before), null);
+  });
+});
