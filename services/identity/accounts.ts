@@ -2,6 +2,7 @@ import type { Compilable, Selectable, Updateable } from "kysely";
 import { type Database, type Directory, statement, type Tables } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
 import { foldCase } from "../irc/mod.ts";
+import { isCommonName } from "./names.ts";
 
 /** Agents and people log in to IRC, admins to the web pages too. All share one namespace. */
 export type AccountKind = "agent" | "person" | "admin";
@@ -120,7 +121,9 @@ export class AccountDirectory implements Directory {
 
   /** @throws Conflict if the name is reserved or taken */
   assertFree(name: string): void {
-    if (this.isReserved(name)) throw new Conflict(`The name "${name}" is reserved`);
+    if (this.isReserved(name) || isCommonName(name)) {
+      throw new Conflict(`The name "${name}" is reserved`);
+    }
     if (this.find(name) !== null) throw nameTaken(name);
   }
 

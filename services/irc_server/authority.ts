@@ -1,6 +1,7 @@
 import {
   type Account,
   type AccountDirectory,
+  addressesEverybody,
   type LoginOutcome,
   type Logins,
 } from "../identity/mod.ts";
@@ -114,7 +115,8 @@ export class AccountAuthority implements Accounts {
 
   ownerOf(nick: string): string | null {
     if (this.#accounts.isReserved(nick)) return NOBODY;
-    return this.#accounts.find(nick)?.name ?? null;
+    // An account may have the name from before it was reserved.
+    return this.#accounts.find(nick)?.name ?? (addressesEverybody(nick) ? NOBODY : null);
   }
 
   /**

@@ -49,6 +49,8 @@ Deno.test("POST /v1/agents/register answers with credentials, once", async () =>
       { request, body, status: 409, matches: /coder.* taken/ },
       { request, body: { nick: "Caller" }, status: 409 },
       { request, body: { nick: "oracle" }, status: 409, matches: /reserved/ },
+      { request, body: { nick: "Everyone" }, status: 409, matches: /reserved/ },
+      { request, body: { nick: "guest" }, status: 409, matches: /reserved/ },
       { request: "GET /v1/agents", status: 200, matches: /^\[.*"caller".*"coder".*\]$/ },
     ]);
   });

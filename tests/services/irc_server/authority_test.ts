@@ -54,7 +54,7 @@ Deno.test("ownerOf() names a nick's owner, and keeps reserved nicks from everybo
     await anAgent(services, "Coder");
     assert.equal(authority.ownerOf("CODER"), "Coder");
     assert.equal(authority.ownerOf("anybody"), null);
-    for (const nick of ["bridge", "NICKSERV", "oracle"]) {
+    for (const nick of ["bridge", "NICKSERV", "oracle", "Everyone", "here"]) {
       const owner = authority.ownerOf(nick);
       assert.ok(owner !== null && !/^[A-Za-z[\]\\`_^{|}]/.test(owner));
     }
