@@ -119,6 +119,13 @@ const REVIEW_VERBS: Readonly<Record<string, string>> = {
   closed: "closed the review",
 };
 
+/** What happened to a release, by the status of its event; else it was changed. */
+const RELEASE_VERBS: Readonly<Record<string, string>> = {
+  published: "published",
+  deleted: "deleted",
+  asset: "changed the files of",
+};
+
 const LANDING_WORDS: Readonly<Record<string, string>> = {
   queued: "queued for landing:",
   testing: "tests before landing:",
@@ -174,7 +181,10 @@ const OF_PROJECTS: Readonly<Record<string, Sentence>> = {
       </a>
     </>
   ),
-  "project.release": (data) => `published ${text(data["name"]) || text(data["tag_name"])}`,
+  "project.release": (data) => {
+    const verb = RELEASE_VERBS[text(data["status"])] ?? "changed";
+    return `${verb} ${text(data["name"]) || text(data["tag_name"])}`;
+  },
   "project.landing": (data) => <>{LANDING_WORDS[text(data["status"])] ?? "moved"} {review(data)}</>,
   "project.protection_changed": () => "changed the rules of branches",
   "project.webhook_changed": (data) => `changed a webhook (${text(data["action"])})`,
