@@ -4,6 +4,9 @@ import { startViewed } from "./viewed.ts";
 /** Lines that one click shows, and up to which number all of them come at once. */
 const [STEP, ALL] = [40, 1000];
 
+/** The marks of `parts/turning.ts`; a split keeps them. */
+const TURNING = /([\u202a-\u202e\u2066-\u2069])/;
+
 export function startDiff(): void {
   const diff = document.querySelector<HTMLElement>(".diff");
   if (diff === null) return;
@@ -146,8 +149,16 @@ function numberCell(number: number): HTMLElement {
 function codeCell(text: string): HTMLElement {
   const cell = document.createElement("td");
   cell.className = "code";
-  cell.textContent = text;
+  cell.append(...text.split(TURNING).map((part, index) => index % 2 === 0 ? part : markOf(part)));
   return cell;
+}
+
+/** What stands for a mark that would turn the text behind it, as on the server's pages. */
+function markOf(mark: string): HTMLElement {
+  const shown = document.createElement("span");
+  shown.className = "turning";
+  shown.textContent = `U+${mark.charCodeAt(0).toString(16).toUpperCase()}`;
+  return shown;
 }
 
 /** A click on the number of a line puts its address into that of the page. */
