@@ -3,7 +3,7 @@ const PAIR = 1500;
 
 /** Keys that act on every page. */
 const KEYS: readonly (readonly [keys: string, words: string])[] = [
-  ["/", "Search on this page"],
+  ["/", "Search: on this page, or else in the project or among projects"],
   ["j", "Next entry of the list"],
   ["k", "Previous entry of the list"],
   ["Enter", "Open the entry"],
@@ -16,6 +16,7 @@ const KEYS: readonly (readonly [keys: string, words: string])[] = [
 export function startKeys(): void {
   let isPair = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  if (location.hash === "#q") focusSearch()?.();
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     const { target, key } = event;
@@ -74,11 +75,19 @@ function go(key: string): (() => void) | null {
 
 function focusSearch(): (() => void) | null {
   const field = document.querySelector<HTMLInputElement>("main [type=search], [type=search]");
-  if (field === null) return null;
+  if (field === null) return goToSearch();
   return () => {
     field.focus();
     field.select();
   };
+}
+
+/** Leads from a page without a search to the nearest one, whose field `#q` then has the focus. */
+function goToSearch(): (() => void) | null {
+  if (location.pathname === "/login") return null;
+  const [project] = /^\/projects\/(?!new(?:\/|$))[^/]+/.exec(location.pathname) ?? [];
+  const to = project === undefined ? "/projects#q" : `${project}/search#q`;
+  return location.pathname + location.hash === to ? null : () => location.assign(to);
 }
 
 /** Moves the focus by one entry in the list that has it, or else in the first list of the page. */
