@@ -143,8 +143,15 @@ function linesOf(map: JsonObject): string {
   return Object.entries(map).map(([key, value]) => `${key} = ${value}`).join("\n");
 }
 
+/** The names of fields that their words alone do not explain. */
+const LABELS: Readonly<Record<string, string>> = {
+  web_user_ttl_minutes: "How long somebody who wrote over HTTP counts as present (minutes)",
+};
+
 /** The name of a field in words, such as "Rate limit" or "Cooldown (seconds)". */
 function words(name: string): string {
+  const label = Object.hasOwn(LABELS, name) ? LABELS[name] : undefined;
+  if (label !== undefined) return label;
   const text = name.replace(/_sec$/, " (seconds)").replace(/_mb$/, " (MB)")
     .replace(/_minutes$/, " (minutes)").replace(/_days$/, " (days)").replaceAll("_", " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
