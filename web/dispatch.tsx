@@ -29,6 +29,10 @@ const NOTICE_SECONDS = 30;
 const ENDED_NOTICE =
   "Your session had ended. Log in again to find what you wrote; nothing was sent.";
 
+/** What is said of a form that is not kept; the browser still has it. */
+const TOO_LARGE_TO_KEEP =
+  "Your session had ended, and this form is too large to keep: go back, copy what you wrote, and log in again";
+
 /** What the page with a kept form says. */
 const KEPT_NOTICE =
   "Your session had ended. Here is what you wrote: look at it, and send it again.";
@@ -149,7 +153,9 @@ export class Dispatch {
   #keep(page: Page, visit: Visit, form: URLSearchParams): Response | null {
     const isKept = page.keeps?.includes(form.getAll("action").at(-1) ?? "") ?? false;
     if (!isKept || visit.isScripted || !this.#keptForms.isKnown(form)) return null;
-    const next = encodeURIComponent(this.#keptForms.keep(visit.url, form));
+    const kept = this.#keptForms.keep(visit.url, form);
+    if (kept === null) throw new Invalid(TOO_LARGE_TO_KEEP);
+    const next = encodeURIComponent(kept);
     return lead(visit.context, { to: `/login?next=${next}`, notice: ENDED_NOTICE });
   }
 

@@ -57,22 +57,21 @@ export class KeptForms {
   /**
    * Keeps a form of a session that has ended.
    *
-   * @returns the address at which its writer finds it
+   * @returns the address at which its writer finds it; null if it is too large, or of no known session
    */
-  keep(url: URL, form: URLSearchParams): string {
+  keep(url: URL, form: URLSearchParams): string | null {
     const address = new URL(url);
     address.searchParams.delete(PARAMETER);
     const accountId = this.#writers.get(form.get("csrf") ?? "");
     const fields = new URLSearchParams(form);
     fields.delete("csrf");
     const text = fields.toString();
-    if (accountId !== undefined && text.length <= OF_ACCOUNT.size) {
-      const now = this.#clock();
-      const id = newUlid(now);
-      this.#forms.set(id, { accountId, pathname: url.pathname, text, expiresAt: now + KEPT });
-      this.#trim(now, accountId);
-      address.searchParams.set(PARAMETER, id);
-    }
+    if (accountId === undefined || text.length > OF_ACCOUNT.size) return null;
+    const now = this.#clock();
+    const id = newUlid(now);
+    this.#forms.set(id, { accountId, pathname: url.pathname, text, expiresAt: now + KEPT });
+    this.#trim(now, accountId);
+    address.searchParams.set(PARAMETER, id);
     return address.pathname + address.search;
   }
 

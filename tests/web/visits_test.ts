@@ -194,6 +194,17 @@ Deno.test("a form is kept for half an hour, for a known session, and never with 
     for (let sent = 0; sent < 9; sent++) await send(path, { action: "file", title: "More" });
     assert.doesNotMatch((await person.see(first)).html, /The first of them/);
     assert.match((await person.see(second)).html, /The second of them/);
+    // As a program sends it, unencoded: kept, it would be six times as long.
+    const large = `csrf=${csrf}&action=file&title=${"\u00e9".repeat(450_000)}`;
+    const headers = {
+      "content-type": "application/x-www-form-urlencoded",
+      "accept": "text/html",
+      "sec-fetch-site": "same-origin",
+    };
+    const url = `http://muster.test${path}`;
+    const refused = await api.handle(new Request(url, { method: "POST", body: large, headers }));
+    assert.equal(refused.status, 400);
+    assert.match(await refused.text(), /too large to keep/);
     api.services.clock.advance(31 * 60_000);
     assert.doesNotMatch((await person.see(second)).html, /The second of them/);
   });
