@@ -266,8 +266,11 @@ Deno.test("the timeline has its graph, filters in the address, and every kind of
     assert.match(trunk.html, new RegExp(tip));
     assert.match((await guest.see("/projects/demo/timeline?user=caller")).text, /Fix a typo/);
     assert.match((await guest.see("/projects/demo/timeline?path=docs")).text, /Fix a typo/);
-    assert.match((await guest.see("/projects/demo/timeline?type=ticket")).text, /The first ticket/);
-    assert.match((await guest.see("/projects/demo/timeline?type=all")).text, /wiki.*Home/);
+    const tickets = await guest.see("/projects/demo/timeline?type=ticket");
+    assert.match(tickets.text, /New ticket [0-9a-f]{10} “The first ticket”/, "no wiki markup");
+    const events = await guest.see("/projects/demo/timeline?type=all");
+    assert.match(events.text, /wiki\s+New page “Home”/);
+    assert.match(events.html, /href="\/projects\/demo\/wiki\/Home">New page/);
     assert.equal((await guest.get("/projects/demo/timeline?branch=none")).status, 404);
     const behind = await guest.get("/projects/demo/timeline?page=99", { follow: false });
     assert.equal(behind.to, "/projects/demo/timeline?page=1");

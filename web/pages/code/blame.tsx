@@ -50,7 +50,9 @@ async function show(visit: Visit): Promise<View | Response> {
       </div>
       <section class="file-box" aria-label={path}>
         <div class="file-actions">
-          <span class="soft small">{total.toLocaleString("en")} lines</span>
+          <span class="soft small">
+            {total === 1 ? "1 line" : `${total.toLocaleString("en")} lines`}
+          </span>
           <GoToLine />
           <a href={to.file(checkin, path)}>File</a>
           <a href={to.history(path, checkin)}>History</a>

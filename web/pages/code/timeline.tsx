@@ -4,6 +4,7 @@ import type { branchesSchema } from "../../../routes/projects/names.ts";
 import type { activitySchema, timelineSchema } from "../../../routes/projects/timeline.ts";
 import type { ProjectAddresses } from "../../addresses.ts";
 import { definePage, type View } from "../../page.ts";
+import { activityWords } from "../../parts/activity_words.ts";
 import { CheckinLink, firstLine } from "../../parts/files.tsx";
 import { GraphCell, type GraphRows, lanesOf } from "../../parts/graph.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
@@ -235,16 +236,7 @@ const WORDS: Readonly<Record<Event["kind"], string>> = {
 };
 
 function EventRow({ to, event }: { readonly to: ProjectAddresses; readonly event: Event }) {
-  const words = firstLine(event.comment).slice(0, MAX_MESSAGE);
-  const [, ticket = ""] = event.kind === "ticket" ? /\[([0-9a-f]{6,64})/.exec(words) ?? [] : [];
-  const [, page = ""] = event.kind === "wiki" ? /^[:+-]?(.+)$/.exec(words) ?? [] : [];
-  const target = event.kind === "checkin"
-    ? to.checkin(event.uuid)
-    : ticket !== ""
-    ? to.ticket(ticket)
-    : page !== ""
-    ? to.wiki(page)
-    : null;
+  const { words, target } = activityWords(to, event);
   return (
     <>
       <div class="row">

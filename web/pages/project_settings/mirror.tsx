@@ -61,11 +61,13 @@ async function show(visit: Visit, { slug }: OpenProject) {
         <TextField
           visit={visit}
           name="every_minutes"
-          label="Every so many minutes"
+          label="Minutes between two runs"
           type="number"
           value={String(mirror?.every_minutes ?? 60)}
         />
-        <button class="primary" type="submit">{mirror === null ? "Set it" : "Change it"}</button>
+        <button class="primary" type="submit">
+          {mirror === null ? "Start the mirror" : "Save"}
+        </button>
       </Form>
     </>
   );
@@ -89,7 +91,7 @@ function State({ visit, mirror }: { readonly visit: Visit; readonly mirror: Mirr
         )}
         next run <Time at={next_run_at} />
       </p>
-      {last_error !== null && <pre tabindex={0}>{last_error}</pre>}
+      {last_error !== null && <pre class="wrapped" tabindex={0}>{last_error}</pre>}
       <div class="row">
         <ButtonForm visit={visit} action="run-mirror" label="Run it now" />
         <ConfirmForm

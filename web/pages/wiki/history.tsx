@@ -112,7 +112,7 @@ export async function showDifference(visit: Visit, project: OpenProject): Promis
           {from === null ? "nothing" : <code>{from.slice(0, 10)}</code>} to{" "}
           <code>{to.slice(0, 10)}</code>
         </span>
-        <span>{added} lines added, {deleted} deleted</span>
+        <span>{added === 1 ? "1 line" : `${added} lines`} added, {deleted} deleted</span>
       </p>
       {diff === ""
         ? <p>The two versions have the same text.</p>
