@@ -34,7 +34,7 @@ Deno.test("a member publishes a release; a refused form keeps what was entered",
 });
 
 Deno.test("a draft is published or deleted, and readers see neither drafts nor forms", async () => {
-  await withMember("write", async ({ person, admin, addPerson, api }) => {
+  await withMember("write", async ({ person, admin, addPerson, api, answer }) => {
     for (const tag of ["v1", "v2"]) {
       const fields = { action: "create", tag_name: tag, is_draft: "true" };
       assert.match((await person.post(RELEASES, fields)).text, /The draft is saved.*draft/);
@@ -51,5 +51,10 @@ Deno.test("a draft is published or deleted, and readers see neither drafts nor f
     assert.match((await reader.see(RELEASES)).text, /v1 /);
     assert.doesNotMatch((await reader.see(RELEASES)).text, /v2/);
     assert.equal((await admin.get(RELEASES)).status, 404);
+    const events = async () => (await admin.see("/events?type=project.release")).text;
+    assert.match(await events(), /published v1/);
+    await answer("PATCH /api/releases/v1", { body: { name: "First" } });
+    assert.match(await events(), /changed First/);
+    assert.doesNotMatch(await events(), /published First/);
   });
 });
