@@ -22,6 +22,8 @@ export interface View {
   readonly head?: Child;
   /** Whether the page fills the window, as a chat does, instead of scrolling as a whole. */
   readonly fills?: boolean;
+  /** Whether a guest has the navigation too; a page of a project has it anyway. */
+  readonly hasPlaces?: boolean;
 }
 
 /** The place of a page inside a project. */

@@ -18,7 +18,9 @@ Deno.test("the list of projects shows what a visitor may see, and finds by words
       visibility: "public",
     }, BY_OPERATOR);
     assert.doesNotMatch((await web.guest.see("/projects")).text, /Demo/);
-    assert.match((await web.guest.see("/projects")).text, /An open one.*For everybody/);
+    const list = await web.guest.see("/projects");
+    assert.match(list.text, /An open one.*For everybody/);
+    assert.match(list.html, /<nav class="sidebar"/, "a guest finds the way to log in");
     await projects.setMember("demo", "ann", "read", BY_OPERATOR);
     assert.match((await web.person.see("/projects")).text, /An open one.*Demo|Demo.*An open one/);
     const recent = await web.person.see("/projects?sort=activity");

@@ -41,7 +41,7 @@ export function Document({ visit, view, notice, theme, assets }: {
   readonly assets: Assets;
 }) {
   const { body, project, live, head, fills = false } = view;
-  const isKnown = visit.session !== null;
+  const hasPlaces = visit.session !== null || project !== undefined || view.hasPlaces === true;
   return (
     <html lang="en" data-theme={theme}>
       <head>
@@ -59,8 +59,8 @@ export function Document({ visit, view, notice, theme, assets }: {
         class={fills ? "fills" : undefined}
       >
         <a class="skip" href="#main">Skip to the page</a>
-        <div class={isKnown || project !== undefined ? "frame" : "frame bare"}>
-          {(isKnown || project !== undefined) && <Sidebar visit={visit} theme={theme} />}
+        <div class={hasPlaces ? "frame" : "frame bare"}>
+          {hasPlaces && <Sidebar visit={visit} theme={theme} />}
           <main id="main" tabindex={-1}>
             {project !== undefined && <ProjectBar {...project} isHeading={fills} />}
             <HaltNotice visit={visit} />

@@ -62,7 +62,7 @@ async function show(visit: Visit): Promise<View> {
       <ClosedProjects visit={visit} reachable={all} />
     </>
   );
-  return { title: "Projects", body };
+  return { title: "Projects", hasPlaces: true, body };
 }
 
 function matches({ name, slug, description }: Reachable, wanted: string): boolean {
