@@ -13,8 +13,5 @@ if (FLAGS === undefined) throw new Error("The task `start` in deno.json has no -
  *   most of its code for minutes.
  * - `no-short-builtin-calls` keeps V8 from giving each thread its own copy of the built-in functions,
  *   2 MB each.
- * - `heap-growing-percent` collects old objects only when they have grown to three times what was
- *   left last time. A server with little to do otherwise collects at a growth of a tenth, and a
- *   thousand waiting agents cost nearly twice the processor time.
  */
 export const V8_FLAGS: string = FLAGS;
