@@ -70,8 +70,9 @@ export function loginRoutes(options: LoginRoutesOptions) {
   return newRoutes()
     .openapi(beginSession, async (context) => {
       const { address, requestId } = context.var;
-      const session = await login.logIn(context.req.valid("json"), { address, requestId });
-      await login.replace(sessionOf(context, webSessions), { address, requestId });
+      const before = sessionOf(context, webSessions);
+      const from = { address, requestId };
+      const session = await login.logIn(context.req.valid("json"), from, before);
       setSessionCookies(context, session);
       return context.json({ username: session.principal.name }, 200);
     })

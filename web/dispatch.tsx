@@ -29,10 +29,6 @@ const NOTICE_SECONDS = 30;
 const ENDED_NOTICE =
   "Your session had ended. Log in again to find what you wrote; nothing was sent.";
 
-/** What is said of a form that is not kept; the browser still has it. */
-const TOO_LARGE_TO_KEEP =
-  "Your session had ended, and this form is too large to keep: go back, copy what you wrote, and log in again";
-
 /** What the page with a kept form says. */
 const KEPT_NOTICE =
   "Your session had ended. Here is what you wrote: look at it, and send it again.";
@@ -83,6 +79,8 @@ export class Dispatch {
         admit(page, session);
         return await this.#show(context, page, visit);
       }
+      // Only a form that may be kept is read before its sender is admitted.
+      if (page.keeps === undefined) admit(page, session);
       const form = parseForm(await this.#bodies.read(context.req.raw));
       const led = session === null ? this.#keep(page, visit, form) : null;
       if (led !== null) return led;
@@ -152,9 +150,8 @@ export class Dispatch {
    */
   #keep(page: Page, visit: Visit, form: URLSearchParams): Response | null {
     const isKept = page.keeps?.includes(form.getAll("action").at(-1) ?? "") ?? false;
-    if (!isKept || visit.isScripted || !this.#keptForms.isKnown(form)) return null;
-    const kept = this.#keptForms.keep(visit.url, form);
-    if (kept === null) throw new Invalid(TOO_LARGE_TO_KEEP);
+    const kept = isKept && !visit.isScripted ? this.#keptForms.keep(visit.url, form) : null;
+    if (kept === null) return null;
     const next = encodeURIComponent(kept);
     return lead(visit.context, { to: `/login?next=${next}`, notice: ENDED_NOTICE });
   }

@@ -1,7 +1,8 @@
+import { Invalid } from "../services/errors.ts";
 import type { WebSession } from "../services/identity/mod.ts";
 import { newUlid } from "../services/ulid.ts";
 
-/** How long a form waits for its writer, in milliseconds. */
+/** How long a form waits for its author, in milliseconds. */
 const KEPT = 30 * 60_000;
 
 /** Most forms of one account, and most characters of them. */
@@ -16,6 +17,10 @@ const MAX_SESSIONS = 10_000;
 /** The query parameter that names a kept form. Without a session of its writer it opens nothing. */
 const PARAMETER = "form";
 
+/** What is said of a form that is not kept; the browser still has it. */
+const TOO_LARGE =
+  "Your session had ended, and this form is too large to keep: go back, copy what you wrote, and log in again";
+
 interface KeptForm {
   readonly accountId: string;
   readonly pathname: string;
@@ -24,9 +29,9 @@ interface KeptForm {
 }
 
 /**
- * Forms that were sent after their session had ended, until the same account has logged in again.
- * A form is known by the CSRF token that it carries; so a guest can put nothing here, and nobody
- * sees what another account wrote. They are in memory only.
+ * Forms that came after their session had ended. They wait in memory until the same account logs in
+ * again. The CSRF token in a form tells whose it is, so a guest can put nothing here, and nobody
+ * sees what another account wrote.
  */
 export class KeptForms {
   readonly #clock: () => number;
@@ -49,28 +54,24 @@ export class KeptForms {
     if (this.#writers.size > MAX_SESSIONS && oldest !== undefined) this.#writers.delete(oldest);
   }
 
-  /** Whether a form comes from a session that this process has known. */
-  isKnown(form: URLSearchParams): boolean {
-    return this.#writers.has(form.get("csrf") ?? "");
-  }
-
   /**
    * Keeps a form of a session that has ended.
    *
-   * @returns the address at which its writer finds it; null if it is too large, or of no known session
+   * @returns the address at which its writer finds it; null if this process knows no such session
+   * @throws Invalid if the form is too large to keep
    */
   keep(url: URL, form: URLSearchParams): string | null {
-    const address = new URL(url);
-    address.searchParams.delete(PARAMETER);
     const accountId = this.#writers.get(form.get("csrf") ?? "");
+    if (accountId === undefined) return null;
     const fields = new URLSearchParams(form);
     fields.delete("csrf");
     const text = fields.toString();
-    if (accountId === undefined || text.length > OF_ACCOUNT.size) return null;
+    if (text.length > OF_ACCOUNT.size) throw new Invalid(TOO_LARGE);
     const now = this.#clock();
     const id = newUlid(now);
     this.#forms.set(id, { accountId, pathname: url.pathname, text, expiresAt: now + KEPT });
     this.#trim(now, accountId);
+    const address = new URL(url);
     address.searchParams.set(PARAMETER, id);
     return address.pathname + address.search;
   }

@@ -64,19 +64,18 @@ export class AdminLogin {
   /**
    * Checks the name and password of a counted attempt, and starts a session.
    *
+   * @param before the session of the same browser, which ends: its cookie is replaced
    * @throws Unauthorized, TooMany, Unavailable
    */
   async logIn(
     { username, password }: LoginRequest,
     from: Omit<Caller, "principal" | "address"> & { readonly address: string },
+    before: WebSession | null = null,
   ): Promise<WebSession> {
     const account = await this.prove({ username, password }, from.address);
-    return await this.#sessions.open(account, from);
-  }
-
-  /** Ends the session that a browser had before it logged in again, which nobody could use or end. */
-  async replace(before: WebSession | null, from: Omit<Caller, "principal">): Promise<void> {
+    const session = await this.#sessions.open(account, from);
     if (before !== null) await this.#sessions.close({ ...from, principal: before.principal });
+    return session;
   }
 
   /**

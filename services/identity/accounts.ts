@@ -119,9 +119,14 @@ export class AccountDirectory implements Directory {
     return this.#reserved.has(foldCase(name));
   }
 
-  /** @throws Conflict if the name is reserved or taken */
+  /** Whether no new account may have a name. Some of these names stay free as nicks of guests. */
+  isRefused(name: string): boolean {
+    return this.isReserved(name) || isCommonName(name);
+  }
+
+  /** @throws Conflict if the name is refused or taken */
   assertFree(name: string): void {
-    if (this.isReserved(name) || isCommonName(name)) {
+    if (this.isRefused(name)) {
       throw new Conflict(`The name "${name}" is reserved`);
     }
     if (this.find(name) !== null) throw nameTaken(name);

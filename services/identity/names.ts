@@ -22,18 +22,18 @@ const SERVICES: readonly string[] = ["NickServ", "ChanServ", "HistServ", "server
 /** Names that a path of the API would hide, such as `/v1/agents/register`. */
 const PATHS: readonly string[] = ["register"];
 
-/** Names that address everybody: many clients of chats highlight them for all who are there. */
+/** Names that address everybody: many chat clients highlight them for all who are there. */
 const EVERYBODY: readonly string[] = ["all", "channel", "everybody", "everyone", "here"];
 
-/** Names of people without an account. As nicks they stay free for guests. */
+/** What people without an account are called. Guests may still have them as nicks. */
 const STRANGERS: readonly string[] = ["anonymous", "guest", "nobody"];
 
-/** Whether a name addresses everybody, so that nobody may newly take it. */
+/** Whether a name addresses everybody. No new account may have it, and no guest as a nick. */
 export function addressesEverybody(name: string): boolean {
   return EVERYBODY.includes(foldCase(name));
 }
 
-/** Whether a new account may not have a name because everybody, or a stranger, is called so. */
+/** Whether a name means everybody or a stranger. No new account may have it. */
 export function isCommonName(name: string): boolean {
   return addressesEverybody(name) || STRANGERS.includes(foldCase(name));
 }

@@ -1,5 +1,5 @@
 import { Conflict, Invalid, Unavailable } from "../errors.ts";
-import { type AccountDirectory, AttemptLimit, isCommonName, placeOf } from "../identity/mod.ts";
+import { type AccountDirectory, AttemptLimit, placeOf } from "../identity/mod.ts";
 import { type AccountRegistration, isLoopback } from "../irc/mod.ts";
 import type { IrcAccounts } from "../agents/mod.ts";
 import { personSchema } from "../agents/mod.ts";
@@ -44,7 +44,7 @@ export class SelfRegistration {
       const fault = issue?.path[0] === "account" ? "name" : "password";
       return { kind: "refused", fault, reason: `The ${fault} ${issue?.message}` };
     }
-    if (this.#accounts.isReserved(name) || isCommonName(name)) {
+    if (this.#accounts.isRefused(name)) {
       return { kind: "refused", fault: "name", reason: `The name "${name}" is reserved` };
     }
     if (this.#accounts.find(name) !== null) return taken(name);

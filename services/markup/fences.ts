@@ -28,6 +28,7 @@ export function highlightFences(html: string, highlight: Highlighter): string {
   });
 }
 
+/** The characters that an escaped text stands for. */
 const CHARACTERS: Readonly<Record<string, string>> = {
   "&amp;": "&",
   "&lt;": "<",
@@ -36,6 +37,7 @@ const CHARACTERS: Readonly<Record<string, string>> = {
   "&#39;": "'",
 };
 
-function unescaped(html: string): string {
+/** Text without the escapes of HTML's five special characters. */
+export function unescaped(html: string): string {
   return html.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => CHARACTERS[entity] ?? entity);
 }

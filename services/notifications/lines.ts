@@ -223,15 +223,18 @@ export function failureKind(kind: string): string {
   return kind === "landing" ? "return" : "failure";
 }
 
-const RELEASE_VERBS: Readonly<Record<string, string>> = {
-  asset: "changed the files of",
-};
+/** What happened to a release, in words: the status of its event is the verb, but for its files. */
+export function releaseVerb(status: string): string {
+  return status === "asset" ? "changed the files of" : status;
+}
 
 function releaseLine(event: EventOf<"project.release">): Line {
   const { tag_name, name, status } = event.data;
   const title = name === tag_name ? "" : quoted(name);
-  const verb = RELEASE_VERBS[status] ?? status;
-  return { kind: "release", text: `${actorName(event)} ${verb} release ${tag_name}${title}` };
+  return {
+    kind: "release",
+    text: `${actorName(event)} ${releaseVerb(status)} release ${tag_name}${title}`,
+  };
 }
 
 function landingLine(data: EventOf<"project.landing">["data"]): Line | null {

@@ -4,7 +4,7 @@
  */
 export { Announcer, type AnnouncerOptions } from "./announcer.ts";
 export { projectEventOf } from "./events.ts";
-export { lineOf, summaryOf } from "./lines.ts";
+export { lineOf, releaseVerb, summaryOf } from "./lines.ts";
 export { Notifier, type NotifierOptions, type People } from "./notifier.ts";
 export {
   type ChannelDoors,

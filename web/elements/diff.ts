@@ -1,11 +1,9 @@
 /** Differences: hidden lines are fetched, and lines have addresses. */
+import { nameOfMark, TURNING } from "./turning.ts";
 import { startViewed } from "./viewed.ts";
 
 /** Lines that one click shows, and up to which number all of them come at once. */
 const [STEP, ALL] = [40, 1000];
-
-/** The marks of `parts/turning.ts`; a split keeps them. */
-const TURNING = /([\u202a-\u202e\u2066-\u2069])/;
 
 export function startDiff(): void {
   const diff = document.querySelector<HTMLElement>(".diff");
@@ -157,7 +155,7 @@ function codeCell(text: string): HTMLElement {
 function markOf(mark: string): HTMLElement {
   const shown = document.createElement("span");
   shown.className = "turning";
-  shown.textContent = `U+${mark.charCodeAt(0).toString(16).toUpperCase()}`;
+  shown.textContent = nameOfMark(mark);
   return shown;
 }
 

@@ -3,7 +3,7 @@ const PAIR = 1500;
 
 /** Keys that act on every page. */
 const KEYS: readonly (readonly [keys: string, words: string])[] = [
-  ["/", "Search: on this page, or else in the project or among projects"],
+  ["/", "Search on this page, in this project, or among all projects"],
   ["j", "Next entry of the list"],
   ["k", "Previous entry of the list"],
   ["Enter", "Open the entry"],

@@ -53,8 +53,8 @@ async function enter(visit: Visit): Promise<Leads> {
   const { username, password } = Object.fromEntries(form);
   const request = visit.parse(loginSchema, { username, password });
   try {
-    visit.keepSession(await adminLogin.logIn(request, { address, requestId }));
-    await adminLogin.replace(visit.session, { address, requestId });
+    const from = { address, requestId };
+    visit.keepSession(await adminLogin.logIn(request, from, visit.session));
   } catch (error) {
     // A wrong password shows the form again; a missing session would lead to the login.
     throw error instanceof Unauthorized ? new Forbidden(error.message) : error;

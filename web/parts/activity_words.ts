@@ -1,3 +1,4 @@
+import { unescaped } from "../../services/markup/mod.ts";
 import type { ProjectAddresses } from "../addresses.ts";
 import { firstLine } from "./files.tsx";
 
@@ -68,22 +69,10 @@ function withoutLinks(line: string): string {
   return line.replace(/\[(?:[^\]|]*\|)?([^\]|]*)\]/g, "$1");
 }
 
-const ENTITIES: ReadonlyMap<string, string> = new Map([
-  ["&lt;", "<"],
-  ["&gt;", ">"],
-  ["&quot;", '"'],
-  ["&#39;", "'"],
-  ["&amp;", "&"],
-]);
-
 /** A sentence about a ticket. Its title stands in `<i>`, escaped, and stays as its author wrote it. */
 function withoutMarkup(line: string): string {
   return line.split(/(<i>.*?<\/i>)/).map((part) => {
     const [, title] = /^<i>(.*)<\/i>$/.exec(part) ?? [];
     return title === undefined ? withoutLinks(part) : `“${unescaped(title)}”`;
   }).join("");
-}
-
-function unescaped(html: string): string {
-  return html.replace(/&(?:lt|gt|quot|#39|amp);/g, (entity) => ENTITIES.get(entity) ?? entity);
 }

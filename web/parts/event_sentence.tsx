@@ -1,5 +1,6 @@
 import type { Child } from "hono/jsx";
 import type { LoggedEvent } from "../../services/events/mod.ts";
+import { releaseVerb } from "../../services/notifications/mod.ts";
 
 /** The data of an event, whose fields depend on its type. */
 type Data = Readonly<Record<string, unknown>>;
@@ -119,13 +120,6 @@ const REVIEW_VERBS: Readonly<Record<string, string>> = {
   closed: "closed the review",
 };
 
-/** What happened to a release, by the status of its event; else it was changed. */
-const RELEASE_VERBS: Readonly<Record<string, string>> = {
-  published: "published",
-  deleted: "deleted",
-  asset: "changed the files of",
-};
-
 const LANDING_WORDS: Readonly<Record<string, string>> = {
   queued: "queued for landing:",
   testing: "tests before landing:",
@@ -181,10 +175,8 @@ const OF_PROJECTS: Readonly<Record<string, Sentence>> = {
       </a>
     </>
   ),
-  "project.release": (data) => {
-    const verb = RELEASE_VERBS[text(data["status"])] ?? "changed";
-    return `${verb} ${text(data["name"]) || text(data["tag_name"])}`;
-  },
+  "project.release": (data) =>
+    `${releaseVerb(text(data["status"]))} ${text(data["name"]) || text(data["tag_name"])}`,
   "project.landing": (data) => <>{LANDING_WORDS[text(data["status"])] ?? "moved"} {review(data)}</>,
   "project.protection_changed": () => "changed the rules of branches",
   "project.webhook_changed": (data) => `changed a webhook (${text(data["action"])})`,

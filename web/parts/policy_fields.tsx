@@ -143,14 +143,14 @@ function linesOf(map: JsonObject): string {
   return Object.entries(map).map(([key, value]) => `${key} = ${value}`).join("\n");
 }
 
-/** The names of fields that their words alone do not explain. */
-const LABELS: Readonly<Record<string, string>> = {
-  web_user_ttl_minutes: "How long somebody who wrote over HTTP counts as present (minutes)",
-};
+/** The names of fields whose own words do not explain them. */
+const LABELS: ReadonlyMap<string, string> = new Map([
+  ["web_user_ttl_minutes", "Presence over HTTP lasts (minutes)"],
+]);
 
 /** The name of a field in words, such as "Rate limit" or "Cooldown (seconds)". */
 function words(name: string): string {
-  const label = Object.hasOwn(LABELS, name) ? LABELS[name] : undefined;
+  const label = LABELS.get(name);
   if (label !== undefined) return label;
   const text = name.replace(/_sec$/, " (seconds)").replace(/_mb$/, " (MB)")
     .replace(/_minutes$/, " (minutes)").replace(/_days$/, " (days)").replaceAll("_", " ");

@@ -1,5 +1,6 @@
-/** Marks that turn the text behind them: Unicode TR 36 and "Trojan Source" (CVE-2021-42574). */
-const TURNING = /[\u202a-\u202e\u2066-\u2069]/g;
+import { nameOfMark, TURNING } from "../elements/turning.ts";
+
+const MARKS = new RegExp(TURNING, "g");
 
 /** What holds text as it is, a tag, or a mark in the text between tags. */
 const PIECES = new RegExp(
@@ -12,14 +13,10 @@ const PIECES = new RegExp(
  * nothing. What a form sends back stays as it is.
  */
 export function showTurning(html: string): string {
-  if (html.search(TURNING) === -1) return html;
+  if (!TURNING.test(html)) return html;
   return html.replace(PIECES, (piece) => {
-    if (piece.startsWith("<title")) return piece.replace(TURNING, "\ufffd");
+    if (piece.startsWith("<title")) return piece.replace(MARKS, "\ufffd");
     // Without quotes: it stays text even where it would stand in an attribute.
-    return piece.length === 1 ? `<span class=turning>${nameOf(piece)}</span>` : piece;
+    return piece.length === 1 ? `<span class=turning>${nameOfMark(piece)}</span>` : piece;
   });
-}
-
-function nameOf(mark: string): string {
-  return `U+${mark.charCodeAt(0).toString(16).toUpperCase()}`;
 }

@@ -113,7 +113,7 @@ function WebhookFields({ visit, webhook }: { readonly visit: Visit; readonly web
         visit={visit}
         name="types"
         label="Events"
-        hint="Kinds with spaces between them, such as: checkin review ticket. Empty for all."
+        hint="With spaces between them, such as: checkin review ticket. Empty for all."
         value={webhook?.types.join(" ") ?? ""}
       />
     </>
