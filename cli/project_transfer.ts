@@ -180,7 +180,7 @@ export const IMPORT: Command = {
   options: [NAME_OPTION, DESCRIPTION_OPTION, VISIBILITY_OPTION, JSON_OPTION, URL_OPTION],
   notes: [
     "Without a file, or with -, reads standard input. Makes the project if there is none; " +
-    "refuses one that already has check-ins.",
+    "refuses one that is not empty.",
     "In a Git repository, send the output of git fast-export --branches --tags --mark-tags " +
     "--use-done-feature --signed-tags=verbatim --reencode=yes.",
     "Reads, verifies and copies every artifact. Users, triggers, views, most settings and private " +

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type Change, type Database, statement } from "../database/mod.ts";
+import type { Change, Database } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
 import type { Origin } from "../events/mod.ts";
 import {
@@ -22,6 +22,7 @@ import { Intentions, type RegisteredKind, type Stamp } from "./intentions.ts";
 import { Locks } from "./locks.ts";
 import { MainBranches } from "./main_branches.ts";
 import { markOf } from "./push_marks.ts";
+import { ReceivedPlaces } from "./received_places.ts";
 import { causesOf, isBy, type OwnWrite, type ReceptionObserver } from "./reception.ts";
 import type { Project } from "./records.ts";
 import { type ImportSource, RepositoryFiles } from "./repository_files.ts";
@@ -65,14 +66,12 @@ export class ProjectRepositories {
   readonly archives: RepositoryArchives;
   readonly downloads: RepositoryDownloads;
   readonly indexes: SearchIndexes;
-  readonly #database: Database;
   readonly #pool: RepositoryPool;
   readonly #scheduler: Scheduler;
   readonly #log: Log;
   readonly #halts: HaltCheck;
   readonly #locks = new Locks();
-  /** How far the events of each project's repository go. */
-  readonly #places = new Map<string, ReceivedPlace>();
+  readonly #places: ReceivedPlaces;
   readonly #lastDates = new Map<string, number>();
   readonly #observers: ReceptionObserver[] = [];
 
@@ -90,7 +89,7 @@ export class ProjectRepositories {
     this.downloads = new RepositoryDownloads(this.files);
     this.indexes = new SearchIndexes({ files: this.files, log: options.log });
     this.intentions = new Intentions(options);
-    this.#database = options.database;
+    this.#places = new ReceivedPlaces(options.database);
     this.#halts = options.halts;
     this.#scheduler = options.scheduler;
     this.#log = options.log;
@@ -102,11 +101,7 @@ export class ProjectRepositories {
     const repositories = new ProjectRepositories(options);
     await repositories.files.sweep();
     await repositories.intentions.load();
-    const { tables } = options.database;
-    const rows = await tables.selectFrom("repository_cursors").selectAll().execute();
-    for (const { project_id, last_rcvid: rcvid, last_rid: rid, phantoms } of rows) {
-      repositories.#places.set(project_id, { rcvid, rid, phantoms });
-    }
+    await repositories.#places.load();
     return repositories;
   }
 
@@ -236,14 +231,14 @@ export class ProjectRepositories {
         await this.files.remove(project);
         throw error;
       }
-      await this.#keepPlace(project, place);
+      await this.#places.keep(project, place);
     });
   }
 
   /**
    * Fills the repository of a project from a file.
    *
-   * @throws Conflict if it has check-ins beyond its first, empty one
+   * @throws Conflict if it has anything beyond its first, empty check-in
    */
   import(
     project: Project,
@@ -267,9 +262,9 @@ export class ProjectRepositories {
         (repository) => repository.timeline({ limit: 0 }),
       );
       const data = { format: source.format, checkins };
-      await this.#keepPlace(project, await this.#end(project), [
-        projectEvent(project, "project.imported", data, by),
-      ]);
+      await this.#places.keep(project, await this.#end(project), {
+        events: [projectEvent(project, "project.imported", data, by)],
+      });
       this.indexes.update(project);
       return { report, checkins };
     });
@@ -278,11 +273,17 @@ export class ProjectRepositories {
   /**
    * Checks whether a project accepts an import, before its client sends a long file in vain.
    *
-   * @throws Conflict if its repository has check-ins beyond its first, empty one
+   * @throws Conflict if its repository has anything beyond its first, empty check-in
    */
   async requireEmpty(project: Project): Promise<void> {
+    if (await this.isEmpty(project)) return;
+    throw new Conflict("The repository is not empty: import into a new project");
+  }
+
+  /** Whether a project's repository has nothing beyond its first, empty check-in. */
+  async isEmpty(project: Pick<Project, "id" | "slug">): Promise<boolean> {
     const { total } = await this.read(project, (repository) => repository.activity({ limit: 2 }));
-    if (total > 1) throw new Conflict("The repository has check-ins: import into a new project");
+    return total <= 1;
   }
 
   /**
@@ -301,7 +302,7 @@ export class ProjectRepositories {
           error,
         });
       });
-      this.#places.delete(project.id);
+      this.#places.forget(project);
     });
   }
 
@@ -334,7 +335,7 @@ export class ProjectRepositories {
   /** Settles the project's intentions, and appends the events of new artifacts. */
   async #settle(project: Project, own: OwnWrite | null): Promise<void> {
     for (;;) {
-      const after = this.#places.get(project.id) ?? null;
+      const after = this.#places.of(project) ?? null;
       const received = await this.read(project, (repository) => repository.received({ after }));
       await this.#settleUpTo(project, received, own);
       if (!received.more) return;
@@ -352,7 +353,7 @@ export class ProjectRepositories {
   ): Promise<void> {
     const now = this.#scheduler.now();
     const pending = this.intentions.of(project.id);
-    const known = this.#places.get(project.id);
+    const known = this.#places.of(project);
     if (pending.length === 0 && !more && known?.rcvid === place.rcvid) return;
     const { originOf, isOwn } = causesOf(own, pending);
     const events = artifacts.map((artifact) =>
@@ -372,30 +373,9 @@ export class ProjectRepositories {
       const settled = changes.flatMap(({ events = [] }) => events);
       changes.push(await observe({ project, artifacts, originOf, isOwn, settled, now }));
     }
-    await this.#keepPlace(
-      project,
-      place,
-      [...events, ...changes.flatMap((change) => change.events ?? [])],
-      changes.flatMap((change) => change.statements ?? []),
-    );
-  }
-
-  async #keepPlace(
-    { id }: Project,
-    place: ReceivedPlace,
-    events: Parameters<Database["commit"]>[0]["events"] = [],
-    statements: NonNullable<Parameters<Database["commit"]>[0]["statements"]> = [],
-  ): Promise<void> {
-    const columns = { last_rcvid: place.rcvid, last_rid: place.rid, phantoms: place.phantoms };
-    const insertion = this.#database.tables.insertInto("repository_cursors")
-      .values({ project_id: id, ...columns })
-      .onConflict((conflict) => conflict.column("project_id").doUpdateSet(columns));
-    await this.#database.commit({
-      statements: [
-        ...statements,
-        statement(insertion, { committed: () => void this.#places.set(id, place) }),
-      ],
-      events,
+    await this.#places.keep(project, place, {
+      statements: changes.flatMap((change) => change.statements ?? []),
+      events: [...events, ...changes.flatMap((change) => change.events ?? [])],
     });
   }
 

@@ -61,7 +61,7 @@ Deno.test("projects are made, changed, filled, exported and removed from the com
   assert.equal(filled.stdout, '2 check-ins in "tool"\n', filled.stderr);
   const again = await fill(STREAM, "tool", "-");
   assert.equal(again.code, 1);
-  assert.match(again.stderr, /has check-ins/);
+  assert.match(again.stderr, /is not empty/);
   const wrong = await fill("nonsense\n", "fresh");
   assert.equal(wrong.code, 1);
   assert.match(wrong.stderr, /Line 1 of the stream/);

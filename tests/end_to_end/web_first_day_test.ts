@@ -92,7 +92,7 @@ async function createProject({ person, program: { folder } }: Day): Promise<void
   await person.fill("Short name", PROJECT.slug);
   await person.choose("With an import");
   await person.send("Create the project");
-  await person.sees("Fill an empty repository");
+  await person.sees("Fill the empty repository");
   const stream = join(folder, "greeter.stream");
   const history = [
     { "README.md": "# Greeter\n\nSays hello to everybody.\n" },

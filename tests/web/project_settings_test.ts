@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { assertInert, HOSTILE_LINES } from "../support/hostile_texts.ts";
+import { commitFiles } from "../support/projects.ts";
 import { BY_OPERATOR } from "../support/services.ts";
 import { type TestWeb, withWeb } from "../support/web.ts";
 
@@ -202,6 +203,11 @@ Deno.test("what only the server's admin may do is closed to the project's admin,
     await join(web, "ann", "admin");
     const seen = await web.person.see(SETTINGS);
     assert.doesNotMatch(seen.html, /settings\/(?:general|members|tokens|repository)/);
+    assert.match((await web.admin.see(`${SETTINGS}/repository`)).text, /Fill the empty repository/);
+    await commitFiles(web, { "a.txt": "a\n" });
+    const filled = await web.admin.see(`${SETTINGS}/repository`);
+    assert.match(filled.text, /this one has something in it already.*Export/s);
+    assert.doesNotMatch(filled.html, /data-upload/);
     for (const part of ["general", "members", "tokens", "repository"]) {
       assert.equal((await web.person.get(`${SETTINGS}/${part}`)).status, 403, part);
     }

@@ -11,13 +11,42 @@ export const repository = definePart({
   actions: {},
 });
 
-function show(visit: Visit, { slug, base }: OpenProject) {
+async function show(visit: Visit, { slug, base, access }: OpenProject) {
   const address = `${base}/repository`;
+  const isEmpty = await visit.services.hosting.repositories.isEmpty(access.project);
   return (
     <>
       <h2>Import</h2>
+      {isEmpty ? <Import {...{ visit, slug, base, address }} /> : <Filled />}
+      <h2>Export</h2>
+      <div class="row">
+        <a class="button" href={`${address}?format=fossil`} download>Fossil repository</a>
+        <a class="button" href={`${address}?format=git`} download>Stream for git fast-import</a>
+      </div>
+    </>
+  );
+}
+
+/** What stands in place of the form once something is in the repository. */
+function Filled() {
+  return (
+    <p>
+      An import fills an empty repository, and this one has something in it already. Make a{" "}
+      <a href="/projects/new">new project</a> to import another one.
+    </p>
+  );
+}
+
+function Import({ visit, slug, base, address }: {
+  readonly visit: Visit;
+  readonly slug: string;
+  readonly base: string;
+  readonly address: string;
+}) {
+  return (
+    <>
       <p>
-        Fill an empty repository from a <code>.fossil</code> file, or from the stream of{" "}
+        Fill the empty repository from a <code>.fossil</code> file, or from the stream of{" "}
         <code>git fast-export</code>. Its check-ins are read, verified and copied. The main branch
         of a stream is called <code>trunk</code> here.
       </p>
@@ -42,11 +71,6 @@ function show(visit: Visit, { slug, base }: OpenProject) {
         text={`muster project import ${slug} website.fossil`}
         label="the command for Fossil"
       />
-      <h2>Export</h2>
-      <div class="row">
-        <a class="button" href={`${address}?format=fossil`} download>Fossil repository</a>
-        <a class="button" href={`${address}?format=git`} download>Stream for git fast-import</a>
-      </div>
     </>
   );
 }
