@@ -12,6 +12,8 @@ export interface PolicyField {
   readonly choices: readonly string[];
   /** Whether a number must be whole. */
   readonly isWhole: boolean;
+  /** What holds if it is unset; null if nothing does. */
+  readonly byDefault: unknown;
 }
 
 /** The fields of a bot's settings in their order; null if no schema describes the bot. */
@@ -27,18 +29,23 @@ export function policyFields(bot: string): readonly PolicyField[] | null {
 interface Definition {
   readonly type: string;
   readonly innerType?: z.ZodType;
+  readonly defaultValue?: unknown;
   readonly format?: string;
   readonly entries?: Readonly<Record<string, string>>;
 }
 
 function fieldOf(name: string, schema: z.ZodType): PolicyField {
   const definition = schema.def as unknown as Definition;
-  if (definition.innerType !== undefined) return fieldOf(name, definition.innerType);
+  if (definition.innerType !== undefined) {
+    const byDefault = definition.defaultValue ?? null;
+    return Object.assign(fieldOf(name, definition.innerType), { byDefault });
+  }
   return {
     name,
     kind: KINDS[definition.type] ?? "text",
     choices: Object.values(definition.entries ?? {}),
     isWhole: definition.format !== undefined,
+    byDefault: null,
   };
 }
 

@@ -28,7 +28,16 @@ Deno.test("policies are forms made of their schemas; an unknown bot is edited as
     assert.equal(wrong.status, 400);
     assert.match(wrong.html, /name="field\.burst"[^>]*value="-1"/);
     const words = await admin.post(path, Object.assign({}, form, { "field.burst": "many" }));
-    assert.match(words.text, /"Burst" must be a number/);
+    assert.match(words.text, /"Events at once" must be a number/);
+    assert.match(page.text, /Events per second .*0: no limit\. Empty: 1\./s);
+    const ofSentinel = "/settings/policies?bot=sentinel";
+    const policy = "keyword high: rm -rf\r\nkeyword low: oops";
+    await admin.post(ofSentinel, { action: "save", "field.policy": policy });
+    assert.equal(policies.of("sentinel").policy, policy.replace("\r", ""));
+    assert.match(
+      (await admin.see(ofSentinel)).html,
+      /<textarea id="field.policy"[^>]*>\s*keyword high/,
+    );
     await policies.change({ custom: { enabled: false, depth: { a: 1 } } }, BY_OPERATOR);
     const custom = "/settings/policies?bot=custom";
     assert.match((await admin.see(custom)).text, /There is no bot called "custom"/);

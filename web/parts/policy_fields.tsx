@@ -7,13 +7,15 @@ import {
 } from "../../services/policies/mod.ts";
 import type { Visit } from "../visit.ts";
 import { Select, TextArea, TextField } from "./form.tsx";
+import { type FieldWords, wordsOf } from "./policy_words.ts";
 
 /** Before the names of fields, which could otherwise be those of the form itself. */
 const PREFIX = "field.";
 
 /** The fields of a bot's settings. */
-export function PolicyFields({ visit, fields, settings }: {
+export function PolicyFields({ visit, bot, fields, settings }: {
   readonly visit: Visit;
+  readonly bot: string;
   readonly fields: readonly PolicyField[];
   readonly settings: JsonObject;
 }) {
@@ -24,6 +26,7 @@ export function PolicyFields({ visit, fields, settings }: {
           key={field.name}
           visit={visit}
           field={field}
+          words={wordsOf(bot, field.name)}
           value={settings[field.name] ?? null}
         />
       ))}
@@ -31,30 +34,24 @@ export function PolicyFields({ visit, fields, settings }: {
   );
 }
 
-function PolicyFieldView({ visit, field, value }: {
+interface FieldProps {
   readonly visit: Visit;
   readonly field: PolicyField;
+  readonly words: FieldWords;
   readonly value: Json;
-}) {
+}
+
+function PolicyFieldView(props: FieldProps) {
+  const { visit, field, words: { label, hint, isLong = false }, value } = props;
   const name = PREFIX + field.name;
-  const label = words(field.name);
+  const common = { visit, name, label, ...hinted(hint) };
   switch (field.kind) {
-    case "flag": {
-      const isOn = visit.entered("action") === "save" ? visit.form.has(name) : value === true;
-      return (
-        <p>
-          <label>
-            <input type="checkbox" name={name} value="yes" checked={isOn} /> {label}
-          </label>
-        </p>
-      );
-    }
+    case "flag":
+      return <Flag {...props} />;
     case "choice":
       return (
         <Select
-          visit={visit}
-          name={name}
-          label={label}
+          {...common}
           value={String(value ?? "")}
           options={field.choices.map((choice) => [choice, choice])}
         />
@@ -62,36 +59,56 @@ function PolicyFieldView({ visit, field, value }: {
     case "texts":
       return (
         <TextArea
-          visit={visit}
-          name={name}
-          label={label}
+          {...common}
+          {...hinted(hint, "One per line.")}
           rows={3}
           value={Array.isArray(value) ? value.join("\n") : ""}
-          hint="One per line"
         />
       );
     case "map":
       return (
         <TextArea
-          visit={visit}
-          name={name}
-          label={label}
+          {...common}
+          {...hinted(hint, "A line for each: name = value.")}
           rows={3}
           value={isObject(value) ? linesOf(value) : ""}
-          hint="A line for each: name = value"
         />
       );
-    default:
-      return (
-        <TextField
-          visit={visit}
-          name={name}
-          label={label}
-          value={value === null ? "" : String(value)}
-          hint="Empty: the default"
-        />
-      );
+    default: {
+      const text = value === null ? "" : String(value);
+      if (isLong) return <TextArea {...common} value={text} />;
+      const { byDefault } = field;
+      const unset = byDefault === null ? undefined : `Empty: ${byDefault}.`;
+      return <TextField {...common} {...hinted(hint, unset)} value={text} />;
+    }
   }
+}
+
+/** The sentences of a hint; without any, there is none. */
+function hinted(...sentences: readonly (string | undefined)[]): { readonly hint?: string } {
+  const hint = sentences.filter((sentence) => sentence !== undefined).join(" ");
+  return hint === "" ? {} : { hint };
+}
+
+function Flag({ visit, field, words: { label, hint }, value }: FieldProps) {
+  const name = PREFIX + field.name;
+  const isOn = visit.entered("action") === "save" ? visit.form.has(name) : value === true;
+  const described = hint === undefined ? undefined : `${name}-hint`;
+  return (
+    <div class="field">
+      <label>
+        <input
+          type="checkbox"
+          name={name}
+          value="yes"
+          checked={isOn}
+          aria-describedby={described}
+        />{" "}
+        {label}
+      </label>
+      {hint !== undefined && <p class="hint" id={described}>{hint}</p>}
+    </div>
+  );
 }
 
 /**
@@ -99,23 +116,30 @@ function PolicyFieldView({ visit, field, value }: {
  *
  * @throws Invalid
  */
-export function readFields(visit: Visit, fields: readonly PolicyField[]): JsonObject {
-  return Object.fromEntries(fields.map((field) => [field.name, readField(visit, field)]));
+export function readFields(
+  visit: Visit,
+  bot: string,
+  fields: readonly PolicyField[],
+): JsonObject {
+  return Object.fromEntries(fields.map((field) => {
+    const { label } = wordsOf(bot, field.name);
+    return [field.name, readField(visit, field, label)];
+  }));
 }
 
-function readField(visit: Visit, { name, kind }: PolicyField): Json {
-  const text = visit.entered(PREFIX + name).trim();
+function readField(visit: Visit, { name, kind }: PolicyField, label: string): Json {
+  const text = visit.entered(PREFIX + name).replaceAll("\r\n", "\n").trim();
   switch (kind) {
     case "flag":
       return visit.form.has(PREFIX + name);
     case "texts":
       return lines(text);
     case "map":
-      return mapOf(name, text);
+      return mapOf(label, text);
     case "number": {
       if (text === "") return null;
       const number = Number(text);
-      if (!Number.isFinite(number)) throw new Invalid(`"${words(name)}" must be a number`);
+      if (!Number.isFinite(number)) throw new Invalid(`"${label}" must be a number`);
       return number;
     }
     default:
@@ -123,12 +147,12 @@ function readField(visit: Visit, { name, kind }: PolicyField): Json {
   }
 }
 
-function mapOf(name: string, text: string): JsonObject {
+function mapOf(label: string, text: string): JsonObject {
   return Object.fromEntries(
     lines(text).map((line) => {
       const [, key, value] = /^([^=]+?)\s*=\s*(.*)$/.exec(line) ?? [];
       if (key === undefined || value === undefined) {
-        throw new Invalid(`"${words(name)}" must have lines such as name = value`);
+        throw new Invalid(`"${label}" must have lines such as name = value`);
       }
       return [key, value];
     }),
@@ -141,18 +165,4 @@ function lines(text: string): string[] {
 
 function linesOf(map: JsonObject): string {
   return Object.entries(map).map(([key, value]) => `${key} = ${value}`).join("\n");
-}
-
-/** The names of fields whose own words do not explain them. */
-const LABELS: ReadonlyMap<string, string> = new Map([
-  ["web_user_ttl_minutes", "Presence over HTTP lasts (minutes)"],
-]);
-
-/** The name of a field in words, such as "Rate limit" or "Cooldown (seconds)". */
-function words(name: string): string {
-  const label = LABELS.get(name);
-  if (label !== undefined) return label;
-  const text = name.replace(/_sec$/, " (seconds)").replace(/_mb$/, " (MB)")
-    .replace(/_minutes$/, " (minutes)").replace(/_days$/, " (days)").replaceAll("_", " ");
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

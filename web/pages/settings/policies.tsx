@@ -103,7 +103,7 @@ function Policy({ visit, bot, settings }: {
       ))}
       {fields !== null && (
         <Form visit={visit} action="save" label={`Settings of ${bot}`}>
-          <PolicyFields visit={visit} fields={fields} settings={settings} />
+          <PolicyFields visit={visit} bot={bot} fields={fields} settings={settings} />
           <button type="submit" class="primary">Save</button>
         </Form>
       )}
@@ -130,7 +130,7 @@ function save(visit: Visit): Promise<Leads> {
   const { bot, settings } = chosen(visit);
   const fields = policyFields(bot);
   if (fields === null) throw new NotFound(`No schema describes the bot "${bot}": edit its JSON`);
-  return change(visit, bot, Object.assign({}, settings, readFields(visit, fields)));
+  return change(visit, bot, Object.assign({}, settings, readFields(visit, bot, fields)));
 }
 
 /** Saves the whole settings of a bot. */
