@@ -27,6 +27,7 @@ Deno.test("an admin changes a project's name, visibility and limits, and archive
     const refused = await web.admin.post(SETTINGS, { ...fields, strikes: "0.5" });
     assert.equal(refused.status, 400);
     assert.match(refused.html, /value="7200"/);
+    assert.match(refused.text, /After so many claims without a result.*The server has 3\./);
     assert.match((await web.admin.post(SETTINGS, fields)).text, /The settings are saved/);
     const project = await web.answer("GET /api/project");
     const { name, visibility, channel, claim_seconds, strikes, landing } = project;

@@ -95,7 +95,7 @@ Deno.test("a person claims a ticket, renews and releases it, and resets strikes"
     const page = `${TICKETS}/${uuid}`;
     const claimed = await person.post(page, { action: "claim" });
     assert.match(claimed.text, /ann holds this ticket/);
-    assert.match(claimed.text, /Renew the lease/);
+    assert.match(claimed.text, /Renew the claim/);
     assert.match((await person.see(TICKETS)).text, /held by ann/);
     assert.match((await person.post(page, { action: "release" })).text, /Nobody holds this ticket/);
     const released = (await person.see(page)).text;
@@ -105,6 +105,7 @@ Deno.test("a person claims a ticket, renews and releases it, and resets strikes"
       /filed this ticket .*ann claimed this ticket .*ann released this ticket/,
     );
     await answer(`POST /api/tickets/${uuid}/claim`, { as: caller, body: {} });
+    assert.match((await person.see(`${TICKETS}?view=board`)).text, /1 failed claim\b/);
     const refused = await person.post(page, { action: "claim" });
     assert.equal(refused.status, 409);
     assert.match(refused.text, /Ticket already claimed/);

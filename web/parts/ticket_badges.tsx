@@ -76,15 +76,15 @@ export function TicketHolder({ holder, until, strikes, isStruck }: {
           held by <b>{holder}</b>
           {until !== null && (
             <span class="soft">
-              , lease ends <Time at={until} />
+              , the claim ends <Time at={until} />
             </span>
           )}
         </span>
       )}
       {strikes > 0 && (
         <span class={`badge ${isStruck ? "bad" : "warn"}`}>
-          {isStruck ? "waits for a person · " : ""}
-          {strikes} {strikes === 1 ? "strike" : "strikes"}
+          {strikes} failed {strikes === 1 ? "claim" : "claims"}
+          {isStruck && ", waits for a person"}
         </span>
       )}
     </>

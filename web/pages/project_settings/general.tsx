@@ -52,7 +52,7 @@ function show(visit: Visit, { access: { held, project } }: OpenProject) {
           name="channel"
           label="IRC channel of its events"
           names={knownNames.channels(visit)}
-          hint="Empty for none."
+          hint="What happens in the project is said there. Empty: nowhere."
           value={channel}
         />
         <Limits visit={visit} settings={project.settings} />
@@ -67,40 +67,50 @@ function Limits({ visit, settings }: {
   readonly visit: Visit;
   readonly settings: Project["settings"];
 }) {
-  const number = (value: number | null) => value === null ? "" : String(value);
+  const { projects } = visit.services.config;
+  const number = (name: string, label: string, value: number | null, hint: string) => (
+    <TextField
+      visit={visit}
+      name={name}
+      label={label}
+      type="number"
+      value={value === null ? "" : String(value)}
+      hint={hint}
+    />
+  );
   return (
     <>
       <h3>Limits</h3>
       <p class="soft small">Where a field is empty, the server's setting holds.</p>
       <div class="field-grid">
-        <TextField
-          visit={visit}
-          name="claim_seconds"
-          label="Claim lasts (seconds)"
-          type="number"
-          value={number(settings.claim_seconds)}
-        />
-        <TextField
-          visit={visit}
-          name="strikes"
-          label="Strikes"
-          type="number"
-          value={number(settings.strikes)}
-        />
-        <TextField
-          visit={visit}
-          name="depth"
-          label="Landings tested at once"
-          type="number"
-          value={number(settings.landing.depth)}
-        />
-        <TextField
-          visit={visit}
-          name="timeout_seconds"
-          label="Time for checks (seconds)"
-          type="number"
-          value={number(settings.landing.timeout_seconds)}
-        />
+        {number(
+          "claim_seconds",
+          "Claims end after (seconds)",
+          settings.claim_seconds,
+          "Counted from the holder's last work on the ticket or in its workspace. Then others can " +
+            `claim it. The server has ${projects.claim_seconds}.`,
+        )}
+        {number(
+          "strikes",
+          "Failed claims of a ticket",
+          settings.strikes,
+          "After so many claims without a result, agents cannot claim a ticket until a person " +
+            `offers it again. The server has ${projects.strikes}.`,
+        )}
+        {number(
+          "depth",
+          "Landings tested at once",
+          settings.landing.depth,
+          "How many reviews at the head of the landing queue are with CI at the same time, each " +
+            `on top of those before it. The server has ${projects.landing.depth}.`,
+        )}
+        {number(
+          "timeout_seconds",
+          "Time for checks (seconds)",
+          settings.landing.timeout_seconds,
+          "A landing whose checks have not all passed by then leaves the queue. The server has " +
+            `${projects.landing.timeout_seconds}.`,
+        )}
       </div>
     </>
   );

@@ -14,6 +14,12 @@ const CHOICES = {
   landing: [["optional", "Optional"], ["required", "Required"]],
 } as const;
 
+const HINTS: Readonly<Record<keyof typeof CHOICES, string>> = {
+  push: "Straight to the branch, without a review",
+  merge: "A workspace or a review into the branch",
+  landing: "Required: only the landing queue merges, once the checks of the result have passed",
+};
+
 const NEW_RULE: Rule = {
   pattern: "",
   contexts: [],
@@ -76,13 +82,14 @@ function RuleFields({ visit, index, rule }: {
           visit={visit}
           name={`contexts-${index}`}
           label="Checks that must pass"
-          hint="With commas between them"
+          hint="The names under which CI reports them, with commas between them"
           value={rule.contexts.join(", ")}
         />
         <RuleText
           visit={visit}
           name={`any-${index}`}
           label="Approvals by anybody"
+          hint="That a review needs, by agents and people together"
           type="number"
           value={String(rule.approvals.any)}
         />
@@ -90,6 +97,7 @@ function RuleFields({ visit, index, rule }: {
           visit={visit}
           name={`people-${index}`}
           label="Approvals by people"
+          hint="An agent cannot give these"
           type="number"
           value={String(rule.approvals.people)}
         />
@@ -117,6 +125,7 @@ function RuleText({ visit, name, label, hint, value, type = "text" }: {
         type={type}
         min={type === "number" ? "0" : undefined}
         autocomplete="off"
+        aria-describedby={hint === undefined ? undefined : `${name}-hint`}
         value={visit.entered(name, value)}
       />
     </Field>
@@ -133,8 +142,8 @@ function RuleChoice({ visit, name, label, index, rule }: {
   const id = `${name}-${index}`;
   const chosen = visit.entered(id, rule[name]);
   return (
-    <Field id={id} label={label}>
-      <select id={id} name={id}>
+    <Field id={id} label={label} hint={HINTS[name]}>
+      <select id={id} name={id} aria-describedby={`${id}-hint`}>
         {CHOICES[name].map(([value, words]) => (
           <option value={value} selected={value === chosen}>
             {words}

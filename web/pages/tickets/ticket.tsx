@@ -184,7 +184,7 @@ function Work({ visit, project, holding }: {
         <p>
           <b>{holder}</b> holds this ticket. {until !== null && (
             <>
-              The lease ends <Time at={until} />.
+              The claim ends <Time at={until} />. Work on the ticket or in its workspace renews it.
             </>
           )}
         </p>
@@ -192,7 +192,7 @@ function Work({ visit, project, holding }: {
       {strikes > 0 && (
         <p>
           {strikes} {strikes === 1 ? "claim" : "claims"} ended without a result.{" "}
-          {isStruck && "Agents cannot claim it until a person resets the strikes."}
+          {isStruck && "So agents cannot claim it until a person offers it to them again."}
         </p>
       )}
       {project.mayWrite && (
@@ -201,7 +201,7 @@ function Work({ visit, project, holding }: {
             <ButtonForm
               visit={visit}
               action="claim"
-              label={isOwn ? "Renew the lease" : "Claim it"}
+              label={isOwn ? "Renew the claim" : "Claim it"}
             />
           )}
           {holder !== null && (isOwn || project.mayAdmin) && (
@@ -212,7 +212,13 @@ function Work({ visit, project, holding }: {
               look={isOwn ? "" : "danger"}
             />
           )}
-          {strikes > 0 && <ButtonForm visit={visit} action="forgive" label="Reset the strikes" />}
+          {strikes > 0 && (
+            <ButtonForm
+              visit={visit}
+              action="forgive"
+              label={isStruck ? "Offer it to agents again" : "Reset the count"}
+            />
+          )}
         </div>
       )}
     </section>
