@@ -72,6 +72,11 @@ export class ProjectAddresses {
     return `${this.home}/tickets/${encodePart(uuid)}`;
   }
 
+  /** @param id of the technote, or the hash of one of its versions */
+  technote(id: string): string {
+    return `${this.home}/technotes/${encodePart(id)}`;
+  }
+
   /** The bytes of a file, which a browser never runs. */
   raw(checkin: string, path: string): string {
     return withQuery(`${this.repository}/api/file`, { checkin, path: path.toWellFormed() });

@@ -14,10 +14,10 @@ Deno.test("the engine's sentences are shown in words, with the page they are abo
       ["tag", `Edit [${HASH}|0495fb8bd2]: Add tag "v1".`, 'Edit 0495fb8bd2: Add tag "v1".', null],
       ["wiki", "+Old/Page", "New page “Old/Page”", to.wiki("Old/Page")],
       ["wiki", ":Home", "Changed page “Home”", to.wiki("Home")],
-      ["wiki", "-Home", "Deleted page “Home”", to.wiki("Home")],
+      ["wiki", "-Home", "Deleted page “Home”", `${to.wiki("Home")}?view=history`],
       ["wiki", attached, "Add attachment logo.png to wiki page Home", to.wiki("Home")],
       ["forum", "Post: [a|b]", "Post: [a|b]", to.at(`/forum/${HASH}`)],
-      ["technote", "Release <i>day</i>", "Release <i>day</i>", to.at("/technotes")],
+      ["technote", "Release <i>day</i>", "Release <i>day</i>", to.technote(HASH)],
       ["checkin", "Fix [a|b]", "Fix [a|b]", to.checkin(HASH)],
     ] as const
   ) {

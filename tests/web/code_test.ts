@@ -341,6 +341,7 @@ Deno.test("any two check-ins are compared, and the form leads to their address",
     assert.equal((await web.guest.get("/projects/demo/compare/trunk")).status, 400);
     const form = await web.guest.see("/projects/demo/compare?from=trunk");
     assert.match(form.html, /name="from" value="trunk"/);
+    assert.match(form.html, /<option value="workspace\/fix-typo">.*<option value="v1\.0">/s);
   });
 });
 

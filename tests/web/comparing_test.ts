@@ -51,6 +51,7 @@ Deno.test("a comparison shows what one branch did since the two parted, or both 
 
 Deno.test("a project begins with the newest check-in of its main branch", async () => {
   await withPublic(async (web) => {
+    assert.match((await web.admin.see(BASE)).text, /check-ins 0 contributors 0/);
     await fillProject(web);
     const { text } = await web.admin.see(BASE);
     assert.match(text, /[0-9a-f]{10} Files operator,/);

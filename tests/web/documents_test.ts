@@ -7,6 +7,10 @@ Deno.test("technotes and threads of the forum can be read, by members alone", as
   await withWeb(async ({ api, project, answer, person }) => {
     const { projects, repositories } = api.services.hosting;
     const body = { comment: "Release day", content: "We *released*", mimetype: "text/x-markdown" };
+    await projects.setMember("demo", "ann", "write", BY_OPERATOR);
+    assert.match((await person.see("/projects/demo/technotes")).text, /fossil wiki create/);
+    assert.match((await person.see("/projects/demo/forum")).text, /fossil ui/);
+    await projects.removeMember("demo", "ann", BY_OPERATOR);
     await answer("POST /api/technotes", { body });
     const post = (title: string, text: string) =>
       repositories.write(project, {
@@ -24,6 +28,9 @@ Deno.test("technotes and threads of the forum can be read, by members alone", as
     const { technotes: [{ id }] } = await answer("GET /api/technotes");
     const note = await person.see(`${base}/technotes/${id}`);
     assert.match(note.html, /We <em>released<\/em>/);
+    const timeline = await person.see(`${base}/timeline?type=technote`);
+    const [, link = ""] = /href="([^"]+)">Release day</.exec(timeline.html) ?? [];
+    assert.match((await person.see(link)).html, /We <em>released<\/em>/);
     assert.match((await person.see(`${base}/forum`)).text, /Question .*1 post/);
     assert.match((await person.see(`${base}/forum/${thread}`)).html, /How <em>so<\/em>\?/);
     assert.equal((await person.get(`${base}/forum/ffffffff`)).status, 404);

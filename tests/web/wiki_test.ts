@@ -45,6 +45,12 @@ Deno.test("a page is begun, previewed, saved, compared and deleted", async () =>
     const { uuid: newest } = await web.answer("GET /api/wiki/a%2FNew%20page");
     const removed = await person.post(page, { action: "remove", parent: newest });
     assert.match(removed.text, /The page is deleted\. .*The wiki has no page/);
+    const gone = await person.get(page);
+    assert.equal(gone.status, 404);
+    assert.match(gone.text, /ann deleted this page .*History.*Write it again/);
+    const timeline = await person.see("/projects/demo/timeline?type=wiki");
+    const [, link = ""] = /href="([^"]+)">Deleted page/.exec(timeline.html) ?? [];
+    assert.match((await person.see(link)).text, /History of a\/New page .*deleted/);
   });
 });
 

@@ -43,7 +43,7 @@ function told(to: ProjectAddresses, { kind, uuid, comment }: Told): ActivityWord
     case "forum":
       return { words: line, target: to.at(`/forum/${uuid}`) };
     case "technote":
-      return { words: line, target: to.at("/technotes") };
+      return { words: line, target: to.technote(uuid) };
   }
 }
 
@@ -58,7 +58,9 @@ function ofWiki(to: ProjectAddresses, line: string): ActivityWords {
   const sign = PAGE_SIGNS.get(line.slice(0, 1));
   if (sign !== undefined) {
     const name = line.slice(1);
-    return { words: `${sign} “${name}”`, target: to.wiki(name) };
+    // Of a deleted page, only the history is left.
+    const target = line.startsWith("-") ? `${to.wiki(name)}?view=history` : to.wiki(name);
+    return { words: `${sign} “${name}”`, target };
   }
   const [, page] = / (?:to|from) wiki page \[([^\]]+)\]$/.exec(line) ?? [];
   return { words: withoutLinks(line), target: page === undefined ? null : to.wiki(page) };

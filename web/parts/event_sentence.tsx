@@ -1,5 +1,6 @@
 import type { Child } from "hono/jsx";
 import type { LoggedEvent } from "../../services/events/mod.ts";
+import { encodePath } from "../addresses.ts";
 import { releaseVerb } from "../../services/notifications/mod.ts";
 
 /** The data of an event, whose fields depend on its type. */
@@ -170,7 +171,11 @@ const OF_PROJECTS: Readonly<Record<string, Sentence>> = {
   "project.wiki": (data) => (
     <>
       {data["is_deleted"] === true ? "deleted" : "edited"} the wiki page{" "}
-      <a href={`/projects/${text(data["project"])}/wiki/${encodeURIComponent(text(data["name"]))}`}>
+      <a
+        href={`/projects/${text(data["project"])}/wiki/${encodePath(text(data["name"]))}${
+          data["is_deleted"] === true ? "?view=history" : ""
+        }`}
+      >
         {text(data["name"])}
       </a>
     </>
@@ -182,8 +187,19 @@ const OF_PROJECTS: Readonly<Record<string, Sentence>> = {
   "project.webhook_changed": (data) => `changed a webhook (${text(data["action"])})`,
   "project.mirror_changed": (data) => `changed the mirror (${text(data["action"])})`,
   "project.attachment": (data) => `attached ${text(data["name"])}`,
-  "project.technote": () => "wrote a technote",
-  "project.forum": () => "wrote in the forum",
+  "project.technote": (data) => (
+    <>
+      wrote a{" "}
+      <a href={`/projects/${text(data["project"])}/technotes/${text(data["name"])}`}>technote</a>
+    </>
+  ),
+  "project.forum": (data) => (
+    <>
+      wrote in{" "}
+      <a href={`/projects/${text(data["project"])}/forum/${text(data["thread"])}`}>a thread</a>{" "}
+      of the forum
+    </>
+  ),
 };
 
 /** What happens on the server. */

@@ -75,12 +75,19 @@ export interface Names {
   readonly named: NamedCheckin | null;
 }
 
-/** Reads the names for the switcher of a page that shows a check-in. */
-export async function readNames(project: CodeProject, checkin: string): Promise<Names> {
+export async function readBranchesAndTags(
+  project: CodeProject,
+): Promise<Pick<Names, "branches" | "tags">> {
   const [{ branches }, { tags }] = await Promise.all([
     project.read<z.output<typeof branchesSchema>>("/api/branches"),
     project.read<z.output<typeof tagsSchema>>("/api/tags"),
   ]);
+  return { branches, tags };
+}
+
+/** Reads the names for the switcher of a page that shows a check-in. */
+export async function readNames(project: CodeProject, checkin: string): Promise<Names> {
+  const { branches, tags } = await readBranchesAndTags(project);
   const isListed = [...branches, ...tags].some(({ name }) => name === checkin);
   const named = isListed
     ? null

@@ -81,10 +81,10 @@ export function TicketHolder({ holder, until, strikes, isStruck }: {
           )}
         </span>
       )}
+      {isStruck && <span class="badge bad">waits for a person</span>}
       {strikes > 0 && (
         <span class={`badge ${isStruck ? "bad" : "warn"}`}>
           {strikes} failed {strikes === 1 ? "claim" : "claims"}
-          {isStruck && ", waits for a person"}
         </span>
       )}
     </>

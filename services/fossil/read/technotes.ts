@@ -44,14 +44,14 @@ export function listTechnotes(reader: Reader, paging: Paging = {}): TechnoteList
 /**
  * A technote.
  *
- * @param id its id, or a prefix of at least 4 digits.
+ * @param id its id, or a prefix of at least 4 digits; or the hash of one of its versions.
  * @param version hash of one of its versions; absent for the latest.
  * @throws {FossilError} `missing` if there is no such note or version; `ambiguous` if a prefix fits
  * several.
  */
 export function readTechnote(reader: Reader, id: string, version?: string): TechnotePage {
   return reader.read(() => {
-    const versions = versionsOf(reader, id);
+    const versions = versionsOf(reader, idOfVersion(reader, id) ?? id);
     const row = version === undefined
       ? versions[0]
       : versions.find(({ uuid }) => uuid === version.toLowerCase());
@@ -68,6 +68,15 @@ export function readTechnote(reader: Reader, id: string, version?: string): Tech
       })),
     };
   });
+}
+
+/** The id of the note that has a version of this hash; the timeline names notes so. */
+function idOfVersion({ repository: { db } }: Reader, uuid: string): string | undefined {
+  return db.value<string>(
+    `SELECT substr(tagname,7) FROM blob CROSS JOIN tagxref USING(rid) JOIN tag USING(tagid)
+      WHERE uuid=? AND tagname GLOB 'event-*' AND tagtype>0`,
+    uuid.toLowerCase(),
+  );
 }
 
 /** Versions of the one note that an id or a prefix fits, newest first. */

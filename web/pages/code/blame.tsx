@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { blameSchema } from "../../../routes/projects/reading_schemas.ts";
 import { definePage, type View } from "../../page.ts";
 import { GoToLine, LineNumber, LinePager } from "../../parts/code.tsx";
-import { CheckinLink, PathLinks, readNames, shortName, Switcher } from "../../parts/files.tsx";
+import { PathLinks, readNames, shortName, Switcher } from "../../parts/files.tsx";
 import { type Highlighted, highlightFile } from "../../parts/highlight.ts";
 import { Time } from "../../parts/time.tsx";
 import { CodeProject } from "../../code_project.ts";
@@ -90,8 +90,10 @@ function BlameLines({ project, lines, highlighted: { html, isPending }, path }: 
                 <td class="origin">
                   {isFirst && line.uuid !== "" && (
                     <>
-                      <CheckinLink to={project.to} uuid={line.uuid} />{" "}
-                      <span class="origin-user" title={line.user}>{line.user}</span>{" "}
+                      <a href={project.to.checkin(line.uuid)} title={line.user}>
+                        <span class="mono origin-hash">{`${shortName(line.uuid)} `}</span>
+                        <span class="origin-user">{line.user}</span>
+                      </a>{" "}
                       <Time at={line.timestamp} />
                     </>
                   )}

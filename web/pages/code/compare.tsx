@@ -3,7 +3,7 @@ import type { comparisonSchema } from "../../../routes/projects/reading_schemas.
 import { Invalid } from "../../../services/errors.ts";
 import { definePage, type View } from "../../page.ts";
 import { DiffPart, layoutOf, patchOf, readDiff } from "../../parts/diff_page.tsx";
-import { CheckinLink, firstLine, shortName } from "../../parts/files.tsx";
+import { CheckinLink, firstLine, readBranchesAndTags, shortName } from "../../parts/files.tsx";
 import { linkWith, Segments } from "../../parts/filters.tsx";
 import { Time } from "../../parts/time.tsx";
 import { CodeProject } from "../../code_project.ts";
@@ -23,6 +23,9 @@ type Comparison = z.output<typeof comparisonSchema>;
 
 /** Check-ins that are listed, and up to which number the list is unfolded. */
 const [CHECKINS, UNFOLDED] = [100, 10];
+
+/** Most branches that the fields suggest, and most tags. */
+const SUGGESTED = 100;
 
 function isDirect(visit: Visit): boolean {
   return visit.query("view") === "direct";
@@ -49,14 +52,15 @@ async function show(visit: Visit): Promise<View | Response> {
   if (asked.from !== "" && asked.to !== "") {
     return visit.context.redirect(project.to.compare(asked.from, asked.to), 303);
   }
-  if (visit.param("range") === "") return askForSides(project, asked);
+  if (visit.param("range") === "") return await askForSides(project, asked);
   const { from, to } = sidesOf(visit);
   if (visit.query("format") === "patch") {
     return await patchOf(project, { from, to, common: !isDirect(visit) });
   }
-  const [diff, compared] = await Promise.all([
+  const [diff, compared, names] = await Promise.all([
     readDiff(project, { from, to, common: !isDirect(visit) }),
     project.read<Comparison>("/api/compare", { from, to, per_page: CHECKINS }),
+    suggested(project),
   ]);
   const body = (
     <>
@@ -67,7 +71,7 @@ async function show(visit: Visit): Promise<View | Response> {
           <a href={project.to.compare(to, from)}>Swap sides</a>
         </span>
       </div>
-      <CompareForm {...{ from, to }} />
+      <CompareForm {...{ from, to, names }} />
       <Ways {...{ visit, compared, from, to }} />
       <Checkins {...{ project, compared }} />
       <DiffPart
@@ -86,12 +90,12 @@ async function show(visit: Visit): Promise<View | Response> {
 }
 
 /** The page without two names: the form alone. */
-function askForSides(project: CodeProject, { from, to }: Sides): View {
+async function askForSides(project: CodeProject, { from, to }: Sides): Promise<View> {
   const body = (
     <>
       <h1>Compare</h1>
       <p>Name two branches, tags or check-ins.</p>
-      <CompareForm {...{ from, to }} />
+      <CompareForm {...{ from, to }} names={await suggested(project)} />
     </>
   );
   return { title: `Compare · ${project.view.name}`, body, project: project.place("branches") };
@@ -102,17 +106,27 @@ interface Sides {
   readonly to: string;
 }
 
-function CompareForm({ from, to }: Sides) {
+/** The names that the fields suggest: open branches, and tags, the newest first. */
+async function suggested(project: CodeProject): Promise<readonly string[]> {
+  const { branches, tags } = await readBranchesAndTags(project);
+  const open = branches.filter(({ status }) => status === "open");
+  return [...open.slice(0, SUGGESTED), ...tags.slice(0, SUGGESTED)].map(({ name }) => name);
+}
+
+function CompareForm({ from, to, names }: Sides & { readonly names: readonly string[] }) {
   return (
     <form class="code-filters">
       <div class="field">
         <label for="from">From</label>
-        <input id="from" name="from" value={from} required />
+        <input id="from" name="from" value={from} list="names" autocomplete="off" required />
       </div>
       <div class="field">
         <label for="to">To</label>
-        <input id="to" name="to" value={to} required />
+        <input id="to" name="to" value={to} list="names" autocomplete="off" required />
       </div>
+      <datalist id="names">
+        {names.map((name) => <option value={name} />)}
+      </datalist>
       <button type="submit">Compare</button>
     </form>
   );

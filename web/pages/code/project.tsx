@@ -164,6 +164,8 @@ function ProjectAside({ project, figures }: {
   const { counts, branches, tags, releases, tree } = figures;
   const [latest] = releases.filter(({ is_draft }) => !is_draft);
   const checkin = figures.project.main_branch;
+  // Without the empty check-in that begins a repository.
+  const contributed = figures.contributors.reduce((sum, one) => sum + one.checkin_count, 0);
   return (
     <aside class="project-aside">
       <section class="card">
@@ -186,7 +188,7 @@ function ProjectAside({ project, figures }: {
       <section class="card">
         <h2>Contents</h2>
         <dl class="figures">
-          <Figure words="check-ins" count={counts.checkin_count} to={to.at("/timeline")} />
+          <Figure words="check-ins" count={contributed} to={to.at("/timeline")} />
           <Figure
             words="contributors"
             count={figures.contributors.length}

@@ -74,7 +74,9 @@ async function show(visit: Visit): Promise<View | Response> {
       </div>
       <Filters {...{ visit, kind }} branches={branches.map(({ name }) => name)} />
       <p class="soft small">{shown.count}</p>
-      <div data-live-part="timeline" data-live-on="checkin wiki ticket tag">{shown.list}</div>
+      <div data-live-part="timeline" data-live-on="checkin wiki ticket tag technote forum">
+        {shown.list}
+      </div>
       <Pager visit={visit} page={shown.page} pages={shown.pages} />
     </>
   );

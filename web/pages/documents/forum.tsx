@@ -22,7 +22,7 @@ async function show(visit: Visit): Promise<View> {
       <h1>Forum</h1>
       <div data-live-part="threads" data-live-on="forum">
         {threads.length === 0
-          ? <Empty>The forum has no thread.</Empty>
+          ? <NoThreads mayWrite={project.mayWrite} />
           : (
             <ul class="list" data-keys="list">
               {threads.map(({ uuid, title, user, post_count, last_modified }) => (
@@ -48,4 +48,19 @@ async function show(visit: Visit): Promise<View> {
     </>
   );
   return { title: "Forum", body, project: project.place("timeline"), live: project.live };
+}
+
+/** How the first thread is written: these pages only show what Fossil wrote. */
+function NoThreads({ mayWrite }: { readonly mayWrite: boolean }) {
+  return (
+    <Empty>
+      <p>There are no threads yet. The forum is for what is no ticket, such as questions.</p>
+      {mayWrite && (
+        <p>
+          Threads are written with Fossil: begin one under “Forum” in <code>fossil ui</code>{" "}
+          of a clone, then <code>fossil sync</code>.
+        </p>
+      )}
+    </Empty>
+  );
 }

@@ -3,7 +3,7 @@ import type { technotesSchema } from "../../../routes/projects/reading_schemas.t
 import { definePage, type View } from "../../page.ts";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { Time } from "../../parts/time.tsx";
-import { openProject } from "../../project.ts";
+import { type OpenProject, openProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 
 type Technotes = z.output<typeof technotesSchema>;
@@ -23,7 +23,7 @@ async function show(visit: Visit): Promise<View> {
       <h1>Technotes</h1>
       <div data-live-part="technotes" data-live-on="technote">
         {technotes.length === 0
-          ? <Empty>There is no technote.</Empty>
+          ? <NoTechnotes visit={visit} project={project} />
           : (
             <ul class="list" data-keys="list">
               {technotes.map(({ id, comment, user, timestamp, tags }) => (
@@ -51,4 +51,29 @@ async function show(visit: Visit): Promise<View> {
     </>
   );
   return { title: "Technotes", body, project: project.place("timeline"), live: project.live };
+}
+
+/** What a technote is, and how the first one is written. */
+function NoTechnotes({ visit, project: { slug, mayWrite } }: {
+  readonly visit: Visit;
+  readonly project: OpenProject;
+}) {
+  const { scm } = visit.services.config.projects;
+  return (
+    <Empty>
+      <p>There are no technotes yet. One is a dated note in the timeline, such as on a release.</p>
+      {mayWrite && (
+        <>
+          <p>
+            In a clone, write it with{" "}
+            <code>fossil wiki create "The title" note.md --technote now</code>, then{" "}
+            <code>fossil sync</code>.
+          </p>
+          <p>
+            Programs write one with <code>POST /projects/{slug}/{scm}/api/technotes</code>.
+          </p>
+        </>
+      )}
+    </Empty>
+  );
 }

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { pageSchema } from "../../../routes/projects/wiki.ts";
+import type { historySchema, pageSchema } from "../../../routes/projects/wiki.ts";
 import { NotFound } from "../../../services/errors.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ButtonForm, Form, Select, TextArea, TextField } from "../../parts/form.tsx";
@@ -11,6 +11,7 @@ import { type Visit, withQuery } from "../../visit.ts";
 import { showDifference, showHistory } from "./history.tsx";
 
 type WikiPage = z.output<typeof pageSchema>;
+type WikiHistory = z.output<typeof historySchema>;
 
 /** A page of the wiki: read, edited with a preview, its history and the differences. */
 export const page = definePage({
@@ -48,14 +49,26 @@ async function newest(visit: Visit, { slug }: OpenProject): Promise<WikiPage | n
   }
 }
 
+/** The newest versions of a page that is deleted; none if there never was such a page. */
+async function deletion(visit: Visit, { slug }: OpenProject): Promise<WikiHistory["versions"]> {
+  try {
+    const query = { name: visit.param("name"), per_page: 1 };
+    return (await visit.read<WikiHistory>(slug, "/api/wiki-history", query)).versions;
+  } catch (error) {
+    if (error instanceof NotFound) return [];
+    throw error;
+  }
+}
+
 async function read(visit: Visit, project: OpenProject): Promise<View> {
   const version = visit.query("version");
   const page = version === undefined
     ? await newest(visit, project)
     : await visit.read<WikiPage>(project.slug, pathOf(visit), { version });
   const name = visit.param("name");
+  const [deleted] = page === null ? await deletion(visit, project) : [];
   const body = page === null
-    ? <Missing visit={visit} project={project} name={name} />
+    ? <Missing {...{ visit, project, name, deleted }} />
     : <Shown visit={visit} project={project} page={page} isOld={version !== undefined} />;
   return {
     title: name,
@@ -66,18 +79,30 @@ async function read(visit: Visit, project: OpenProject): Promise<View> {
   };
 }
 
-function Missing({ visit, project, name }: {
+function Missing({ visit, project, name, deleted }: {
   readonly visit: Visit;
   readonly project: OpenProject;
   readonly name: string;
+  /** The version that deleted the page, if there was one. */
+  readonly deleted: WikiHistory["versions"][number] | undefined;
 }) {
   return (
     <>
       <h1>{name}</h1>
-      <p>The wiki has no page of this name.</p>
+      {deleted === undefined ? <p>The wiki has no page of this name.</p> : (
+        <p>
+          <b>{deleted.user}</b> deleted this page{" "}
+          <Time at={deleted.timestamp} />. Its history has what it said.
+        </p>
+      )}
       <p class="row">
+        {deleted !== undefined && (
+          <a class="button" href={`${visit.url.pathname}?view=history`}>History</a>
+        )}
         {project.mayWrite && (
-          <a class="button primary" href={`${visit.url.pathname}?view=edit`}>Write it</a>
+          <a class="button primary" href={`${visit.url.pathname}?view=edit`}>
+            {deleted === undefined ? "Write it" : "Write it again"}
+          </a>
         )}
         <a class="button" href={`${project.base}/wiki`}>All pages</a>
       </p>
