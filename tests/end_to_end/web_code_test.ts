@@ -19,7 +19,11 @@ async function makeProject({ api, token }: Program): Promise<void> {
   await call("POST", `${base}/workspaces/create`, { name: "first" });
   await call("POST", `${base}/workspaces/first/commit`, {
     message: "Add code",
-    changes: [{ path: "src/main.ts", content: LINES.join("\n") }],
+    changes: [
+      { path: "src/main.ts", content: LINES.join("\n") },
+      { path: "README.md", content: "![A drawing](drawing.svg)\n" },
+      { path: "drawing.svg", content: '<svg xmlns="http://www.w3.org/2000/svg"/>' },
+    ],
   });
 }
 
@@ -42,6 +46,12 @@ Deno.test({
     await page.keyboard.up("Shift");
     assert.equal(new URL(page.url()).hash, "#L10-L15");
     await page.waitForSelector("td.code .hljs-keyword");
+
+    // A drawing on a transparent ground is made for a light page.
+    await browser.look({ width: "desk", theme: "dark" });
+    await browser.go(`/projects/demo/tree/${branch}`);
+    const ground = "getComputedStyle(document.querySelector('.prose img')).backgroundColor";
+    assert.equal(await page.evaluate(ground), "rgb(255, 255, 255)");
 
     await browser.go(code);
     await browser.leave(() => page.evaluate("location.hash = 'L1100'") as Promise<void>);
