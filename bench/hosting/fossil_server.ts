@@ -1,5 +1,5 @@
+import { freePort } from "../../tests/support/free_port.ts";
 import type { FossilProgram } from "../fossil/program.ts";
-import { freePort } from "../free_port.ts";
 import { untilListening } from "../servers/listening.ts";
 
 const PASSWORD = "secret";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { freePort } from "../../tests/support/free_port.ts";
 import { delay } from "../delay.ts";
-import { freePort } from "../free_port.ts";
 import { median } from "../statistics.ts";
 import type { Figure, Scenario } from "../scenario.ts";
 

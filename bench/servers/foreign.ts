@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { freePort } from "../free_port.ts";
+import { freePort } from "../../tests/support/free_port.ts";
 import { untilListening } from "./listening.ts";
 import type { IrcServerKind, IrcServerProcess } from "./server.ts";
 

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { freePort } from "../free_port.ts";
+import { freePort } from "../../tests/support/free_port.ts";
 import type { CoordinationServer, CoordinationServerKind } from "./coordination.ts";
 import { ergoProgram } from "./ergo.ts";
 import { untilListening } from "./listening.ts";

@@ -1,6 +1,7 @@
 /** `deploy/nginx.conf`, with the real nginx. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { freePort } from "../support/free_port.ts";
 import { peer } from "../support/peers.ts";
 import {
   adapt,
@@ -8,7 +9,6 @@ import {
   checkFossil,
   checkStream,
   checkWebSocket,
-  freePort,
   type Placed,
   withProxy,
 } from "../support/proxy.ts";

@@ -1,10 +1,10 @@
 /** Certificates from an ACME authority, with Pebble as the authority. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { freePort } from "../support/free_port.ts";
 import { peer } from "../support/peers.ts";
 import { startPebble } from "../support/pebble.ts";
 import { type Program, runMuster, startProgram } from "../support/program.ts";
-import { freePort } from "../support/proxy.ts";
 import { withFolder } from "../support/temporary.ts";
 
 /** Validity of the certificates, in seconds. */

@@ -1,6 +1,6 @@
 import { processUsage } from "../../bench/process_usage.ts";
+import { freePort } from "../support/free_port.ts";
 import { countOpenFiles, type Program, startProgram } from "../support/program.ts";
-import { freePort } from "../support/proxy.ts";
 import { Costs, YARDSTICK } from "./costs.ts";
 import { Hours } from "./hour.ts";
 import { Isolates } from "./isolates.ts";

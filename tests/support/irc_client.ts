@@ -1,7 +1,6 @@
 /** A plain IRC client for tests: lines out, lines in, nothing hidden. */
 
-/** Longest wait for a line, in milliseconds; a bound, not an expectation. */
-const LINE_LIMIT = 20_000;
+import { WAIT_LIMIT } from "./until.ts";
 
 /** The arguments of {@link IrcClient.register}. */
 export interface Registration {
@@ -51,7 +50,7 @@ export class IrcClient implements AsyncDisposable {
    * @throws Error if the connection ends first or the line does not come
    */
   async expect(pattern: RegExp): Promise<string> {
-    const deadline = setTimeout(() => this.#connection.close(), LINE_LIMIT);
+    const deadline = setTimeout(() => this.#connection.close(), WAIT_LIMIT);
     try {
       for (;;) {
         while (this.#read < this.lines.length) {

@@ -1,6 +1,7 @@
 /** Starts a real IRC network from Debian's packages: InspIRCd with Atheme or Anope. */
 import { join } from "node:path";
 import { makeCertificate } from "./certificate.ts";
+import { freePort } from "./free_port.ts";
 import { IrcClient } from "./irc_client.ts";
 import {
   anopeConfig,
@@ -10,9 +11,7 @@ import {
   type Services,
 } from "./network_config.ts";
 import { peer } from "./peers.ts";
-
-/** Time limit of each program, in milliseconds; a bound, not an expectation. */
-const START_LIMIT = 30_000;
+import { WAIT_LIMIT } from "./until.ts";
 
 /** The user of the programs if the test runs as root, which they refuse. */
 const NOBODY = "65534";
@@ -195,7 +194,7 @@ class Running {
     const timer = setTimeout(() => {
       late = true;
       this.#wake();
-    }, START_LIMIT);
+    }, WAIT_LIMIT);
     try {
       for (;;) {
         while (this.#seen < this.#lines.length) {
@@ -269,14 +268,9 @@ async function identify(
   return / 900 /.test(await client.expect(/ 900 |PING over/));
 }
 
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
-}
-
 /** Resolves when somebody listens. */
 async function listening(address: { hostname: string; port: number }): Promise<void> {
-  const deadline = Date.now() + START_LIMIT;
+  const deadline = Date.now() + WAIT_LIMIT;
   for (;;) {
     try {
       const connection = await Deno.connect(address);

@@ -1,7 +1,8 @@
 /** Pebble, the authority that Let's Encrypt has for tests of ACME clients. */
 import { join } from "node:path";
 import { makeCertificate } from "./certificate.ts";
-import { freePort, untilListening } from "./proxy.ts";
+import { freePort } from "./free_port.ts";
+import { untilListening } from "./proxy.ts";
 
 /** A running Pebble. */
 export interface Pebble extends AsyncDisposable {

@@ -2,9 +2,7 @@
 import { join } from "node:path";
 import { V8_FLAGS } from "../../scripts/v8_flags.ts";
 import { bundledTree } from "./bundled_tree.ts";
-
-/** Time limit for the program to listen, in milliseconds. */
-const START_LIMIT = 30_000;
+import { WAIT_LIMIT } from "./until.ts";
 
 /** Options of a start. */
 export interface ProgramOptions {
@@ -16,7 +14,7 @@ export interface ProgramOptions {
   readonly openFiles?: number;
   /** The text of `config.yaml`. */
   readonly config?: string;
-  /** How long it may take to listen, in milliseconds; 30 s if absent. */
+  /** How long it may take to listen, in milliseconds; a minute if absent. */
   readonly startLimit?: number;
   /** The port of the inspector; none by default. The executable has no inspector. */
   readonly inspector?: number;
@@ -165,7 +163,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   });
   const timer = setTimeout(() => {
     listening.reject(new Error(`It does not listen:\n${log.lines.join("\n")}`));
-  }, options.startLimit ?? START_LIMIT);
+  }, options.startLimit ?? WAIT_LIMIT);
   const ended = process.status.then(({ code }) => {
     listening.reject(new Error(`It ended with code ${code}:\n${log.lines.join("\n")}`));
     return code;

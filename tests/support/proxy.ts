@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { call, registerAgent } from "./api.ts";
 import { makeCertificate } from "./certificate.ts";
+import { freePort } from "./free_port.ts";
 import { type Program, startProgram } from "./program.ts";
 import { withFolder } from "./temporary.ts";
 import { WAIT_LIMIT } from "./until.ts";
@@ -27,12 +28,6 @@ export interface Proxied {
   /** The certificate of the proxy, PEM. */
   readonly cert: string;
   readonly folder: string;
-}
-
-/** A port of this machine that nothing used a moment ago. */
-export function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 /** Replaces parts of a configuration, each of which must be there. */

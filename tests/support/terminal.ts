@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-
-/** Longest wait for a text, in milliseconds; a bound, not an expectation. */
-const TEXT_LIMIT = 20_000;
+import { WAIT_LIMIT } from "./until.ts";
 
 /** Longest wait for the end of the terminal's command, in seconds; a bound. */
 const END_LIMIT = 10;
@@ -44,7 +42,7 @@ export class Terminal implements AsyncDisposable {
   /** Waits until the screen shows the text, by watching a file to which each change is written. */
   async expect(text: string): Promise<void> {
     using watcher = Deno.watchFs(this.#changes);
-    const timer = setTimeout(() => watcher.close(), TEXT_LIMIT);
+    const timer = setTimeout(() => watcher.close(), WAIT_LIMIT);
     try {
       if ((await this.screen()).includes(text)) return;
       for await (const _ of watcher) {
