@@ -16,9 +16,13 @@ Deno.test("a client that is still sending its body gets the refusal", async () =
     const bytes = encoder.encode(text);
     for (let sent = 0; sent < bytes.length;) sent += await client.write(bytes.subarray(sent));
   };
-  const receive = async () => {
+  const receive = async (pattern: RegExp) => {
     const bytes = new Uint8Array(65_536);
-    return decoder.decode(bytes.subarray(0, await client.read(bytes) ?? 0));
+    for (let text = ""; !pattern.test(text);) {
+      const count = await client.read(bytes);
+      assert.ok(count !== null, text);
+      text += decoder.decode(bytes.subarray(0, count));
+    }
   };
   const request = "PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
   const part = `8000\r\n${"x".repeat(0x8000)}\r\n`;
@@ -28,9 +32,9 @@ Deno.test("a client that is still sending its body gets the refusal", async () =
     await new Promise((resolve) => setTimeout(resolve));
   }
   await send("0\r\n\r\n");
-  assert.match(await receive(), /^HTTP\/1\.1 409 .*refused$/s);
+  await receive(/^HTTP\/1\.1 409 .*refused$/s);
   await send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  assert.match(await receive(), /^HTTP\/1\.1 409 /);
+  await receive(/^HTTP\/1\.1 409 /);
 });
 
 Deno.test("a client without a credential cannot have an endless body read", async () => {
