@@ -1,4 +1,7 @@
+import { Buffer } from "node:buffer";
 import type { Credential } from "../services/identity/mod.ts";
+
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 /** The error of a request without a usable `Authorization` header. */
 export const CREDENTIALS_MISSING =
@@ -20,8 +23,7 @@ export function readAuthorization(header: string | undefined): Credential | null
 function readBasic(value: string): Credential | null {
   let text: string;
   try {
-    const bytes = Uint8Array.from(atob(value), (character) => character.charCodeAt(0));
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    text = UTF8.decode(Buffer.from(atob(value), "latin1"));
   } catch {
     return null;
   }

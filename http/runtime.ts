@@ -20,7 +20,7 @@ export interface RequestInfo {
 export type ServeConnection = (
   conn: Deno.Conn,
   signal: AbortSignal,
-  handler: (request: Request, info: RequestInfo) => Promise<Response>,
+  handler: (request: Request, info: RequestInfo) => Response | Promise<Response>,
   onError: (error: unknown) => Response,
   onListen: () => void,
 ) => ServedConnection;

@@ -6,7 +6,7 @@ import type { HttpConnection } from "./connection.ts";
 import type { HttpConnections } from "./connections.ts";
 import { RequestTargets } from "./request_targets.ts";
 import { findServeConnection, type RequestInfo, type ServedConnection } from "./runtime.ts";
-import { dropUnreadBody } from "./unread_body.ts";
+import { dropUnreadBody, mayHaveBody } from "./unread_body.ts";
 
 /** How long running requests may take when the server stops, in milliseconds. */
 const GRACE = 10_000;
@@ -197,11 +197,11 @@ export class HttpServer {
     this.#options.connections.leave(connection);
   }
 
-  async #answer(
+  #answer(
     request: Request,
     info: RequestInfo,
     connection: HttpConnection,
-  ): Promise<Response> {
+  ): Response | Promise<Response> {
     connection.begin();
     info.completed.then(connection.end, connection.end);
     if (!this.#targets.isValid(request)) {
@@ -209,10 +209,19 @@ export class HttpServer {
         status: 400,
       });
     }
-    const response = await this.#options.handler(request, connection);
-    const dropped = dropUnreadBody(request, connection.trusted);
-    if (dropped !== null) await dropped;
-    return response;
+    const response = this.#options.handler(request, connection);
+    // Of a request without a body nothing else stays in memory until its answer comes.
+    return mayHaveBody(request) ? this.#answerAfterBody(request, response, connection) : response;
+  }
+
+  async #answerAfterBody(
+    request: Request,
+    response: Response | Promise<Response>,
+    connection: HttpConnection,
+  ): Promise<Response> {
+    const answered = await response;
+    await dropUnreadBody(request, connection.trusted);
+    return answered;
   }
 
   /** The handler answers its own errors; anything that it throws is a bug. */

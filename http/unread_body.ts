@@ -8,6 +8,11 @@ interface Bounds {
 const TRUSTED: Bounds = { bytes: 64 * 1024 * 1024, milliseconds: 10_000 };
 const STRANGER: Bounds = { bytes: 256 * 1024, milliseconds: 2_000 };
 
+/** Whether a request may have a body that {@linkcode dropUnreadBody} must see. */
+export function mayHaveBody({ method }: Request): boolean {
+  return method !== "GET" && method !== "HEAD";
+}
+
 /**
  * Reads and drops the body of a request that was answered without it. If the server closed the
  * connection while the client still sends, the client would lose the answer (RFC 9112, section
@@ -16,8 +21,7 @@ const STRANGER: Bounds = { bytes: 256 * 1024, milliseconds: 2_000 };
  * @returns null if nothing is unread
  */
 export function dropUnreadBody(request: Request, trusted: boolean): Promise<void> | null {
-  if (request.method === "GET" || request.method === "HEAD" || request.bodyUsed) return null;
-  if (request.body === null || request.body.locked) return null;
+  if (request.bodyUsed || request.body === null || request.body.locked) return null;
   return drop(request.body, trusted ? TRUSTED : STRANGER);
 }
 

@@ -236,7 +236,7 @@ async function waitFor(
   return await waits.run(
     principal,
     closed,
-    (signal) => questions.wait(id, principal, { seconds, signal }),
+    (end) => questions.wait(id, principal, { seconds, end }),
   );
 }
 

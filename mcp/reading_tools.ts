@@ -166,7 +166,7 @@ async function readWaiting<Message>(
   read: (query: MessageQuery) => Promise<Message[]>,
 ): Promise<Message[]> {
   if (!query.waitSeconds) return await read(query);
-  return await waits.run(caller.principal, signal, (signal) => read({ ...query, signal }));
+  return await waits.run(caller.principal, signal, (end) => read({ ...query, end }));
 }
 
 /**

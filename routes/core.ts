@@ -64,12 +64,13 @@ export function prepareRoutes(app: OpenAPIHono<AppEnv>): void {
 export function createCore(services: Services): Core {
   const { config, log } = services;
   const app = newRoutes();
-  app.onError(errorHandler(log));
+  const onError = errorHandler(log);
+  app.onError(onError);
   app.notFound(notFoundHandler(app));
 
   const base = `/projects/{slug}/${config.projects.scm}`;
   const isFile = fileRoutes(base);
-  app.use(frame(app, { ...services, isFile, uploads: uploadPatterns(base) }));
+  app.use(frame(app, { ...services, isFile, uploads: uploadPatterns(base), onError }));
   const readBody = jsonBody({
     limits: bodyLimitsOf(config),
     onRead: proveAgain(services),

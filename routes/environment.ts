@@ -1,3 +1,4 @@
+import type { HeldAnswer } from "./held_answers.ts";
 import type { Halts } from "../services/agents/mod.ts";
 import type { Credential, Principal, WebSession } from "../services/identity/mod.ts";
 import type { ProjectAccess } from "../services/projects/mod.ts";
@@ -16,6 +17,8 @@ export interface AppEnv {
     readonly remoteAddress: string;
     /** Call this once the request has shown a valid credential; its connection is then kept. */
     readonly trust?: (principal: Principal) => void;
+    /** Where a route may leave an answer that comes later; absent where nobody looks for it. */
+    readonly held?: HeldAnswer;
     /** The caller of a request from inside this process, such as an item of a batch. */
     readonly inner?: InnerCaller;
   };

@@ -94,7 +94,7 @@ export function wholeNumber(description: string, minimum: number, maximum: numbe
 
 /** The query parameter to wait for news. */
 export const waitSchema = wholeNumber(
-  "Seconds to wait if there is nothing yet; 10 or more may end up to a second early",
+  "Seconds to wait if there is nothing yet; 20 or more may end up to two seconds early",
   0,
   MAX_WAIT_SECONDS,
 );

@@ -1,5 +1,6 @@
 import type { Services } from "../services/daemon/mod.ts";
 import type { AppEnv } from "./context.ts";
+import { HeldAnswer } from "./held_answers.ts";
 import { type Core, createCore, prepareRoutes } from "./core.ts";
 import { ProjectApi, type ProjectRoutes } from "./projects/project_api.ts";
 
@@ -38,7 +39,7 @@ export class ServedApi implements Pick<Core, "app" | "streams" | "sharedPages"> 
   /** Answers a request. */
   fetch(request: Request, bindings: AppEnv["Bindings"]): Response | Promise<Response> {
     if (this.#isWhole || WITHOUT_PROJECTS.test(request.url)) {
-      return this.app.fetch(request, bindings);
+      return mayWait(request) ? this.#hold(request, bindings) : this.app.fetch(request, bindings);
     }
     return this.#load().then(() => this.app.fetch(request, bindings));
   }
@@ -52,6 +53,12 @@ export class ServedApi implements Pick<Core, "app" | "streams" | "sharedPages"> 
     prepareRoutes(this.app);
   }
 
+  async #hold(request: Request, bindings: AppEnv["Bindings"]): Promise<Response> {
+    const held = new HeldAnswer();
+    const response = await this.app.fetch(request, { ...bindings, held });
+    return held.response ?? response;
+  }
+
   #load(): Promise<ProjectRoutes> {
     return this.#loading ??= this.#addProjects();
   }
@@ -63,4 +70,9 @@ export class ServedApi implements Pick<Core, "app" | "streams" | "sharedPages"> 
     this.#isWhole = true;
     return routes;
   }
+}
+
+/** Whether the answer to a request may come much later. */
+function mayWait({ method, url }: Request): boolean {
+  return method === "GET" && url.includes("wait_seconds=");
 }

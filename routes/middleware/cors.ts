@@ -1,6 +1,3 @@
-import type { Context } from "hono";
-import type { AppEnv } from "../context.ts";
-
 /** How long a browser may cache a preflight answer, in seconds. */
 const MAX_AGE = 600;
 
@@ -9,20 +6,23 @@ const SENT_BY_UPLOADS = "Tus-Resumable, Upload-Length, Upload-Metadata, Upload-O
 const EXPOSED_BY_UPLOADS = "Location, Tus-Resumable, Upload-Expires, Upload-Length, Upload-Offset";
 
 /**
- * Lets web pages of other origins read an answer (Fetch standard, "CORS protocol"). They send a
+ * Lets web pages of other origins read the answer with these headers (Fetch standard, "CORS protocol"). They send a
  * token in a header; they cannot use the cookie of a login.
  *
  * @param origins such as `https://example.com`; `*` means every one
  */
-export function allowOrigins(context: Context<AppEnv>, origins: readonly string[]): void {
-  const { headers } = context.res;
+export function allowOrigins(
+  headers: Headers,
+  request: Request,
+  origins: readonly string[],
+): void {
   const everybody = origins.includes("*");
   if (!everybody) headers.append("Vary", "Origin");
-  const origin = context.req.header("origin");
-  if (origin === undefined || !(everybody || origins.includes(origin))) return;
+  const origin = request.headers.get("origin");
+  if (origin === null || !(everybody || origins.includes(origin))) return;
   headers.set("Access-Control-Allow-Origin", everybody ? "*" : origin);
   headers.set("Access-Control-Expose-Headers", `X-Request-Id, Retry-After, ${EXPOSED_BY_UPLOADS}`);
-  if (context.req.method !== "OPTIONS") return;
+  if (request.method !== "OPTIONS") return;
   headers.set("Access-Control-Allow-Methods", headers.get("Allow") ?? "");
   headers.set(
     "Access-Control-Allow-Headers",

@@ -1,8 +1,9 @@
 import type { Context, Hono } from "hono";
 import { createMiddleware } from "hono/factory";
-import { recordAnswer, type Records, TrustedProxies } from "../../http/mod.ts";
+import { type Answered, recordAnswer, type Records, TrustedProxies } from "../../http/mod.ts";
 import type { Config } from "../../services/config/mod.ts";
 import type { AppEnv } from "../context.ts";
+import { contextOf, type HeldRequest } from "../held_answers.ts";
 import { identifyClient } from "./address.ts";
 import { wantsHtml } from "./browsers.ts";
 import { allowOrigins } from "./cors.ts";
@@ -17,6 +18,14 @@ export interface FrameOptions extends Records {
   readonly isFile: (context: Context<AppEnv>) => boolean;
   /** The patterns of the routes of resumable uploads. */
   readonly uploads: ReadonlySet<string>;
+  /** Converts an exception to an answer. */
+  readonly onError: (error: Error, context: Context<AppEnv>) => Response;
+}
+
+/** What an answer needs of its request when it is complete. */
+interface Framed extends HeldRequest, Pick<Answered, "route" | "principal" | "address"> {
+  /** By `performance.now()`. */
+  readonly started: number;
 }
 
 /**
@@ -27,12 +36,26 @@ export interface FrameOptions extends Records {
  */
 export function frame(
   app: Hono<AppEnv>,
-  { config, agents, isFile, uploads, ...records }: FrameOptions,
+  { config, agents, isFile, uploads, onError, ...records }: FrameOptions,
 ) {
   const { cors: { origins }, limits: { body_bytes: maxBytes } } = config;
   const proxies = new TrustedProxies(config.trusted_proxies);
   const { halts } = agents;
   const patterns = new RoutePatterns();
+  const complete = (response: Response, framed: Framed) => {
+    const { request, requestId, started } = framed;
+    const { headers, status } = response;
+    tellBrowsers(headers);
+    if (origins.length > 0) allowOrigins(headers, request, origins);
+    headers.set("X-Request-Id", requestId);
+    const milliseconds = performance.now() - started;
+    recordAnswer(records, { ...framed, method: request.method, status, milliseconds });
+    return response;
+  };
+  // Outside the middleware, whose variables it would keep: its context among them.
+  const completeLater = (response: Promise<Response>, framed: Framed) =>
+    response.catch((error) => onError(error, contextOf(framed)))
+      .then((response) => complete(response, framed));
   return createMiddleware<AppEnv>(async (context, next) => {
     const started = performance.now();
     const requestId = crypto.randomUUID();
@@ -44,19 +67,20 @@ export function frame(
       : refuseLong(context, maxBytes, isFile);
     if (answer === null) await next();
     else context.res = answer;
-    const { res } = context;
-    tellBrowsers(res.headers);
-    if (origins.length > 0) allowOrigins(context, origins);
-    res.headers.set("X-Request-Id", requestId);
-    recordAnswer(records, {
-      method: context.req.method,
-      route: patterns.of(context),
-      status: res.status,
-      milliseconds: performance.now() - started,
+    const { env } = context;
+    const framed: Framed = {
+      request: context.req.raw,
+      env,
+      started,
       requestId,
+      route: patterns.of(context),
       principal: context.get("principal"),
       address: context.get("address"),
-    });
+    };
+    const { held } = env;
+    const later = held?.response ?? null;
+    if (held === undefined || later === null) complete(context.res, framed);
+    else held.response = completeLater(later, framed);
   });
 }
 

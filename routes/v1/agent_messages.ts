@@ -13,6 +13,7 @@ import {
 } from "../../services/inboxes/mod.ts";
 import type { Identity } from "../../services/identity/mod.ts";
 import { callerOf, newRoutes } from "../context.ts";
+import { hold } from "../held_answers.ts";
 import { route } from "../route.ts";
 import {
   errors,
@@ -228,16 +229,16 @@ export function agentMessageRoutes(
   const waits = new Waits();
   identity.onEnded((ended) => waits.abortEnded(ended));
 
-  return newRoutes().openapi(listMessages, async (context) => {
+  return newRoutes().openapi(listMessages, (context) => {
     const { nick } = context.req.valid("param");
     const { since, limit, wait_seconds: waitSeconds = 0 } = context.req.valid("query");
     const principal = context.get("principal");
-    const messages = await waits.run(
+    const views = waits.run(
       principal,
       context.req.raw.signal,
-      (signal) => inboxes.read(nick, { since, limit, waitSeconds, signal }, principal),
-    );
-    return context.json(messages.map(viewOf), 200);
+      (end) => inboxes.read(nick, { since, limit, waitSeconds, end }, principal),
+    ).then((messages) => messages.map(viewOf));
+    return hold(context, views);
   }).openapi(sendMessage, async (context) => {
     const { nick } = context.req.valid("param");
     const { client_id: clientId, ...post } = context.req.valid("json");

@@ -7,6 +7,7 @@ import { callerOf, newRoutes } from "../context.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
 import { jsonText } from "../json_text.ts";
 import { ListTexts } from "../list_texts.ts";
+import { hold } from "../held_answers.ts";
 import { route } from "../route.ts";
 import {
   errors,
@@ -153,12 +154,12 @@ export function channelMessageRoutes(options: ChannelMessageRoutesOptions) {
         const messages = await bridge.messages(channel, query, caller);
         return jsonText<ChannelMessage[]>(context, texts.of(channel, messages));
       }
-      const messages = await waits.run(
+      const messages = waits.run(
         context.get("principal"),
         context.req.raw.signal,
-        (signal) => bridge.messages(channel, { ...query, signal }, caller),
+        (end) => bridge.messages(channel, { ...query, end }, caller),
       );
-      return context.json(messages, 200);
+      return hold(context, messages);
     })
     .openapi(streamMessages, async (context) => {
       const { channel } = context.req.valid("param");

@@ -37,7 +37,12 @@ export class Completions {
     context: Context<AppEnv>,
     run: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
-    return this.#waits.run(context.get("principal"), context.req.raw.signal, run);
+    return this.#waits.run(context.get("principal"), context.req.raw.signal, (end) => {
+      const controller = new AbortController();
+      end.onEnd = () => controller.abort();
+      if (end.isOver) controller.abort();
+      return run(controller.signal);
+    });
   }
 
   /**

@@ -12,6 +12,7 @@ import {
   questionSchema,
 } from "../../services/questions/mod.ts";
 import { callerOf, newRoutes } from "../context.ts";
+import { hold } from "../held_answers.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest, waitSchema, wholeNumber } from "../schemas.ts";
 
@@ -178,16 +179,16 @@ export function questionRoutes({ questions, needs, identity }: QuestionRoutesOpt
     const isOpen = state === "all" ? undefined : state === "open";
     const found = await questions.list(principal, { isOpen, before, limit });
     return context.json(found.map(viewFor(principal)), 200);
-  }).openapi(show, async (context) => {
+  }).openapi(show, (context) => {
     const { id } = context.req.valid("param");
     const { wait_seconds: seconds = 0 } = context.req.valid("query");
     const principal = context.get("principal");
-    const question = await waits.run(
+    const view = waits.run(
       principal,
       context.req.raw.signal,
-      (signal) => questions.wait(id, principal, { seconds, signal }),
-    );
-    return context.json(viewFor(principal)(question), 200);
+      (end) => questions.wait(id, principal, { seconds, end }),
+    ).then(viewFor(principal));
+    return hold(context, view);
   }).openapi(answer, async (context) => {
     const { id } = context.req.valid("param");
     const { answer } = context.req.valid("json");

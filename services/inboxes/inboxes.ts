@@ -269,14 +269,14 @@ export class Inboxes {
     checkQuery(query, INBOX_CAPACITY);
     const inbox = this.#open(agent);
     const messages = inbox.messages ?? await inbox.load();
-    const found = await this.#readers.read(messages, {
-      ...query,
-      limit: query.limit ?? INBOX_CAPACITY,
+    const limit = query.limit ?? INBOX_CAPACITY;
+    // Not awaited: it may take a minute, and a suspended function stays in memory.
+    return this.#readers.read(messages, { ...query, limit }).then((found) => {
+      if (found.length === 0) return [];
+      const entries = inbox.withStates(found);
+      if (principal.id === agent.id) inbox.reached(found.map(({ id }) => id), "read");
+      return entries;
     });
-    if (found.length === 0) return [];
-    const entries = inbox.withStates(found);
-    if (principal.id === agent.id) inbox.reached(found.map(({ id }) => id), "read");
-    return entries;
   }
 
   /**

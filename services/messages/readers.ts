@@ -1,15 +1,16 @@
+import type { EarlyEnd } from "../early_end.ts";
 import { Invalid, TooMany } from "../errors.ts";
 import type { Scheduler } from "../scheduler.ts";
-import type { Logged, LoggedMessage, MessageLog } from "./message_log.ts";
+import type { Follower, Logged, LoggedMessage, MessageLog } from "./message_log.ts";
 
 /** Longest wait of a reader for a message. */
 const MAX_WAIT_SECONDS = 60;
 
 /** The ends of long waits are multiples of this, in milliseconds. */
-const STEP = 1000;
+const STEP = 2000;
 
 /** Shorter waits end when they should, in milliseconds. */
-const LONG = 10_000;
+const LONG = 20_000;
 
 /** Selects the messages for a reader. */
 export interface MessageQuery {
@@ -21,8 +22,8 @@ export interface MessageQuery {
   readonly before?: string | undefined;
   /** How long to wait if there is nothing yet: 0 to 60. */
   readonly waitSeconds?: number | undefined;
-  /** Ends the waiting. */
-  readonly signal?: AbortSignal | undefined;
+  /** Ends the waiting before its time. */
+  readonly end?: EarlyEnd | undefined;
 }
 
 /** @throws Invalid if a number is out of its range, or the options contradict each other */
@@ -63,35 +64,60 @@ export class MessageReaders {
    *
    * @throws Invalid if `since` is neither a time nor an id, TooMany if too many wait
    */
-  async read<Message extends LoggedMessage>(
+  read<Message extends LoggedMessage>(
     log: MessageLog<Message>,
     query: MessageQuery & { readonly limit: number },
   ): Promise<Logged<Message>[]> {
-    const { since, limit, waitSeconds = 0, signal } = query;
+    const { since, limit, waitSeconds = 0, end } = query;
     const kept = log.read(since, limit);
-    if (kept.length > 0 || waitSeconds === 0 || signal?.aborted) return kept;
+    if (kept.length > 0 || waitSeconds === 0 || end?.isOver) return Promise.resolve(kept);
     const { scheduler, max } = this.#options;
     if (this.#waiting >= max) throw new TooMany("Too many readers wait for messages");
     this.#waiting++;
-    const messages: Logged<Message>[] = [];
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const unfollow = log.follow(undefined, {
-      message(message) {
-        messages.push(message);
-        resolve();
-      },
-      end: () => resolve(),
+    const milliseconds = lengthOf(waitSeconds * 1000, scheduler.now());
+    const reader = new WaitingReader<Message>();
+    // Not awaited, because a suspended function stays in memory too.
+    return reader.read(log, { scheduler, milliseconds, end }).then((messages) => {
+      this.#waiting--;
+      return messages.slice(0, limit);
     });
-    const length = lengthOf(waitSeconds * 1000, scheduler.now());
-    const cancelTimer = scheduler.after(length, resolve);
-    const onAbort = () => resolve();
-    signal?.addEventListener("abort", onAbort);
-    await promise;
-    signal?.removeEventListener("abort", onAbort);
-    cancelTimer();
-    unfollow();
-    this.#waiting--;
-    return messages.slice(0, limit);
+  }
+}
+
+/** How long a reader waits. */
+interface Patience {
+  readonly scheduler: Scheduler;
+  readonly milliseconds: number;
+  readonly end: EarlyEnd | undefined;
+}
+
+/** Waits for the next messages of a log, once. */
+class WaitingReader<Message extends LoggedMessage> implements Follower<Message> {
+  readonly #messages: Logged<Message>[] = [];
+  /** What its end must undo; null once it has ended. */
+  #undo: (() => void)[] | null = [];
+  #resolve: (messages: Logged<Message>[]) => void = () => {};
+
+  /** Resolves with the messages of the first moment that brings one, or at the end of its patience. */
+  read(log: MessageLog<Message>, { scheduler, milliseconds, end }: Patience) {
+    const messages = new Promise<Logged<Message>[]>((resolve) => this.#resolve = resolve);
+    const stop = () => this.end();
+    if (end !== undefined) end.onEnd = stop;
+    this.#undo?.push(scheduler.after(milliseconds, stop));
+    const unfollow = log.follow(undefined, this);
+    if (this.#undo === null) unfollow();
+    else this.#undo.push(unfollow);
+    return messages;
+  }
+
+  message(message: Logged<Message>): void {
+    if (this.#messages.push(message) === 1) queueMicrotask(() => this.end());
+  }
+
+  end(): void {
+    for (const undo of this.#undo ?? []) undo();
+    this.#undo = null;
+    this.#resolve(this.#messages);
   }
 }
 

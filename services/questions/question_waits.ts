@@ -1,3 +1,4 @@
+import type { EarlyEnd } from "../early_end.ts";
 import { TooMany } from "../errors.ts";
 import type { Scheduler } from "../scheduler.ts";
 
@@ -16,11 +17,11 @@ export class QuestionWaits {
   }
 
   /**
-   * Resolves when a question has ended, when the time is over, or when the signal aborts.
+   * Resolves when a question has ended, when the time is over, or at an early end.
    *
    * @throws TooMany
    */
-  async wait(id: number, milliseconds: number, signal: AbortSignal): Promise<void> {
+  async wait(id: number, milliseconds: number, end: EarlyEnd): Promise<void> {
     if (this.#isClosed) return;
     if (this.#count >= MAX_WAITING) throw new TooMany("Too many requests wait for answers");
     this.#count++;
@@ -28,7 +29,7 @@ export class QuestionWaits {
     const waiting = this.#waiting.get(id) ?? new Set();
     this.#waiting.set(id, waiting.add(resolve));
     const cancel = this.#scheduler.after(milliseconds, resolve);
-    signal.addEventListener("abort", () => resolve(), { once: true });
+    end.onEnd = resolve;
     await promise;
     cancel();
     this.#count--;

@@ -1,5 +1,6 @@
 import type { Halts, Roster } from "../agents/mod.ts";
 import { type Database, Unchanged } from "../database/mod.ts";
+import type { EarlyEnd } from "../early_end.ts";
 import { Conflict, Forbidden, Invalid, NotFound } from "../errors.ts";
 import { newEvent, type Origin, type QuestionEvent, SYSTEM } from "../events/mod.ts";
 import {
@@ -227,11 +228,11 @@ export class Questions {
   async wait(
     id: number,
     reader: Principal,
-    { seconds, signal }: { readonly seconds: number; readonly signal: AbortSignal },
+    { seconds, end }: { readonly seconds: number; readonly end: EarlyEnd },
   ): Promise<Question> {
     const question = await this.get(id, reader);
-    if (question.state !== "open" || seconds === 0 || signal.aborted) return question;
-    await this.#waits.wait(id, seconds * 1000, signal);
+    if (question.state !== "open" || seconds === 0 || end.isOver) return question;
+    await this.#waits.wait(id, seconds * 1000, end);
     return await this.get(id, reader);
   }
 

@@ -27,7 +27,12 @@ Deno.test("an agent over HTTP is a member of channels like an IRC client", async
     `${path}?since=2000-01-01T00:00:00Z&wait_seconds=60`,
   );
   await ann.send("PRIVMSG scout :are you there?");
-  const [direct] = await (await waiting).json();
+  const answer = await waiting;
+  const requestId = answer.headers.get("X-Request-Id") ?? assert.fail("no id");
+  assert.equal(answer.headers.get("Cache-Control"), "no-store");
+  const [direct] = await answer.json();
+  const line = await program.logged(new RegExp(requestId));
+  assert.match(line, /\/v1\/agents\/\{nick\}\/messages.*\b200\b/);
   assert.deepEqual([direct.from, direct.channel, direct.text], ["ann", null, "are you there?"]);
 
   const posted = await callAs(program, scout, "POST", "/v1/channels/general/messages", {

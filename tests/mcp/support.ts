@@ -87,7 +87,7 @@ export class FakeBridge
 
   messages(
     _channel: string,
-    { limit = 1, since, before, waitSeconds = 0, signal }: MessageQuery,
+    { limit = 1, since, before, waitSeconds = 0, end }: MessageQuery,
   ): Promise<ChannelMessage[]> {
     if (before !== undefined) {
       const to = this.kept.findIndex(({ id }) => id === before);
@@ -97,7 +97,7 @@ export class FakeBridge
     const found = this.kept.slice(after).slice(-limit);
     if (found.length > 0 || waitSeconds === 0) return Promise.resolve(found);
     return new Promise((resolve) => {
-      signal?.addEventListener("abort", () => resolve([]));
+      if (end !== undefined) end.onEnd = () => resolve([]);
       this.waiting.push({ resolve });
       this.onWaiting?.();
     });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { EarlyEnd } from "../../../services/early_end.ts";
 import type { Bridge, ChannelMessage } from "../../../services/bridge/mod.ts";
 import { formatEnvelope } from "../../../services/bridge/mod.ts";
 import {
@@ -276,14 +277,14 @@ testBridge("Bridge lets readers wait until there is something", async ({ bridge,
 
   const latest = { since: (await bridge.messages("general", { limit: 1 }))[0]?.id };
   const late = bridge.messages("general", { ...latest, waitSeconds: 60 });
-  const aborted = new AbortController();
+  const aborted = new EarlyEnd();
   const abandoned = bridge.messages("general", {
     ...latest,
     waitSeconds: 60,
-    signal: aborted.signal,
+    end: aborted,
   });
   await until(() => bridge.stats().waiting === 2);
-  aborted.abort();
+  aborted.end();
   assert.deepEqual(await abandoned, []);
   scheduler.advance(60_000);
   assert.deepEqual(await late, []);
