@@ -15,6 +15,9 @@ const GATHER_MILLISECONDS = 5000;
 const FIRST_RETRY_MILLISECONDS = 1000;
 const LAST_RETRY_MILLISECONDS = 60_000;
 
+/** The longest wait that a receiver may ask for. */
+const LONGEST_WISH_MILLISECONDS = 600_000;
+
 /** Attempts after which a batch is lost. */
 const MAX_ATTEMPTS = 10;
 
@@ -33,6 +36,8 @@ export interface SpanExporterOptions {
   readonly url: URL;
   readonly headers: Headers;
   readonly scheduler: Scheduler;
+  /** From 0 to 1: spreads the attempts of many servers; `Math.random` if absent. */
+  readonly random?: () => number;
   readonly log: Log;
 }
 
@@ -129,11 +134,17 @@ export class SpanExporter {
       this.#settle(batch.length, batch.length);
       return;
     }
-    const backoff = Math.min(
+    this.#nextMilliseconds = Math.max(attempt.waitMilliseconds ?? 0, this.#backoff());
+  }
+
+  /** The time to the next attempt: twice as long each time, of which the second half is random. */
+  #backoff(): number {
+    const { random = Math.random } = this.#options;
+    const most = Math.min(
       FIRST_RETRY_MILLISECONDS * 2 ** (this.#attempts - 1),
       LAST_RETRY_MILLISECONDS,
     );
-    this.#nextMilliseconds = Math.max(attempt.waitMilliseconds ?? 0, backoff);
+    return most / 2 * (1 + random());
   }
 
   /** Takes a batch from the queue that was sent, or is lost in part. */
@@ -147,7 +158,7 @@ export class SpanExporter {
   }
 
   async #attempt(batch: readonly Span[]): Promise<Attempt> {
-    const { url, headers, log } = this.#options;
+    const { url, headers, scheduler, log } = this.#options;
     try {
       const response = await fetch(url, {
         method: "POST",
@@ -162,7 +173,7 @@ export class SpanExporter {
       }
       await response.body?.cancel();
       if (RETRYABLE.has(response.status)) {
-        return { done: false, waitMilliseconds: waitOf(response) };
+        return { done: false, waitMilliseconds: waitOf(response, scheduler.now()) };
       }
       if (!this.#isRefused) {
         const { status } = response;
@@ -183,15 +194,8 @@ export class SpanExporter {
 
 /** The spans that the receiver did not take; none if its answer cannot be read. */
 async function rejectedOf(response: Response): Promise<number> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.length;
-    if (bytes > MAX_ANSWER_BYTES) return 0;
-    parts.push(part);
-  }
   try {
-    const answer: unknown = JSON.parse(await new Blob(parts as BlobPart[]).text());
+    const answer: unknown = JSON.parse(await textOf(response));
     const { partialSuccess } = answer as { partialSuccess?: { rejectedSpans?: unknown } };
     const rejected = Number(partialSuccess?.rejectedSpans ?? 0);
     return Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0;
@@ -200,8 +204,26 @@ async function rejectedOf(response: Response): Promise<number> {
   }
 }
 
-/** How long the receiver wants to be left alone, at most as long as the longest wait; or null. */
-function waitOf(response: Response): number | null {
+/** The body of an answer; empty if it is too long. */
+async function textOf(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.length;
+    if (bytes > MAX_ANSWER_BYTES) return "";
+    parts.push(part);
+  }
+  return await new Blob(parts as BlobPart[]).text();
+}
+
+/**
+ * How long the receiver wants to be left alone, in milliseconds (RFC 9110, section 10.2.3); null if
+ * it does not say so.
+ *
+ * @param now Unix milliseconds
+ */
+function waitOf(response: Response, now: number): number | null {
   const text = response.headers.get("retry-after") ?? "";
-  return /^\d{1,6}$/.test(text) ? Math.min(Number(text) * 1000, LAST_RETRY_MILLISECONDS) : null;
+  const wait = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return Number.isNaN(wait) ? null : Math.min(Math.max(wait, 0), LONGEST_WISH_MILLISECONDS);
 }

@@ -80,13 +80,16 @@ class Collector implements AsyncDisposable {
 }
 
 const ok = () => Response.json({});
-const busy = () => new Response("later", { status: 503, headers: { "retry-after": "30" } });
+const busyFor = (retryAfter: string) =>
+  new Response("later", { status: 503, headers: { "retry-after": retryAfter } });
+const busy = () => busyFor("30");
 
-function exporterTo({ server }: Collector, scheduler = new TestScheduler()) {
+function exporterTo({ server }: Collector, scheduler = new TestScheduler(), random = () => 1) {
   const exporter = new SpanExporter({
     url: addressOfSpans(`${server.url}/otel/`),
     headers: headersFrom("authorization=Bearer%20k-123, x-team=a") ?? new Headers(),
     scheduler,
+    random,
     log: silentLog,
   });
   return { exporter, scheduler };
@@ -177,6 +180,47 @@ Deno.test("a busy collector is asked again when it wishes, with the same calls",
   await exporter.close();
   const [first, second] = collector.server.seen.map((request) => spansOf(request)[0]?.spanId);
   assert.equal(first, second);
+  assert.deepEqual(exporter.stats(), { sent: 1, lost: 0 });
+});
+
+Deno.test("a collector's wish counts as a date too, and up to ten minutes", async () => {
+  const scheduler = new TestScheduler();
+  const inFourMinutes = () => new Date(scheduler.now() + 240_000).toUTCString();
+  await using collector = new Collector([
+    () => busyFor(inFourMinutes()),
+    () => busyFor("3600"),
+    () => busyFor("soon"),
+    ok,
+  ]);
+  const { exporter } = exporterTo(collector, scheduler, () => 0);
+  scheduler.advance(1000 - scheduler.now() % 1000);
+  exporter.add(ENTRY);
+  // Without a wish that it can read, the third attempt waits at least half of four seconds.
+  const waits = [5000, 240_000, 600_000, 2000];
+  for (const [attempt, wait] of waits.entries()) {
+    await untilScheduled(scheduler);
+    scheduler.advance(wait - 1);
+    assert.equal(collector.server.seen.length, attempt);
+    scheduler.advance(1);
+    await collector.requests(attempt + 1);
+  }
+  await exporter.close();
+  assert.deepEqual(exporter.stats(), { sent: 1, lost: 0 });
+});
+
+Deno.test("calls that a collector took are not sent again because its answer breaks off", async () => {
+  const broken = () =>
+    new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode("{")),
+      pull: () => Promise.reject(new Error("The collector ended")),
+    });
+  await using collector = new Collector([() => new Response(broken())]);
+  const { exporter, scheduler } = exporterTo(collector);
+  exporter.add(ENTRY);
+  scheduler.advance(5000);
+  await collector.requests(1);
+  await exporter.close();
+  assert.equal(collector.server.seen.length, 1);
   assert.deepEqual(exporter.stats(), { sent: 1, lost: 0 });
 });
 
