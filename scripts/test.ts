@@ -13,7 +13,7 @@ import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { TREE_ONLY } from "../tests/support/tree_only.ts";
 import { ROOT } from "./bundle.ts";
-import { findTests, groupFiles } from "./test_groups.ts";
+import { findTests, groupFiles, orderGroups } from "./test_groups.ts";
 import { runWatched } from "./watched_run.ts";
 
 const TESTS = join(ROOT, "tests");
@@ -35,8 +35,9 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const folder = await Deno.makeTempDir({ prefix: "muster-tests-" });
   try {
-    const modules = [...groupFiles(TESTS, files)].map(([name, group]) =>
-      writeModule(join(folder, `${name}.ts`), group)
+    const groups = groupFiles(TESTS, files);
+    const modules = orderGroups(groups).map((name) =>
+      writeModule(join(folder, `${name}.ts`), groups.get(name) ?? [])
     );
     return await runTests(modules, options);
   } finally {
@@ -51,12 +52,12 @@ function writeModule(path: string, group: readonly string[]): string {
   return path;
 }
 
-/** Runs modules of tests; returns the exit code. One job more than cores: some tests wait. */
+/** Runs modules of tests; returns the exit code. Two jobs more than cores: some tests wait. */
 async function runTests(
   modules: readonly string[],
   options: readonly string[],
 ): Promise<number> {
-  const jobs = Deno.env.get("DENO_JOBS") ?? String(navigator.hardwareConcurrency + 1);
+  const jobs = Deno.env.get("DENO_JOBS") ?? String(navigator.hardwareConcurrency + 2);
   const hasColors = Deno.stdout.isTerminal() && !Deno.noColor;
   return await runWatched({
     program: Deno.execPath(),

@@ -7,6 +7,16 @@ export const GROUP_SIZE = 16;
 /** The same for tests that start the program: they take longer, and load little themselves. */
 export const END_TO_END_SIZE = 8;
 
+/** The folders whose tests start the program, and often wait for it. */
+const WAITING: ReadonlySet<string> = new Set([
+  "contract",
+  "deploy",
+  "docs",
+  "end_to_end",
+  "fuzz",
+  "soak",
+]);
+
 /** What `deno test` takes for a file of tests. */
 const TEST_FILE = /(?:^|[._])test\.[cm]?[jt]sx?$/;
 
@@ -39,4 +49,25 @@ export function groupFiles(
     }
   }
   return groups;
+}
+
+/**
+ * The order in which groups start, by name: in turns one whose tests wait and one whose tests
+ * compute, so that no core idles. Those that compute come by the size of their files, because a long
+ * one at the end would run alone.
+ */
+export function orderGroups(
+  groups: ReadonlyMap<string, readonly string[]>,
+): readonly string[] {
+  const sizes = new Map([...groups].map(([name, files]) => [
+    name,
+    files.reduce((bytes, file) => bytes + Deno.statSync(file).size, 0),
+  ]));
+  const waits = (name: string) => WAITING.has(name.replace(/-\d+$/, ""));
+  const waiting = [...groups.keys()].filter(waits);
+  const computing = [...groups.keys()].filter((name) => !waits(name))
+    .sort((one, other) => (sizes.get(other) ?? 0) - (sizes.get(one) ?? 0));
+  const turns = Math.max(waiting.length, computing.length);
+  return Array.from({ length: turns }, (_, turn) => [waiting[turn], computing[turn]])
+    .flat().filter((name) => name !== undefined);
 }

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { ROOT } from "../../scripts/bundle.ts";
-import { END_TO_END_SIZE, findTests, GROUP_SIZE, groupFiles } from "../../scripts/test_groups.ts";
+import {
+  END_TO_END_SIZE,
+  findTests,
+  GROUP_SIZE,
+  groupFiles,
+  orderGroups,
+} from "../../scripts/test_groups.ts";
 
 Deno.test("each file of tests is in one group of a folder, which is not too large", () => {
   const folder = join(ROOT, "tests");
@@ -15,6 +21,19 @@ Deno.test("each file of tests is in one group of a folder, which is not too larg
     const parent = join(folder, name.replace(/-\d+$/, ""));
     assert.ok(group.every((file) => file.startsWith(`${parent}/`)), name);
   }
+});
+
+Deno.test("tests that wait and tests that compute start in turns, the largest of these first", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "muster-test-" });
+  const sizes = { "cli-1": 3, "end_to_end-1": 1, "end_to_end-2": 9, "routes-1": 5, "web-1": 4 };
+  const groups = Object.entries(sizes).map(([name, size]) => {
+    const path = join(folder, name);
+    Deno.writeTextFileSync(path, "x".repeat(size));
+    return [name, [path]] as const;
+  });
+  const ordered = orderGroups(new Map(groups));
+  await Deno.remove(folder, { recursive: true });
+  assert.deepEqual(ordered, ["end_to_end-1", "routes-1", "end_to_end-2", "web-1", "cli-1"]);
 });
 
 Deno.test("files of tests are those that deno test takes", async () => {
