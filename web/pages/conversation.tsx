@@ -48,7 +48,7 @@ async function show(visit: Visit): Promise<View> {
           <bdi>{nick}</bdi>
         </h1>
         {roster.find(nick) !== null && (
-          <p class="topic">
+          <p class="topic about">
             <a href={`/agents/${encodeURIComponent(nick)}`}>About this agent</a>
           </p>
         )}
@@ -64,7 +64,7 @@ async function show(visit: Visit): Promise<View> {
             {shown.length === 0 && (
               <Empty>
                 {conversations.areKept
-                  ? `Nothing yet between you and ${nick}. Begin.`
+                  ? `You and ${nick} have not written to each other yet.`
                   : "Conversations are kept by the IRC network, and not here. You can still write."}
               </Empty>
             )}

@@ -58,8 +58,8 @@ export function Message({ message, isAgent, place = "", answered }: MessageProps
           <bdi>{nick}</bdi>
         </a>
         {isAgent && <Icon svg={Bot} />}
-        {via === "bridge" && <span class="badge">by the operator</span>}
       </span>
+      {via === "bridge" && <span class="via">by the operator</span>}
       {reply !== undefined && <Quoted id={reply} answered={answered} />}
       <div class="text" dir="auto">
         <MessageText text={text} />
