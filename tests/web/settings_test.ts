@@ -122,6 +122,8 @@ Deno.test("budgets are set and removed, and an agent gets slots of its own", asy
     const remove = { action: "removeBudget", budget: "agent.caller.day" };
     assert.match((await admin.post(path, remove)).text, /is removed/);
     assert.deepEqual(await accounting.budgets.list(), []);
+    const told = /removed the budget agent\.caller\.day .*set the budget agent\.caller\.day/;
+    assert.match((await admin.see("/events?types=llm_budget.*")).text, told);
 
     const id = agents.roster.find("caller")?.id ?? "";
     const fields = { action: "slots", claims: "2", workspaces: "", reviews: "", calls: "x" };

@@ -212,6 +212,7 @@ const OF_THE_SERVER: Readonly<Record<string, Sentence>> = {
   "agents.halted": (data) => <>halted {halted(data)}</>,
   "agents.resumed": (data) => <>resumed {halted(data)}</>,
   "agent.rate_changed": (data) => <>changed the rate of {agent(data)}</>,
+  "agent.slots_changed": (data) => <>changed the slots of {agent(data)}</>,
   "agent.revoked": (data) => <>revoked {agent(data)}</>,
   "agent.deleted": (data) => `deleted the agent ${text(data["nick"])}`,
   "account.created": (data) => `made the account ${text(data["account"])}`,
@@ -231,6 +232,11 @@ const OF_THE_SERVER: Readonly<Record<string, Sentence>> = {
   "llm_backend.created": (data) => `made the LLM backend ${text(data["name"])}`,
   "llm_backend.changed": (data) => `changed the LLM backend ${text(data["name"])}`,
   "llm_backend.deleted": (data) => `removed the LLM backend ${text(data["name"])}`,
+  "llm.called": (data) => `called the model ${text(data["model"])}${endOf(data)}`,
+  "llm_budget.set": (data) => `set the budget ${text(data["budget"])}`,
+  "llm_budget.deleted": (data) => `removed the budget ${text(data["budget"])}`,
+  "llm_budget.warned": (data) => `warned of the budget ${text(data["budget"])}`,
+  "llm_budget.exceeded": (data) => `saw the budget ${text(data["budget"])} used up`,
   "question.asked": (data) => <>asked {question(data)}</>,
   "question.answered": (data) => <>answered {question(data)} of {text(data["asker"])}</>,
   "question.expired": (data) => <>ended {question(data)} of {text(data["asker"])}</>,
@@ -246,6 +252,15 @@ const OF_THE_SERVER: Readonly<Record<string, Sentence>> = {
   "program.stopped": () => "stopped",
   "irc.channel_registered": (data) => <>registered {channel(data)}</>,
   "irc.channel_dropped": (data) => <>dropped {channel(data)}</>,
+  "irc.channel_transferred": (data) => <>gave {channel(data)} to {text(data["founder"])}</>,
+  "irc.channel_access_changed": (data) => (
+    <>changed what {text(data["account"])} may do in {channel(data)}</>
+  ),
+  "irc.channel_renamed": (data) => <>renamed {channel(data)} to {text(data["to"])}</>,
+  "irc.modes_changed": (data) => <>changed the modes of {channel(data)}: {text(data["changes"])}</>,
+  "irc.message_redacted": (data) => (
+    <>removed a message of {text(data["nick"])} in {channel(data)}</>
+  ),
   "irc.topic_changed": (data) => <>changed the topic of {channel(data)}</>,
   "irc.banned": (data) => `banned ${text(data["mask"])}`,
   "irc.unbanned": (data) => `lifted the ban of ${text(data["mask"])}`,
@@ -274,6 +289,11 @@ function firstLine(value: unknown): string {
 
 function times(count: unknown): string {
   return count === 1 ? "once" : `${text(count)} times`;
+}
+
+/** How a call of a model ended, unless it went well. */
+function endOf({ outcome }: Data): string {
+  return outcome === "failed" || outcome === "cancelled" ? ` (${outcome})` : "";
 }
 
 function ofOwner({ owner }: Data): string {
