@@ -219,7 +219,7 @@ async function readChannel({ person }: Day): Promise<void> {
 async function pause({ person }: Day, { irc }: Scout): Promise<void> {
   await person.follow("Agents", "nav");
   await person.follow("scout", "table");
-  await person.fill("Pause it", "the day is over");
+  await person.fill("Reason for a pause", "the day is over");
   await person.send("Pause", "form[aria-label=Pause]");
   await person.sees("scout is paused: its messages are refused", "[role=status]");
   await irc.send("PRIVMSG #general :one more thing", "PING :after");

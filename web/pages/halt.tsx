@@ -24,7 +24,7 @@ function show(visit: Visit): View {
     <>
       <h1>Halt</h1>
       <p>
-        {state.halted ? "All agents are halted" : "Agents go on"}
+        {state.halted ? "All agents are halted" : "No agent is halted"}
         {rules.length === 0 ? "." : ", except for those in the list."} {state.since !== null && (
           <>
             By {state.by}, <Time at={state.since} />.
@@ -65,14 +65,14 @@ function show(visit: Visit): View {
             <Select
               visit={visit}
               name="type"
-              label="A type"
-              options={[["", "no type"], ...AGENT_TYPES.map((type) => [type, type] as const)]}
+              label="All of a type"
+              options={[["", "none"], ...AGENT_TYPES.map((type) => [type, type] as const)]}
             />
             <TextField
               visit={visit}
               name="agent"
-              label="Or nicks"
-              hint="With commas between them."
+              label="Agents"
+              hint="Their nicks, with commas between them."
               names={knownNames.agents(visit)}
               isList
             />
@@ -86,8 +86,8 @@ function show(visit: Visit): View {
             <TextField
               visit={visit}
               name="resumed"
-              label="Nicks"
-              hint="With commas between them. They go on, even while the others stay halted."
+              label="Agents"
+              hint="Their nicks, with commas between them. They go on, even while the others stay halted."
               names={knownNames.agents(visit)}
               isList
             />

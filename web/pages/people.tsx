@@ -142,7 +142,7 @@ function AccountList({ visit, accounts, actions: [change, remove] }: {
           <div>
             <b>{name}</b>
             <div class="soft small">
-              since <Time at={created_at} />
+              added <Time at={created_at} />
             </div>
           </div>
           <div class="row">

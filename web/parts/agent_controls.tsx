@@ -54,9 +54,9 @@ function ActiveControls({ visit, agent }: { readonly visit: Visit; readonly agen
             <TextField
               visit={visit}
               name="reason"
-              label="Pause it"
+              label="Reason for a pause"
               maxlength={200}
-              hint="The reason, which the agent gets. Its messages are refused; its sessions stay."
+              hint="The agent gets it. While paused, its messages are refused; its sessions stay."
             />
             <button type="submit">Pause</button>
           </Form>
@@ -65,14 +65,14 @@ function ActiveControls({ visit, agent }: { readonly visit: Visit; readonly agen
         <TextField
           visit={visit}
           name="messages_per_second"
-          label="Messages per second"
+          label="Most messages per second"
           value={rate === null ? "" : String(rate.messages_per_second)}
           hint="Empty: the general limit"
         />
         <TextField
           visit={visit}
           name="burst"
-          label="At once"
+          label="Most messages at once"
           value={rate === null ? "" : String(rate.burst)}
         />
         <button type="submit">Set the rate</button>

@@ -19,6 +19,11 @@ const MICRO = 1_000_000;
 /** Rows of the table. The API gives more. */
 const SHOWN = 100;
 
+/** A whole number as people read it: 1,234,567. */
+function grouped(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
 /** What calls of language models took, and the budgets that limit them. */
 export const page = definePage({ opens: "admin", show, actions: { setBudget, removeBudget } });
 
@@ -48,7 +53,11 @@ async function show(visit: Visit): Promise<View> {
             A budget warns first; once it is used up, calls are refused until its day or month is
             over (UTC).
           </p>
-          {views.map((budget) => <BudgetEntry visit={visit} budget={budget} />)}
+          {views.length > 0 && (
+            <ul class="list">
+              {views.map((budget) => <BudgetEntry visit={visit} budget={budget} />)}
+            </ul>
+          )}
           <BudgetForm visit={visit} />
         </section>
       </div>
@@ -59,9 +68,9 @@ async function show(visit: Visit): Promise<View> {
 
 function Filter({ by, usage }: { readonly by: UsageGroup; readonly usage: Usage }) {
   return (
-    <form method="get" class="row filters" aria-label="What is added up">
+    <form method="get" class="row filters labeled" aria-label="What is added up">
       <label>
-        By{" "}
+        <span>By</span>
         <select name="by">
           {USAGE_GROUPS.map((group) => (
             <option value={group} selected={group === by}>{group}</option>
@@ -69,10 +78,10 @@ function Filter({ by, usage }: { readonly by: UsageGroup; readonly usage: Usage 
         </select>
       </label>
       <label>
-        From <input type="date" name="from" value={usage.from} />
+        <span>From</span> <input type="date" name="from" value={usage.from} />
       </label>
       <label>
-        To <input type="date" name="to" value={usage.to} />
+        <span>To</span> <input type="date" name="to" value={usage.to} />
       </label>
       <button type="submit">Show</button>
     </form>
@@ -119,10 +128,10 @@ function UsageRow({ name, sums }: { readonly name: string; readonly sums: UsageS
   return (
     <tr>
       <th scope="row" dir="auto">{name}</th>
-      <td class="number">{sums.calls}</td>
-      <td class="number">{sums.failed}</td>
-      <td class="number">{sums.input_tokens}</td>
-      <td class="number">{sums.output_tokens}</td>
+      <td class="number">{grouped(sums.calls)}</td>
+      <td class="number">{grouped(sums.failed)}</td>
+      <td class="number">{grouped(sums.input_tokens)}</td>
+      <td class="number">{grouped(sums.output_tokens)}</td>
       <td class="number">
         {sums.calls > 0 && sums.unpriced_calls === sums.calls ? "?" : dollars(sums.cost_micro_usd)}
       </td>
@@ -134,10 +143,10 @@ function BudgetEntry({ visit, budget }: { readonly visit: Visit; readonly budget
   const { max_cost_micro_usd: cost, max_tokens: tokens, spent_tokens, spent_micro_usd } = budget;
   const parts = [
     ...cost === null ? [] : [`${dollars(spent_micro_usd)} of ${dollars(cost)} US dollars`],
-    ...tokens === null ? [] : [`${spent_tokens} of ${tokens} tokens`],
+    ...tokens === null ? [] : [`${grouped(spent_tokens)} of ${grouped(tokens)} tokens`],
   ];
   return (
-    <div class="row">
+    <li class="token">
       <div>
         <code>{budget.budget}</code>{" "}
         {budget.state !== "open" && (
@@ -155,7 +164,7 @@ function BudgetEntry({ visit, budget }: { readonly visit: Visit; readonly budget
         values={{ budget: budget.budget }}
         label={`Remove ${budget.budget}`}
       />
-    </div>
+    </li>
   );
 }
 
