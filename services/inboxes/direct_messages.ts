@@ -19,7 +19,8 @@ import type { Log } from "../log.ts";
 import type { VirtualUsers } from "../irc_server/virtual_users/mod.ts";
 import { formatMicroseconds } from "../messages/mod.ts";
 import { type EntryState, OPERATOR_SENDER, stateSchema } from "./entry.ts";
-import type { Delivery, Inboxes, Sending } from "./inboxes.ts";
+import type { Delivery, Sending } from "./arrivals.ts";
+import type { Inboxes } from "./inboxes.ts";
 import { Repeats, usedForAnother } from "./repeats.ts";
 
 /** A message to send. */

@@ -122,3 +122,10 @@ export function pastEntry(restored: Restored): PastEntry {
   const message = { id, kind: kindSchema.parse(kind), ...origin, channel, text, ...rest };
   return { state, tracking, past: { microseconds: time, message } };
 }
+
+/** The tracking of what nobody waits for. */
+export const UNTRACKED: Tracking = Object.freeze({
+  senderId: null,
+  clientId: null,
+  expiresAt: null,
+});

@@ -1,51 +1,19 @@
 import type { Roster, RosterEntry } from "../agents/mod.ts";
 import type { ChannelMessage, HeardMessage } from "../bridge/mod.ts";
 import { Forbidden, Invalid, NotFound, Unavailable } from "../errors.ts";
-import type { AccountDirectory, Ended, Identity, Principal } from "../identity/mod.ts";
-import { foldCase, type ObservedMessage } from "../irc/mod.ts";
-import type { Log } from "../log.ts";
+import type { Ended, Identity, Principal } from "../identity/mod.ts";
+import type { ObservedMessage } from "../irc/mod.ts";
 import { checkQuery, type MessageQuery, MessageReaders } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { newUlid } from "../ulid.ts";
-import { type Addressed, type AddressedText, type Tracking } from "./entry.ts";
+import { Arrivals, type ArrivalsOptions, type Delivery, type Sending } from "./arrivals.ts";
+import { Bounces, type BouncesOptions } from "./bounces.ts";
+import { type Addressed, type AddressedText, type Tracking, UNTRACKED } from "./entry.ts";
 import { Expiries } from "./expiries.ts";
 import { Inbox, INBOX_CAPACITY, type InboxCounts } from "./inbox.ts";
-import type { InboxStore, Sent } from "./inbox_store.ts";
-import { isAddressed, readAddressees } from "./mentions.ts";
-import type { ReturnNotices } from "./return_notices.ts";
+import type { Sent } from "./inbox_store.ts";
 
 /** Most readers that wait at once. */
 const MAX_WAITING = 5000;
-
-/** Characters of a message that are quoted when it comes back. */
-const MAX_QUOTED = 200;
-
-const CTCP = "\x01";
-const ACTION = `${CTCP}ACTION `;
-
-/** A message to deliver to its addressees. */
-interface Incoming {
-  readonly id: string;
-  readonly from: string;
-  readonly account: string | null;
-  readonly via?: "bridge" | undefined;
-  /** The speaker's name, if it is an agent. */
-  readonly speaker: string;
-  readonly text: string;
-  /** When IRC accepted it, in Unix milliseconds. */
-  readonly time: number;
-}
-
-/** A message to one agent, and its speaker. */
-export type Delivery = Pick<AddressedText, "from" | "account" | "via" | "text">;
-
-/** Who sends a message to an agent. */
-export interface Sending {
-  /** The sender's account, or `OPERATOR_SENDER`. */
-  readonly senderId: string;
-  /** The sender's own id of the message; null without one. */
-  readonly clientId: string | null;
-}
 
 /** What the agent is done with: entries of these ids, or all up to an id or a timestamp. */
 export type Acknowledgement =
@@ -83,25 +51,10 @@ export interface Notification {
   readonly entry: Omit<AddressedText, "channel" | "via">;
 }
 
-export interface InboxesOptions {
+export interface InboxesOptions extends ArrivalsOptions, BouncesOptions {
   readonly identity: Pick<Identity, "onEnded">;
   readonly roster: Pick<Roster, "get" | "find" | "all" | "isEmpty">;
-  /** Whether an agent receives the messages of a channel. */
-  readonly hears: (agent: RosterEntry, channel: string) => boolean;
-  /** Whether an account has a connection to IRC. */
-  readonly isOnline: (account: string) => boolean;
-  /** How long a message waits for an agent before it goes back, in milliseconds; null: never. */
-  readonly queueTime: number | null;
-  /** The accounts of people and admins. */
-  readonly accounts: Pick<AccountDirectory, "find">;
-  /** Tells people of their messages that came back. */
-  readonly returns: Pick<ReturnNotices, "take">;
-  /** The account of the bridge. The bridge reports its own messages and their speakers itself. */
-  readonly bridgeNick: string;
-  /** Null if messages are kept in memory only. */
-  readonly store: InboxStore | null;
   readonly scheduler: Scheduler;
-  readonly log: Log;
 }
 
 /**
@@ -112,10 +65,10 @@ export class Inboxes {
   readonly #options: InboxesOptions;
   readonly #inboxes = new Map<string, Inbox>();
   readonly #readers: MessageReaders;
+  readonly #arrivals: Arrivals;
+  readonly #bounces: Bounces;
   readonly #expiries: Expiries;
   readonly #stopListening: () => void;
-  /** Who sends the messages that the IRC server accepts now; null if it is their speaker. */
-  #sending: Sending | null = null;
   #closed = false;
 
   constructor(options: InboxesOptions) {
@@ -123,11 +76,17 @@ export class Inboxes {
     this.#readers = new MessageReaders({ scheduler: options.scheduler, max: MAX_WAITING });
     this.#stopListening = options.identity.onEnded((ended) => this.#forget(ended));
     const { scheduler, log } = options;
+    const inboxOf = (agent: RosterEntry) => this.#inboxOf(agent);
+    this.#arrivals = new Arrivals(options, {
+      inboxOf,
+      expect: (expiresAt) => this.#expiries.expect(expiresAt),
+    });
+    this.#bounces = new Bounces(options, { inboxOf, opened: () => this.#inboxes.values() });
     this.#expiries = new Expiries({
       scheduler,
       log,
-      expiring: () => this.#expiring(),
-      bounce: (sent) => this.#bounceExpired(sent),
+      expiring: () => this.#bounces.expiring(),
+      bounce: (sent) => this.#bounces.bounceExpired(sent),
     });
   }
 
@@ -138,33 +97,17 @@ export class Inboxes {
 
   /** Handles a message that the IRC server accepted. */
   take(message: ObservedMessage): void {
-    const { id, time, sender, channel, receiver, statusPrefix, text } = message;
-    if (sender.account === this.#options.bridgeNick || statusPrefix !== "") return;
-    const speaker = sender.account ?? sender.nick;
-    const { nick: from, account } = sender;
-    const incoming = { id, from, account, speaker, text, time };
-    if (channel !== null) return this.#takeFromChannel(channel, incoming);
-    const agent = this.#options.roster.find(receiver?.account ?? "");
-    if (agent !== null) this.#keep(agent, { channel, isOnIrc: true }, incoming);
+    this.#arrivals.take(message);
   }
 
   /** Handles a message that the bridge received on an external network. */
-  takeHeard({ id, channel, nick, account, text, time }: HeardMessage): void {
-    const speaker = account ?? nick;
-    this.#takeFromChannel(channel, { id, from: nick, account, speaker, text, time });
+  takeHeard(message: HeardMessage): void {
+    this.#arrivals.takeHeard(message);
   }
 
   /** Handles a message that the bridge sent for a caller. */
   takePosted(channel: string, posted: ChannelMessage): void {
-    for (const agent of this.#addresseesOf(channel, posted.text)) {
-      const { nick: from, timestamp, ...message } = posted;
-      this.#keep(agent, { channel, isOnIrc: true }, {
-        ...message,
-        from,
-        speaker: from,
-        time: Date.parse(timestamp),
-      });
-    }
+    this.#arrivals.takePosted(channel, posted);
   }
 
   /**
@@ -173,26 +116,12 @@ export class Inboxes {
    * @returns the entry's id
    */
   deliver(agent: RosterEntry, delivery: Delivery, sending: Sending | null = null): string {
-    const time = this.#options.scheduler.now();
-    const id = newUlid(time);
-    this.sendAs(sending, () => {
-      const incoming = { ...delivery, id, speaker: delivery.from, time };
-      this.#keep(agent, { channel: null, isOnIrc: false }, incoming);
-    });
-    return id;
+    return this.#arrivals.deliver(agent, delivery, sending);
   }
 
-  /**
-   * Runs a function that sends messages over the IRC server, or delivers them here. They count as
-   * messages of the given sender, and the first one has the sender's id of the message.
-   */
+  /** As `Arrivals.sendAs`. */
   sendAs<Result>(sending: Sending | null, send: () => Result): Result {
-    this.#sending = sending;
-    try {
-      return send();
-    } finally {
-      this.#sending = null;
-    }
+    return this.#arrivals.sendAs(sending, send);
   }
 
   /**
@@ -344,61 +273,6 @@ export class Inboxes {
     await this.#options.store?.close();
   }
 
-  #takeFromChannel(channel: string, incoming: Incoming): void {
-    for (const agent of this.#addresseesOf(channel, incoming.text)) {
-      this.#keep(agent, { channel, isOnIrc: true }, incoming);
-    }
-  }
-
-  /** The agents that a message in a channel addresses and reaches. */
-  #addresseesOf(channel: string, text: string): readonly RosterEntry[] {
-    const { roster, hears } = this.#options;
-    if (roster.isEmpty) return [];
-    const addressees = readAddressees(text);
-    const { everybody, types, prefixes, nicks } = addressees;
-    const many = everybody || types.size > 0 || prefixes.length > 0;
-    const candidates = many ? roster.all() : findAll(roster, nicks);
-    const found: RosterEntry[] = [];
-    for (const agent of candidates) {
-      if (isAddressed(addressees, agent) && hears(agent, channel)) found.push(agent);
-    }
-    return found;
-  }
-
-  #keep(
-    agent: RosterEntry,
-    { channel, isOnIrc }: { readonly channel: string | null; readonly isOnIrc: boolean },
-    incoming: Incoming,
-  ): void {
-    const { id, from, account, via, speaker, time } = incoming;
-    if (foldCase(speaker) === foldCase(agent.nick)) return;
-    const text = readable(incoming);
-    if (text === null) return;
-    const kind = channel === null ? "message" : "mention";
-    const origin = via === undefined ? { from, account } : { from, account, via };
-    const message = { id, kind, ...origin, channel, text } as const;
-    const state = isOnIrc && this.#options.isOnline(agent.nick) ? "delivered" : "queued";
-    const tracking = this.#trackingOf(kind, incoming, state);
-    this.#inboxOf(agent).append({ message, time, state, tracking });
-  }
-
-  #trackingOf(
-    kind: "message" | "mention",
-    { account, via, time }: Incoming,
-    state: "queued" | "delivered",
-  ): Tracking {
-    const { accounts, queueTime } = this.#options;
-    const sending = this.#sending;
-    const speaker = account === null || via !== undefined ? null : accounts.find(account);
-    const senderId = sending?.senderId ?? speaker?.id ?? null;
-    if (kind === "mention") return { senderId, clientId: null, expiresAt: null };
-    const clientId = sending?.clientId ?? null;
-    if (sending !== null) this.#sending = { ...sending, clientId: null };
-    const expiresAt = queueTime === null ? null : time + queueTime;
-    if (expiresAt !== null && state === "queued") this.#expiries.expect(expiresAt);
-    return { senderId, clientId, expiresAt };
-  }
-
   /**
    * The agent whose inbox a caller may use: its own, or every one for the operator.
    *
@@ -425,71 +299,6 @@ export class Inboxes {
     return inbox;
   }
 
-  /** Messages that go back to their senders next, in that order. */
-  async #expiring(): Promise<readonly Sent[]> {
-    const { store } = this.#options;
-    if (store === null) {
-      return Array.from(this.#inboxes.values(), (inbox) => inbox.expiring()).flat()
-        .toSorted((one, other) => (one.expiresAt ?? 0) - (other.expiresAt ?? 0));
-    }
-    await store.flush();
-    return await store.expiring();
-  }
-
-  /** Returns a message to its sender, unless the agent had it meanwhile. */
-  async #bounceExpired(sent: Sent): Promise<void> {
-    const { accountId, id, time, senderId, clientId, expiresAt } = sent;
-    const { roster, store, queueTime } = this.#options;
-    const agent = roster.get(accountId);
-    const inbox = agent === null ? null : this.#inboxOf(agent);
-    const messages = await inbox?.load();
-    if (agent === null || inbox === null || messages === undefined || !inbox.has(id)) {
-      // A row without an entry must not be found again and again.
-      return store?.release(accountId, [time], "dropped");
-    }
-    const message = inbox.find(messages, id);
-    if (message === null) return;
-    const hours = Math.round((queueTime ?? 0) / 360_000) / 10;
-    const why = `it was away for ${hours} hours`;
-    await this.#returnTo({ agent, message, why }, { senderId, clientId, expiresAt });
-    inbox.expire(messages, id);
-    await this.flush();
-  }
-
-  /** Tells the sender of a message that it came back: an agent in its inbox. */
-  async #returnTo(
-    { agent, message: { id, text }, why }: {
-      readonly agent: RosterEntry;
-      readonly message: AddressedText;
-      readonly why: string;
-    },
-    { senderId }: Tracking,
-  ): Promise<void> {
-    const { roster, scheduler, log, returns } = this.#options;
-    const sender = senderId === null ? null : roster.get(senderId);
-    log.info("A message came back", { to: agent.nick, from: sender?.nick ?? senderId, why });
-    if (senderId === null) return;
-    const quoted = text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text;
-    const sentence = `"${agent.nick}" did not get your message, because ${why}: ${quoted}`;
-    if (sender === null) return returns.take({ agent, senderId, text: sentence });
-    const message: AddressedText = {
-      id: `bounce-${id}`,
-      kind: "bounce",
-      from: agent.nick,
-      account: null,
-      channel: null,
-      message: id,
-      text: sentence,
-    };
-    const arrival = {
-      message,
-      time: scheduler.now(),
-      state: "queued",
-      tracking: UNTRACKED,
-    } as const;
-    await this.#inboxOf(sender).addOnce(arrival);
-  }
-
   #inboxOf(agent: RosterEntry): Inbox {
     const { id: accountId, nick } = agent;
     let inbox = this.#inboxes.get(accountId);
@@ -497,7 +306,7 @@ export class Inboxes {
       const { log, store, scheduler } = this.#options;
       const why = "its inbox is full";
       const onBounced = (message: AddressedText, tracking: Tracking) => {
-        this.#returnTo({ agent, message, why }, tracking).catch((error: unknown) =>
+        this.#bounces.returnTo({ agent, message, why }, tracking).catch((error: unknown) =>
           log.error("A message could not be returned to its sender", { error })
         );
       };
@@ -513,23 +322,4 @@ export class Inboxes {
     this.#inboxes.get(accountId)?.end("The agent is gone");
     this.#inboxes.delete(accountId);
   }
-}
-
-/** The tracking of what nobody waits for. */
-const UNTRACKED: Tracking = Object.freeze({ senderId: null, clientId: null, expiresAt: null });
-
-function findAll(roster: Pick<Roster, "find">, nicks: ReadonlySet<string>): RosterEntry[] {
-  const found: RosterEntry[] = [];
-  for (const nick of nicks) {
-    const agent = roster.find(nick);
-    if (agent !== null) found.push(agent);
-  }
-  return found;
-}
-
-/** The text as shown in a channel's log: an ACTION as `* nick text`; no other CTCP. */
-function readable({ from, text }: Incoming): string | null {
-  if (!text.startsWith(CTCP)) return text;
-  if (!text.startsWith(ACTION)) return null;
-  return `* ${from} ${text.slice(ACTION.length).replaceAll(CTCP, "")}`;
 }

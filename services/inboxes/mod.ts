@@ -21,11 +21,11 @@ export {
 export { forgetStoredInboxes, InboxStore, type InboxStoreOptions } from "./inbox_store.ts";
 export { INBOX_CAPACITY, type InboxCounts } from "./inbox.ts";
 export { type Returned, ReturnNotices, type ReturnWays } from "./return_notices.ts";
+export type { Delivery } from "./arrivals.ts";
 export {
   type AcknowledgedEntries,
   type Acknowledgement,
   acknowledgementOf,
-  type Delivery,
   Inboxes,
   type InboxesOptions,
   type Notification,

@@ -1,5 +1,5 @@
 import { Conflict } from "../errors.ts";
-import type { Sending } from "./inboxes.ts";
+import type { Sending } from "./arrivals.ts";
 
 /** Sends that are remembered; the database knows older ones to agents. */
 const MAX_SENDS = 5000;

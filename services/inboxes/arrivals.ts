@@ -1,0 +1,201 @@
+import type { Roster, RosterEntry } from "../agents/mod.ts";
+import type { ChannelMessage, HeardMessage } from "../bridge/mod.ts";
+import type { AccountDirectory } from "../identity/mod.ts";
+import { foldCase, type ObservedMessage } from "../irc/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { newUlid } from "../ulid.ts";
+import type { AddressedText, Tracking } from "./entry.ts";
+import type { Inbox } from "./inbox.ts";
+import { isAddressed, readAddressees } from "./mentions.ts";
+
+const CTCP = "\x01";
+const ACTION = `${CTCP}ACTION `;
+
+/** A message to deliver to its addressees. */
+interface Incoming {
+  readonly id: string;
+  readonly from: string;
+  readonly account: string | null;
+  readonly via?: "bridge" | undefined;
+  /** The speaker's name, if it is an agent. */
+  readonly speaker: string;
+  readonly text: string;
+  /** When IRC accepted it, in Unix milliseconds. */
+  readonly time: number;
+}
+
+/** A message to one agent, and its speaker. */
+export type Delivery = Pick<AddressedText, "from" | "account" | "via" | "text">;
+
+/** Who sends a message to an agent. */
+export interface Sending {
+  /** The sender's account, or `OPERATOR_SENDER`. */
+  readonly senderId: string;
+  /** The sender's own id of the message; null without one. */
+  readonly clientId: string | null;
+}
+
+export interface ArrivalsOptions {
+  readonly roster: Pick<Roster, "find" | "all" | "isEmpty">;
+  /** Whether an agent receives the messages of a channel. */
+  readonly hears: (agent: RosterEntry, channel: string) => boolean;
+  /** Whether an account has a connection to IRC. */
+  readonly isOnline: (account: string) => boolean;
+  /** How long a message waits for an agent before it goes back, in milliseconds; null: never. */
+  readonly queueTime: number | null;
+  /** The accounts of people and admins. */
+  readonly accounts: Pick<AccountDirectory, "find">;
+  /** The account of the bridge. The bridge reports its own messages and their speakers itself. */
+  readonly bridgeNick: string;
+  readonly scheduler: Pick<Scheduler, "now">;
+}
+
+/** Where messages arrive. */
+export interface Receivers {
+  inboxOf(agent: RosterEntry): Pick<Inbox, "append">;
+  /** Called for a message that goes back at a time, in Unix milliseconds. */
+  expect(expiresAt: number): void;
+}
+
+/** Puts messages of IRC, of the bridge and of callers into the inboxes of those whom they address. */
+export class Arrivals {
+  readonly #options: ArrivalsOptions;
+  readonly #receivers: Receivers;
+  /** Who sends the messages that the IRC server accepts now; null if it is their speaker. */
+  #sending: Sending | null = null;
+
+  constructor(options: ArrivalsOptions, receivers: Receivers) {
+    this.#options = options;
+    this.#receivers = receivers;
+  }
+
+  /** Handles a message that the IRC server accepted. */
+  take(message: ObservedMessage): void {
+    const { id, time, sender, channel, receiver, statusPrefix, text } = message;
+    if (sender.account === this.#options.bridgeNick || statusPrefix !== "") return;
+    const speaker = sender.account ?? sender.nick;
+    const { nick: from, account } = sender;
+    const incoming = { id, from, account, speaker, text, time };
+    if (channel !== null) return this.#takeFromChannel(channel, incoming);
+    const agent = this.#options.roster.find(receiver?.account ?? "");
+    if (agent !== null) this.#keep(agent, { channel, isOnIrc: true }, incoming);
+  }
+
+  /** Handles a message that the bridge received on an external network. */
+  takeHeard({ id, channel, nick, account, text, time }: HeardMessage): void {
+    const speaker = account ?? nick;
+    this.#takeFromChannel(channel, { id, from: nick, account, speaker, text, time });
+  }
+
+  /** Handles a message that the bridge sent for a caller. */
+  takePosted(channel: string, posted: ChannelMessage): void {
+    for (const agent of this.#addresseesOf(channel, posted.text)) {
+      const { nick: from, timestamp, ...message } = posted;
+      this.#keep(agent, { channel, isOnIrc: true }, {
+        ...message,
+        from,
+        speaker: from,
+        time: Date.parse(timestamp),
+      });
+    }
+  }
+
+  /**
+   * Handles a private message to an agent that was not sent over IRC.
+   *
+   * @returns the entry's id
+   */
+  deliver(agent: RosterEntry, delivery: Delivery, sending: Sending | null = null): string {
+    const time = this.#options.scheduler.now();
+    const id = newUlid(time);
+    this.sendAs(sending, () => {
+      const incoming = { ...delivery, id, speaker: delivery.from, time };
+      this.#keep(agent, { channel: null, isOnIrc: false }, incoming);
+    });
+    return id;
+  }
+
+  /**
+   * Runs a function that sends messages over the IRC server, or delivers them here. They count as
+   * messages of the given sender, and the first one has the sender's id of the message.
+   */
+  sendAs<Result>(sending: Sending | null, send: () => Result): Result {
+    this.#sending = sending;
+    try {
+      return send();
+    } finally {
+      this.#sending = null;
+    }
+  }
+
+  #takeFromChannel(channel: string, incoming: Incoming): void {
+    for (const agent of this.#addresseesOf(channel, incoming.text)) {
+      this.#keep(agent, { channel, isOnIrc: true }, incoming);
+    }
+  }
+
+  /** The agents that a message in a channel addresses and reaches. */
+  #addresseesOf(channel: string, text: string): readonly RosterEntry[] {
+    const { roster, hears } = this.#options;
+    if (roster.isEmpty) return [];
+    const addressees = readAddressees(text);
+    const { everybody, types, prefixes, nicks } = addressees;
+    const many = everybody || types.size > 0 || prefixes.length > 0;
+    const candidates = many ? roster.all() : findAll(roster, nicks);
+    const found: RosterEntry[] = [];
+    for (const agent of candidates) {
+      if (isAddressed(addressees, agent) && hears(agent, channel)) found.push(agent);
+    }
+    return found;
+  }
+
+  #keep(
+    agent: RosterEntry,
+    { channel, isOnIrc }: { readonly channel: string | null; readonly isOnIrc: boolean },
+    incoming: Incoming,
+  ): void {
+    const { id, from, account, via, speaker, time } = incoming;
+    if (foldCase(speaker) === foldCase(agent.nick)) return;
+    const text = readable(incoming);
+    if (text === null) return;
+    const kind = channel === null ? "message" : "mention";
+    const origin = via === undefined ? { from, account } : { from, account, via };
+    const message = { id, kind, ...origin, channel, text } as const;
+    const state = isOnIrc && this.#options.isOnline(agent.nick) ? "delivered" : "queued";
+    const tracking = this.#trackingOf(kind, incoming, state);
+    this.#receivers.inboxOf(agent).append({ message, time, state, tracking });
+  }
+
+  #trackingOf(
+    kind: "message" | "mention",
+    { account, via, time }: Incoming,
+    state: "queued" | "delivered",
+  ): Tracking {
+    const { accounts, queueTime } = this.#options;
+    const sending = this.#sending;
+    const speaker = account === null || via !== undefined ? null : accounts.find(account);
+    const senderId = sending?.senderId ?? speaker?.id ?? null;
+    if (kind === "mention") return { senderId, clientId: null, expiresAt: null };
+    const clientId = sending?.clientId ?? null;
+    if (sending !== null) this.#sending = { ...sending, clientId: null };
+    const expiresAt = queueTime === null ? null : time + queueTime;
+    if (expiresAt !== null && state === "queued") this.#receivers.expect(expiresAt);
+    return { senderId, clientId, expiresAt };
+  }
+}
+
+function findAll(roster: Pick<Roster, "find">, nicks: ReadonlySet<string>): RosterEntry[] {
+  const found: RosterEntry[] = [];
+  for (const nick of nicks) {
+    const agent = roster.find(nick);
+    if (agent !== null) found.push(agent);
+  }
+  return found;
+}
+
+/** The text as shown in a channel's log: an ACTION as `* nick text`; no other CTCP. */
+function readable({ from, text }: Incoming): string | null {
+  if (!text.startsWith(CTCP)) return text;
+  if (!text.startsWith(ACTION)) return null;
+  return `* ${from} ${text.slice(ACTION.length).replaceAll(CTCP, "")}`;
+}
