@@ -114,4 +114,4 @@ export function colorOf(nick: string): number {
 }
 
 /** How many colors of names the style sheet has. */
-const COLORS = 6;
+const COLORS = 12;

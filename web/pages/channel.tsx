@@ -97,7 +97,7 @@ function Part({ visit, channel, part }: {
         <Empty>
           {chats.isEmpty(channel, caller)
             ? "Nobody is in this channel. Join it to read what was said here and is kept."
-            : "Nobody has said anything here. Begin."}
+            : "Nobody has said anything here yet."}
         </Empty>
       )}
       <MessageList
