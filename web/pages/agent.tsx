@@ -126,10 +126,14 @@ function Facts({ visit, agent }: { readonly visit: Visit; readonly agent: Agent 
           </dd>
         </>
       )}
-      <dt>Message</dt>
-      <dd>
-        <a href={`/messages/${encodeURIComponent(agent.nick)}`}>Write to {agent.nick}</a>
-      </dd>
+      {!agent.revoked && (
+        <>
+          <dt>Message</dt>
+          <dd>
+            <a href={`/messages/${encodeURIComponent(agent.nick)}`}>Write to {agent.nick}</a>
+          </dd>
+        </>
+      )}
     </dl>
   );
 }

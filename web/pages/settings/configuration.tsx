@@ -3,6 +3,7 @@ import { LOG_LEVELS } from "../../../services/log.ts";
 import { z } from "zod";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Form, Select } from "../../parts/form.tsx";
+import { Segments } from "../../parts/filters.tsx";
 import { SettingsFrame } from "../../parts/settings_frame.tsx";
 import type { Visit } from "../../visit.ts";
 
@@ -31,17 +32,25 @@ function show(visit: Visit): View {
         <code>SIGHUP</code>, the others with a restart.
       </p>
       <LogLevelForm visit={visit} />
-      <p class="row">
-        <a href="/settings/configuration" aria-current={onlyChanged ? undefined : "page"}>
-          All {entries.length} keys
-        </a>
-        <a
-          href="/settings/configuration?show=changed"
-          aria-current={onlyChanged ? "page" : undefined}
-        >
-          Only changed ones
-        </a>
-      </p>
+      <div class="list-tools">
+        <Segments
+          label="Keys"
+          links={[
+            {
+              to: "/settings/configuration",
+              words: "All",
+              count: entries.length,
+              isCurrent: !onlyChanged,
+            },
+            {
+              to: "/settings/configuration?show=changed",
+              words: "Changed",
+              count: entries.filter(({ isDefault }) => !isDefault).length,
+              isCurrent: onlyChanged,
+            },
+          ]}
+        />
+      </div>
       <div class="table-scroll" tabindex={0} role="region" aria-label="Table of keys">
         <table>
           <thead>
