@@ -179,7 +179,8 @@ Deno.test("migrate() leaves the database unchanged when a step fails", async () 
     const path = join(folder, "muster.db");
     const history = ["CREATE TABLE a (x INTEGER) STRICT"];
     migrate(path, history);
-    assert.throws(() => migrate(path, [...history, "CREATE TABLE b (x INTEGER); NONSENSE"]));
+    const steps = ["CREATE TABLE b (x INTEGER)", "CREATE TABLE c (x INTEGER); NONSENSE"];
+    assert.throws(() => migrate(path, [...history, ...steps]));
     migrate(path, history);
   });
 });
