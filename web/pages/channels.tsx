@@ -39,7 +39,7 @@ async function show(visit: Visit): Promise<View> {
           )}
           <h2>Direct messages</h2>
           {direct.length === 0
-            ? <Empty>Nobody has written to you alone, nor you to anybody.</Empty>
+            ? <Empty>You have no direct messages yet.</Empty>
             : <ConversationList conversations={direct} />}
         </div>
         <div>

@@ -51,7 +51,7 @@ function show(visit: Visit): View {
           ]}
         />
       </div>
-      <div class="table-scroll" tabindex={0} role="region" aria-label="Table of keys">
+      <div class="table-scroll wraps" tabindex={0} role="region" aria-label="Table of keys">
         <table>
           <thead>
             <tr>
