@@ -1,8 +1,8 @@
 import type { Halts, Roster } from "../agents/mod.ts";
-import { type Database, Unchanged } from "../database/mod.ts";
+import type { Database } from "../database/mod.ts";
 import type { EarlyEnd } from "../early_end.ts";
-import { Conflict, Forbidden, Invalid, NotFound } from "../errors.ts";
-import { newEvent, type Origin, type QuestionEvent, SYSTEM } from "../events/mod.ts";
+import { Forbidden, Invalid, NotFound } from "../errors.ts";
+import { newEvent, type QuestionEvent } from "../events/mod.ts";
 import {
   type AccountDirectory,
   type Caller,
@@ -21,19 +21,15 @@ import {
   type Projects,
 } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { newUlid } from "../ulid.ts";
 import { Asking, choiceOf } from "./asking.ts";
 import { AskerNotices } from "./asker_notices.ts";
 import { Deadlines } from "./deadlines.ts";
-import type { AnswerWay, Closing, Party, Question } from "./question.ts";
+import { ended, Endings, withdrawnBy } from "./endings.ts";
+import type { AnswerWay, Question } from "./question.ts";
 import { MAX_PAGE, QuestionBook } from "./question_book.ts";
 import { mayAnswer, maySee, projectsToAnswerFor } from "./rights.ts";
 import type { NewQuestion } from "./schemas.ts";
 import { QuestionWaits } from "./question_waits.ts";
-import { lineOf } from "./words.ts";
-
-/** Characters of an answer that the refusal of another one shows. */
-const MAX_SHOWN = 200;
 
 export interface QuestionsOptions {
   readonly database: Database;
@@ -64,13 +60,12 @@ export class Questions {
   readonly #options: QuestionsOptions;
   readonly #book: QuestionBook;
   readonly #asking: Asking;
+  readonly #endings: Endings;
   readonly #deadlines: Deadlines;
   readonly #notices: AskerNotices;
   readonly #waits: QuestionWaits;
   readonly #listeners = new Set<QuestionListener>();
   readonly #stopListening: () => void;
-  /** The end of a question that is being written. */
-  readonly #closing = new Map<number, Promise<unknown>>();
 
   private constructor(options: QuestionsOptions, book: QuestionBook) {
     const { scheduler, log, halts, identity } = options;
@@ -79,15 +74,25 @@ export class Questions {
     this.#asking = new Asking({ ...options, book });
     this.#waits = new QuestionWaits(scheduler);
     this.#notices = new AskerNotices({ ...options, book });
+    this.#endings = new Endings({
+      ...options,
+      book,
+      eventOf: (question) => this.#eventOf(question),
+      onEnded: (question, isNoticeOwed) => {
+        this.#waits.ended(question.id);
+        if (isNoticeOwed) this.#notices.send();
+        this.#tell(question);
+      },
+    });
     this.#deadlines = new Deadlines({
       scheduler,
       log,
       open: () => book.all(),
       stands: ({ asker, frozenAt }) => frozenAt !== null || halts.reasonById(asker.id) !== null,
-      expire: (question) => this.#expire(question),
+      expire: (question) => this.#endings.expire(question),
     });
     this.#stopListening = identity.onEnded(({ accountId }) => {
-      if (accountId !== null) this.#withdrawAllOf(accountId);
+      if (accountId !== null) this.#endings.withdrawAllOf(accountId);
     });
   }
 
@@ -190,7 +195,7 @@ export class Questions {
     }
     const { id: accountId, name } = by.principal;
     const closedBy = { id: accountId, name };
-    return await this.#close(
+    return await this.#endings.end(
       question,
       { state: "answered", answer: chosen, closedBy, via },
       originOf(by),
@@ -208,7 +213,7 @@ export class Questions {
     if (!isOverseer(by.principal) && question.asker.id !== accountId) {
       throw new Forbidden("Only its asker and admins withdraw a question");
     }
-    return await this.#close(question, withdrawnBy({ id: accountId, name }), originOf(by));
+    return await this.#endings.end(question, withdrawnBy({ id: accountId, name }), originOf(by));
   }
 
   /** @throws NotFound if there is no such question, or the reader may not know of it */
@@ -309,77 +314,8 @@ export class Questions {
     this.#stopListening();
     this.#waits.close();
     await this.#deadlines.close();
-    await Promise.allSettled(this.#closing.values());
+    await this.#endings.settled();
     await this.#notices.close();
-  }
-
-  async #expire(question: Question): Promise<void> {
-    const answer = question.default;
-    const via = answer === null ? null : "default";
-    try {
-      await this.#close(question, { state: "expired", answer, closedBy: null, via }, SYSTEM);
-    } catch (error) {
-      if (!(error instanceof Conflict)) throw error;
-    }
-  }
-
-  /** Ends a question, unless somebody else does so first. */
-  async #close(question: Question, closing: Closing, origin: Origin): Promise<Question> {
-    const { id } = question;
-    for (let running; (running = this.#closing.get(id)) !== undefined;) {
-      await running.catch(() => {});
-    }
-    const open = this.#book.get(id);
-    if (open === null) throw ended(await this.#book.find(id) ?? question);
-    const writing = this.#writeEnd(open, closing, origin);
-    this.#closing.set(id, writing);
-    try {
-      return await writing;
-    } finally {
-      this.#closing.delete(id);
-    }
-  }
-
-  async #writeEnd(question: Question, closing: Closing, origin: Origin): Promise<Question> {
-    const { scheduler, database, roster } = this.#options;
-    const now = scheduler.now();
-    const { asker } = question;
-    const isToTell = asker.id !== null && roster.get(asker.id) !== null &&
-      closing.closedBy?.id !== asker.id;
-    const notice = isToTell ? newUlid(now) : null;
-    const after: Question = { ...question, ...closing, frozenAt: null, closedAt: now };
-    const statements = [this.#book.closing(question, closing, now, notice)];
-    try {
-      await database.commit({ statements, events: [this.#endOf(after, origin)] });
-    } catch (error) {
-      if (!(error instanceof Unchanged)) throw error;
-      throw ended(await this.#book.find(question.id) ?? question);
-    }
-    this.#waits.ended(question.id);
-    if (notice !== null) this.#notices.send();
-    this.#tell(after);
-    return after;
-  }
-
-  #endOf(question: Question, origin: Origin) {
-    const data = this.#eventOf(question);
-    const time = question.closedAt ?? 0;
-    const { closedBy, via, answer } = question;
-    switch (question.state) {
-      case "answered": {
-        const by = closedBy?.name ?? "";
-        return newEvent("question.answered", { ...data, by, via: via ?? "" }, origin, time);
-      }
-      case "expired":
-        return newEvent(
-          "question.expired",
-          { ...data, has_default: answer !== null },
-          origin,
-          time,
-        );
-      default:
-        return newEvent("question.withdrawn", data, origin, time);
-    }
   }
 
   #eventOf(question: Question): QuestionEvent {
@@ -391,19 +327,6 @@ export class Questions {
     };
   }
 
-  /** Withdraws the questions of an account that is revoked or deleted. */
-  #withdrawAllOf(accountId: string): void {
-    const account = this.#options.accounts.get(accountId);
-    if (account !== null && account.revokedAt === null) return;
-    for (const question of [...this.#book.all()]) {
-      if (question.asker.id !== accountId) continue;
-      this.#close(question, withdrawnBy(null), SYSTEM).catch((error: unknown) => {
-        if (error instanceof Conflict) return;
-        this.#options.log.warn("A question of a revoked agent stays open", { error });
-      });
-    }
-  }
-
   async #freeze(): Promise<void> {
     const { database, halts, scheduler } = this.#options;
     const isHalted = (id: string) => halts.reasonById(id) !== null;
@@ -413,15 +336,4 @@ export class Questions {
   #tell(question: Question): void {
     for (const listener of this.#listeners) listener(question);
   }
-}
-
-function withdrawnBy(closedBy: Party | null): Closing {
-  return { state: "withdrawn", answer: null, closedBy, via: null };
-}
-
-/** The refusal for a question that has ended. */
-function ended({ id, state, closedBy, answer }: Question): Conflict {
-  const by = closedBy === null ? "" : ` by ${closedBy.name}`;
-  const said = answer === null ? "" : `: ${lineOf(answer, MAX_SHOWN)}`;
-  return new Conflict(`Question ${id} is ${state}${by} already${said}`);
 }
