@@ -60,7 +60,7 @@ export class Dispatch {
     this.#surroundings = surroundings;
     this.#assets = assets;
     this.#bodies = new BodyReader(bodyLimitsOf(surroundings.services.config));
-    this.#keptForms = new KeptForms(surroundings.services.scheduler.now);
+    this.#keptForms = new KeptForms(surroundings.services.scheduler);
   }
 
   /** Answers GET, or a form, for a page. */

@@ -1,5 +1,6 @@
 import { Invalid } from "../services/errors.ts";
 import type { WebSession } from "../services/identity/mod.ts";
+import type { Scheduler } from "../services/scheduler.ts";
 import { newUlid } from "../services/ulid.ts";
 
 /** How long a form waits for its author, in milliseconds. */
@@ -34,15 +35,16 @@ interface KeptForm {
  * sees what another account wrote.
  */
 export class KeptForms {
-  readonly #clock: () => number;
+  readonly #scheduler: Scheduler;
   /** The accounts of sessions by their CSRF tokens, the one used last at the end. */
   readonly #writers = new Map<string, string>();
   /** By id, oldest first. */
   readonly #forms = new Map<string, KeptForm>();
+  /** Whether the oldest form is about to be dropped when its time is over. */
+  #isDropping = false;
 
-  /** @param clock Unix milliseconds */
-  constructor(clock: () => number) {
-    this.#clock = clock;
+  constructor(scheduler: Scheduler) {
+    this.#scheduler = scheduler;
   }
 
   /** Remembers whose forms carry the token of a session. */
@@ -67,10 +69,12 @@ export class KeptForms {
     fields.delete("csrf");
     const text = fields.toString();
     if (text.length > OF_ACCOUNT.size) throw new Invalid(TOO_LARGE);
-    const now = this.#clock();
+    const now = this.#scheduler.now();
     const id = newUlid(now);
     this.#forms.set(id, { accountId, pathname: url.pathname, text, expiresAt: now + KEPT });
-    this.#trim(now, accountId);
+    this.#limit(OF_ACCOUNT, (kept) => kept.accountId === accountId);
+    this.#limit(OF_ALL, () => true);
+    this.#dropLater();
     const address = new URL(url);
     address.searchParams.set(PARAMETER, id);
     return address.pathname + address.search;
@@ -81,7 +85,7 @@ export class KeptForms {
     const id = url.searchParams.get(PARAMETER);
     const kept = id === null || session === null ? undefined : this.#forms.get(id);
     if (kept === undefined || kept.accountId !== session?.principal.id) return null;
-    if (kept.pathname !== url.pathname || kept.expiresAt <= this.#clock()) return null;
+    if (kept.pathname !== url.pathname || kept.expiresAt <= this.#scheduler.now()) return null;
     return new URLSearchParams(kept.text);
   }
 
@@ -91,13 +95,20 @@ export class KeptForms {
     if (id !== null && this.find(url, session) !== null) this.#forms.delete(id);
   }
 
-  /** Drops what has expired, and the oldest beyond the limits. */
-  #trim(now: number, accountId: string): void {
-    for (const [id, { expiresAt }] of this.#forms) if (expiresAt <= now) this.#forms.delete(id);
-    this.#limit(OF_ACCOUNT, (kept) => kept.accountId === accountId);
-    this.#limit(OF_ALL, () => true);
+  /** Drops the forms one after the other when their time is over. */
+  #dropLater(): void {
+    const [oldest] = this.#forms.values();
+    if (this.#isDropping || oldest === undefined) return;
+    this.#isDropping = true;
+    this.#scheduler.after(oldest.expiresAt - this.#scheduler.now(), () => {
+      this.#isDropping = false;
+      const now = this.#scheduler.now();
+      for (const [id, { expiresAt }] of this.#forms) if (expiresAt <= now) this.#forms.delete(id);
+      this.#dropLater();
+    });
   }
 
+  /** Drops the oldest beyond a limit. */
   #limit(most: typeof OF_ALL, isCounted: (kept: KeptForm) => boolean): void {
     const counted = [...this.#forms].filter(([, kept]) => isCounted(kept));
     let [forms, size] = [counted.length, 0];
