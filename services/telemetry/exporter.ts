@@ -59,8 +59,9 @@ export class SpanExporter {
   readonly #closing = new AbortController();
   #cancel: (() => void) | null = null;
   #sending: Promise<void> | null = null;
-  /** Failed attempts to send the first batch. */
+  /** Failed attempts to send the first batch, and all since the last answer that settled one. */
   #attempts = 0;
+  #failures = 0;
   #nextMilliseconds = GATHER_MILLISECONDS;
   /** Whether the receiver refused the last batch: only the first refusal is in the log. */
   #isRefused = false;
@@ -82,7 +83,8 @@ export class SpanExporter {
       return;
     }
     this.#queue.push(spanOf(entry));
-    if (this.#queue.length === MAX_BATCH && this.#attempts === 0) this.#cancelTimer();
+    if (this.#queue.length === MAX_BATCH && this.#failures === 0) this.#cancelTimer();
+    if (this.#failures > 0) return this.#schedule(this.#nextMilliseconds);
     this.#schedule(this.#queue.length < MAX_BATCH ? GATHER_MILLISECONDS : 0);
   }
 
@@ -121,19 +123,19 @@ export class SpanExporter {
     const batch = this.#queue.slice(0, MAX_BATCH);
     const attempt = await this.#attempt(batch);
     if (attempt.done) {
+      this.#failures = 0;
       this.#settle(batch.length, attempt.rejected);
+      this.#nextMilliseconds = this.#queue.length < MAX_BATCH ? GATHER_MILLISECONDS : 0;
       return;
     }
     this.#attempts++;
-    if (this.#attempts === 1) {
+    this.#failures++;
+    if (this.#failures === 1) {
       this.#options.log.warn("Calls of models cannot be exported now", {
         host: this.#options.url.host,
       });
     }
-    if (this.#attempts >= MAX_ATTEMPTS) {
-      this.#settle(batch.length, batch.length);
-      return;
-    }
+    if (this.#attempts >= MAX_ATTEMPTS) this.#settle(batch.length, batch.length);
     this.#nextMilliseconds = Math.max(attempt.waitMilliseconds ?? 0, this.#backoff());
   }
 
@@ -141,7 +143,7 @@ export class SpanExporter {
   #backoff(): number {
     const { random = Math.random } = this.#options;
     const most = Math.min(
-      FIRST_RETRY_MILLISECONDS * 2 ** (this.#attempts - 1),
+      FIRST_RETRY_MILLISECONDS * 2 ** (this.#failures - 1),
       LAST_RETRY_MILLISECONDS,
     );
     return most / 2 * (1 + random());
@@ -154,7 +156,6 @@ export class SpanExporter {
     this.#sent += count - lost;
     this.#lost += lost;
     this.#attempts = 0;
-    this.#nextMilliseconds = this.#queue.length < MAX_BATCH ? GATHER_MILLISECONDS : 0;
   }
 
   async #attempt(batch: readonly Span[]): Promise<Attempt> {

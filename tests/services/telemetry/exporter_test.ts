@@ -208,6 +208,23 @@ Deno.test("a collector's wish counts as a date too, and up to ten minutes", asyn
   assert.deepEqual(exporter.stats(), { sent: 1, lost: 0 });
 });
 
+Deno.test("a collector that fails for long loses batches, and is still asked as it wishes", async () => {
+  await using collector = new Collector([...Array(11).fill(() => busyFor("600")), ok]);
+  const { exporter, scheduler } = exporterTo(collector);
+  for (let call = 0; call < 1100; call++) exporter.add(ENTRY);
+  scheduler.advance(5000);
+  for (let attempt = 1; attempt < 12; attempt++) {
+    await collector.requests(attempt);
+    await untilScheduled(scheduler);
+    scheduler.advance(599_999);
+    assert.equal(collector.server.seen.length, attempt);
+    scheduler.advance(1);
+  }
+  await collector.requests(12);
+  await exporter.close();
+  assert.deepEqual(exporter.stats(), { sent: 588, lost: 512 });
+});
+
 Deno.test("calls that a collector took are not sent again because its answer breaks off", async () => {
   const broken = () =>
     new ReadableStream<Uint8Array>({
