@@ -352,7 +352,9 @@ Deno.test("a call that takes too long is ended, and the repository stays usable"
 Deno.test("a worker that does not answer is terminated, and the next call gets a new one", async () => {
   const workers: Worker[] = [];
   const startWorker = () => {
-    const stuck = "data:application/javascript,self.onmessage=()=>{for(;;);}";
+    // It sleeps: Deno does not end a terminated worker that computes.
+    const sleep = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)),0,0)";
+    const stuck = `data:application/javascript,self.onmessage=()=>{${sleep};}`;
     const real = new URL("../../../services/fossil/workers/repository_worker.ts", import.meta.url);
     workers.push(new Worker(workers.length === 1 ? stuck : real, { type: "module" }));
     return workers.at(-1)!;
