@@ -85,15 +85,30 @@ class Desk {
       if (this.#unanswered === null) this.#number++;
       this.#unanswered ??= { text, more };
       const body = { text: this.#unanswered.text, ...this.#unanswered.more };
+      if (!await this.#send(client, body)) return;
+      this.#unanswered = null;
+    }
+  }
+
+  /** Asks what nobody answers, so that its default counts at the deadline. */
+  async askInVain(client: Client): Promise<void> {
+    const text = `${this.nick} asks in vain`;
+    const body = { text, deadline: DEADLINE, default: `default of ${text}` };
+    assert.ok(await this.#send(client, body), "The server has ended");
+  }
+
+  /** Sends a question until it is taken; false if the server has ended. */
+  async #send(client: Client, body: { readonly text: string }): Promise<boolean> {
+    for (;;) {
       const answer = await client.send<Shown>("POST /v1/questions", body);
-      if (answer === null) return;
+      if (answer === null) return false;
       // An agent may not ask more than it may say.
       if (answer.status === 429) continue;
       assert.ok([200, 201].includes(answer.status), JSON.stringify(answer.body));
       const { id, deadline } = answer.body;
       const due = deadline === null ? null : Date.parse(deadline);
       this.asked.set(id, { id, text: body.text, deadline: due, end: null, unsure: null });
-      this.#unanswered = null;
+      return true;
     }
   }
 
@@ -233,6 +248,8 @@ export async function decide(
         await checkAll(kill);
         onKill(decisions);
       }
+      const { api } = program;
+      await Promise.all(desks.map((desk) => desk.askInVain(new Client(api, desk.token))));
       await sooner("the ends of all deadlines", async () => {
         await checkAll(kills);
         const left = desks.flatMap(({ asked }) => [...asked.values()])
