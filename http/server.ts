@@ -210,7 +210,7 @@ export class HttpServer {
       });
     }
     const response = this.#options.handler(request, connection);
-    // Of a request without a body nothing else stays in memory until its answer comes.
+    // While a request without a body waits for its answer, nothing else of it stays in memory.
     return mayHaveBody(request) ? this.#answerAfterBody(request, response, connection) : response;
   }
 

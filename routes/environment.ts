@@ -1,7 +1,7 @@
-import type { HeldAnswer } from "./held_answers.ts";
 import type { Halts } from "../services/agents/mod.ts";
 import type { Credential, Principal, WebSession } from "../services/identity/mod.ts";
 import type { ProjectAccess } from "../services/projects/mod.ts";
+import type { HeldAnswer } from "./held_answers.ts";
 
 /** The credential of a principal. */
 export interface Proof {

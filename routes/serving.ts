@@ -1,7 +1,7 @@
 import type { Services } from "../services/daemon/mod.ts";
 import type { AppEnv } from "./context.ts";
-import { HeldAnswer } from "./held_answers.ts";
 import { type Core, createCore, prepareRoutes } from "./core.ts";
+import { HeldAnswer } from "./held_answers.ts";
 import { ProjectApi, type ProjectRoutes } from "./projects/project_api.ts";
 
 /**

@@ -10,7 +10,7 @@ const MOUNT = 'mount -t tmpfs -o "size=$1,mode=755" muster-tests "$0" && shift &
  * sees, and which goes away with the last process of the command.
  *
  * @param folder an empty folder
- * @returns no words where this needs rights, a system or memory that are not there
+ * @returns no words if the system, the rights or the memory for it are missing
  */
 export function memoryDiskOn(folder: string): readonly string[] {
   if (Deno.build.os !== "linux" || Deno.uid() !== 0) return [];

@@ -4,22 +4,18 @@
  */
 export class EarlyEnd {
   #isOver = false;
-  #onEnd: (() => void) | null = null;
+  /** Called at the end, once; null for nothing. */
+  onEnd: (() => void) | null = null;
 
   /** Whether it has come. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Sets what is called at the end, once; null for nothing any more. */
-  set onEnd(onEnd: (() => void) | null) {
-    this.#onEnd = onEnd;
-  }
-
   /** Ends the waiting. */
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#onEnd?.();
+    this.onEnd?.();
   }
 }

@@ -6,9 +6,10 @@ const SENT_BY_UPLOADS = "Tus-Resumable, Upload-Length, Upload-Metadata, Upload-O
 const EXPOSED_BY_UPLOADS = "Location, Tus-Resumable, Upload-Expires, Upload-Length, Upload-Offset";
 
 /**
- * Lets web pages of other origins read the answer with these headers (Fetch standard, "CORS protocol"). They send a
+ * Lets web pages of other origins read an answer (Fetch standard, "CORS protocol"). They send a
  * token in a header; they cannot use the cookie of a login.
  *
+ * @param headers of the answer
  * @param origins such as `https://example.com`; `*` means every one
  */
 export function allowOrigins(

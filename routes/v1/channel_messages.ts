@@ -5,9 +5,9 @@ import type { Identity } from "../../services/identity/mod.ts";
 import { CHANNEL_ARGUMENT_PATTERN } from "../../services/irc/mod.ts";
 import { callerOf, newRoutes } from "../context.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
+import { hold } from "../held_answers.ts";
 import { jsonText } from "../json_text.ts";
 import { ListTexts } from "../list_texts.ts";
-import { hold } from "../held_answers.ts";
 import { route } from "../route.ts";
 import {
   errors,

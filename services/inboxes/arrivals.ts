@@ -57,7 +57,7 @@ export interface Receivers {
   expect(expiresAt: number): void;
 }
 
-/** Puts messages of IRC, of the bridge and of callers into the inboxes of those whom they address. */
+/** Puts messages from IRC, the bridge and callers into the inboxes of the agents they address. */
 export class Arrivals {
   readonly #options: ArrivalsOptions;
   readonly #receivers: Receivers;

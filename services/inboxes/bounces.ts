@@ -35,7 +35,7 @@ interface Bounced {
   readonly why: string;
 }
 
-/** Returns messages to their senders that agents did not get. */
+/** Sends messages back that agents did not get. */
 export class Bounces {
   readonly #options: BouncesOptions;
   readonly #inboxes: OpenInboxes;

@@ -12,7 +12,7 @@ export interface PolicyField {
   readonly choices: readonly string[];
   /** Whether a number must be whole. */
   readonly isWhole: boolean;
-  /** What holds if it is unset; null if nothing does. */
+  /** Its value while it is unset; null for none. */
   readonly byDefault: unknown;
 }
 
@@ -37,8 +37,8 @@ interface Definition {
 function fieldOf(name: string, schema: z.ZodType): PolicyField {
   const definition = schema.def as unknown as Definition;
   if (definition.innerType !== undefined) {
-    const byDefault = definition.defaultValue ?? null;
-    return Object.assign(fieldOf(name, definition.innerType), { byDefault });
+    const inner = fieldOf(name, definition.innerType);
+    return { ...inner, byDefault: definition.defaultValue ?? inner.byDefault };
   }
   return {
     name,

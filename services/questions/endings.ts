@@ -123,7 +123,7 @@ export class Endings {
   }
 }
 
-/** The end of a question that its asker, an admin or nobody in particular withdraws. */
+/** The end of a withdrawn question; null if no account withdrew it. */
 export function withdrawnBy(closedBy: Party | null): Closing {
   return { state: "withdrawn", answer: null, closedBy, via: null };
 }

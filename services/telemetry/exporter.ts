@@ -59,8 +59,9 @@ export class SpanExporter {
   readonly #closing = new AbortController();
   #cancel: (() => void) | null = null;
   #sending: Promise<void> | null = null;
-  /** Failed attempts to send the first batch, and all since the last answer that settled one. */
+  /** Failed attempts to send the first batch. */
   #attempts = 0;
+  /** Failed attempts, of all batches, since the last one that did not fail. */
   #failures = 0;
   #nextMilliseconds = GATHER_MILLISECONDS;
   /** Whether the receiver refused the last batch: only the first refusal is in the log. */

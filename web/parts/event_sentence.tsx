@@ -190,13 +190,17 @@ const OF_PROJECTS: Readonly<Record<string, Sentence>> = {
   "project.technote": (data) => (
     <>
       wrote a{" "}
-      <a href={`/projects/${text(data["project"])}/technotes/${text(data["name"])}`}>technote</a>
+      <a href={`/projects/${text(data["project"])}/technotes/${encodePath(text(data["name"]))}`}>
+        technote
+      </a>
     </>
   ),
   "project.forum": (data) => (
     <>
       wrote in{" "}
-      <a href={`/projects/${text(data["project"])}/forum/${text(data["thread"])}`}>a thread</a>{" "}
+      <a href={`/projects/${text(data["project"])}/forum/${encodePath(text(data["thread"]))}`}>
+        a thread
+      </a>{" "}
       of the forum
     </>
   ),

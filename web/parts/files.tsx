@@ -75,6 +75,7 @@ export interface Names {
   readonly named: NamedCheckin | null;
 }
 
+/** Reads all branches and tags, the newest first. */
 export async function readBranchesAndTags(
   project: CodeProject,
 ): Promise<Pick<Names, "branches" | "tags">> {

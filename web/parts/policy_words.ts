@@ -49,7 +49,8 @@ const WORDS: Words = {
     enabled: ENABLED,
     web_user_ttl_minutes: {
       label: "Presence over HTTP lasts (minutes)",
-      hint: "Who uses HTTP, MCP or these pages is shown in a channel for so long after each call.",
+      hint:
+        "After each call over HTTP or MCP or from these pages, a channel shows its author for so long.",
     },
   },
   herald: {
@@ -57,7 +58,7 @@ const WORDS: Words = {
     channel: { label: "Channel", hint: "For events that no route fits." },
     routes: {
       label: "Routes",
-      hint: "The beginning of a type of events, and its channel. The longest beginning wins.",
+      hint: "The prefix of a type of events, and its channel. The longest prefix wins.",
     },
     rate_limit: { label: "Events per second", hint: "More wait for their turn. 0: no limit." },
     burst: { label: "Events at once", hint: AT_ONCE },
@@ -99,7 +100,7 @@ const WORDS: Words = {
     },
     min_severity: { label: "Report from this severity on" },
     dm_operators: { label: "Tell IRC operators in private too" },
-    alert_nicks: { label: "Nicks that are told too", hint: NICKS },
+    alert_nicks: { label: "Nicks that get reports too", hint: NICKS },
   },
   shepherd: {
     enabled: ENABLED,
@@ -115,14 +116,14 @@ const WORDS: Words = {
     },
     report_channel: {
       label: "Channel for reports",
-      hint: "It hears of owners who did not answer three times.",
+      hint: "A report names an owner after three questions without an answer.",
     },
   },
   snitch: {
     enabled: ENABLED,
     alert_channel: { label: "Channel for alarms" },
     alert_nicks: { label: "Nicks that get alarms too", hint: NICKS },
-    monitor_nicks: { label: "Watched nicks", hint: "An alarm tells when one goes away." },
+    monitor_nicks: { label: "Watched nicks", hint: "You get an alarm when one goes away." },
     flood_messages: { label: "Messages that make a flood", hint: "0: no such alarm." },
     flood_window_sec: { label: "Within (seconds)", hint: "All of them in one channel." },
     join_part_threshold: {
@@ -147,7 +148,7 @@ const WORDS: Words = {
     dm_on_action: { label: "Tell these accounts in private what it does" },
     auto_act: {
       label: "Act on sentinel's reports",
-      hint: "Else it only names the command that would act.",
+      hint: "If off, it only names the command for it.",
     },
     mute_duration_sec: { label: "A mute lasts (seconds)" },
     silence_low_warnings: { label: "Give no warning for a low report" },

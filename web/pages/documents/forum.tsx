@@ -54,7 +54,9 @@ async function show(visit: Visit): Promise<View> {
 function NoThreads({ mayWrite }: { readonly mayWrite: boolean }) {
   return (
     <Empty>
-      <p>There are no threads yet. The forum is for what is no ticket, such as questions.</p>
+      <p>
+        There are no threads yet. Use the forum for questions, and for talk that needs no ticket.
+      </p>
       {mayWrite && (
         <p>
           Threads are written with Fossil: begin one under “Forum” in <code>fossil ui</code>{" "}

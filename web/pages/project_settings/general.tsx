@@ -101,8 +101,8 @@ function Limits({ visit, settings }: {
           "depth",
           "Landings tested at once",
           settings.landing.depth,
-          "How many reviews at the head of the landing queue are with CI at the same time, each " +
-            `on top of those before it. The server has ${projects.landing.depth}.`,
+          "CI tests so many reviews of the landing queue at the same time, each on top of those " +
+            `before it. The server has ${projects.landing.depth}.`,
         )}
         {number(
           "timeout_seconds",

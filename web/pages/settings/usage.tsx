@@ -19,11 +19,6 @@ const MICRO = 1_000_000;
 /** Rows of the table. The API gives more. */
 const SHOWN = 100;
 
-/** A whole number as people read it: 1,234,567. */
-function grouped(count: number): string {
-  return count.toLocaleString("en-US");
-}
-
 /** What calls of language models took, and the budgets that limit them. */
 export const page = definePage({ opens: "admin", show, actions: { setBudget, removeBudget } });
 
@@ -128,10 +123,10 @@ function UsageRow({ name, sums }: { readonly name: string; readonly sums: UsageS
   return (
     <tr>
       <th scope="row" dir="auto">{name}</th>
-      <td class="number">{grouped(sums.calls)}</td>
-      <td class="number">{grouped(sums.failed)}</td>
-      <td class="number">{grouped(sums.input_tokens)}</td>
-      <td class="number">{grouped(sums.output_tokens)}</td>
+      <td class="number">{sums.calls.toLocaleString("en")}</td>
+      <td class="number">{sums.failed.toLocaleString("en")}</td>
+      <td class="number">{sums.input_tokens.toLocaleString("en")}</td>
+      <td class="number">{sums.output_tokens.toLocaleString("en")}</td>
       <td class="number">
         {sums.calls > 0 && sums.unpriced_calls === sums.calls ? "?" : dollars(sums.cost_micro_usd)}
       </td>
@@ -143,7 +138,9 @@ function BudgetEntry({ visit, budget }: { readonly visit: Visit; readonly budget
   const { max_cost_micro_usd: cost, max_tokens: tokens, spent_tokens, spent_micro_usd } = budget;
   const parts = [
     ...cost === null ? [] : [`${dollars(spent_micro_usd)} of ${dollars(cost)} US dollars`],
-    ...tokens === null ? [] : [`${grouped(spent_tokens)} of ${grouped(tokens)} tokens`],
+    ...tokens === null
+      ? []
+      : [`${spent_tokens.toLocaleString("en")} of ${tokens.toLocaleString("en")} tokens`],
   ];
   return (
     <li class="token">
