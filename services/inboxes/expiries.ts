@@ -1,5 +1,6 @@
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { Sweep } from "../sweep.ts";
 import type { Sent } from "./inbox_store.ts";
 
 /** Longest time of one timer: `setTimeout` cannot wait longer than 24 days. */
@@ -22,7 +23,7 @@ export class Expiries {
   readonly #options: ExpiriesOptions;
   #dueAt = Infinity;
   #cancel = () => {};
-  #sweeping: Promise<void> | null = null;
+  readonly #sweep = new Sweep(() => this.#bounceDue());
   #isClosed = false;
 
   constructor(options: ExpiriesOptions) {
@@ -31,7 +32,7 @@ export class Expiries {
 
   /** Returns the messages that expired while muster was down, and waits for the next one. */
   start(): void {
-    this.#sweep();
+    this.#sweep.start();
   }
 
   /** Schedules a check for the time at which a message expires. */
@@ -41,7 +42,7 @@ export class Expiries {
     this.#dueAt = expiresAt;
     const { scheduler } = this.#options;
     const wait = Math.min(Math.max(expiresAt - scheduler.now(), 0), MAX_WAIT_MS);
-    this.#cancel = scheduler.after(wait, () => this.#sweep());
+    this.#cancel = scheduler.after(wait, () => this.#sweep.start());
   }
 
   close(): void {
@@ -51,31 +52,24 @@ export class Expiries {
 
   /** Resolves when no message is on its way back. */
   async idle(): Promise<void> {
-    await this.#sweeping;
+    await this.#sweep.idle();
   }
 
-  #sweep(): void {
+  async #bounceDue(): Promise<void> {
     this.#cancel();
     this.#dueAt = Infinity;
-    this.#sweeping ??= this.#sweepAll().finally(() => this.#sweeping = null)
-      .then((next) => this.expect(next));
-  }
-
-  /** Returns when the next message expires. */
-  async #sweepAll(): Promise<number> {
     const { scheduler, log, expiring, bounce } = this.#options;
     try {
       while (!this.#isClosed) {
         const now = scheduler.now();
         const waiting = await expiring();
         const due = waiting.filter(({ expiresAt }) => (expiresAt ?? Infinity) <= now);
-        if (due.length === 0) return waiting[0]?.expiresAt ?? Infinity;
+        if (due.length === 0) return this.expect(waiting[0]?.expiresAt ?? Infinity);
         for (const sent of due) await bounce(sent);
       }
-      return Infinity;
     } catch (error) {
       log.warn("Messages could not be returned to their senders yet", { error });
-      return scheduler.now() + RETRY_MS;
+      this.expect(scheduler.now() + RETRY_MS);
     }
   }
 }

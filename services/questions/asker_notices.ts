@@ -4,6 +4,7 @@ import type { Inboxes, Notification } from "../inboxes/mod.ts";
 import type { Log } from "../log.ts";
 import type { Projects } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { Sweep } from "../sweep.ts";
 import type { Question } from "./question.ts";
 import type { QuestionBook } from "./question_book.ts";
 import { excerptOf } from "./words.ts";
@@ -30,8 +31,7 @@ export interface AskerNoticesOptions {
  */
 export class AskerNotices {
   readonly #options: AskerNoticesOptions;
-  #sending: Promise<void> | null = null;
-  #sendAgain = false;
+  readonly #sweep = new Sweep(() => this.#sendSome());
   #isClosed = false;
   #cancel = () => {};
 
@@ -42,33 +42,27 @@ export class AskerNotices {
   /** Sends every notice that is owed. */
   send(): void {
     if (this.#isClosed) return;
-    this.#sendAgain = true;
-    this.#sending ??= this.#sendAll().finally(() => this.#sending = null);
+    this.#sweep.start();
   }
 
   async idle(): Promise<void> {
-    await this.#sending;
+    await this.#sweep.idle();
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancel();
-    await this.#sending;
+    await this.#sweep.idle();
   }
 
-  async #sendAll(): Promise<void> {
+  async #sendSome(): Promise<void> {
     const { book, database, inboxes, scheduler, log } = this.#options;
     try {
-      while (this.#sendAgain) {
-        this.#sendAgain = false;
-        const owed = await book.untold(AT_ONCE);
-        if (owed.length === 0) continue;
-        await inboxes.notify(
-          owed.flatMap(({ question, notice }) => this.#entryOf(question, notice)),
-        );
-        await database.commit({ statements: owed.map(({ question }) => book.telling(question)) });
-        this.#sendAgain = true;
-      }
+      const owed = await book.untold(AT_ONCE);
+      if (owed.length === 0) return;
+      await inboxes.notify(owed.flatMap(({ question, notice }) => this.#entryOf(question, notice)));
+      await database.commit({ statements: owed.map(({ question }) => book.telling(question)) });
+      this.#sweep.start();
     } catch (error) {
       log.warn("Agents could not be told of answers yet", { error });
       this.#cancel();

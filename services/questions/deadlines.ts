@@ -1,5 +1,6 @@
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { Sweep } from "../sweep.ts";
 import { dueAt, type Question } from "./question.ts";
 
 /** Longest time of one timer: `setTimeout` cannot wait longer than 24 days. */
@@ -24,8 +25,7 @@ export class Deadlines {
   readonly #options: DeadlinesOptions;
   #dueAt = Infinity;
   #cancel = () => {};
-  #sweeping: Promise<void> | null = null;
-  #sweepAgain = false;
+  readonly #sweep = new Sweep(() => this.#endDue());
   #isClosed = false;
 
   constructor(options: DeadlinesOptions) {
@@ -35,8 +35,7 @@ export class Deadlines {
   /** Looks at every question, now and when the next deadline comes. */
   sweep(): void {
     if (this.#isClosed) return;
-    this.#sweepAgain = true;
-    this.#sweeping ??= this.#sweepAll().finally(() => this.#sweeping = null);
+    this.#sweep.start();
   }
 
   /** Schedules a look for a deadline. */
@@ -51,35 +50,33 @@ export class Deadlines {
 
   /** Resolves when no question is being ended; for tests, too. */
   async idle(): Promise<void> {
-    await this.#sweeping;
+    await this.#sweep.idle();
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancel();
-    await this.#sweeping;
+    await this.#sweep.idle();
   }
 
-  async #sweepAll(): Promise<void> {
+  async #endDue(): Promise<void> {
+    if (this.#isClosed) return;
     const { scheduler, log, open, stands, expire } = this.#options;
-    while (this.#sweepAgain && !this.#isClosed) {
-      this.#sweepAgain = false;
-      this.#cancel();
-      this.#dueAt = Infinity;
-      let next = Infinity;
-      for (const question of [...open()]) {
-        if (stands(question)) continue;
-        if (dueAt(question) > scheduler.now()) next = Math.min(next, dueAt(question));
-        else {
-          try {
-            await expire(question);
-          } catch (error) {
-            log.warn("A question could not be ended yet", { question: question.id, error });
-            next = Math.min(next, scheduler.now() + RETRY_MS);
-          }
+    this.#cancel();
+    this.#dueAt = Infinity;
+    let next = Infinity;
+    for (const question of [...open()]) {
+      if (stands(question)) continue;
+      if (dueAt(question) > scheduler.now()) next = Math.min(next, dueAt(question));
+      else {
+        try {
+          await expire(question);
+        } catch (error) {
+          log.warn("A question could not be ended yet", { question: question.id, error });
+          next = Math.min(next, scheduler.now() + RETRY_MS);
         }
       }
-      this.expect(next);
     }
+    this.expect(next);
   }
 }

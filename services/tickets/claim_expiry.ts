@@ -1,5 +1,6 @@
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { Sweep } from "../sweep.ts";
 import type { ClaimBook } from "./claim_book.ts";
 import type { Claim, Holder } from "./records.ts";
 
@@ -23,8 +24,7 @@ export class ClaimExpiry {
   readonly #options: ClaimExpiryOptions;
   #dueAt = Infinity;
   #cancel = () => {};
-  #sweeping: Promise<void> | null = null;
-  #sweepAgain = false;
+  readonly #sweeps = new Sweep(() => this.#examineAll());
   #isClosed = false;
 
   constructor(options: ClaimExpiryOptions) {
@@ -61,29 +61,24 @@ export class ClaimExpiry {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancel();
-    await this.#sweeping;
+    await this.#sweeps.idle();
   }
 
   #sweep(): void {
     if (this.#isClosed) return;
-    this.#sweepAgain = true;
-    this.#sweeping ??= this.#sweepAll().finally(() => {
-      this.#sweeping = null;
-    });
+    this.#sweeps.start();
   }
 
-  async #sweepAll(): Promise<void> {
-    while (this.#sweepAgain && !this.#isClosed) {
-      this.#sweepAgain = false;
-      this.#cancel();
-      this.#dueAt = Infinity;
-      let next = Infinity;
-      for (const claim of [...this.#options.book.all()]) {
-        if (this.#isClosed) return;
-        next = Math.min(next, await this.#examine(claim));
-      }
-      if (next < Infinity) this.expect(next);
+  async #examineAll(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#cancel();
+    this.#dueAt = Infinity;
+    let next = Infinity;
+    for (const claim of [...this.#options.book.all()]) {
+      if (this.#isClosed) return;
+      next = Math.min(next, await this.#examine(claim));
     }
+    if (next < Infinity) this.expect(next);
   }
 
   /** Ends a claim if it has expired; returns when to check it again. */

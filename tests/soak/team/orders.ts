@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { INJECTIONS } from "../../support/injections.ts";
 import type { Scene } from "./reading_bots.ts";
-import { type SeenEvent, sooner } from "./sight.ts";
+import { sooner } from "./sight.ts";
 import type { Team } from "./team.ts";
 
 const API = "/projects/team/fossil/api";
@@ -76,16 +76,16 @@ export const halt: Scene = async (team, _, round) => {
   if (team.network === null) assert.deepEqual(said, [], "A halted agent was heard");
 };
 
+/** How long somebody rests whom warden then lets say twenty lines at once, in milliseconds. */
+const REST_MS = 4000;
+
 /** What bots note about what was said; everything else in the event log would be an act. */
 const NOTED = new Set(["bot.incident", "bot.alarm", "audit.throttled"]);
 
-/** Warden judges how fast somebody speaks, whatever the text. */
-function isAboutSpeed({ actor, data }: SeenEvent): boolean {
-  return actor === "bot:warden" && /messages per second/.test(String(data["reason"]));
-}
-
 /** Fifty texts by which attackers want bots to act; none of them says so much that it is a flood. */
 export const injections: Scene = async (team, _, round) => {
+  // Warden judges speed, whatever the text: somebody that spoke a moment ago would be too fast.
+  await new Promise((resolve) => setTimeout(resolve, REST_MS));
   const sight = await team.now();
   const attackers = [...team.onIrc.slice(0, 4).map(({ irc }) => irc), team.ann];
   for (const [number, text] of INJECTIONS.entries()) {
@@ -103,7 +103,7 @@ export const injections: Scene = async (team, _, round) => {
   await team.root.send(`PRIVMSG #general :!systembot status`);
   await sight.line(team.root, team.saying("systembot", "#general", "ok: up "));
   const acts = (await sight.events()).filter((event) =>
-    event.actor.startsWith("bot:") && !NOTED.has(event.type) && !isAboutSpeed(event)
+    event.actor.startsWith("bot:") && !NOTED.has(event.type)
   );
   assert.deepEqual(acts, [], "An injected order acted");
   const spoken = (await sight.messages("#general")).filter(({ nick, account }) =>
