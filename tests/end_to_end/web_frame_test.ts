@@ -21,8 +21,8 @@ interface Frame {
   readonly browser: TestBrowser;
 }
 
-/** Fills a new program, and logs the admin in. */
-async function prepare({ program, browser }: Frame): Promise<void> {
+/** Fills a new program, and logs the admin in; returns the admin's password. */
+async function prepare({ program, browser }: Frame): Promise<string> {
   const { stdout } = await runMuster(["admin", "passwd", "admin"], { folder: program.folder });
   const [password = ""] = /\S{20,}/.exec(stdout) ?? [];
   for (const nick of ["bee", "wasp"]) {
@@ -30,18 +30,20 @@ async function prepare({ program, browser }: Frame): Promise<void> {
   }
   await browser.logIn("admin", password);
   assert.match(await browser.page.title(), /Home/);
+  return password;
 }
 
 Deno.test({
-  name: "keys lead around the pages, live parts renew themselves, and dangerous forms are dialogs",
+  name: "keys lead around, live parts renew themselves, forms outlive a session or are dialogs",
   ...peer("chromium"),
   fn: async () => {
     await using program = await startProgram();
     await using browser = await TestBrowser.open({ base: program.api });
     const frame = { program, browser };
-    await prepare(frame);
+    const password = await prepare(frame);
     await useKeys(frame);
     await watchLiveParts(frame);
+    await loseSession(frame, password);
     await useDialogs(frame);
     assert.deepEqual(browser.complaints, []);
   },
@@ -99,6 +101,30 @@ async function watchLiveParts({ program, browser }: Frame): Promise<void> {
     "document.querySelector('[data-live-part=state]').textContent.includes('paused')",
   );
   assert.equal(await page.evaluate("document.querySelector('#reason').value"), "half a sente");
+}
+
+/** A form that is sent after its session ended is there again after the login. */
+async function loseSession({ browser }: Frame, password: string): Promise<void> {
+  const { page } = browser;
+  await browser.go("/projects/new");
+  await page.type("#slug", "garden");
+  await page.type("#description", "Half an hour of thought");
+  await page.deleteCookie(...await page.cookies());
+  await browser.leave(() => page.click("main button.primary"));
+  assert.equal(new URL(page.url()).pathname, "/login");
+  assert.match(await textOf(page, "main"), /Your session had ended/);
+  assert.deepEqual(await browser.violations(), []);
+  await page.type("#username", "admin");
+  await page.type("#password", password);
+  await browser.leave(() => page.click("main button.primary"));
+  assert.match(await textOf(page, "main"), /look at it, and send it again/);
+  assert.equal(
+    await page.evaluate("document.querySelector('#description').value"),
+    "Half an hour of thought",
+  );
+  assert.deepEqual(await browser.violations(), []);
+  await browser.leave(() => page.click("main button.primary"));
+  assert.equal(new URL(page.url()).pathname, "/projects/garden");
 }
 
 /** Dangerous forms are dialogs, and fold out where no script runs. */

@@ -5,7 +5,12 @@ import { VISIBILITIES } from "../parts/visibilities.ts";
 import type { Visit } from "../visit.ts";
 
 /** Makes a project, which is then filled by an import or by the first commit. */
-export const page = definePage({ opens: "admin", show, actions: { create } });
+export const page = definePage({
+  opens: "admin",
+  show,
+  actions: { create },
+  keeps: ["create"],
+});
 
 function show(visit: Visit): View {
   const isGuided = visit.form.size === 0 || visit.form.has("agents_md");

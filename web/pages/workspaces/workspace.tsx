@@ -23,6 +23,7 @@ export const page = definePage({
   opens: "anybody",
   show,
   actions: { update, merge, abandon, restore, takeover, review },
+  keeps: ["review"],
 });
 
 function pathOf(visit: Visit): string {
