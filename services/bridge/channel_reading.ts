@@ -1,6 +1,7 @@
 import { NotFound } from "../errors.ts";
-import type { Caller } from "../identity/mod.ts";
+import { type Caller, OPERATOR } from "../identity/mod.ts";
 import { checkQuery, type MessageQuery, MessageReaders } from "../messages/mod.ts";
+import type { PlaceCaller } from "../places.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { ChannelAccess } from "./access.ts";
 import type { Channel } from "./channel.ts";
@@ -20,8 +21,8 @@ import type { Playback } from "./playback.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Searching } from "./searching.ts";
 
-/** Most readers that wait at the same time. */
-const MAX_WAITING = 5000;
+/** Whose place a reader inside this process takes. */
+const INTERNAL: PlaceCaller = { principal: OPERATOR, address: null };
 
 export interface ChannelReadingOptions {
   readonly readiness: Readiness;
@@ -45,7 +46,7 @@ export class ChannelReading {
 
   constructor(options: ChannelReadingOptions) {
     this.#options = options;
-    this.#readers = new MessageReaders({ scheduler: options.scheduler, max: MAX_WAITING });
+    this.#readers = new MessageReaders({ scheduler: options.scheduler });
   }
 
   /** Readers that wait for a message. */
@@ -105,7 +106,10 @@ export class ChannelReading {
     const { entry, access, bufferSize } = this.#options;
     checkQuery(query, bufferSize);
     const entered = await entry.visit(name, caller);
-    const read = entered === null ? this.#firstMessages(name, query) : this.#read(entered, query);
+    const reader = caller ?? INTERNAL;
+    const read = entered === null
+      ? this.#firstMessages(name, query, reader)
+      : this.#read(entered, query, reader);
     const messages = await read;
     if (query.waitSeconds) access.assertReadable(name, caller);
     return messages;
@@ -168,21 +172,30 @@ export class ChannelReading {
     return found.users(this.#presentAfter());
   }
 
-  async #read(entered: Channel, query: MessageQuery): Promise<ChannelMessage[]> {
+  async #read(
+    entered: Channel,
+    query: MessageQuery,
+    reader: PlaceCaller,
+  ): Promise<ChannelMessage[]> {
     const { playback, bufferSize } = this.#options;
     const { since, before, limit = bufferSize } = query;
     if (before !== undefined) return await playback.readBefore(entered, before, limit);
     const missed = since === undefined ? [] : await playback.readAfter(entered, since, limit);
-    return missed.length > 0 ? missed : await this.#readers.read(entered.log, { ...query, limit });
+    if (missed.length > 0) return missed;
+    return await this.#readers.read(entered.log, { ...query, limit }, reader);
   }
 
   /** The first messages of a channel that does not exist yet, for a waiting caller. */
-  async #firstMessages(name: string, query: MessageQuery): Promise<ChannelMessage[]> {
+  async #firstMessages(
+    name: string,
+    query: MessageQuery,
+    reader: PlaceCaller,
+  ): Promise<ChannelMessage[]> {
     const { before, waitSeconds = 0, limit = this.#options.bufferSize } = query;
     if (waitSeconds === 0 || before !== undefined) return [];
     const { log, end } = this.#options.channels.awaitLog(name);
     try {
-      return await this.#readers.read(log, { ...query, since: undefined, limit });
+      return await this.#readers.read(log, { ...query, since: undefined, limit }, reader);
     } finally {
       end();
     }

@@ -12,9 +12,6 @@ import { Expiries } from "./expiries.ts";
 import { Inbox, INBOX_CAPACITY, type InboxCounts } from "./inbox.ts";
 import type { Sent } from "./inbox_store.ts";
 
-/** Most readers that wait at once. */
-const MAX_WAITING = 5000;
-
 /** What the agent is done with: entries of these ids, or all up to an id or a timestamp. */
 export type Acknowledgement =
   | { readonly ids: readonly string[] }
@@ -73,7 +70,7 @@ export class Inboxes {
 
   constructor(options: InboxesOptions) {
     this.#options = options;
-    this.#readers = new MessageReaders({ scheduler: options.scheduler, max: MAX_WAITING });
+    this.#readers = new MessageReaders({ scheduler: options.scheduler });
     this.#stopListening = options.identity.onEnded((ended) => this.#forget(ended));
     const { scheduler, log } = options;
     const inboxOf = (agent: RosterEntry) => this.#inboxOf(agent);
@@ -200,7 +197,8 @@ export class Inboxes {
     const messages = inbox.messages ?? await inbox.load();
     const limit = query.limit ?? INBOX_CAPACITY;
     // Not awaited: it may take a minute, and a suspended function stays in memory.
-    return this.#readers.read(messages, { ...query, limit }).then((found) => {
+    const caller = { principal, address: null };
+    return this.#readers.read(messages, { ...query, limit }, caller).then((found) => {
       if (found.length === 0) return [];
       const entries = inbox.withStates(found);
       if (principal.id === agent.id) inbox.reached(found.map(({ id }) => id), "read");

@@ -1,10 +1,14 @@
 import type { EarlyEnd } from "../early_end.ts";
-import { Invalid, TooMany } from "../errors.ts";
+import { Invalid } from "../errors.ts";
+import { type PlaceCaller, Places } from "../places.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Follower, Logged, LoggedMessage, MessageLog } from "./message_log.ts";
 
 /** Longest wait of a reader for a message. */
 const MAX_WAIT_SECONDS = 60;
+
+/** Most readers that may wait at once; an eighth of them is the operator's and the admins'. */
+const MAX_READERS = 6000;
 
 /** The ends of long waits are multiples of this, in milliseconds. */
 const STEP = 2000;
@@ -40,17 +44,19 @@ export function checkQuery(
 
 export interface MessageReadersOptions {
   readonly scheduler: Scheduler;
-  /** Most readers that may wait at once. */
-  readonly max: number;
+  /** The places of readers that wait; {@linkcode MAX_READERS} by default. */
+  readonly max?: number;
 }
 
 /** Reads logs for requests, and waits if there is nothing yet. */
 export class MessageReaders {
-  readonly #options: MessageReadersOptions;
+  readonly #scheduler: Scheduler;
+  readonly #places: Places;
   #waiting = 0;
 
-  constructor(options: MessageReadersOptions) {
-    this.#options = options;
+  constructor({ scheduler, max = MAX_READERS }: MessageReadersOptions) {
+    this.#scheduler = scheduler;
+    this.#places = new Places(max, { things: "readers", state: "waiting for messages" });
   }
 
   /** The number of waiting readers. */
@@ -62,23 +68,26 @@ export class MessageReaders {
    * Reads messages, oldest first: without `since` the newest, with it the first ones that came
    * after.
    *
+   * @param caller whose place a waiting reader takes
    * @throws Invalid if `since` is neither a time nor an id, TooMany if too many wait
    */
   read<Message extends LoggedMessage>(
     log: MessageLog<Message>,
     query: MessageQuery & { readonly limit: number },
+    caller: PlaceCaller,
   ): Promise<Logged<Message>[]> {
     const { since, limit, waitSeconds = 0, end } = query;
     const kept = log.read(since, limit);
     if (kept.length > 0 || waitSeconds === 0 || end?.isOver) return Promise.resolve(kept);
-    const { scheduler, max } = this.#options;
-    if (this.#waiting >= max) throw new TooMany("Too many readers wait for messages");
+    const leave = this.#places.take(caller);
     this.#waiting++;
+    const scheduler = this.#scheduler;
     const milliseconds = lengthOf(waitSeconds * 1000, scheduler.now());
     const reader = new WaitingReader<Message>();
     // Not awaited, because a suspended function stays in memory too.
     return reader.read(log, { scheduler, milliseconds, end }).then((messages) => {
       this.#waiting--;
+      leave();
       return messages.slice(0, limit);
     });
   }

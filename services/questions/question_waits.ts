@@ -1,15 +1,16 @@
 import type { EarlyEnd } from "../early_end.ts";
-import { TooMany } from "../errors.ts";
+import type { Principal } from "../identity/mod.ts";
+import { Places } from "../places.ts";
 import type { Scheduler } from "../scheduler.ts";
 
-/** Most requests that wait for an answer at once. */
-const MAX_WAITING = 5000;
+/** Most readers that may wait at once; an eighth of them is the operator's and the admins'. */
+const MAX_READERS = 6000;
 
 /** Requests that wait for the end of a question. */
 export class QuestionWaits {
   readonly #scheduler: Scheduler;
   readonly #waiting = new Map<number, Set<() => void>>();
-  #count = 0;
+  readonly #places = new Places(MAX_READERS, { things: "readers", state: "waiting for answers" });
   #isClosed = false;
 
   constructor(scheduler: Scheduler) {
@@ -19,12 +20,16 @@ export class QuestionWaits {
   /**
    * Resolves when a question has ended, when the time is over, or at an early end.
    *
+   * @param reader whose place the wait takes
    * @throws TooMany
    */
-  async wait(id: number, milliseconds: number, end: EarlyEnd): Promise<void> {
+  async wait(
+    id: number,
+    reader: Principal,
+    { milliseconds, end }: { readonly milliseconds: number; readonly end: EarlyEnd },
+  ): Promise<void> {
     if (this.#isClosed) return;
-    if (this.#count >= MAX_WAITING) throw new TooMany("Too many requests wait for answers");
-    this.#count++;
+    const leave = this.#places.take({ principal: reader, address: null });
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiting = this.#waiting.get(id) ?? new Set();
     this.#waiting.set(id, waiting.add(resolve));
@@ -32,7 +37,7 @@ export class QuestionWaits {
     end.onEnd = resolve;
     await promise;
     cancel();
-    this.#count--;
+    leave();
     waiting.delete(resolve);
     if (waiting.size === 0 && this.#waiting.get(id) === waiting) this.#waiting.delete(id);
   }

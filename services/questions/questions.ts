@@ -237,7 +237,7 @@ export class Questions {
   ): Promise<Question> {
     const question = await this.get(id, reader);
     if (question.state !== "open" || seconds === 0 || end.isOver) return question;
-    await this.#waits.wait(id, seconds * 1000, end);
+    await this.#waits.wait(id, reader, { milliseconds: seconds * 1000, end });
     return await this.get(id, reader);
   }
 

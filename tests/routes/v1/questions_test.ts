@@ -1,6 +1,8 @@
 /** Questions of agents to people, and the list of what waits for somebody. */
 import assert from "node:assert/strict";
-import type { TokenRequest } from "../../../services/identity/mod.ts";
+import { EarlyEnd } from "../../../services/early_end.ts";
+import { TooMany } from "../../../services/errors.ts";
+import { GUEST, type Principal, type TokenRequest } from "../../../services/identity/mod.ts";
 import { type TestProject, withProject } from "../../support/projects.ts";
 import { byEverybody, type TestApi, withApi } from "../../support/scenarios.ts";
 import { anAgent, BY_OPERATOR, openServices } from "../../support/services.ts";
@@ -224,6 +226,28 @@ Deno.test("of 64 answers at once one wins, and the others learn who", async () =
       assert.equal(json.error, `Question 1 is answered by ${by} already: ${answer}`);
     }
     assert.equal((await inboxOf(api)).length, 1);
+  });
+});
+
+Deno.test("an agent whose requests wait in great numbers keeps nobody else from waiting", async () => {
+  await withProject(async (test) => {
+    const { agents: { roster }, questions } = test.api.services;
+    const asked = { caller: test.caller, other: test.other };
+    for (const caller of Object.values(asked)) await ask({ ...test, caller }, { text: "Well?" });
+    const wait = (id: number, nick: keyof typeof asked) => {
+      const agent = roster.find(nick);
+      assert.ok(agent !== null);
+      const reader: Principal = { ...GUEST, kind: "agent", id: agent.id, name: nick };
+      return questions.wait(id, reader, { seconds: 60, end: new EarlyEnd() });
+    };
+    const many = Array.from({ length: 5000 }, () => wait(1, "caller"))
+      .map((one) => one.then(() => null, (error: unknown) => error));
+    const last = wait(2, "other");
+    for (const id of [1, 2]) await test.api.send({ request: `DELETE /v1/questions/${id}` });
+    assert.equal((await last).state, "withdrawn");
+    const errors = (await Promise.all(many)).filter((error) => error !== null);
+    assert.equal(errors.length, 3500);
+    assert.ok(errors.every((error) => error instanceof TooMany));
   });
 });
 

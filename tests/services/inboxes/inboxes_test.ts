@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { Forbidden, Invalid, NotFound, Unavailable } from "../../../services/errors.ts";
-import { OPERATOR } from "../../../services/identity/mod.ts";
+import { Forbidden, Invalid, NotFound, TooMany, Unavailable } from "../../../services/errors.ts";
+import { OPERATOR, type Principal } from "../../../services/identity/mod.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { aSession, aWatcher, withAttendance, type World } from "./support.ts";
 
@@ -113,6 +113,24 @@ Deno.test("a reader waits for messages, and ends with its agent", () =>
     );
     await services.agents.revoke("scout", BY_OPERATOR);
     assert.deepEqual(await ended, []);
+  }));
+
+Deno.test("an agent whose readers wait in great numbers keeps nobody else from waiting", () =>
+  withAttendance(async ({ call, inboxes, register }) => {
+    const [scout, other] = await Promise.all(
+      ["scout", "other"].map(async (nick) => await call(nick, await register(nick))),
+    );
+    assert.ok(scout !== undefined && other !== undefined);
+    const wait = (nick: string, principal: Principal) =>
+      inboxes.read(nick, { waitSeconds: 60 }, principal);
+    const waits = Array.from({ length: 5000 }, () => wait("scout", scout.principal));
+    const refused = waits.map((one) => one.then(() => null, (error: unknown) => error));
+    waits.push(wait("other", other.principal), wait("scout", OPERATOR));
+    inboxes.close();
+    assert.deepEqual(await Promise.all(waits.slice(-2)), [[], []]);
+    const errors = (await Promise.all(refused)).filter((error) => error !== null);
+    assert.equal(errors.length, 3500);
+    assert.ok(errors.every((error) => error instanceof TooMany));
   }));
 
 Deno.test("closing the inboxes ends their readers and refuses new ones", () =>
