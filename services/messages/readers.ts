@@ -54,7 +54,8 @@ export class MessageReaders {
   readonly #places: Places;
   #waiting = 0;
 
-  constructor({ scheduler, max = MAX_READERS }: MessageReadersOptions) {
+  constructor(options: MessageReadersOptions) {
+    const { scheduler, max = MAX_READERS } = options;
     this.#scheduler = scheduler;
     this.#places = new Places(max, { things: "readers", state: "waiting for messages" });
   }
