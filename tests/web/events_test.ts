@@ -60,6 +60,7 @@ Deno.test("metrics are drawn and stand in tables", async () => {
     services.metricHistory.start();
     services.clock.advance(30_000);
     const page = await admin.see("/metrics");
+    assert.match(page.text, /\d+ agents, started (just now|.* ago)/);
     assert.match(page.text, /HTTP requests 0\/s/);
     assert.match(page.text, /Memory Resident \d+ MB Heap \d+ MB/);
     assert.match(page.text, /everything is up/);

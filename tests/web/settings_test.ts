@@ -210,7 +210,7 @@ Deno.test("a person makes and revokes own tokens, and changes the password", asy
     const own = held?.id ?? "";
     const [listed] = await api.services.tokens.list(own);
     const revoke = { action: "revoke", id: listed?.id ?? "" };
-    assert.match((await person.see("/account")).text, /laptop of ann read, write/);
+    assert.match((await person.see("/account")).text, /laptop read, write/);
     const again = await person.post("/account", form);
     assert.deepEqual([again.status, /You have a token/.test(again.text)], [409, true]);
     assert.equal((await (await addPerson("bob")).post("/account", revoke)).status, 404);

@@ -1,5 +1,6 @@
 import { definePage, type View } from "../page.ts";
 import { Plot } from "../parts/plot.tsx";
+import { Time } from "../parts/time.tsx";
 import type { Visit } from "../visit.ts";
 
 /** Figures of the last two hours as plots. */
@@ -7,14 +8,14 @@ export const page = definePage({ opens: "admin", show });
 
 function show(visit: Visit): View {
   const { metricHistory: history, status } = visit.services;
-  const { agents, uptime, status: state } = status.read();
+  const { agents, started, status: state } = status.read();
   const missing = status.missing();
   const body = (
     <>
       <div class="page-head">
         <h1>Metrics</h1>
         <p class="soft">
-          {agents} {agents === 1 ? "agent" : "agents"}, up for {uptime}{" "}
+          {agents} {agents === 1 ? "agent" : "agents"}, started <Time at={started} />{" "}
           {state === "ok" && missing.length === 0
             ? <span class="badge good">everything is up</span>
             : <span class="badge bad">{missing.join(", ") || state}</span>}
