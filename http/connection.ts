@@ -26,6 +26,8 @@ export class HttpConnection {
   readonly network: string;
   /** When it began to wait for its first or next request, by the clock of its table. */
   waitsSince: number;
+  /** Called once, when no more request is being answered; null for nothing. */
+  onIdle: (() => void) | null = null;
   readonly #clock: { readonly now: number };
   readonly #onTrusted: HttpConnectionOptions["onTrusted"];
   readonly #cut = new AbortController();
@@ -79,6 +81,10 @@ export class HttpConnection {
   readonly end = (): void => {
     this.#running--;
     this.waitsSince = this.#clock.now;
+    if (!this.waits || this.onIdle === null) return;
+    const onIdle = this.onIdle;
+    this.onIdle = null;
+    onIdle();
   };
 
   /** Closes it at once. */

@@ -8,7 +8,7 @@ import { RequestTargets } from "./request_targets.ts";
 import { findServeConnection, type RequestInfo, type ServedConnection } from "./runtime.ts";
 import { dropUnreadBody, mayHaveBody } from "./unread_body.ts";
 
-/** How long running requests may take when the server stops, in milliseconds. */
+/** How long running requests may take by default when the server stops, in milliseconds. */
 const GRACE = 10_000;
 
 /**
@@ -45,6 +45,8 @@ export interface HttpServerOptions {
   /** The connections of all servers together. */
   readonly connections: HttpConnections;
   readonly log: Log;
+  /** How long running requests may take when the server stops; ten seconds by default. */
+  readonly graceMilliseconds?: number;
 }
 
 /** A port on which a server accepts connections: a {@linkcode TlsPort}, or one in clear text. */
@@ -108,14 +110,26 @@ export class HttpServer {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     await this.#port.stop();
+    const running = new Set<HttpConnection>();
     for (const [connection, served] of this.#served) {
-      if (connection.waits) connection.cut();
-      else served.shutdown().catch(() => {});
+      if (connection.waits) {
+        connection.cut();
+        continue;
+      }
+      running.add(connection);
+      connection.onIdle = () => {
+        // The runtime cannot cut it off after this.
+        running.delete(connection);
+        served.shutdown().catch(() => {});
+      };
     }
+    const { promise: late, resolve: end } = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
-      for (const connection of this.#served.keys()) connection.cut();
-    }, GRACE);
-    await Promise.allSettled([...this.#served.values()].map(({ finished }) => finished));
+      for (const connection of running) connection.cut();
+      end();
+    }, this.#options.graceMilliseconds ?? GRACE);
+    const finished = Array.from(this.#served.values(), ({ finished }) => finished);
+    await Promise.race([Promise.allSettled(finished), late]);
     clearTimeout(timer);
     await this.#port.close?.();
   }

@@ -40,7 +40,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     ? await openExternal(stores, started)
     : await openEmbedded(options, stores, started);
   const services = await startServices(options, stores, irc, started);
-  const { inboxes, llm, bots, bridge, eventLog } = services;
+  const { inboxes, questions, llm, bots, bridge, eventLog } = services;
 
   const running = started.move();
   return {
@@ -61,6 +61,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     quiesce: async () => {
       irc.keepChannels();
       inboxes.close();
+      questions.endWaits();
       await bots?.close();
       await llm.gateway.close();
       await bridge?.stop();

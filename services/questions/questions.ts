@@ -309,10 +309,15 @@ export class Questions {
     await this.#notices.idle();
   }
 
+  /** Ends every wait, and refuses none: later ones end at once. */
+  endWaits(): void {
+    this.#waits.close();
+  }
+
   /** Ends every wait, and the deadlines until the next start. */
   async close(): Promise<void> {
     this.#stopListening();
-    this.#waits.close();
+    this.endWaits();
     await this.#deadlines.close();
     await this.#endings.settled();
     await this.#notices.close();

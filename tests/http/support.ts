@@ -2,7 +2,7 @@ import { HttpConnections, type HttpHandler, HttpServer } from "../../http/mod.ts
 import { silentLog } from "../../services/log.ts";
 
 /** Starts an HTTP server on a free port of this machine. */
-export function startHttpServer(handler: HttpHandler) {
+export function startHttpServer(handler: HttpHandler, graceMilliseconds?: number) {
   const connections = new HttpConnections({
     limits: {
       total: 100,
@@ -20,11 +20,13 @@ export function startHttpServer(handler: HttpHandler) {
     certificate: null,
     connections,
     log: silentLog,
+    ...graceMilliseconds === undefined ? {} : { graceMilliseconds },
   });
   const { hostname, port } = server.address;
   return {
     hostname,
     port,
+    stop: () => server.stop(),
     async [Symbol.asyncDispose]() {
       await server.stop();
     },
