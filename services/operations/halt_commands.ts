@@ -63,6 +63,8 @@ export class HaltCommands {
     }
     const caller = callerOnIrc(account);
     const { agents, types, reason } = readArguments(rest);
+    // Who forgets an @ means one agent, and must not resume all of them.
+    if (verb === "resume" && reason !== null) return this.#reply(command, usageOf(verb));
     try {
       const request = haltSchema.parse({ agents, types, reason });
       if (verb === "halt") await halts.halt(request, caller);
@@ -70,12 +72,13 @@ export class HaltCommands {
     } catch (error) {
       if (error instanceof ServiceError) return this.#reply(command, error.message);
       if (!isRefusedBySchema(error)) throw error;
-      this.#reply(
-        command,
-        `Usage: !${verb} [@agent or @type …]${verb === "halt" ? " [reason]" : ""}`,
-      );
+      this.#reply(command, usageOf(verb));
     }
   }
+}
+
+function usageOf(verb: string): string {
+  return `Usage: !${verb} [@agent or @type …]${verb === "halt" ? " [reason]" : ""}`;
 }
 
 /** What follows the command: names, each with an `@`, and then the reason. */

@@ -162,5 +162,8 @@ Deno.test("!halt and !resume of an admin work on IRC; of nobody else, whatever t
     // The refusal may come after the answer to the first PING.
     const answers = [...await root.ask("PRIVMSG #c :!halt @nobody"), ...await root.ask()];
     assert.match(answers.join("\n"), /no agent "nobody"/);
+    const forgotten = [...await root.ask("PRIVMSG #c :!resume planner"), ...await root.ask()];
+    assert.match(forgotten.join("\n"), /Usage: !resume \[@agent or @type …\]/);
+    assert.equal(halts.read().agents_halted, 1);
   });
 });
