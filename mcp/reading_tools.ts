@@ -137,7 +137,8 @@ async function readInbox(
 ): Promise<ToolOutput> {
   const { principal } = context.caller;
   const read = (query: MessageQuery) => services.inboxes.read(agent, query, principal);
-  const query = { limit, waitSeconds, since: await messageId(since, () => read({})) };
+  const peek = () => services.inboxes.read(agent, { peeks: true }, principal);
+  const query = { limit, waitSeconds, since: await messageId(since, peek) };
   const line = (message: ReturnType<typeof showAddressed>) =>
     messageLine(placeOf(message), message);
   const found = (await readWaiting(waits, context, query, read)).map(showAddressed);

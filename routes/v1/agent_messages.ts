@@ -233,10 +233,11 @@ export function agentMessageRoutes(
     const { nick } = context.req.valid("param");
     const { since, limit, wait_seconds: waitSeconds = 0 } = context.req.valid("query");
     const principal = context.get("principal");
+    const peeks = context.req.method === "HEAD";
     const views = waits.run(
       principal,
       context.req.raw.signal,
-      (end) => inboxes.read(nick, { since, limit, waitSeconds, end }, principal),
+      (end) => inboxes.read(nick, { since, limit, waitSeconds, end, peeks }, principal),
     ).then((messages) => messages.map(viewOf));
     return hold(context, views);
   }).openapi(sendMessage, async (context) => {

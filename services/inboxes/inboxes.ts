@@ -31,6 +31,12 @@ export function acknowledgementOf(
   throw new Invalid('Give either "ids" or "up_to"');
 }
 
+/** Selects the entries for a reader. */
+export interface InboxQuery extends MessageQuery {
+  /** The agent does not see the entries, so they keep their states. */
+  readonly peeks?: boolean;
+}
+
 /** The result of an acknowledgement. */
 export interface AcknowledgedEntries {
   readonly acknowledged: number;
@@ -190,7 +196,7 @@ export class Inboxes {
    * @throws NotFound if there is no such agent or it is revoked, Forbidden, Invalid, TooMany,
    * Unavailable once it is closed
    */
-  async read(nick: string, query: MessageQuery, principal: Principal): Promise<Addressed[]> {
+  async read(nick: string, query: InboxQuery, principal: Principal): Promise<Addressed[]> {
     const agent = this.#agentOf(nick, principal);
     checkQuery(query, INBOX_CAPACITY);
     const inbox = this.#open(agent);
@@ -201,7 +207,9 @@ export class Inboxes {
     return this.#readers.read(messages, { ...query, limit }, caller).then((found) => {
       if (found.length === 0) return [];
       const entries = inbox.withStates(found);
-      if (principal.id === agent.id) inbox.reached(found.map(({ id }) => id), "read");
+      if (principal.id === agent.id && query.peeks !== true) {
+        inbox.reached(found.map(({ id }) => id), "read");
+      }
       return entries;
     });
   }

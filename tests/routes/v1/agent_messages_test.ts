@@ -135,6 +135,8 @@ Deno.test("POST /v1/agents/{nick}/messages/acknowledge removes entries, for the 
     assert.deepEqual(await api.answer(request, { up_to: "id-two" }), first);
     const left = await api.answer(MESSAGES) as { text: string }[];
     assert.deepEqual(left.map(({ text }) => text), ["three"]);
+    const head = await api.send({ who: "passphrase", request: MESSAGES.replace("GET", "HEAD") });
+    assert.equal(head.status, 200);
     assert.deepEqual(await api.answer("GET /v1/agents/caller/summary"), {
       nick: "caller",
       total: 1,
