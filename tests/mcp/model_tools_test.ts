@@ -310,6 +310,8 @@ Deno.test("read_inbox shows the agent's messages and the cursor of the next read
   assert.equal(next.structuredContent?.next_since, "E1");
   const { nick, query } = fixture.inboxQueries.at(-1) ?? {};
   assert.deepEqual([nick, query?.since, query?.waitSeconds, query?.limit], ["reader", "i2", 5, 20]);
+  // To find the envelope, it looked at entries that the agent does not see.
+  assert.deepEqual(fixture.inboxQueries.at(-2)?.query, { peeks: true });
 });
 
 for (const who of ["operator", "admin", "auditor"] as const) {
