@@ -2,6 +2,7 @@ import { isOverseer, type Principal, roomFor } from "../services/identity/mod.ts
 import { AcceptFailures } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { HttpStats } from "../services/metrics/mod.ts";
+import { holderOf, shareOfOne } from "../services/places.ts";
 import { HttpConnection } from "./connection.ts";
 
 /** The share of connections that may be TLS handshakes, and its minimum. */
@@ -40,10 +41,10 @@ export interface HttpConnectionsOptions {
  *
  * A connection is a stranger until one of its requests has shown a valid credential. At the limit,
  * the oldest stranger on the port with the most strangers makes room for a new connection, which
- * may be about to authenticate. Authenticated connections are never closed for this, up to seven
- * eighths of all; beyond that only those of the operator and of admins. So a crowd of strangers
- * displaces only itself, a burst on one port does not displace newcomers on another, and the operator
- * always comes in.
+ * may be about to authenticate. Authenticated connections are never closed for this, up to a quarter
+ * of all for one caller and seven eighths for all callers; beyond that only those of the operator and
+ * of admins. So a crowd of strangers displaces only itself, a burst on one port does not displace
+ * newcomers on another, and the operator always comes in.
  */
 export class HttpConnections {
   /** Counts the servers' failures to accept. */
@@ -53,8 +54,10 @@ export class HttpConnections {
 
   readonly #isExempt: (address: string) => boolean;
   readonly #open = new Set<HttpConnection>();
-  /** Those that are kept though they belong neither to the operator nor to an admin. */
-  readonly #keptOfOthers = new Set<HttpConnection>();
+  /** Those that are kept though they belong neither to the operator nor to an admin: whose. */
+  readonly #keptOfOthers = new Map<HttpConnection, string>();
+  /** How many of them each caller has. */
+  readonly #keptBy = new Map<string, number>();
   /** The strangers, the oldest first, by port and by network. */
   readonly #strangersAt = new Map<number, Set<HttpConnection>>();
   readonly #strangersOf = new Map<string, Set<HttpConnection>>();
@@ -121,6 +124,8 @@ export class HttpConnections {
   /** Records that a connection is closed. */
   leave(connection: HttpConnection): void {
     if (!this.#open.delete(connection)) return;
+    const holder = this.#keptOfOthers.get(connection);
+    if (holder !== undefined) this.#countKept(holder, -1);
     this.#keptOfOthers.delete(connection);
     this.#forgetStranger(connection);
     if (this.#open.size > 0) return;
@@ -169,12 +174,22 @@ export class HttpConnections {
   /** Keeps an authenticated connection, as far as there is room. */
   readonly #keep = (connection: HttpConnection, principal: Principal): boolean => {
     if (!isOverseer(principal)) {
-      if (this.#keptOfOthers.size >= roomFor(principal, this.#limits.total)) return false;
-      this.#keptOfOthers.add(connection);
+      const { total } = this.#limits;
+      const holder = holderOf({ principal, address: connection.address }) ?? "";
+      if (this.#keptOfOthers.size >= roomFor(principal, total)) return false;
+      if ((this.#keptBy.get(holder) ?? 0) >= shareOfOne(total)) return false;
+      this.#keptOfOthers.set(connection, holder);
+      this.#countKept(holder, 1);
     }
     this.#forgetStranger(connection);
     return true;
   };
+
+  #countKept(holder: string, change: 1 | -1): void {
+    const count = (this.#keptBy.get(holder) ?? 0) + change;
+    if (count === 0) this.#keptBy.delete(holder);
+    else this.#keptBy.set(holder, count);
+  }
 
   readonly #forgetStranger = (connection: HttpConnection): void => {
     removeFrom(this.#strangersAt, connection.port, connection);

@@ -18,6 +18,11 @@ export interface PlaceWords {
   readonly retrySeconds?: number;
 }
 
+/** How many of so many places one caller may take. */
+export function shareOfOne(places: number): number {
+  return Math.max(1, Math.floor(places * CALLER_SHARE));
+}
+
 /**
  * The places of things that callers hold for a while, such as open event streams. No caller takes
  * more than a quarter of them, and all guests together no more than half. An eighth is reserved for
@@ -39,7 +44,7 @@ export class Places {
   constructor(max: number, words: PlaceWords) {
     this.#words = words;
     this.#max = max;
-    this.#maxPerCaller = Math.max(1, Math.floor(max * CALLER_SHARE));
+    this.#maxPerCaller = shareOfOne(max);
     this.#maxOfGuests = Math.max(1, Math.floor(max * GUEST_SHARE));
   }
 
@@ -55,7 +60,7 @@ export class Places {
    * @throws TooMany
    */
   take(caller: PlaceCaller): () => void {
-    const key = keyOf(caller);
+    const key = holderOf(caller);
     this.#require(key, caller.principal);
     this.#count(key, caller.principal, 1);
     let isHeld = true;
@@ -107,7 +112,7 @@ export class Places {
  * Whose places count together: those of an account, of a project's tokens, or of guests with one
  * address. Null for the operator.
  */
-function keyOf({ principal, address }: PlaceCaller): string | null {
+export function holderOf({ principal, address }: PlaceCaller): string | null {
   switch (principal.kind) {
     case "operator":
       return null;

@@ -11,7 +11,9 @@ const LIMITS = {
   idleMilliseconds: 60_000,
 } as const;
 
-const AGENT: Principal = { ...GUEST, kind: "agent", id: "1", name: "scout" };
+function agent(number: number): Principal {
+  return { ...GUEST, kind: "agent", id: String(number), name: `scout${number}` };
+}
 
 /** A table whose connections all leave at the end of a test. */
 class Table implements Disposable {
@@ -74,7 +76,7 @@ Deno.test("a burst of strangers on one port spares new connections on another", 
 Deno.test("a connection with a credential counts for no address and makes room for nobody", () => {
   using table = new Table();
   const trusted = [table.enter("192.0.2.1"), table.enter("192.0.2.1")];
-  for (const connection of trusted) connection.trust(AGENT);
+  for (const [index, connection] of trusted.entries()) connection.trust(agent(index));
   const strangers = [table.enter("192.0.2.1"), table.enter("192.0.2.1"), table.enter("192.0.2.3")];
   assert.deepEqual(areCut(trusted), [false, false]);
   assert.deepEqual(areCut(strangers), [true, false, false]);
@@ -83,15 +85,32 @@ Deno.test("a connection with a credential counts for no address and makes room f
 Deno.test("agents and people cannot fill the connections, so that the operator comes in", () => {
   using table = new Table();
   const others = Array.from({ length: LIMITS.total }, () => table.enter("127.0.0.1"));
-  for (const connection of others) connection.trust(AGENT);
+  for (const [index, connection] of others.entries()) connection.trust(agent(index));
   const operator = table.enter("192.0.2.1");
   assert.deepEqual(areCut(others), [false, false, false, true]);
   operator.trust(OPERATOR);
   assert.equal(table.connections.enter("192.0.2.2", 8080), null);
   others.slice(0, 1).forEach((connection) => table.connections.leave(connection));
   const next = table.enter("127.0.0.1");
-  next.trust(AGENT);
+  next.trust(agent(LIMITS.total));
   assert.equal(table.connections.enter("192.0.2.2", 8080), null, "it is kept in the free place");
+});
+
+Deno.test("one agent keeps a quarter of the connections, and no more", () => {
+  using table = new Table();
+  table.connections.reconfigure({ ...LIMITS, total: 8 });
+  const many = Array.from({ length: 8 }, () => table.enter("127.0.0.1"));
+  for (const connection of many) connection.trust(agent(1));
+  const other = table.enter("127.0.0.1");
+  assert.deepEqual(areCut(many), [false, false, true, false, false, false, false, false]);
+  other.trust(agent(2));
+  for (let count = 0; count < 8; count++) table.enter("127.0.0.1");
+  assert.equal(areCut([other, ...many]).filter((isCut) => !isCut).length, 3);
+  for (const connection of many) table.connections.leave(connection);
+  const next = table.enter("127.0.0.1");
+  next.trust(agent(1));
+  for (let count = 0; count < 8; count++) table.enter("127.0.0.1");
+  assert.equal(next.signal.aborted, false, "its places are free again");
 });
 
 Deno.test("nobody is admitted when every connection is the operator's", () => {
@@ -104,7 +123,7 @@ Deno.test("nobody is admitted when every connection is the operator's", () => {
 Deno.test("lower bounds close strangers, the oldest first, and spare the others", () => {
   using table = new Table();
   const all = Array.from({ length: 4 }, () => table.enter("127.0.0.1"));
-  all[0]?.trust(AGENT);
+  all[0]?.trust(agent(0));
   table.connections.reconfigure({ ...LIMITS, total: 2 });
   assert.deepEqual(areCut(all), [false, true, true, false]);
   table.connections.reconfigure({ ...LIMITS, total: 0 });
