@@ -14,7 +14,7 @@ export interface CoordinationServices {
   readonly agents: Pick<Agents, "register" | "counts"> & {
     readonly halts: Pick<Halts, "requireGoing">;
   };
-  readonly inboxes: Pick<Inboxes, "read" | "reaches" | "acknowledge">;
+  readonly inboxes: Pick<Inboxes, "read" | "seen" | "reaches" | "acknowledge">;
   readonly directMessages: Pick<DirectMessages, "send" | "fate">;
   /** Absent: there are no tools for questions and needs. */
   readonly questions?: Questions;

@@ -136,13 +136,15 @@ async function readInbox(
   context: ToolContext,
 ): Promise<ToolOutput> {
   const { principal } = context.caller;
-  const read = (query: MessageQuery) => services.inboxes.read(agent, query, principal);
-  const peek = () => services.inboxes.read(agent, { peeks: true }, principal);
-  const query = { limit, waitSeconds, since: await messageId(since, peek) };
+  // An answer may have no room for all of them.
+  const peek = (query: MessageQuery) =>
+    services.inboxes.read(agent, { ...query, peeks: true }, principal);
+  const query = { limit, waitSeconds, since: await messageId(since, () => peek({})) };
   const line = (message: ReturnType<typeof showAddressed>) =>
     messageLine(placeOf(message), message);
-  const found = (await readWaiting(waits, context, query, read)).map(showAddressed);
+  const found = (await readWaiting(waits, context, query, peek)).map(showAddressed);
   const { messages, rest } = fitMessages(found, { maxCharacters, keepsNewest: false, line });
+  if (messages.length > 0) services.inboxes.seen(agent, messages.map(({ id }) => id), principal);
   return {
     text: [`# inbox: ${agent} (last ${messages.length})`, ...messages.map(line)].join("\n"),
     ...shownTwice({ agent, messages, next_since: nextSince(messages, since), ...rest }),

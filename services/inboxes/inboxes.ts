@@ -215,6 +215,16 @@ export class Inboxes {
   }
 
   /**
+   * Notes that a reader has seen entries at which it peeked: they are read if it is their agent.
+   *
+   * @throws NotFound if there is no such agent or it is revoked, Forbidden
+   */
+  seen(nick: string, ids: readonly string[], principal: Principal): void {
+    const agent = this.#agentOf(nick, principal);
+    if (principal.id === agent.id) this.#inboxOf(agent).reached(ids, "read");
+  }
+
+  /**
    * Removes entries that an agent is done with. Resolves when that is on disk: no later read returns
    * them. An entry that is acknowledged already counts as known.
    *

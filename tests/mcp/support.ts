@@ -141,6 +141,8 @@ export interface Fixture {
   readonly registered: { input: unknown; caller: Caller }[];
   /** What was read of which inbox, and by whom. */
   readonly inboxQueries: { nick: string; query: MessageQuery; principal: Principal }[];
+  /** What an inbox was told that its agent has seen. */
+  readonly inboxSeen: string[][];
   /** What every inbox holds. */
   readonly inbox: Addressed[];
   readonly directs: { to: string; text: string; caller: Caller }[];
@@ -171,6 +173,7 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
     logged: [],
     addresses: [],
     inboxQueries: [],
+    inboxSeen: [],
     inbox: [],
     directs: [],
   };
@@ -222,7 +225,7 @@ function servicesFor(
   records: Records,
   identity: McpServices["identity"],
 ): McpServices {
-  const { inbox, inboxQueries, directs, registered, logged } = records;
+  const { inbox, inboxQueries, inboxSeen, directs, registered, logged } = records;
   return {
     scheduler: records.scheduler,
     config: configSchema.parse(options.config ?? {}),
@@ -251,6 +254,7 @@ function servicesFor(
         const after = inbox.findIndex(({ id }) => id === query.since) + 1;
         return Promise.resolve(inbox.slice(after).slice(-(query.limit ?? 200)));
       },
+      seen: (_nick, ids) => void inboxSeen.push([...ids]),
       acknowledge: () => Promise.resolve({ acknowledged: 1, unknown: ["x"], left: 0 }),
     },
     directMessages: {
