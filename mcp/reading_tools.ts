@@ -136,7 +136,7 @@ async function readInbox(
   context: ToolContext,
 ): Promise<ToolOutput> {
   const { principal } = context.caller;
-  // An answer may have no room for all of them.
+  // An answer may have no room for all entries. Those that it shows are read, and no others.
   const peek = (query: MessageQuery) =>
     services.inboxes.read(agent, { ...query, peeks: true }, principal);
   const query = { limit, waitSeconds, since: await messageId(since, () => peek({})) };

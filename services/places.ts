@@ -48,6 +48,11 @@ export class Places {
     this.#maxOfGuests = Math.max(1, Math.floor(max * GUEST_SHARE));
   }
 
+  /** The number of places that are taken. */
+  get taken(): number {
+    return this.#taken;
+  }
+
   /** The number of callers with a place, without the operator. */
   get callers(): number {
     return this.#takenBy.size;

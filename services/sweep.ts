@@ -1,7 +1,7 @@
 /**
- * Runs a task that does everything there is to do, once at a time. A start during a run is followed
- * by another run, however late it comes: what was there before a start is always seen by a run after
- * it.
+ * Runs a task that does everything there is to do, one run at a time. A start during a run leads to
+ * another run, even if it comes at the very end. So the task always sees what was there before the
+ * last start.
  */
 export class Sweep {
   readonly #task: () => Promise<void>;
@@ -31,8 +31,7 @@ export class Sweep {
         await this.#task();
       }
     } finally {
-      // In the step that found nothing asked: a callback of the promise would come later, and a
-      // start before it would be lost.
+      // At once: a callback of the promise would run later, and a start in between would be lost.
       this.#running = null;
     }
   }

@@ -52,17 +52,16 @@ export interface MessageReadersOptions {
 export class MessageReaders {
   readonly #scheduler: Scheduler;
   readonly #places: Places;
-  #waiting = 0;
 
   constructor(options: MessageReadersOptions) {
     const { scheduler, max = MAX_READERS } = options;
     this.#scheduler = scheduler;
-    this.#places = new Places(max, { things: "readers", state: "waiting for messages" });
+    this.#places = new Places(max, { things: "requests", state: "waiting for messages" });
   }
 
   /** The number of waiting readers. */
   get waiting(): number {
-    return this.#waiting;
+    return this.#places.taken;
   }
 
   /**
@@ -81,13 +80,11 @@ export class MessageReaders {
     const kept = log.read(since, limit);
     if (kept.length > 0 || waitSeconds === 0 || end?.isOver) return Promise.resolve(kept);
     const leave = this.#places.take(caller);
-    this.#waiting++;
     const scheduler = this.#scheduler;
     const milliseconds = lengthOf(waitSeconds * 1000, scheduler.now());
     const reader = new WaitingReader<Message>();
     // Not awaited, because a suspended function stays in memory too.
     return reader.read(log, { scheduler, milliseconds, end }).then((messages) => {
-      this.#waiting--;
       leave();
       return messages.slice(0, limit);
     });

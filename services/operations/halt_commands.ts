@@ -63,7 +63,7 @@ export class HaltCommands {
     }
     const caller = callerOnIrc(account);
     const { agents, types, reason } = readArguments(rest);
-    // Who forgets an @ means one agent, and must not resume all of them.
+    // An admin that forgets the @ means one agent: this must not resume all of them.
     if (verb === "resume" && reason !== null) return this.#reply(command, usageOf(verb));
     try {
       const request = haltSchema.parse({ agents, types, reason });

@@ -10,7 +10,7 @@ const MAX_READERS = 6000;
 export class QuestionWaits {
   readonly #scheduler: Scheduler;
   readonly #waiting = new Map<number, Set<() => void>>();
-  readonly #places = new Places(MAX_READERS, { things: "readers", state: "waiting for answers" });
+  readonly #places = new Places(MAX_READERS, { things: "requests", state: "waiting for answers" });
   #isClosed = false;
 
   constructor(scheduler: Scheduler) {

@@ -39,7 +39,7 @@ async function show(visit: Visit): Promise<View> {
             {" "}
             It ends when you revoke it.
           </p>
-          <TokenList visit={visit} tokens={tokens.toReversed()} to="/account" areOwn />
+          <TokenList visit={visit} tokens={tokens.toReversed()} to="/account" ofOne />
         </section>
         <div>
           <NewToken visit={visit} />

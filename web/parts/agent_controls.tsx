@@ -33,7 +33,7 @@ export function AgentControls({ visit, agent, tokens }: {
       {!agent.revoked && (
         <section aria-labelledby="tokens">
           <h2 id="tokens">Tokens</h2>
-          <TokenList visit={visit} tokens={tokens} />
+          <TokenList visit={visit} tokens={tokens} ofOne />
           <a class="button" href={`/settings/tokens?owner=${encodeURIComponent(agent.nick)}`}>
             Make a token
           </a>

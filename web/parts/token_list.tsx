@@ -5,13 +5,13 @@ import { Empty } from "./lists.tsx";
 import { Time } from "./time.tsx";
 
 /** Tokens, each with the form that revokes it. */
-export function TokenList({ visit, tokens, to = "/settings/tokens", areOwn = false }: {
+export function TokenList({ visit, tokens, to = "/settings/tokens", ofOne = false }: {
   readonly visit: Visit;
   /** The page that revokes them. */
   readonly to?: string;
   readonly tokens: readonly Token[];
-  /** Whether all of them are the visitor's, whose name they then do not repeat. */
-  readonly areOwn?: boolean;
+  /** Whether all belong to the account that the page is about, so that they need not name it. */
+  readonly ofOne?: boolean;
 }) {
   if (tokens.length === 0) {
     return (
@@ -26,7 +26,7 @@ export function TokenList({ visit, tokens, to = "/settings/tokens", areOwn = fal
       {tokens.map(({ id, name, owner, project, scopes, created_at, expires_at, last_used }) => (
         <li class="token">
           <div>
-            <b>{name}</b> {owner !== null && !areOwn && <>of {owner}</>}
+            <b>{name}</b> {owner !== null && !ofOne && <>of {owner}</>}
             {project !== null && <>for the project {project}</>}
             <div class="soft small">
               {scopes.join(", ")} · made <Time at={created_at} /> ·{" "}

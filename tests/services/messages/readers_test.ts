@@ -59,11 +59,11 @@ Deno.test("the waiting readers of one caller leave room for others, until they e
     others.push(wait(caller, end));
   };
   admit(greedy);
-  refused(greedy, /^You have 2 readers waiting for messages, the most for one caller/);
+  refused(greedy, /^You have 2 requests waiting for messages, the most for one caller/);
   for (const id of ["a", "a", "b", "b", "c"]) admit(agent(id));
-  refused(agent("d"), /^Too many readers are waiting for messages on this server/);
+  refused(agent("d"), /^Too many requests are waiting for messages on this server/);
   admit(BY_OPERATOR);
-  refused(BY_OPERATOR, /^Too many readers/);
+  refused(BY_OPERATOR, /^Too many requests/);
   end.end();
   await first;
   admit(greedy);

@@ -76,7 +76,7 @@ export const halt: Scene = async (team, _, round) => {
   if (team.network === null) assert.deepEqual(said, [], "A halted agent was heard");
 };
 
-/** How long somebody rests whom warden then lets say twenty lines at once, in milliseconds. */
+/** After a rest of so many milliseconds, warden lets anybody say twenty lines at once. */
 const REST_MS = 4000;
 
 /** What bots note about what was said; everything else in the event log would be an act. */
@@ -84,7 +84,7 @@ const NOTED = new Set(["bot.incident", "bot.alarm", "audit.throttled"]);
 
 /** Fifty texts by which attackers want bots to act; none of them says so much that it is a flood. */
 export const injections: Scene = async (team, _, round) => {
-  // Warden judges speed, whatever the text: somebody that spoke a moment ago would be too fast.
+  // Warden judges speed, too, and some of them spoke a moment ago.
   await new Promise((resolve) => setTimeout(resolve, REST_MS));
   const sight = await team.now();
   const attackers = [...team.onIrc.slice(0, 4).map(({ irc }) => irc), team.ann];
