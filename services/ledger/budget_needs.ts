@@ -39,7 +39,7 @@ export class BudgetNeeds implements NeedSource {
       since,
       until: endsAt,
       project: budget.scope === "project" ? name : null,
-      link: "/settings",
+      link: "/settings/usage#budgets",
     };
   }
 }

@@ -296,6 +296,7 @@ Deno.test("a budget warns at its share, and then stops calls until its period en
         { kind: "operator", id: null } as never,
         { limit: 10, offset: 0 },
       );
+      for (const { link } of needs) assert.equal(link, "/settings/usage#budgets");
       return needs.map(({ id, why, isYours }) => [id, why, isYours]);
     };
     assert.deepEqual([await call(api), await call(api), await needs()], [200, 200, []]);
