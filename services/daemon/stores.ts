@@ -2,7 +2,7 @@ import { SPEAKER_TAG } from "../bridge/mod.ts";
 import { forgetStoredInboxes } from "../inboxes/mod.ts";
 import type { Config } from "../config/mod.ts";
 import { DataFolder } from "../config/mod.ts";
-import { Database } from "../database/mod.ts";
+import { type Database, openSqlite } from "../database/mod.ts";
 import { type EventServices, openEvents } from "../events/mod.ts";
 import { HistoryArchive, type Retention } from "../irc_server/history/mod.ts";
 import { type IdentityServices, openIdentity, openKeyFile } from "../identity/mod.ts";
@@ -48,7 +48,7 @@ export async function openStores(
     openKeyFile(folder.file("event_key")),
     openKeyFile(folder.file("cloak_key")),
   ]);
-  const database = new Database(folder.file("muster.db"), { journalKey, thread });
+  const database = openSqlite(folder.file("muster.db"), { journalKey, thread });
   started.defer(() => database.close());
   const events = await openEvents({
     database,

@@ -1,14 +1,9 @@
-import { type Compilable, Kysely } from "kysely";
-import { DatabaseSync } from "node:sqlite";
+import type { Compilable, Kysely } from "kysely";
 import { Unavailable } from "../errors.ts";
-import { configureConnection } from "./connection.ts";
-import { readingDialect } from "./dialect.ts";
-import type { JournalKey, NewEvent, Trim } from "./journal.ts";
-import { migrate } from "./migrate.ts";
-import type { OpenRequest, SqlValue, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
-import { type PartPort, type PartThread, SharedThread } from "../threads/mod.ts";
+import type { NewEvent, Trim } from "./journal.ts";
+import type { Outcome, SqlValue, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
 import type { Tables } from "./schema.ts";
-import { writerPart } from "./writer.ts";
+import type { Store, StoreWriter } from "./store.ts";
 
 /** Most transactions that wait for the writer; one more is refused. */
 const MAX_PENDING = 10_000;
@@ -39,20 +34,8 @@ export interface Change {
   readonly events?: readonly NewEvent[];
 }
 
-/** What a committed transaction did. */
-export interface Committed {
-  /** The number of rows that each statement changed. */
-  readonly changes: readonly number[];
-  /** The sequence number of each event. */
-  readonly sequence: readonly number[];
-}
-
-export interface DatabaseOptions {
-  /** The key that seals the event log; without one its rows are chained and not sealed. */
-  readonly journalKey?: JournalKey;
-  /** The thread that writes; the calling one, if absent. */
-  readonly thread?: PartThread<"database">;
-}
+/** What a committed transaction did; see {@linkcode Outcome}. */
+export type Committed = Pick<Outcome, "changes" | "sequence">;
 
 /**
  * Rows held in memory, for code that cannot wait for a read. The statements that change these rows
@@ -63,12 +46,9 @@ export interface Directory {
   load(): Promise<void>;
 }
 
-/** What the writer takes; `null` closes it. */
-type WriterMessage = OpenRequest | WriteRequest[] | null;
-
 interface Pending {
   readonly statements: readonly Statement[];
-  resolve(committed: Committed & { readonly trimmed: number }): void;
+  resolve(outcome: Outcome): void;
   reject(error: Error): void;
 }
 
@@ -93,16 +73,11 @@ export function statement(
 }
 
 /**
- * The app database: a SQLite file that the main thread reads and one worker writes. Only the caller
- * of a write waits for the disk. An acknowledged write is on disk.
+ * The app database, in a {@linkcode Store}. Only the caller of a write waits for the disk. An
+ * acknowledged write is on disk.
  */
 export class Database {
-  /** Builds queries of every kind and executes those that read. */
-  readonly tables: Kysely<Tables>;
-
-  readonly #path: string;
-  readonly #journalKey: JournalKey | null;
-  readonly #reading: DatabaseSync;
+  readonly #store: Store;
   readonly #appendListeners = new Set<(newest: number) => void>();
   readonly #directories = new Set<Directory>();
   readonly #pending = new Map<number, Pending>();
@@ -110,8 +85,7 @@ export class Database {
   #queue: WriteRequest[] = [];
   /** How many transactions the writer has not answered yet. */
   #running = 0;
-  #writer: PartPort<WriterMessage> | null = null;
-  readonly #thread: PartThread<"database">;
+  #writer: StoreWriter | null = null;
   #nextId = 1;
   #trouble: string | null = null;
   /**
@@ -120,22 +94,14 @@ export class Database {
    */
   #directoriesStale = false;
   #closed = false;
-  #onWriterClosed: (() => void) | null = null;
 
-  /**
-   * Opens the database and migrates it to the current schema.
-   *
-   * @throws DatabaseError if the file is not a database or belongs to a newer version
-   */
-  constructor(path: string, options: DatabaseOptions = {}) {
-    migrate(path);
-    this.#path = path;
-    this.#journalKey = options.journalKey ?? null;
-    this.#thread = options.thread ?? new SharedThread({ database: writerPart });
-    this.#reading = new DatabaseSync(path);
-    configureConnection(this.#reading);
-    this.#reading.exec("PRAGMA query_only = ON");
-    this.tables = new Kysely<Tables>({ dialect: readingDialect(this.#reading) });
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Builds queries of every kind and executes those that read. */
+  get tables(): Kysely<Tables> {
+    return this.#store.tables;
   }
 
   /** Why the last write failed because storage ran out, or null while all is well. */
@@ -190,36 +156,25 @@ export class Database {
   async probe(): Promise<void> {
     if (this.#trouble === null) return;
     await this.#reloadDirectories();
-    await this.commit({
-      statements: [{
-        sql: `INSERT INTO settings (key, value) VALUES ('storage_probe', ?)
-              ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
-        parameters: [String(this.#nextId)],
-        mustChange: true,
-      }],
-    }).catch(() => {});
+    const value = String(this.#nextId);
+    const probe = this.tables.insertInto("settings").values({ key: "storage_probe", value })
+      .onConflict((conflict) => conflict.column("key").doUpdateSet({ value }));
+    await this.commit({ statements: [statement(probe, { mustChange: true })] }).catch(() => {});
   }
 
-  /** Finishes the pending writes and closes the file. */
+  /** Finishes the pending writes and closes the store. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    const writer = this.#writer;
-    if (writer !== null) {
-      await new Promise<void>((resolve) => {
-        this.#onWriterClosed = resolve;
-        if (this.#queue.length > 0) writer.post(this.#queue);
-        this.#queue = [];
-        writer.post(null);
-      });
-      writer.end();
-    }
-    this.#reading.close();
+    if (this.#queue.length > 0) this.#writer?.write(this.#queue);
+    this.#queue = [];
+    await this.#writer?.close();
+    await this.#store.close();
   }
 
   #write(
     request: Omit<WriteRequest, "id" | "statements"> & Required<Pick<Change, "statements">>,
-  ): Promise<Committed & { readonly trimmed: number }> {
+  ): Promise<Outcome> {
     if (this.#closed || this.#pending.size >= MAX_PENDING) {
       return Promise.reject(new Unavailable("The database takes no writes at the moment"));
     }
@@ -243,30 +198,28 @@ export class Database {
     if (this.#running > 0 || this.#queue.length === 0) return;
     const group = this.#queue.splice(0, MAX_GROUP);
     this.#running = group.length;
-    this.#openWriter().post(group);
+    this.#openWriter().write(group);
   }
 
-  #openWriter(): PartPort<WriterMessage> {
-    if (this.#writer !== null) return this.#writer;
-    const writer = this.#thread.open<WriterMessage, WriteResponse | null>("database", {
-      onMessage: (response) => {
-        if (response === null) return this.#onWriterClosed?.();
+  #openWriter(): StoreWriter {
+    return this.#writer ??= this.#store.openWriter({
+      onResponse: (response) => {
         this.#running--;
         this.#advance();
         this.#settle(response);
       },
-      onError: (reason) => this.#fail(reason),
+      onBroken: (reason) => this.#fail(reason),
     });
-    writer.post({ path: this.#path, key: this.#journalKey });
-    this.#writer = writer;
-    return writer;
   }
 
   #settle(response: WriteResponse): void {
     const pending = this.#pending.get(response.id);
     this.#pending.delete(response.id);
     if (response.kind === "failed" && response.storage) this.#trouble = response.message;
-    else if (response.kind === "committed") this.#trouble = null;
+    else if (response.kind === "committed") {
+      this.#trouble = null;
+      void this.#reloadDirectories();
+    }
     if (pending === undefined) return;
     switch (response.kind) {
       case "committed": {
@@ -297,7 +250,6 @@ export class Database {
   #fail(message: string): void {
     this.#trouble = message;
     this.#writer = null;
-    this.#onWriterClosed?.();
     for (const { reject } of this.#pending.values()) {
       reject(new Unavailable("The database cannot be written at the moment"));
     }

@@ -1,11 +1,14 @@
+import type { Migration } from "./migration.ts";
+
 /**
  * The tables of repository hosting. They hold what a Fossil repository has no concept of; nothing is
  * in both. An account is `…_id`, its internal id, wherever only an account will do. Where the API
  * token may name anybody, an actor is a pair: `…_key`, by which it is compared, and `…_name`.
  */
 
-/** Projects, their members, and what ties each to its repository. */
-export const PROJECT_TABLES = `
+/** @param projectOfEvent the column of an event's project */
+function projectTables(projectOfEvent: string): string {
+  return `
   CREATE TABLE projects (
     id TEXT PRIMARY KEY,
     slug TEXT NOT NULL,
@@ -56,10 +59,7 @@ export const PROJECT_TABLES = `
   ) STRICT;
   CREATE INDEX intentions_of_project ON intentions (project_id);
 
-  ALTER TABLE events ADD COLUMN project_id TEXT GENERATED ALWAYS AS (
-    CASE WHEN substr(type, 1, 8) = 'project.' AND json_valid(data)
-      THEN CAST(json_extract(data, '$.project_id') AS TEXT) END
-  ) VIRTUAL;
+  ALTER TABLE events ADD COLUMN ${projectOfEvent};
   CREATE INDEX events_of_project ON events (project_id, seq) WHERE project_id IS NOT NULL;
 
   CREATE TABLE webhooks (
@@ -95,6 +95,20 @@ export const PROJECT_TABLES = `
   CREATE INDEX due_webhook_deliveries ON webhook_deliveries (next_attempt_at)
     WHERE next_attempt_at IS NOT NULL;
 `;
+}
+
+/**
+ * Projects, their members, and what ties each to its repository. SQLite reads the project of an
+ * event from its data. PostgreSQL would refuse data with half of a character, so there the journal
+ * writes it.
+ */
+export const PROJECT_TABLES: Migration = {
+  sqlite: projectTables(`project_id TEXT GENERATED ALWAYS AS (
+    CASE WHEN substr(type, 1, 8) = 'project.' AND json_valid(data)
+      THEN CAST(json_extract(data, '$.project_id') AS TEXT) END
+  ) VIRTUAL`),
+  postgres: projectTables("project_id TEXT"),
+};
 
 /** Mirrors of projects: from an upstream Fossil repository, and in Git. */
 export const MIRROR_TABLE = `

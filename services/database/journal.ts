@@ -1,5 +1,4 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { eventHash, GENESIS, Seal } from "./chain.ts";
+import { type ChainedRow, eventHash, GENESIS, Seal } from "./chain.ts";
 
 /** An event from a service; the journal adds its number and its hash. */
 export interface NewEvent {
@@ -25,123 +24,48 @@ export interface JournalKey {
 export const DAMAGED = "log.damaged";
 
 /** A position in the log. */
-interface Place {
+export interface Place {
   readonly seq: number;
   readonly hash: string;
 }
 
+/** A position with the seal that is stored beside it. */
+export interface Checkpoint extends Place {
+  readonly seal: string;
+}
+
+/** The last row that was written, and the last one that retention removed. */
+export type CheckpointName = "head" | "base";
+
 /** The start of the log. */
 const ORIGIN: Place = Object.freeze({ seq: 0, hash: GENESIS });
 
-/** The end of the log, and what is wrong with it. */
-interface Tail extends Place {
-  readonly problem: string | null;
+/** The end of the log as it is stored. */
+export interface StoredEnd {
+  /** The last row; null if there is none. */
+  readonly last: Place | null;
+  /** The sealed one; null if it is missing. Nobody reads it without a key. */
+  readonly head: Checkpoint | null;
 }
 
-/**
- * Writes the event log. Its methods run inside the caller's transaction.
- *
- * Every row's hash covers the row before it. With a key, two sealed checkpoints are stored beside
- * the rows: `head` is the last row, `base` the last one that retention removed. So nobody without
- * the key can change, remove or add a row unnoticed.
- */
-export class Journal {
-  readonly #statements: Statements;
-  readonly #seal: Seal | null;
+/** A row as it is written. */
+export interface JournalRow extends ChainedRow {
+  readonly hash: string;
+}
 
-  constructor(database: DatabaseSync, key: JournalKey | null) {
-    this.#statements = prepare(database);
-    this.#seal = key === null ? null : new Seal(key.key);
-    if (key?.isNew === true && this.#checkpoint("head") === null) {
-      this.#setCheckpoint("head", this.#last() ?? ORIGIN);
-    }
-  }
+/** What appending events writes. */
+export interface Extension {
+  readonly rows: readonly JournalRow[];
+  /** The number of each event; a row about damage precedes them and is not among them. */
+  readonly sequence: readonly number[];
+  /** The new head; null without a key. */
+  readonly head: Checkpoint | null;
+}
 
-  /**
-   * Appends events. If the end of the log was changed, appends an event about that first, and does
-   * not reuse the numbers of missing rows.
-   *
-   * @returns the sequence number of each
-   */
-  append(events: readonly NewEvent[]): number[] {
-    const [first] = events;
-    if (first === undefined) return [];
-    const { problem, ...tail } = this.#tail();
-    let last: Place = tail;
-    if (problem !== null) last = this.#insert(last, damaged(problem, first.time));
-    const sequence = events.map((event) => {
-      last = this.#insert(last, event);
-      return last.seq;
-    });
-    this.#setCheckpoint("head", last);
-    return sequence;
-  }
-
-  /**
-   * Removes rows from the start of the log, but never the last one: those beyond `keep` and those
-   * from before a time, at most `limit` at once.
-   *
-   * @returns how many were removed
-   */
-  trim({ keep, before, limit }: Trim): number {
-    const newest = this.#last()?.seq ?? 0;
-    const oldest = this.#statements.oldest.all(newest, limit);
-    const kept = oldest.findIndex(({ seq, time }) =>
-      Number(time) >= before && Number(seq) > newest - keep
-    );
-    const removed = kept < 0 ? oldest : oldest.slice(0, kept);
-    const last = removed.at(-1);
-    if (last === undefined) return 0;
-    this.#statements.remove.run(Number(last["seq"]));
-    this.#setCheckpoint("base", placeOf(last));
-    return removed.length;
-  }
-
-  #insert(previous: Place, event: NewEvent): Place {
-    const { time, type, actor, actorId, address, cause } = event;
-    const seq = previous.seq + 1;
-    const data = JSON.stringify(event.data);
-    const hash = eventHash(previous.hash, {
-      seq,
-      time,
-      type,
-      actor,
-      actorId,
-      address,
-      cause,
-      data,
-    });
-    this.#statements.insert.run(seq, time, type, actor, actorId, address, cause, data, hash);
-    return { seq, hash };
-  }
-
-  #last(): Place | null {
-    const row = this.#statements.last.get();
-    return row === undefined ? null : placeOf(row);
-  }
-
-  #tail(): Tail {
-    const last = this.#last() ?? ORIGIN;
-    if (this.#seal === null) return { ...last, problem: null };
-    const head = this.#checkpoint("head");
-    if (head === null) return { ...last, problem: "the head of the log is missing" };
-    if (!this.#seal.holds("head", head)) {
-      return { ...last, problem: "the head of the log is not sealed with its key" };
-    }
-    const { seq, hash } = head;
-    if (seq === last.seq && hash === last.hash) return { seq, hash, problem: null };
-    return { seq: Math.max(seq, last.seq), hash, problem: "the last rows of the log were changed" };
-  }
-
-  #checkpoint(name: CheckpointName): Place & { seal: string } | null {
-    const row = this.#statements.checkpoint.get(name);
-    return row === undefined ? null : { ...placeOf(row), seal: String(row["seal"]) };
-  }
-
-  #setCheckpoint(name: CheckpointName, { seq, hash }: Place): void {
-    if (this.#seal === null) return;
-    this.#statements.setCheckpoint.run(name, seq, hash, this.#seal.of(name, { seq, hash }));
-  }
+/** What trimming removes: the rows up to `base`, and how many they are. */
+export interface Removal {
+  readonly count: number;
+  readonly base: Place;
 }
 
 /** What retention asks of the journal. */
@@ -154,37 +78,96 @@ export interface Trim {
   readonly limit: number;
 }
 
-type Statements = Readonly<
-  Record<
-    "insert" | "last" | "oldest" | "remove" | "checkpoint" | "setCheckpoint",
-    StatementSync
-  >
->;
+/**
+ * How the event log goes on. It computes what a store writes, and the store does so in the
+ * transaction in which it read the end.
+ *
+ * Every row's hash covers the row before it. With a key, two sealed checkpoints are stored beside
+ * the rows: `head` is the last row, `base` the last one that retention removed. So nobody without
+ * the key can change, remove or add a row unnoticed.
+ */
+export class Journal {
+  readonly #seal: Seal | null;
+  readonly #isNew: boolean;
 
-function prepare(database: DatabaseSync): Statements {
-  return {
-    insert: database.prepare(
-      `INSERT INTO events (seq, time, type, actor, actor_id, address, cause, data, hash)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    last: database.prepare("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1"),
-    oldest: database.prepare(
-      "SELECT seq, time, hash FROM events WHERE seq < ? ORDER BY seq LIMIT ?",
-    ),
-    remove: database.prepare("DELETE FROM events WHERE seq <= ?"),
-    checkpoint: database.prepare("SELECT seq, hash, seal FROM checkpoints WHERE name = ?"),
-    setCheckpoint: database.prepare(
-      `INSERT INTO checkpoints (name, seq, hash, seal) VALUES (?, ?, ?, ?)
-       ON CONFLICT (name) DO UPDATE SET seq = excluded.seq, hash = excluded.hash,
-         seal = excluded.seal`,
-    ),
-  };
+  constructor(key: JournalKey | null) {
+    this.#seal = key === null ? null : new Seal(key.key);
+    this.#isNew = key?.isNew ?? false;
+  }
+
+  /** Whether the ends of the log are sealed, so that appending needs the stored head. */
+  get isSealed(): boolean {
+    return this.#seal !== null;
+  }
+
+  /** The head of a log whose key was just created; null if nothing is to be sealed. */
+  firstHead({ last, head }: StoredEnd): Checkpoint | null {
+    return this.#isNew && head === null ? this.checkpoint("head", last ?? ORIGIN) : null;
+  }
+
+  /**
+   * Continues the log. If its end was changed, an event about that comes first, and the numbers of
+   * missing rows are not reused.
+   */
+  extend(end: StoredEnd, events: readonly [NewEvent, ...NewEvent[]]): Extension {
+    const { problem, ...tail } = this.#tail(end);
+    const rows: JournalRow[] = [];
+    let last: Place = tail;
+    const add = (event: NewEvent) => {
+      const row = rowAfter(last, event);
+      rows.push(row);
+      last = row;
+      return row.seq;
+    };
+    if (problem !== null) add(damaged(problem, events[0].time));
+    const sequence = events.map(add);
+    return { rows, sequence, head: this.checkpoint("head", last) };
+  }
+
+  /**
+   * Chooses the rows that retention removes from the start of the log: those beyond `keep` and those
+   * from before a time, at most `limit` at once.
+   *
+   * @param oldest the first rows of the log without the last one, at most `limit`
+   * @param newest the number of the last row
+   * @returns null if it removes none
+   */
+  removal(
+    oldest: readonly (Place & { readonly time: number })[],
+    newest: number,
+    { keep, before }: Trim,
+  ): Removal | null {
+    const kept = oldest.findIndex(({ seq, time }) => time >= before && seq > newest - keep);
+    const removed = kept < 0 ? oldest : oldest.slice(0, kept);
+    const base = removed.at(-1);
+    return base === undefined ? null : { count: removed.length, base };
+  }
+
+  /** A sealed position; null without a key. */
+  checkpoint(name: CheckpointName, { seq, hash }: Place): Checkpoint | null {
+    if (this.#seal === null) return null;
+    return { seq, hash, seal: this.#seal.of(name, { seq, hash }) };
+  }
+
+  /** The end of the log, and what is wrong with it. */
+  #tail({ last: stored, head }: StoredEnd): Place & { readonly problem: string | null } {
+    const last = stored ?? ORIGIN;
+    if (this.#seal === null) return { ...last, problem: null };
+    if (head === null) return { ...last, problem: "the head of the log is missing" };
+    if (!this.#seal.holds("head", head)) {
+      return { ...last, problem: "the head of the log is not sealed with its key" };
+    }
+    const { seq, hash } = head;
+    if (seq === last.seq && hash === last.hash) return { seq, hash, problem: null };
+    return { seq: Math.max(seq, last.seq), hash, problem: "the last rows of the log were changed" };
+  }
 }
 
-type CheckpointName = "base" | "head";
-
-function placeOf(row: Record<string, unknown>): Place {
-  return { seq: Number(row["seq"]), hash: String(row["hash"]) };
+function rowAfter(previous: Place, event: NewEvent): JournalRow {
+  const { time, type, actor, actorId, address, cause } = event;
+  const data = JSON.stringify(event.data);
+  const row = { seq: previous.seq + 1, time, type, actor, actorId, address, cause, data };
+  return { ...row, hash: eventHash(previous.hash, row) };
 }
 
 function damaged(problem: string, time: number): NewEvent {

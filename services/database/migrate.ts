@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { configureConnection } from "./connection.ts";
+import { type Migration, sqliteSql } from "./migration.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 /** The version of the schema that this program makes. */
@@ -12,12 +13,12 @@ export class DatabaseError extends Error {
 
 /**
  * Migrates the database at `path` to the current schema; creates it if it does not exist. Copies an
- * existing one to `<path>.v<version>` before changing it.
+ * existing one to `<path>.v<version>` before changing it. Each step is a transaction.
  *
  * @param migrations the history of the schema; a test may pass a longer one
  * @throws DatabaseError if the file is not a database of this program or belongs to a newer version
  */
-export function migrate(path: string, migrations: readonly string[] = MIGRATIONS): void {
+export function migrate(path: string, migrations: readonly Migration[] = MIGRATIONS): void {
   const database = new DatabaseSync(path);
   try {
     const version = readVersion(database, path);
@@ -32,7 +33,7 @@ export function migrate(path: string, migrations: readonly string[] = MIGRATIONS
     if (version > 0) copyAside(database, path, version);
     // In one transaction, the disk is waited for once, and a start that is cut off changes nothing.
     database.exec("BEGIN IMMEDIATE");
-    for (const statements of migrations.slice(version)) database.exec(statements);
+    for (const step of migrations.slice(version)) database.exec(sqliteSql(step));
     database.exec(`PRAGMA user_version = ${migrations.length}`);
     database.exec("COMMIT");
   } finally {

@@ -1,10 +1,11 @@
 import { MIRROR_TABLE, PROJECT_TABLES, WORK_TABLES } from "./hosting_migrations.ts";
+import type { Migration } from "./migration.ts";
 
 /**
  * The history of the app database's schema. Append only: the version of a database is the number of
- * applied entries. Each is applied in its own transaction.
+ * applied entries.
  */
-export const MIGRATIONS: readonly string[] = Object.freeze([
+export const MIGRATIONS: readonly Migration[] = Object.freeze([
   `
   CREATE TABLE accounts (
     id TEXT PRIMARY KEY,
@@ -191,15 +192,25 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
   ) STRICT;
   CREATE INDEX inbox_messages_by_id ON inbox_messages (id);
   `,
-  `
-  ALTER TABLE agent_channels ADD COLUMN noted_at INTEGER NOT NULL DEFAULT 0;
-  UPDATE agent_channels SET noted_at = rowid;
-  `,
-  `
-  CREATE TABLE instance (id TEXT PRIMARY KEY) STRICT;
-  INSERT INTO instance (id) VALUES (lower(hex(randomblob(10))));
-  ALTER TABLE network_accounts ADD COLUMN marked INTEGER NOT NULL DEFAULT 0;
-  `,
+  {
+    sqlite: `
+    ALTER TABLE agent_channels ADD COLUMN noted_at INTEGER NOT NULL DEFAULT 0;
+    UPDATE agent_channels SET noted_at = rowid;
+    `,
+    postgres: "ALTER TABLE agent_channels ADD COLUMN noted_at INTEGER NOT NULL DEFAULT 0",
+  },
+  {
+    sqlite: `
+    CREATE TABLE instance (id TEXT PRIMARY KEY) STRICT;
+    INSERT INTO instance (id) VALUES (lower(hex(randomblob(10))));
+    ALTER TABLE network_accounts ADD COLUMN marked INTEGER NOT NULL DEFAULT 0;
+    `,
+    postgres: `
+    CREATE TABLE instance (id TEXT PRIMARY KEY) STRICT;
+    INSERT INTO instance (id) VALUES (left(md5(gen_random_uuid()::text), 20));
+    ALTER TABLE network_accounts ADD COLUMN marked INTEGER NOT NULL DEFAULT 0;
+    `,
+  },
   PROJECT_TABLES,
   WORK_TABLES,
   `

@@ -1,11 +1,10 @@
-/** The app database: one SQLite file, read on the main thread and written by a worker. */
+/** The app database, in a SQLite file or in PostgreSQL. */
 export { BatchedWrites, type BatchedWritesOptions } from "./batched_writes.ts";
 export { type ChainedRow, eventHash, GENESIS, Seal } from "./chain.ts";
 export {
   type Change,
   type Committed,
   Database,
-  type DatabaseOptions,
   type Directory,
   Duplicate,
   statement,
@@ -13,6 +12,7 @@ export {
 } from "./database.ts";
 export { DAMAGED, type JournalKey, type NewEvent, type Trim } from "./journal.ts";
 export { DatabaseError, migrate, SCHEMA_VERSION } from "./migrate.ts";
+export { openSqlite } from "./open.ts";
 export type { Statement } from "./protocol.ts";
 export type { Tables } from "./schema.ts";
 export { writerPart } from "./writer.ts";

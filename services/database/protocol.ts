@@ -37,9 +37,19 @@ export interface WriteRequest {
   readonly trim: Trim | null;
 }
 
+/** What a committed transaction did. */
+export interface Outcome {
+  /** The number of rows that each statement changed. */
+  readonly changes: readonly number[];
+  /** The number of each event. */
+  readonly sequence: readonly number[];
+  /** How many events were removed from the start of the log. */
+  readonly trimmed: number;
+}
+
 /** The writer's answer: what the transaction did, or why nothing was written. */
 export type WriteResponse =
-  | { id: number; kind: "committed"; changes: number[]; sequence: number[]; trimmed: number }
+  | ({ id: number; kind: "committed" } & Outcome)
   | { id: number; kind: "unchanged"; statement: number }
   | { id: number; kind: "duplicate"; message: string }
   | { id: number; kind: "failed"; message: string; storage: boolean };

@@ -2,8 +2,8 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Part } from "../threads/mod.ts";
 import { rollBack } from "./sqlite/mod.ts";
 import { configureConnection } from "./connection.ts";
-import { Journal } from "./journal.ts";
 import type { OpenRequest, WireStatement, WriteRequest, WriteResponse } from "./protocol.ts";
+import { SqliteJournal } from "./sqlite_journal.ts";
 
 /** SQLite's extended codes for a broken UNIQUE or PRIMARY KEY constraint. */
 const DUPLICATE_CODES: readonly unknown[] = [2067, 1555];
@@ -27,13 +27,13 @@ class Undone extends Error {
 /** Executes transactions in turn on the only connection that writes. */
 class Writer {
   readonly #database: DatabaseSync;
-  readonly #journal: Journal;
+  readonly #journal: SqliteJournal;
   readonly #statements = new Map<string, StatementSync>();
 
   constructor(request: OpenRequest) {
     this.#database = new DatabaseSync(request.path);
     configureConnection(this.#database);
-    this.#journal = new Journal(this.#database, request.key);
+    this.#journal = new SqliteJournal(this.#database, request.key);
   }
 
   /** Executes transactions in turn, with one wait for the disk. Each does everything or nothing. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { Database } from "../../services/database/mod.ts";
+import { openSqlite } from "../../services/database/mod.ts";
 import { newEvent } from "../../services/events/mod.ts";
 import { openKeyFile } from "../../services/identity/mod.ts";
 import { call } from "../support/api.ts";
@@ -75,7 +75,7 @@ async function logEvent(
 ) {
   const folder = join(home, "data");
   const journalKey = await openKeyFile(join(folder, "event_key"));
-  const opened = new Database(join(folder, "muster.db"), { journalKey });
+  const opened = openSqlite(join(folder, "muster.db"), { journalKey });
   const origin = { actor: "system", actorId: null, address: null, cause: null };
   await opened.commit({ events: [newEvent("program.started", event, origin, time)] });
   await opened.close();

@@ -2,12 +2,13 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import {
-  Database,
+  type Database,
   DatabaseError,
   Duplicate,
   eventHash,
   migrate,
   type NewEvent,
+  openSqlite,
   statement,
   Unchanged,
 } from "../../../services/database/mod.ts";
@@ -16,7 +17,7 @@ import { withFolder, writeFile } from "../../support/temporary.ts";
 async function withDatabase(run: (database: Database, path: string) => Promise<void>) {
   await withFolder(async (folder) => {
     const path = join(folder, "muster.db");
-    const database = new Database(path);
+    const database = openSqlite(path);
     try {
       await run(database, path);
     } finally {
@@ -147,11 +148,11 @@ Deno.test("the reading connection refuses to write", async () => {
 Deno.test("close() finishes pending writes", async () => {
   await withFolder(async (folder) => {
     const path = join(folder, "muster.db");
-    const database = new Database(path);
+    const database = openSqlite(path);
     const write = database.commit({ statements: [setSetting(database, "a", "1")] });
     await database.close();
     await write;
-    const again = new Database(path);
+    const again = openSqlite(path);
     assert.equal((await settings(again)).length, 1);
     await again.close();
   });
@@ -220,7 +221,7 @@ Deno.test("statements update directories in the order of commits", async () => {
 Deno.test("directories are loaded again after the writer broke", async () => {
   await withFolder(async (folder) => {
     const path = join(folder, "muster.db");
-    const database = new Database(path);
+    const database = openSqlite(path);
     const { promise: loadedAgain, resolve } = Promise.withResolvers<void>();
     let loads = 0;
     await database.keepCurrent({

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Database, type NewEvent } from "../../../services/database/mod.ts";
+import { type Database, type NewEvent, openSqlite } from "../../../services/database/mod.ts";
 import { EventLog } from "../../../services/events/mod.ts";
 import { silentLog } from "../../../services/log.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
@@ -22,7 +22,7 @@ export interface LogWorld {
 export async function withLog(run: (world: LogWorld) => Promise<void>): Promise<void> {
   await withFolder(async (folder) => {
     const path = join(folder, "muster.db");
-    const database = new Database(path, { journalKey: { key: KEY, isNew: true } });
+    const database = openSqlite(path, { journalKey: { key: KEY, isNew: true } });
     const scheduler = new TestScheduler();
     const eventLog = await EventLog.open({ database, scheduler, log: silentLog });
     const append = async (types: readonly string[]) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { Database, DatabaseError } from "../../../services/database/mod.ts";
+import { DatabaseError, openSqlite } from "../../../services/database/mod.ts";
 import { verifyLog } from "../../../services/events/mod.ts";
 import { withFolder, writeFile } from "../../support/temporary.ts";
 import { anEvent, KEY, types, withLog } from "./support.ts";
@@ -23,7 +23,7 @@ function tamper(path: string, sql: string, ...parameters: (string | number | nul
 /** Makes a log of which retention has cut the first rows, and gives its rows. */
 async function aLog(folder: string): Promise<{ path: string; rows: Record<string, unknown>[] }> {
   const path = join(folder, "muster.db");
-  const database = new Database(path, { journalKey: { key: KEY, isNew: true } });
+  const database = openSqlite(path, { journalKey: { key: KEY, isNew: true } });
   for (const type of types(ROWS + 3)) await database.commit({ events: [anEvent(type)] });
   await database.trimEvents({ keep: ROWS, before: -Infinity, limit: 100 });
   await database.close();
@@ -133,7 +133,7 @@ Deno.test("the seals reveal a recomputed chain", async () => {
   await withFolder(async (folder) => {
     const { path } = await aLog(folder);
     const forged = join(folder, "forged.db");
-    const other = new Database(forged, { journalKey: { key: "f".repeat(64), isNew: true } });
+    const other = openSqlite(forged, { journalKey: { key: "f".repeat(64), isNew: true } });
     for (const type of types(ROWS + 3, "forged.t")) await other.commit({ events: [anEvent(type)] });
     await other.close();
     assert.deepEqual(verifyLog(forged, "f".repeat(64)).findings, []);
@@ -154,7 +154,7 @@ Deno.test("a log with its end cut off never passes for whole again", async () =>
     await withFolder(async (folder) => {
       const { path } = await aLog(folder);
       tamper(path, cut);
-      const database = new Database(path, { journalKey: { key: KEY, isNew: false } });
+      const database = openSqlite(path, { journalKey: { key: KEY, isNew: false } });
       await database.commit({ events: [anEvent("test.after")] });
       await database.commit({ events: [anEvent("test.later")] });
       await database.close();
