@@ -4,6 +4,7 @@ import { configuredPricesSchema } from "../ledger/prices/mod.ts";
 import { configuredBackendsSchema } from "../llm/catalog/mod.ts";
 import { otlpSchema } from "../telemetry/mod.ts";
 import { parseAddress } from "./address.ts";
+import { checkDatabase, databaseKeys } from "./database.ts";
 import { checkNetwork, networkKeys } from "./network.ts";
 
 /** A `host:port` that may be empty, which turns the listener off. */
@@ -150,6 +151,7 @@ const acmeKeys = z.strictObject({
 /** The schema, defaults and bounds of every configuration key. */
 export const configSchema = z.strictObject({
   data_dir: z.string().min(1).default("./data"),
+  database: databaseKeys.prefault({}),
   api_addr: address.default("127.0.0.1:8080"),
   mcp_addr: address.default("127.0.0.1:8081"),
   irc: irc.prefault({}),
@@ -235,7 +237,12 @@ export const configSchema = z.strictObject({
     const message = "needs tls.cert and tls.key, or tls.acme";
     context.addIssue({ code: "custom", path: ["irc", key], message });
   }
-  for (const { path, message } of [...checkNetwork(config), ...checkAcme(config.tls)]) {
+  const problems = [
+    ...checkDatabase(config.database),
+    ...checkNetwork(config),
+    ...checkAcme(config.tls),
+  ];
+  for (const { path, message } of problems) {
     context.addIssue({ code: "custom", path: [...path], message });
   }
 });

@@ -2,7 +2,7 @@ import { SPEAKER_TAG } from "../bridge/mod.ts";
 import { forgetStoredInboxes } from "../inboxes/mod.ts";
 import type { Config } from "../config/mod.ts";
 import { DataFolder } from "../config/mod.ts";
-import { type Database, openSqlite } from "../database/mod.ts";
+import type { Database } from "../database/mod.ts";
 import { type EventServices, openEvents } from "../events/mod.ts";
 import { HistoryArchive, type Retention } from "../irc_server/history/mod.ts";
 import { type IdentityServices, openIdentity, openKeyFile } from "../identity/mod.ts";
@@ -10,6 +10,7 @@ import type { Log } from "../log.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { SharedThread } from "../threads/mod.ts";
 import { VERSION } from "../version.ts";
+import { openAppDatabase } from "./app_database.ts";
 import type { DaemonOptions } from "./options.ts";
 import { STORAGE_PARTS } from "./storage.ts";
 
@@ -48,7 +49,7 @@ export async function openStores(
     openKeyFile(folder.file("event_key")),
     openKeyFile(folder.file("cloak_key")),
   ]);
-  const database = openSqlite(folder.file("muster.db"), { journalKey, thread });
+  const database = await openAppDatabase({ config, folder, journalKey, thread });
   started.defer(() => database.close());
   const events = await openEvents({
     database,

@@ -93,6 +93,7 @@ export class Database {
    * reporting it.
    */
   #directoriesStale = false;
+  #reloading: Promise<void> | null = null;
   #closed = false;
 
   constructor(store: Store) {
@@ -218,7 +219,7 @@ export class Database {
     if (response.kind === "failed" && response.storage) this.#trouble = response.message;
     else if (response.kind === "committed") {
       this.#trouble = null;
-      void this.#reloadDirectories();
+      if (this.#directoriesStale) void this.#reloadDirectories();
     }
     if (pending === undefined) return;
     switch (response.kind) {
@@ -260,14 +261,21 @@ export class Database {
     void this.#reloadDirectories();
   }
 
-  /** If this fails, the next {@link probe} tries again. */
-  async #reloadDirectories(): Promise<void> {
-    if (!this.#directoriesStale) return;
-    try {
-      for (const directory of this.#directories) await directory.load();
+  /** If this fails, the next {@link probe} or transaction tries again. */
+  #reloadDirectories(): Promise<void> {
+    return this.#reloading ??= this.#reload().finally(() => this.#reloading = null);
+  }
+
+  async #reload(): Promise<void> {
+    while (this.#directoriesStale) {
       this.#directoriesStale = false;
-    } catch (error) {
-      this.#trouble = error instanceof Error ? error.message : String(error);
+      try {
+        for (const directory of this.#directories) await directory.load();
+      } catch (error) {
+        this.#directoriesStale = true;
+        this.#trouble = error instanceof Error ? error.message : String(error);
+        return;
+      }
     }
   }
 }

@@ -58,8 +58,8 @@ export interface Extension {
   readonly rows: readonly JournalRow[];
   /** The number of each event; a row about damage precedes them and is not among them. */
   readonly sequence: readonly number[];
-  /** The new head; null without a key. */
-  readonly head: Checkpoint | null;
+  /** The end that they make. */
+  readonly end: StoredEnd;
 }
 
 /** What trimming removes: the rows up to `base`, and how many they are. */
@@ -121,7 +121,7 @@ export class Journal {
     };
     if (problem !== null) add(damaged(problem, events[0].time));
     const sequence = events.map(add);
-    return { rows, sequence, head: this.checkpoint("head", last) };
+    return { rows, sequence, end: { last, head: this.checkpoint("head", last) } };
   }
 
   /**

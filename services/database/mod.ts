@@ -12,7 +12,8 @@ export {
 } from "./database.ts";
 export { DAMAGED, type JournalKey, type NewEvent, type Trim } from "./journal.ts";
 export { DatabaseError, migrate, SCHEMA_VERSION } from "./migrate.ts";
-export { openSqlite } from "./open.ts";
+export { openPostgres, openSqlite } from "./open.ts";
+export { type PostgresSettings, readPostgresSettings } from "./postgres/settings.ts";
 export type { Statement } from "./protocol.ts";
 export type { Tables } from "./schema.ts";
 export { writerPart } from "./writer.ts";

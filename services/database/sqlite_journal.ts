@@ -29,11 +29,11 @@ export class SqliteJournal {
   append(events: readonly NewEvent[]): readonly number[] {
     const [first, ...others] = events;
     if (first === undefined) return [];
-    const { rows, sequence, head } = this.#journal.extend(this.#end(), [first, ...others]);
+    const { rows, sequence, end } = this.#journal.extend(this.#end(), [first, ...others]);
     for (const { seq, time, type, actor, actorId, address, cause, data, hash } of rows) {
       this.#statements.insert.run(seq, time, type, actor, actorId, address, cause, data, hash);
     }
-    this.#setCheckpoint("head", head);
+    this.#setCheckpoint("head", end.head);
     return sequence;
   }
 

@@ -3,6 +3,7 @@ import type { Part } from "../threads/mod.ts";
 import { rollBack } from "./sqlite/mod.ts";
 import { configureConnection } from "./connection.ts";
 import type { OpenRequest, WireStatement, WriteRequest, WriteResponse } from "./protocol.ts";
+import { Undone } from "./refusal.ts";
 import { SqliteJournal } from "./sqlite_journal.ts";
 
 /** SQLite's extended codes for a broken UNIQUE or PRIMARY KEY constraint. */
@@ -13,16 +14,6 @@ const STORAGE_CODES: readonly number[] = [8, 10, 13, 14];
 
 /** Most prepared statements kept. */
 const CACHED_STATEMENTS = 200;
-
-/** A statement that had to change a row changed none. */
-class Undone extends Error {
-  readonly statement: number;
-
-  constructor(statement: number) {
-    super("A statement changed no row");
-    this.statement = statement;
-  }
-}
 
 /** Executes transactions in turn on the only connection that writes. */
 class Writer {

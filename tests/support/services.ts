@@ -17,6 +17,7 @@ import {
 } from "../../services/identity/mod.ts";
 import type { UserDirectory } from "../../services/irc_server/virtual_users/mod.ts";
 import type { Log } from "../../services/log.ts";
+import { databaseOf } from "./postgres.ts";
 import { TestScheduler } from "./scheduler.ts";
 import { withFolder } from "./temporary.ts";
 
@@ -145,7 +146,7 @@ type Presence = {
 };
 
 /** The configuration of a test: nothing listens, no limit of speed, no history, and no bridge. */
-function testConfig(folder: string, sections: TestConfig = {}): Config {
+async function testConfig(folder: string, sections: TestConfig = {}): Promise<Config> {
   const irc = {
     server_name: "irc.test",
     listen: "",
@@ -158,7 +159,8 @@ function testConfig(folder: string, sections: TestConfig = {}): Config {
     ...sections["irc"],
   };
   const bridge = { enabled: false, ...sections["bridge"] };
-  return configSchema.parse({ ...sections, data_dir: folder, irc, bridge });
+  const database = { url: await databaseOf(folder) };
+  return configSchema.parse({ ...sections, data_dir: folder, database, irc, bridge });
 }
 
 /**
@@ -173,7 +175,7 @@ export async function openServices(
   await using started = new AsyncDisposableStack();
   const [log, sessions] = [new TestLog(), new TestSessions()];
   const daemon: DaemonOptions = {
-    config: testConfig(folder, options.config),
+    config: await testConfig(folder, options.config),
     pinnedToken: options.pinnedToken ?? null,
     environment: (name) => options.environment?.[name],
     scheduler: clock,

@@ -1,12 +1,14 @@
 import { join } from "node:path";
+import { dropDatabaseOf } from "./postgres.ts";
 
-/** Runs a test with a new folder, which is removed afterwards. */
+/** Runs a test with a new folder, which is removed afterwards, with its database. */
 export async function withFolder(run: (folder: string) => Promise<void> | void): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "muster-test-" });
   try {
     await run(folder);
   } finally {
     await Deno.remove(folder, { recursive: true });
+    await dropDatabaseOf(folder);
   }
 }
 

@@ -1,6 +1,10 @@
 /** What each configuration key and each group of keys does, in a few words. */
 export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "data_dir": "databases, tokens and repositories live here",
+  "database": "the app database",
+  "database.url":
+    'postgres://USER@HOST/DATABASE, PostgreSQL 15 or newer; "" means SQLite in data_dir',
+  "database.password_file": "PostgreSQL: a file that holds the password",
   "api_addr": 'REST API; ":8080" means every interface',
   "mcp_addr": "MCP tool server",
   "irc": "the IRC server",

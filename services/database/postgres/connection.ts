@@ -1,0 +1,91 @@
+// @ts-types="npm:@types/pg@8.23.1"
+import pg from "pg";
+import { DatabaseError } from "../migrate.ts";
+import type { SqlValue } from "../protocol.ts";
+import type { PostgresSettings } from "./settings.ts";
+
+/** The oldest version that serves, as PostgreSQL numbers them. */
+const OLDEST_VERSION = 150_000;
+
+const CONNECT_MILLISECONDS = 10_000;
+
+/** How long a query may take, in milliseconds. */
+export const QUERY_MILLISECONDS = 60_000;
+
+const [BOOLEAN, BIGINT, NUMERIC] = [16, 20, 1700];
+
+/** Types that come as the same JavaScript values as from SQLite. */
+const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map([
+  [BOOLEAN, (text: string): unknown => text === "t" ? 1 : 0],
+  [BIGINT, Number],
+  [NUMERIC, Number],
+]);
+
+/** The options of every connection. */
+export function clientOptions({ url, password }: PostgresSettings): pg.ClientConfig {
+  return {
+    connectionString: withPassword(url, password),
+    application_name: "muster",
+    connectionTimeoutMillis: CONNECT_MILLISECONDS,
+    keepAlive: true,
+    types: {
+      getTypeParser: (oid: number, format?: "text" | "binary") =>
+        (format !== "binary" ? PARSERS.get(oid) : undefined) ??
+          pg.types.getTypeParser(oid, format as "text"),
+    },
+  };
+}
+
+function withPassword(url: string, password: string | null): string {
+  if (password === null) return url;
+  const parsed = new URL(url);
+  parsed.password = encodeURIComponent(password);
+  return parsed.href;
+}
+
+/** The URL without a password, for messages. */
+export function shownUrl(url: string): string {
+  const parsed = new URL(url);
+  parsed.password = "";
+  parsed.search = "";
+  return parsed.href;
+}
+
+/** Whether PostgreSQL refused a statement; otherwise, the connection is of no use any more. */
+export function isRefusal(error: unknown): error is pg.DatabaseError {
+  return error instanceof pg.DatabaseError && error.severity === "ERROR";
+}
+
+export function reasonOf(error: unknown): string {
+  // Deno reports a refused connection to several addresses as an error without a message.
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join("; ");
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A parameter that PostgreSQL takes: its texts have no NUL. */
+export function storable(value: SqlValue): SqlValue {
+  return typeof value === "string" && value.includes("\0")
+    ? value.replaceAll("\0", "\ufffd")
+    : value;
+}
+
+/**
+ * Checks whether a database is one that serves.
+ *
+ * @throws DatabaseError if it is too old, has another encoding, or no schema
+ */
+export async function requireServing(client: pg.Client, url: string): Promise<void> {
+  const { rows: [found] } = await client.query(
+    `SELECT current_setting('server_version_num')::bigint AS version,
+       current_setting('server_version') AS name,
+       current_setting('server_encoding') AS encoding, current_schema() AS schema`,
+  );
+  const refuse = (message: string) => {
+    throw new DatabaseError(`The database "${shownUrl(url)}" ${message}`);
+  };
+  if (found.version < OLDEST_VERSION) {
+    refuse(`runs PostgreSQL ${found.name}: muster needs version 15 or newer`);
+  }
+  if (found.encoding !== "UTF8") refuse(`has the encoding ${found.encoding}: muster needs UTF8`);
+  if (found.schema === null) refuse("has no schema in its search_path: create one");
+}

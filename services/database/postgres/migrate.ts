@@ -1,0 +1,39 @@
+import { DatabaseError } from "../migrate.ts";
+import { postgresSql } from "../migration.ts";
+import { MIGRATIONS } from "../migrations.ts";
+import { isRefusal, shownUrl } from "./connection.ts";
+import type { WritingSession } from "./session.ts";
+
+/**
+ * Migrates a database to the current schema, in one transaction.
+ *
+ * @throws DatabaseError if it belongs to a newer version, or if its user may not create tables
+ */
+export async function migratePostgres(session: WritingSession, url: string): Promise<void> {
+  const shown = `The database "${shownUrl(url)}"`;
+  try {
+    const version = await versionOf(session);
+    if (version > MIGRATIONS.length) {
+      throw new DatabaseError(
+        `${shown} has version ${version} and comes from a newer muster; ` +
+          `this one knows versions up to ${MIGRATIONS.length}`,
+      );
+    }
+    if (version === MIGRATIONS.length) return;
+    await session.execute("BEGIN");
+    for (const step of MIGRATIONS.slice(version)) await session.execute(postgresSql(step));
+    await session.execute(
+      `DELETE FROM schema_version; INSERT INTO schema_version VALUES (${MIGRATIONS.length});
+       COMMIT`,
+    );
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    throw new DatabaseError(`${shown} cannot be brought up to date: ${error.message}`);
+  }
+}
+
+async function versionOf(session: WritingSession): Promise<number> {
+  await session.execute("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)");
+  const [found] = await session.run([["SELECT version FROM schema_version"]]);
+  return Number(found?.rows[0]?.["version"] ?? 0);
+}

@@ -1,0 +1,224 @@
+import type { StoredEnd } from "../journal.ts";
+import { Undone } from "../refusal.ts";
+import type { Outcome, WireStatement, WriteRequest, WriteResponse } from "../protocol.ts";
+import type { StoreWriter, WriterListener } from "../store.ts";
+import { isRefusal, reasonOf } from "./connection.ts";
+import { endOf, LOG_LOCK, type PostgresJournal, READ_END } from "./postgres_journal.ts";
+import { outcomeOf, type Query, type QueryOutcome, type WritingSession } from "./session.ts";
+
+/** PostgreSQL's code for a broken UNIQUE or PRIMARY KEY constraint. */
+const UNIQUE_VIOLATION = "23505";
+
+/** PostgreSQL's codes that say that it cannot write: no resources, or a database to read only. */
+const STORAGE_CODES = /^(?:53|58|25006)/;
+
+export interface PostgresWriterOptions {
+  readonly journal: PostgresJournal;
+  /** Connects, if the writer has no session yet. */
+  readonly open: () => Promise<WritingSession>;
+  readonly listener: WriterListener;
+}
+
+/** Executes transactions in turn in a {@linkcode WritingSession}. */
+export class PostgresWriter implements StoreWriter {
+  readonly #options: PostgresWriterOptions;
+  #session: WritingSession | null = null;
+  #last: Promise<void> = Promise.resolve();
+  #isBroken = false;
+
+  constructor(options: PostgresWriterOptions) {
+    this.#options = options;
+  }
+
+  write(group: readonly WriteRequest[]): void {
+    this.#last = this.#last.then(() => this.#respond(group));
+  }
+
+  async close(): Promise<void> {
+    await this.#last;
+    await this.#session?.close();
+  }
+
+  async #respond(group: readonly WriteRequest[]): Promise<void> {
+    if (this.#isBroken) return;
+    try {
+      for (const response of await this.#execute(await this.#open(), group)) {
+        if (this.#isBroken) return;
+        this.#options.listener.onResponse(response);
+        // Its caller continues before the next one's change shows in memory.
+        await new Promise((resolve) => setTimeout(resolve, 0));
+      }
+    } catch (error) {
+      this.#break(reasonOf(error));
+    }
+  }
+
+  async #open(): Promise<WritingSession> {
+    if (this.#session !== null) return this.#session;
+    const session = await this.#options.open();
+    session.onOver = (reason) => this.#break(reason);
+    return this.#session = session;
+  }
+
+  /** Whether a transaction that was being committed is written is unknown. */
+  #break(reason: string): void {
+    if (this.#isBroken) return;
+    this.#isBroken = true;
+    void this.#session?.close();
+    this.#options.listener.onBroken(reason);
+  }
+
+  /** Executes transactions in turn, with one wait for the disk. Each does everything or nothing. */
+  async #execute(
+    session: WritingSession,
+    requests: readonly WriteRequest[],
+  ): Promise<WriteResponse[]> {
+    if (requests.length > 1) {
+      try {
+        return await this.#together(session, requests);
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        // One of them fails on its own.
+        await session.run([["ROLLBACK"]]);
+      }
+    }
+    const responses: WriteResponse[] = [];
+    for (const request of requests) responses.push(await this.#alone(session, request));
+    return responses;
+  }
+
+  async #alone(session: WritingSession, request: WriteRequest): Promise<WriteResponse> {
+    try {
+      const transaction = new Transaction(session, this.#options.journal);
+      return await transaction.perform(request, beginning([request]), [["COMMIT"]]);
+    } catch (error) {
+      const response = refusal(request, error);
+      await session.run([["ROLLBACK"]]);
+      return response;
+    }
+  }
+
+  /** @throws what is wrong with more than the rows that one of them meets */
+  async #together(
+    session: WritingSession,
+    requests: readonly WriteRequest[],
+  ): Promise<WriteResponse[]> {
+    await session.run(beginning(requests));
+    const transaction = new Transaction(session, this.#options.journal);
+    const responses: WriteResponse[] = [];
+    for (const request of requests) responses.push(await inGroup(session, transaction, request));
+    await session.run([["COMMIT"]]);
+    return responses;
+  }
+}
+
+/** The queries that begin a transaction. */
+function beginning(requests: readonly WriteRequest[]): Query[] {
+  const appends = requests.some(({ events, trim }) => events.length > 0 || trim !== null);
+  return appends ? [["BEGIN"], LOG_LOCK] : [["BEGIN"]];
+}
+
+async function inGroup(
+  session: WritingSession,
+  transaction: Transaction,
+  request: WriteRequest,
+): Promise<WriteResponse> {
+  const { end } = transaction;
+  try {
+    return await transaction.perform(request, [["SAVEPOINT request"]], [
+      ["RELEASE SAVEPOINT request"],
+    ]);
+  } catch (error) {
+    const response = refusal(request, error);
+    if (response.kind === "failed") throw error;
+    await session.run([["ROLLBACK TO SAVEPOINT request"], ["RELEASE SAVEPOINT request"]]);
+    transaction.end = end;
+    return response;
+  }
+}
+
+/** A transaction that is open in a session. */
+class Transaction {
+  readonly #session: WritingSession;
+  readonly #journal: PostgresJournal;
+  /** The end of the log, as this transaction leaves it; null before it was read. */
+  end: StoredEnd | null = null;
+
+  constructor(session: WritingSession, journal: PostgresJournal) {
+    this.#session = session;
+    this.#journal = journal;
+  }
+
+  /**
+   * Executes what a request asks for, in two round trips, or one if nothing depends on another.
+   *
+   * @param before the queries that begin it
+   * @param after the queries that end it
+   */
+  async perform(
+    { id, statements, events, trim }: WriteRequest,
+    before: readonly Query[],
+    after: readonly Query[],
+  ): Promise<WriteResponse> {
+    const [first, ...others] = events;
+    const isSure = first === undefined && trim === null &&
+      statements.every(({ mustChange }) => !mustChange);
+    const reads = first !== undefined && this.end === null ? [READ_END] : [];
+    const settled = await this.#session.send([
+      ...before,
+      ...statements.map(({ sql, parameters }): Query => [sql, parameters]),
+      ...reads,
+      ...isSure ? after : [],
+    ]);
+    settled.slice(0, before.length).forEach(outcomeOf);
+    const rest = settled.slice(before.length);
+    const changes = changesOf(statements, rest);
+    const [end] = rest.slice(statements.length).map(outcomeOf);
+    const outcome = (sequence: Outcome["sequence"], trimmed = 0): WriteResponse => (
+      { id, kind: "committed", changes, sequence, trimmed }
+    );
+    if (isSure) return outcome([]);
+    let sequence: readonly number[] = [];
+    let writes: readonly Query[] = [];
+    if (first !== undefined) {
+      const extension = this.#journal.append(this.end ?? endOf(end), [first, ...others]);
+      this.end = extension.end;
+      sequence = extension.sequence;
+      writes = extension.queries;
+    }
+    if (trim === null) {
+      await this.#session.run([...writes, ...after]);
+      return outcome(sequence);
+    }
+    await this.#session.run(writes);
+    const trimmed = await this.#journal.trim(this.#session, trim);
+    await this.#session.run(after);
+    return outcome(sequence, trimmed);
+  }
+}
+
+/** @throws the first error, or Undone for the first statement that had to change a row */
+function changesOf(
+  statements: readonly WireStatement[],
+  settled: readonly PromiseSettledResult<QueryOutcome>[],
+): number[] {
+  return statements.map(({ mustChange }, index) => {
+    const found = settled[index];
+    const changed = found === undefined ? 0 : outcomeOf(found).changed;
+    if (changed === 0 && mustChange) throw new Undone(index);
+    return changed;
+  });
+}
+
+/**
+ * Why nothing of a transaction was written.
+ *
+ * @throws an error of the connection
+ */
+function refusal({ id }: WriteRequest, error: unknown): WriteResponse {
+  if (error instanceof Undone) return { id, kind: "unchanged", statement: error.statement };
+  if (!isRefusal(error)) throw error;
+  const { message, code = "" } = error;
+  if (code === UNIQUE_VIOLATION) return { id, kind: "duplicate", message };
+  return { id, kind: "failed", message, storage: STORAGE_CODES.test(code) };
+}

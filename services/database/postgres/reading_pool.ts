@@ -1,0 +1,81 @@
+import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kysely";
+// @ts-types="npm:@types/pg@8.23.1"
+import pg from "pg";
+import { Unavailable } from "../../errors.ts";
+import type { SqlValue } from "../protocol.ts";
+import { clientOptions, isRefusal, QUERY_MILLISECONDS, storable } from "./connection.ts";
+import type { PostgresSettings } from "./settings.ts";
+
+/** Most connections that read. */
+const CONNECTIONS = 8;
+
+/** How long an idle connection is kept, in milliseconds. */
+const IDLE_MILLISECONDS = 60_000;
+
+/** What reads begin with. */
+const READING = /^\s*\(?\s*(?:select|with)\b/i;
+
+/** Connections that read. They refuse all other queries, which go to the writer. */
+export class ReadingPool implements PostgresPool {
+  readonly options: object = {};
+  readonly #pool: pg.Pool;
+
+  constructor(settings: PostgresSettings) {
+    this.#pool = new pg.Pool({
+      ...clientOptions(settings),
+      max: CONNECTIONS,
+      idleTimeoutMillis: IDLE_MILLISECONDS,
+      query_timeout: QUERY_MILLISECONDS,
+      statement_timeout: QUERY_MILLISECONDS,
+      onConnect: async (client: pg.ClientBase) => {
+        await client.query("SET default_transaction_read_only = on");
+      },
+    } as pg.PoolConfig);
+    // An idle connection that is lost is replaced; a query that needs one meets the error.
+    this.#pool.on("error", () => {});
+  }
+
+  async connect(): Promise<PostgresPoolClient> {
+    try {
+      return new ReadingClient(await this.#pool.connect());
+    } catch {
+      throw new Unavailable("The database cannot be read at the moment");
+    }
+  }
+
+  end(): Promise<void> {
+    return this.#pool.end();
+  }
+}
+
+class ReadingClient implements PostgresPoolClient {
+  readonly #client: pg.PoolClient;
+  #isLost = false;
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client;
+  }
+
+  query<Row>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
+  query(): never;
+  async query<Row>(
+    sql = "",
+    parameters: readonly unknown[] = [],
+  ): Promise<PostgresQueryResult<Row>> {
+    if (!READING.test(sql)) {
+      throw new TypeError("Cannot execute a query that writes on a reading connection");
+    }
+    try {
+      const values = (parameters as SqlValue[]).map(storable);
+      return await this.#client.query(sql, values) as unknown as PostgresQueryResult<Row>;
+    } catch (error) {
+      if (isRefusal(error)) throw error;
+      this.#isLost = true;
+      throw new Unavailable("The database cannot be read at the moment");
+    }
+  }
+
+  release(): void {
+    this.#client.release(this.#isLost);
+  }
+}

@@ -1,0 +1,152 @@
+// @ts-types="npm:@types/pg@8.23.1"
+import pg from "pg";
+import { DatabaseError } from "../migrate.ts";
+import type { SqlValue } from "../protocol.ts";
+import {
+  clientOptions,
+  isRefusal,
+  QUERY_MILLISECONDS,
+  reasonOf,
+  requireServing,
+  shownUrl,
+  storable,
+} from "./connection.ts";
+import type { PostgresSettings } from "./settings.ts";
+
+/**
+ * How long to wait for another program to end: PostgreSQL learns after a moment that a killed one
+ * is gone.
+ */
+const LOCK_MILLISECONDS = 10_000;
+
+/** PostgreSQL's code for a lock that was not available in time. */
+const LOCK_NOT_AVAILABLE = "55P03";
+
+/** Most statements kept prepared. */
+const PREPARED_STATEMENTS = 200;
+
+/** A query and its parameters. */
+export type Query = readonly [sql: string, parameters?: readonly SqlValue[]];
+
+/** What a query did. */
+export interface QueryOutcome {
+  readonly rows: readonly Record<string, unknown>[];
+  readonly changed: number;
+}
+
+/**
+ * The only connection that writes. It holds a lock, so that a second program cannot use the same
+ * database: each has directories in memory that only its own transactions update.
+ */
+export class WritingSession {
+  readonly #client: pg.Client;
+  readonly #names = new Map<string, string>();
+  #isOver = false;
+  #onOver: (reason: string) => void = () => {};
+
+  private constructor(client: pg.Client) {
+    this.#client = client;
+    client.on("error", (error) => this.#end(reasonOf(error)));
+    client.on("end", () => this.#end("The connection to PostgreSQL was closed"));
+  }
+
+  /**
+   * Connects and takes the lock.
+   *
+   * @throws DatabaseError if PostgreSQL cannot be reached, does not serve, or is in use
+   */
+  static async open(settings: PostgresSettings): Promise<WritingSession> {
+    const client = new pg.Client({
+      ...clientOptions(settings),
+      pipeline: true,
+      lock_timeout: LOCK_MILLISECONDS,
+      // A program that hangs in a transaction does not hold its locks for long.
+      idle_in_transaction_session_timeout: QUERY_MILLISECONDS,
+    });
+    const session = new WritingSession(client);
+    try {
+      await client.connect();
+      await requireServing(client, settings.url);
+      await client.query(
+        "SELECT pg_advisory_lock(hashtextextended('muster ' || current_schema(), 0))",
+      );
+      return session;
+    } catch (error) {
+      await session.close();
+      if (error instanceof DatabaseError) throw error;
+      const shown = `The database "${shownUrl(settings.url)}"`;
+      if (isRefusal(error) && error.code === LOCK_NOT_AVAILABLE) {
+        throw new DatabaseError(`${shown} is in use by another muster`);
+      }
+      throw new DatabaseError(`${shown} cannot be opened: ${reasonOf(error)}`);
+    }
+  }
+
+  /** Calls a listener when the connection is lost. */
+  set onOver(listener: (reason: string) => void) {
+    this.#onOver = listener;
+  }
+
+  /** Whether the connection is lost or closed. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Executes statements without parameters, however long they take. */
+  async execute(sql: string): Promise<void> {
+    await this.#client.query(sql);
+  }
+
+  /**
+   * Sends queries at once, and waits for all of them. In a transaction, those after a failed one
+   * fail too.
+   */
+  async send(queries: readonly Query[]): Promise<PromiseSettledResult<QueryOutcome>[]> {
+    return await Promise.allSettled(queries.map((query) => this.#query(query)));
+  }
+
+  /**
+   * Sends queries at once.
+   *
+   * @throws the error of the first one that failed
+   */
+  async run(queries: readonly Query[]): Promise<QueryOutcome[]> {
+    return (await this.send(queries)).map(outcomeOf);
+  }
+
+  async close(): Promise<void> {
+    this.#isOver = true;
+    await this.#client.end().catch(() => {});
+  }
+
+  async #query([text, parameters = []]: Query): Promise<QueryOutcome> {
+    const name = this.#nameOf(text);
+    const { rows, rowCount } = await this.#client.query({
+      text,
+      values: parameters.map(storable),
+      query_timeout: QUERY_MILLISECONDS,
+      ...(name === undefined ? {} : { name }),
+    } as pg.QueryConfig);
+    return { rows, changed: rowCount ?? 0 };
+  }
+
+  #nameOf(sql: string): string | undefined {
+    const known = this.#names.get(sql);
+    if (known !== undefined || this.#names.size >= PREPARED_STATEMENTS) return known;
+    const name = `muster_${this.#names.size}`;
+    this.#names.set(sql, name);
+    return name;
+  }
+
+  #end(reason: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#onOver(reason);
+  }
+}
+
+/** @throws the error of a failed query */
+export function outcomeOf(settled: PromiseSettledResult<QueryOutcome>): QueryOutcome {
+  if (settled.status === "rejected") throw settled.reason;
+  return settled.value;
+}
