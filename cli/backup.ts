@@ -43,6 +43,7 @@ interface BackupCommandOptions extends CommandOptions {
 /** `muster backup`: copies everything of a data folder, whether or not a server uses it. */
 async function backup(file: string | undefined, options: BackupCommandOptions): Promise<void> {
   const config = await readSettings(options);
+  requireSqlite(config, "make a backup of");
   const folders = foldersOf(config);
   const now = Date.now();
   if (file !== undefined && options.to !== undefined) {
@@ -182,6 +183,7 @@ interface RestoreCommandOptions extends CommandOptions {
 /** `muster restore`: puts a backup in the place of the data folder. */
 async function restore(source: string, options: RestoreCommandOptions): Promise<void> {
   const config = await readSettings(options);
+  requireSqlite(config, "restore");
   const report = await explaining(async () => {
     using progress = new TerminalProgress();
     return await restoreBackup({
@@ -210,6 +212,15 @@ function printRestored(folder: string, report: RestoreReport, { json }: CommandO
 export function foldersOf({ data_dir, projects }: Config): Folders {
   const data = resolve(data_dir);
   return { data, projects: projects.dir === "" ? join(data, "projects") : resolve(projects.dir) };
+}
+
+/** The archives hold files, and PostgreSQL's are its own. */
+function requireSqlite({ database }: Config, what: string): void {
+  if (database.url === "") return;
+  throw new CommandFailed(
+    `muster cannot ${what} a database in PostgreSQL yet (database.url): stop the server and use ` +
+      "PostgreSQL's own tools, and copy the data folder at the same time; docs/postgresql.md tells how",
+  );
 }
 
 /** A backup in the data folder would be part of the next one. */

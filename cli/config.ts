@@ -56,14 +56,17 @@ async function findTlsProblems(config: Config): Promise<Problem[]> {
 }
 
 /** Finds unreadable files that the configuration names. */
-export function findUnreadable({ irc, bridge }: Config): Problem[] {
-  if (irc.mode !== "external") return [];
-  const files: readonly (readonly [string, string])[] = [
+export function findUnreadable({ database, irc, bridge }: Config): Problem[] {
+  const ofNetwork: readonly (readonly [string, string])[] = [
     ["irc.tls.ca", irc.tls.ca],
     ["irc.ergo.api_token_file", irc.ergo.api_token_file],
     ["irc.services.password_file", irc.services.password_file],
     ["irc.services.oper_password_file", irc.services.oper_password_file],
     ["bridge.password_file", bridge.password_file],
+  ];
+  const files = [
+    ["database.password_file", database.password_file] as const,
+    ...irc.mode === "external" ? ofNetwork : [],
   ];
   return files.filter(([, file]) => file !== "" && !isReadable(file)).map(([key, file]) => ({
     message: `The file "${file}" (${key}) cannot be read`,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Config } from "../services/config/mod.ts";
-import { DatabaseError } from "../services/database/mod.ts";
-import { type LogReport, verifyLog } from "../services/events/mod.ts";
+import { DatabaseError, readPostgresSettings } from "../services/database/mod.ts";
+import { type LogReport, verifyLog, verifyPostgresLog } from "../services/events/mod.ts";
 import { readKeyFile, SecretFileError } from "../services/identity/mod.ts";
 import { examineData, type Finding, findingsOf } from "../services/doctor/mod.ts";
 import { VERSION } from "../services/version.ts";
@@ -21,16 +21,19 @@ import { readSettings } from "./settings.ts";
  * Prints its findings, and fails if there are any.
  */
 async function checkLog(options: CommandOptions): Promise<void> {
-  const { data_dir } = await readSettings(options);
-  const report = await verify(data_dir);
+  const report = await verify(await readSettings(options));
   if (options.json === true) printJson(report);
   else printReport(report);
   if (report.found > 0) throw new CommandFailed("The event log is damaged or was changed");
 }
 
-async function verify(folder: string): Promise<LogReport> {
+async function verify({ data_dir: folder, database }: Config): Promise<LogReport> {
   try {
-    return verifyLog(join(folder, "muster.db"), await readKeyFile(join(folder, "event_key")));
+    const key = await readKeyFile(join(folder, "event_key"));
+    const postgres = await readPostgresSettings(database);
+    return postgres === null
+      ? verifyLog(join(folder, "muster.db"), key)
+      : await verifyPostgresLog(postgres, key);
   } catch (error) {
     const known = error instanceof DatabaseError || error instanceof SecretFileError;
     throw known ? new CommandFailed(error.message) : error;
@@ -83,6 +86,7 @@ async function examine(options: CheckOptions): Promise<Finding[]> {
     ...await checkAddresses(options, config, isRunning),
     ...await examineData({
       folders: foldersOf(config),
+      postgres: await readPostgresSettings(config.database),
       tls: config.tls,
       isRunning,
       quick: options.quick === true,

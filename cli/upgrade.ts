@@ -20,7 +20,14 @@ async function upgrade(options: UpgradeOptions): Promise<void> {
       2,
     );
   }
-  const folders = foldersOf(await readSettings(options));
+  const config = await readSettings(options);
+  if (config.database.url !== "") {
+    throw new CommandFailed(
+      "--check tries the migration on a copy, and muster cannot copy a database in PostgreSQL " +
+        "(database.url): a start migrates it in one transaction, of which nothing remains if it fails",
+    );
+  }
+  const folders = foldersOf(config);
   const report = await rehearse(folders);
   if (options.json === true) printJson({ program: VERSION, ...report });
   else printReport(join(folders.data, "muster.db"), report);

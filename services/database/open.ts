@@ -1,5 +1,8 @@
 import { Database } from "./database.ts";
+import type { LogReport } from "./verification.ts";
 import type { PostgresOptions } from "./postgres/mod.ts";
+import type { PostgresContent } from "./postgres/reading.ts";
+import type { PostgresSettings } from "./postgres/settings.ts";
 import { type SqliteOptions, SqliteStore } from "./sqlite_store.ts";
 
 /**
@@ -20,4 +23,31 @@ export function openSqlite(path: string, options: SqliteOptions = {}): Database 
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const { PostgresStore } = await import("./postgres/mod.ts");
   return new Database(await PostgresStore.open(options));
+}
+
+/**
+ * Verifies the event log in PostgreSQL.
+ *
+ * @param key the key of the seals, or null if it is lost
+ * @throws DatabaseError if the database cannot be read or has no event log
+ */
+export async function verifyPostgresLog(
+  settings: PostgresSettings,
+  key: string | null,
+): Promise<LogReport> {
+  const verification = await import("./postgres/verification.ts");
+  return await verification.verifyPostgresLog(settings, key);
+}
+
+/**
+ * Reads from PostgreSQL, also while a server uses the database.
+ *
+ * @throws DatabaseError if the database cannot be reached
+ */
+export async function readPostgres<Result>(
+  settings: PostgresSettings,
+  read: (found: PostgresContent) => Promise<Result>,
+): Promise<Result> {
+  const reading = await import("./postgres/reading.ts");
+  return await reading.readPostgres(settings, read);
 }

@@ -1,11 +1,8 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { type ChainedRow, eventHash, GENESIS, Seal } from "./chain.ts";
-import { DAMAGED } from "./journal.ts";
-import { DatabaseError } from "./migrate.ts";
-import { openToRead } from "./sqlite/mod.ts";
+import { type ChainedRow, eventHash, GENESIS, type Seal } from "./chain.ts";
+import { type Checkpoint, type CheckpointName, DAMAGED, type Place } from "./journal.ts";
 
 /** Rows that are read at once. */
-const PAGE = 1000;
+export const PAGE = 1000;
 
 /** Most findings reported one by one; further ones are only counted. */
 const MAX_FINDINGS = 100;
@@ -27,71 +24,60 @@ export interface LogReport {
   readonly found: number;
 }
 
-/**
- * Verifies the event log in a database: every row is as written, none is missing between the two
- * sealed ends, and none was added. It reads one snapshot of the log and writes nothing, so a server
- * may run meanwhile.
- *
- * @param path the database
- * @param key the key of the seals, or null if it is lost
- * @throws DatabaseError if the file cannot be read or has no event log
- */
-export function verifyLog(path: string, key: string | null): LogReport {
-  let database: DatabaseSync | null = null;
-  try {
-    database = openToRead(path);
-    database.exec("BEGIN");
-    return new Verification(database, key === null ? null : new Seal(key)).run();
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) {
-      throw new DatabaseError(`There is no database at "${path}"`);
-    }
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new DatabaseError(`The event log in "${path}" cannot be read: ${reason}`);
-  } finally {
-    database?.close();
-  }
-}
-
-/** A raw row: numbers as texts, texts as bytes, so that nothing is converted. */
-interface RawRow {
+/** A raw row: its number is exact, and its texts are whole. */
+export interface RawRow {
   readonly number: bigint;
   readonly row: ChainedRow;
   readonly hash: string;
 }
 
-interface Checkpoint {
-  readonly seq: number;
-  readonly hash: string;
-}
-
-class Verification {
-  readonly #database: DatabaseSync;
+/**
+ * Verifies an event log: every row is as written, none is missing between the two sealed ends, and
+ * none was added. A store reads one snapshot of the log for it.
+ */
+export class Verification {
   readonly #seal: Seal | null;
+  readonly #head: Place | null;
   readonly #findings: string[] = [];
+  #last: Place;
   #found = 0;
   #events = 0;
   #first = 0;
 
-  constructor(database: DatabaseSync, seal: Seal | null) {
-    this.#database = database;
+  /**
+   * @param seal the key of the seals, or null if it is lost
+   * @param base the sealed beginning of the log; null if there is none
+   * @param head its sealed end; null if there is none
+   */
+  constructor(seal: Seal | null, base: Checkpoint | null, head: Checkpoint | null) {
     this.#seal = seal;
+    this.#last = this.#opened("base", base) ?? { seq: 0, hash: GENESIS };
+    this.#head = this.#opened("head", head);
+    if (seal === null) this.report("The key of the seals is missing, so they prove nothing");
   }
 
-  run(): LogReport {
-    const base = this.#checkpoint("base");
-    const head = this.#checkpoint("head");
-    if (this.#seal === null) this.#report("The key of the seals is missing, so they prove nothing");
-    let last: Checkpoint = base ?? { seq: 0, hash: GENESIS };
-    for (const raw of this.#rows()) last = this.#verify(raw, last);
+  /** Takes the next row of the log, in the order of their numbers. */
+  take(raw: RawRow): void {
+    this.#last = this.#verify(raw, this.#last);
+  }
+
+  /** Adds a finding. */
+  report(finding: string): void {
+    this.#found += 1;
+    if (this.#findings.length < MAX_FINDINGS) this.#findings.push(finding);
+  }
+
+  /** Compares the end of the log with the sealed one, after the last row. */
+  finish(): LogReport {
+    const [head, last] = [this.#head, this.#last];
     if (head === null) {
-      if (this.#events > 0 || this.#seal !== null) this.#report("The end of the log is not sealed");
+      if (this.#events > 0 || this.#seal !== null) this.report("The end of the log is not sealed");
     } else if (head.seq > last.seq) {
-      this.#report(`${missing(last.seq + 1, head.seq)} at the end of the log`);
+      this.report(`${missing(last.seq + 1, head.seq)} at the end of the log`);
     } else if (head.seq < last.seq) {
-      this.#report(`The rows after ${head.seq} were not written by muster`);
+      this.report(`The rows after ${head.seq} were not written by muster`);
     } else if (head.hash !== last.hash) {
-      this.#report(`Row ${last.seq} is not the one that was sealed as the last`);
+      this.report(`Row ${last.seq} is not the one that was sealed as the last`);
     }
     return {
       events: this.#events,
@@ -104,81 +90,30 @@ class Verification {
   }
 
   /** Compares a row with the one before it. */
-  #verify({ number, row, hash }: RawRow, previous: Checkpoint): Checkpoint {
+  #verify({ number, row, hash }: RawRow, previous: Place): Place {
     if (this.#events === 0) this.#first = row.seq;
     this.#events += 1;
     if (number <= BigInt(previous.seq)) {
-      this.#report(`Row ${number} stands before the beginning of the log`);
+      this.report(`Row ${number} stands before the beginning of the log`);
       return previous;
     }
-    if (row.seq > previous.seq + 1) this.#report(missing(previous.seq + 1, row.seq - 1));
+    if (row.seq > previous.seq + 1) this.report(missing(previous.seq + 1, row.seq - 1));
     else if (eventHash(previous.hash, row) !== hash) {
-      this.#report(`Row ${number} is not as it was written`);
+      this.report(`Row ${number} is not as it was written`);
     }
     if (row.type === DAMAGED) {
-      this.#report(`At row ${number} muster found the log damaged: ${row.data}`);
+      this.report(`At row ${number} muster found the log damaged: ${row.data}`);
     }
     return { seq: row.seq, hash };
   }
 
-  *#rows(): Generator<RawRow> {
-    const statement = this.#database.prepare(
-      `SELECT CAST(seq AS TEXT) AS number, CAST(time AS TEXT) AS time, CAST(type AS BLOB) AS type,
-         CAST(actor AS BLOB) AS actor, CAST(actor_id AS BLOB) AS actor_id,
-         CAST(address AS BLOB) AS address, CAST(cause AS BLOB) AS cause,
-         CAST(data AS BLOB) AS data, CAST(hash AS BLOB) AS hash
-       FROM events WHERE seq > ? ORDER BY events.seq LIMIT ${PAGE}`,
-    );
-    let rows = page(statement, -(2n ** 63n));
-    while (rows.length > 0) {
-      yield* rows;
-      const last = rows.at(-1);
-      rows = last === undefined || rows.length < PAGE ? [] : page(statement, last.number);
-    }
-  }
-
-  #checkpoint(name: "base" | "head"): Checkpoint | null {
-    const row = this.#database.prepare(
-      "SELECT seq, CAST(hash AS BLOB) AS hash, CAST(seal AS BLOB) AS seal FROM checkpoints WHERE name = ?",
-    ).get(name);
-    if (row === undefined) return null;
-    const checkpoint = { seq: Number(row["seq"]), hash: text(row["hash"]) ?? "" };
-    if (
-      this.#seal?.holds(name, { ...checkpoint, seal: text(row["seal"]) ?? "" }) === false
-    ) {
+  #opened(name: CheckpointName, checkpoint: Checkpoint | null): Place | null {
+    if (checkpoint !== null && this.#seal?.holds(name, checkpoint) === false) {
       const end = name === "base" ? "beginning" : "end";
-      this.#report(`The seal at the ${end} of the log is not of its key`);
+      this.report(`The seal at the ${end} of the log is not of its key`);
     }
     return checkpoint;
   }
-
-  #report(finding: string): void {
-    this.#found += 1;
-    if (this.#findings.length < MAX_FINDINGS) this.#findings.push(finding);
-  }
-}
-
-function page(statement: StatementSync, after: bigint): RawRow[] {
-  return statement.all(after).map((columns) => ({
-    number: BigInt(String(columns["number"])),
-    row: {
-      seq: Number(columns["number"]),
-      time: Number(columns["time"]),
-      type: text(columns["type"]) ?? "",
-      actor: text(columns["actor"]) ?? "",
-      actorId: text(columns["actor_id"]),
-      address: text(columns["address"]),
-      cause: text(columns["cause"]),
-      data: text(columns["data"]) ?? "",
-    },
-    hash: text(columns["hash"]) ?? "",
-  }));
-}
-
-/** A text column read as bytes; read as text, it would end at its first NUL. */
-function text(column: unknown): string | null {
-  if (!(column instanceof Uint8Array)) return null;
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(column);
 }
 
 function missing(from: number, to: number): string {

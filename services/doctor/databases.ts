@@ -2,9 +2,14 @@
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { Folders } from "../backup/mod.ts";
-import { SCHEMA_VERSION } from "../database/mod.ts";
+import {
+  type Database,
+  type PostgresSettings,
+  readPostgres,
+  SCHEMA_VERSION,
+} from "../database/mod.ts";
 import { readDatabase } from "../database/sqlite/mod.ts";
-import { verifyLog } from "../events/mod.ts";
+import { verifyLog, verifyPostgresLog } from "../events/mod.ts";
 import { readKeyFile } from "../identity/mod.ts";
 import { type Finding, findingsOf, reasonOf } from "./finding.ts";
 
@@ -35,38 +40,108 @@ interface Circumstances {
   readonly isRunning: boolean;
 }
 
+/** What the checks read from the app database of this version. */
+interface Content {
+  /** Tables with rows that name others which do not exist. */
+  readonly loose: { readonly rows: number; readonly tables: readonly string[] };
+  /** When the newest event was written, in Unix milliseconds; 0 if there is none. */
+  readonly newest: number;
+  /** The data of the last start; null if there was none. */
+  readonly lastStart: string | null;
+  readonly slugs: readonly string[];
+  readonly unsettled: number;
+}
+
 /** Checks the app database, and reads what other checks need. */
-export function checkDatabase({ data }: Folders, circumstances: Circumstances): DatabaseCheck {
+export async function checkDatabase(
+  { data }: Folders,
+  postgres: PostgresSettings | null,
+  circumstances: Circumstances,
+): Promise<DatabaseCheck> {
+  if (postgres !== null) return await checkPostgres(postgres, circumstances);
   const path = join(data, "muster.db");
   const damage = integrityOf(path, "database");
   if (damage.length > 0) return { findings: damage, facts: null };
-  return readDatabase(path, (database) => checkContent(database, circumstances));
+  return readDatabase(path, (database) => {
+    const version = number(database, "SELECT user_version AS value FROM pragma_user_version");
+    const outdated = checkSchema(version);
+    if (outdated.length > 0) return { findings: outdated, facts: null };
+    return checkContent(sqliteContent(database), circumstances);
+  });
+}
+
+async function checkPostgres(
+  settings: PostgresSettings,
+  circumstances: Circumstances,
+): Promise<DatabaseCheck> {
+  try {
+    return await readPostgres(settings, async ({ version, tables }) => {
+      const outdated = checkSchema(version);
+      if (outdated.length > 0) return { findings: outdated, facts: null };
+      return checkContent(await postgresContent(tables), circumstances);
+    });
+  } catch (error) {
+    const fix = "start PostgreSQL, or correct database.url";
+    return { findings: [findingsOf("database").error(reasonOf(error), fix)], facts: null };
+  }
+}
+
+function checkSchema(version: number): Finding[] {
+  if (version === 0) return [findingsOf("database").note("There is no data yet", "start muster")];
+  const found = findingsOf("versions");
+  if (version > SCHEMA_VERSION) {
+    const message = `The database has version ${version} and comes from a newer muster; ` +
+      `this one knows versions up to ${SCHEMA_VERSION}`;
+    return [found.error(message, "run a newer muster")];
+  }
+  if (version === SCHEMA_VERSION) return [];
+  const message = `The database has version ${version}, and this muster uses ${SCHEMA_VERSION}`;
+  const fix = "the next start brings it up to date: muster upgrade --check tells more";
+  return [found.note(message, fix)];
+}
+
+function sqliteContent(database: DatabaseSync): Content {
+  const loose = database.prepare("PRAGMA foreign_key_check").all();
+  const start = database.prepare(
+    "SELECT data FROM events WHERE type = 'program.started' ORDER BY seq DESC LIMIT 1",
+  ).get();
+  return {
+    loose: { rows: loose.length, tables: [...new Set(loose.map(({ table }) => String(table)))] },
+    newest: number(database, "SELECT coalesce(max(time), 0) AS value FROM events"),
+    lastStart: start === undefined ? null : String(start["data"]),
+    slugs: database.prepare("SELECT slug FROM projects ORDER BY slug").all()
+      .map(({ slug }) => String(slug)),
+    unsettled: number(database, "SELECT count(*) AS value FROM intentions"),
+  };
+}
+
+/** PostgreSQL itself keeps rows from naming others that do not exist. */
+async function postgresContent(tables: Database["tables"]): Promise<Content> {
+  const newest = await tables.selectFrom("events").select(({ fn }) => fn.max("time").as("time"))
+    .executeTakeFirst();
+  const start = await tables.selectFrom("events").select("data")
+    .where("type", "=", "program.started").orderBy("seq", "desc").limit(1).executeTakeFirst();
+  const projects = await tables.selectFrom("projects").select("slug").orderBy("slug").execute();
+  const { unsettled } = await tables.selectFrom("intentions")
+    .select(({ fn }) => fn.countAll<number>().as("unsettled")).executeTakeFirstOrThrow();
+  return {
+    loose: { rows: 0, tables: [] },
+    newest: newest?.time ?? 0,
+    lastStart: start?.data ?? null,
+    slugs: projects.map(({ slug }) => slug),
+    unsettled,
+  };
 }
 
 function checkContent(
-  database: DatabaseSync,
+  { loose, newest, lastStart, slugs, unsettled }: Content,
   { now, version, isRunning }: Circumstances,
 ): DatabaseCheck {
-  const schema = number(database, "SELECT user_version AS value FROM pragma_user_version");
-  const found = findingsOf("versions");
-  if (schema > SCHEMA_VERSION) {
-    const message = `The database has version ${schema} and comes from a newer muster; ` +
-      `this one knows versions up to ${SCHEMA_VERSION}`;
-    return { findings: [found.error(message, "run a newer muster")], facts: null };
-  }
-  if (schema < SCHEMA_VERSION) {
-    const message = `The database has version ${schema}, and this muster uses ${SCHEMA_VERSION}`;
-    const fix = "the next start brings it up to date: muster upgrade --check tells more";
-    return { findings: [found.note(message, fix)], facts: null };
-  }
   const findings = [
-    ...checkReferences(database),
-    ...checkClock(database, now),
-    ...checkLastVersion(database, version),
+    ...checkReferences(loose),
+    ...checkClock(newest, now),
+    ...checkLastVersion(lastStart, version),
   ];
-  const slugs = database.prepare("SELECT slug FROM projects ORDER BY slug").all()
-    .map(({ slug }) => String(slug));
-  const unsettled = number(database, "SELECT count(*) AS value FROM intentions");
   if (unsettled > 0 && !isRunning) {
     findings.push(
       findingsOf("unfinished").note(
@@ -79,13 +154,18 @@ function checkContent(
 }
 
 /** Checks the chain of the event log. */
-export async function checkEvents({ data }: Folders): Promise<Finding[]> {
+export async function checkEvents(
+  { data }: Folders,
+  postgres: PostgresSettings | null,
+): Promise<Finding[]> {
   const found = findingsOf("events");
   const fix = "compare the log with a backup; if the change was not yours, restore the backup";
   try {
     const key = await readKeyFile(join(data, "event_key"));
     // The check of the keys reports a missing one.
-    const report = verifyLog(join(data, "muster.db"), key);
+    const report = postgres === null
+      ? verifyLog(join(data, "muster.db"), key)
+      : await verifyPostgresLog(postgres, key);
     const messages = report.findings.filter((message) => !/^The key of the seals/.test(message));
     return few(messages).map((message) => found.error(message, fix));
   } catch (error) {
@@ -131,16 +211,14 @@ export function integrityOf(path: string, check: string): Finding[] {
   }
 }
 
-function checkReferences(database: DatabaseSync): Finding[] {
-  const rows = database.prepare("PRAGMA foreign_key_check").all();
-  if (rows.length === 0) return [];
-  const tables = [...new Set(rows.map(({ table }) => String(table)))].join(", ");
-  const message = `${rows.length} rows of the database name others that do not exist, in ${tables}`;
+function checkReferences({ rows, tables }: Content["loose"]): Finding[] {
+  if (rows === 0) return [];
+  const message = `${rows} rows of the database name others that do not exist, in ` +
+    tables.join(", ");
   return [findingsOf("database").error(message, RESTORE)];
 }
 
-function checkClock(database: DatabaseSync, now: number): Finding[] {
-  const newest = number(database, "SELECT coalesce(max(time), 0) AS value FROM events");
+function checkClock(newest: number, now: number): Finding[] {
   if (newest <= now + CLOCK_TOLERANCE) return [];
   return [
     findingsOf("clock").error(
@@ -150,12 +228,9 @@ function checkClock(database: DatabaseSync, now: number): Finding[] {
   ];
 }
 
-function checkLastVersion(database: DatabaseSync, version: string): Finding[] {
-  const row = database.prepare(
-    `SELECT json_extract(data, '$.version') AS version FROM events
-     WHERE type = 'program.started' ORDER BY seq DESC LIMIT 1`,
-  ).get();
-  const last = String(row?.["version"] ?? version);
+/** @param lastStart the data of the event */
+function checkLastVersion(lastStart: string | null, version: string): Finding[] {
+  const last = versionIn(lastStart) ?? version;
   if (compareVersions(last, version) <= 0) return [];
   return [
     findingsOf("versions").warning(
@@ -163,6 +238,16 @@ function checkLastVersion(database: DatabaseSync, version: string): Finding[] {
       `use muster ${last} or a newer one`,
     ),
   ];
+}
+
+/** The check of the event log reports data that are no JSON. */
+function versionIn(data: string | null): string | null {
+  try {
+    const version: unknown = JSON.parse(data ?? "{}").version;
+    return typeof version === "string" ? version : null;
+  } catch {
+    return null;
+  }
 }
 
 function compareVersions(a: string, b: string): number {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Folders } from "../backup/mod.ts";
+import type { PostgresSettings } from "../database/mod.ts";
 import { checkCertificate } from "./certificate.ts";
 import { checkDatabase, checkEvents, checkHistory } from "./databases.ts";
 import { checkKeys, checkLeftovers, checkPermissions } from "./files.ts";
@@ -9,6 +10,8 @@ import { checkRepositories } from "./repositories.ts";
 
 export interface DoctorOptions {
   readonly folders: Folders;
+  /** Where the app database is, if it is not a SQLite file. */
+  readonly postgres: PostgresSettings | null;
   readonly tls: { readonly cert: string; readonly key: string };
   /** Whether a server uses the data folder. */
   readonly isRunning: boolean;
@@ -26,13 +29,13 @@ export interface DoctorOptions {
  * the temporary folder.
  */
 export async function examineData(options: DoctorOptions): Promise<Finding[]> {
-  const { folders, tls, now, quick, onProgress = () => {} } = options;
+  const { folders, postgres, tls, now, quick, onProgress = () => {} } = options;
   const findings = [
     ...checkSpace(folders),
     ...checkDescriptors(),
     ...await checkCertificate(tls, now),
   ];
-  if (!isFile(join(folders.data, "muster.db"))) {
+  if (postgres === null && !isFile(join(folders.data, "muster.db"))) {
     const message = `There is no data in "${folders.data}" yet`;
     return [...findings, findingsOf("database").note(message, "start muster")];
   }
@@ -41,10 +44,14 @@ export async function examineData(options: DoctorOptions): Promise<Finding[]> {
     ...await checkKeys(folders),
     ...checkLeftovers(folders, now),
   );
-  const { findings: ofDatabase, facts } = checkDatabase(folders, options);
+  const { findings: ofDatabase, facts } = await checkDatabase(
+    folders,
+    postgres,
+    options,
+  );
   findings.push(...ofDatabase);
   if (facts === null) return findings;
-  if (!quick) findings.push(...await checkEvents(folders));
+  if (!quick) findings.push(...await checkEvents(folders, postgres));
   const { slugs } = facts;
   return [
     ...findings,

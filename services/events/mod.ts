@@ -11,4 +11,4 @@ export { type EventServices, type EventServicesOptions, openEvents } from "./ope
 export { PROJECT_EVENT_NAMES } from "./project_names.ts";
 export type { LastEvent, LoggedEvent } from "./rows.ts";
 export { type EventTypes, newEvent, type Origin, type QuestionEvent, SYSTEM } from "./types.ts";
-export { type LogReport, verifyLog } from "../database/mod.ts";
+export { type LogReport, verifyLog, verifyPostgresLog } from "../database/mod.ts";

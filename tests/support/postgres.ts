@@ -3,7 +3,7 @@
  * may create others; without it, tests use SQLite.
  */
 import { createHash } from "node:crypto";
-import { basename } from "node:path";
+import { join } from "node:path";
 // @ts-types="npm:@types/pg@8.23.1"
 import pg from "pg";
 import { postgresSql } from "../../services/database/migration.ts";
@@ -16,8 +16,11 @@ export const TEST_DATABASE = Deno.env.get("MUSTER_TEST_DATABASE");
 /** Serialises the programs that make the same template. */
 const TEMPLATE_LOCK = 4_711_017;
 
-/** Databases that this isolate has made and not dropped. */
-const made = new Set<string>();
+/** Databases that this isolate has made and not dropped, with the folder for which each was made. */
+const made = new Map<string, string>();
+
+/** The file in a folder that names its database, so that the two move together. */
+const NAME_FILE = "test_database";
 
 /**
  * The URL of the database that belongs to a folder, which is made if there is none.
@@ -26,35 +29,56 @@ const made = new Set<string>();
  */
 export async function databaseOf(folder: string): Promise<string | undefined> {
   if (TEST_DATABASE === undefined) return undefined;
-  const name = nameOf(folder);
-  if (!made.has(name)) {
-    const template = await withTemplate(TEST_DATABASE);
-    await administer(TEST_DATABASE, `CREATE DATABASE "${name}" TEMPLATE "${template}"`);
-    const instance = "UPDATE instance SET id = left(md5(gen_random_uuid()::text), 20)";
-    await administer(urlOf(TEST_DATABASE, name), instance);
-    made.add(name);
-  }
+  const file = join(folder, NAME_FILE);
+  const known = await Deno.readTextFile(file).catch(() => null);
+  if (known !== null) return urlOf(TEST_DATABASE, known);
+  const name = `muster_test_${crypto.randomUUID().replaceAll("-", "")}`;
+  const template = await withTemplate(TEST_DATABASE);
+  await administer(TEST_DATABASE, `CREATE DATABASE "${name}" TEMPLATE "${template}"`);
+  made.set(name, folder);
+  const instance = "UPDATE instance SET id = left(md5(gen_random_uuid()::text), 20)";
+  await administer(urlOf(TEST_DATABASE, name), instance);
+  await Deno.mkdir(folder, { recursive: true });
+  await Deno.writeTextFile(file, name);
   return urlOf(TEST_DATABASE, name);
 }
 
-/** Drops the database of a folder, if it has one. */
-export async function dropDatabaseOf(folder: string): Promise<void> {
-  if (TEST_DATABASE === undefined || !made.delete(nameOf(folder))) return;
-  await administer(TEST_DATABASE, `DROP DATABASE "${nameOf(folder)}" WITH (FORCE)`);
+/** Drops the databases that were made for a folder and for those in it. */
+export async function dropDatabasesOf(folder: string): Promise<void> {
+  for (const [name, owner] of made) {
+    if (!`${owner}/`.startsWith(`${folder}/`)) continue;
+    made.delete(name);
+    await administer(TEST_DATABASE ?? "", `DROP DATABASE "${name}" WITH (FORCE)`);
+  }
 }
 
-/** Runs SQL in the database of a folder, as somebody behind the program's back would. */
-export async function queryDatabaseOf(
-  folder: string,
+/** Runs SQL in the database at a URL, as somebody behind the program's back would. */
+export async function query(
+  url: string,
   sql: string,
   parameters: readonly unknown[] = [],
 ): Promise<{ rows: Record<string, unknown>[]; changed: number }> {
-  const { rows, rowCount } = await asked(await databaseOf(folder) ?? "", sql, parameters);
-  return { rows, changed: rowCount ?? 0 };
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows, rowCount } = await client.query(sql, [...parameters]);
+    return { rows, changed: rowCount ?? 0 };
+  } finally {
+    await client.end();
+  }
 }
 
-function nameOf(folder: string): string {
-  return `muster_test_${basename(folder)}`;
+/** Everything in the database at a URL, as text. */
+export async function textsOf(url: string): Promise<string> {
+  const { rows: tables } = await query(
+    url,
+    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
+  );
+  const texts = tables.map(async ({ name }) => {
+    const { rows } = await query(url, `SELECT whole::text AS text FROM "${name}" AS whole`);
+    return rows.map(({ text }) => text).join("\n");
+  });
+  return (await Promise.all(texts)).join("\n");
 }
 
 function urlOf(url: string, name: string): string {
@@ -93,15 +117,5 @@ async function makeTemplate(url: string): Promise<string> {
 }
 
 async function administer(url: string, sql: string): Promise<void> {
-  await asked(url, sql, []);
-}
-
-async function asked(url: string, sql: string, parameters: readonly unknown[]) {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await client.query(sql, [...parameters]);
-  } finally {
-    await client.end();
-  }
+  await query(url, sql);
 }

@@ -1,14 +1,14 @@
 import { join } from "node:path";
-import { dropDatabaseOf } from "./postgres.ts";
+import { dropDatabasesOf } from "./postgres.ts";
 
-/** Runs a test with a new folder, which is removed afterwards, with its database. */
+/** Runs a test with a new folder, which is removed afterwards, with its databases. */
 export async function withFolder(run: (folder: string) => Promise<void> | void): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "muster-test-" });
   try {
     await run(folder);
   } finally {
+    await dropDatabasesOf(folder);
     await Deno.remove(folder, { recursive: true });
-    await dropDatabaseOf(folder);
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
+import { databaseOf, textsOf } from "../../support/postgres.ts";
 import { anAgent, BY_OPERATOR, openServices } from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
 
@@ -49,9 +50,9 @@ Deno.test("no secret is in the database, in the log or in an error", async () =>
 
     const key = await Deno.readTextFile(join(folder, "token_key"));
     const log = services.log.lines.join("\n");
-    const before = databaseBytes(folder);
+    const before = await databaseBytes(folder);
     await services.close();
-    const written = Buffer.concat([before, databaseBytes(folder)]);
+    const written = Buffer.concat([before, await databaseBytes(folder)]);
     assert.ok(written.includes("laptop"), "the search looks at what was written");
     const secrets = [
       ...[passphrase, rotated, password, token, apiToken, key, wrong, adminPassword],
@@ -66,8 +67,10 @@ Deno.test("no secret is in the database, in the log or in an error", async () =>
   });
 });
 
-/** The database file and its log, as they lie on the disk. */
-function databaseBytes(folder: string): Buffer {
+/** The database file and its log, as they lie on the disk, or what PostgreSQL stores. */
+async function databaseBytes(folder: string): Promise<Buffer> {
+  const url = await databaseOf(folder);
+  if (url !== undefined) return Buffer.from(await textsOf(url));
   const names = Array.from(Deno.readDirSync(folder), ({ name }) => name);
   const files = names.filter((name) => name.startsWith("muster.db"));
   return Buffer.concat(files.map((name) => Deno.readFileSync(join(folder, name))));

@@ -61,7 +61,10 @@ testWarden(
     const [muted] = await world.events("irc.muted");
     assert.equal((muted as { expires_at: string }).expires_at, "2026-11-20T12:00:30.000Z");
     assert.equal((await world.events("irc.removed")).length, 1);
-    assert.equal((await world.events("irc.unmuted")).length, 1);
+    // He may speak before that is in the log.
+    let unmuted = 0;
+    while (unmuted === 0) unmuted = (await world.events("irc.unmuted")).length;
+    assert.equal(unmuted, 1);
   },
 );
 

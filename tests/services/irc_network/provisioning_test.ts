@@ -3,8 +3,24 @@ import { adoptionSchema } from "../../../services/agents/mod.ts";
 import { Conflict, Invalid, NotFound, Unavailable } from "../../../services/errors.ts";
 import { anAgent, BY_OPERATOR, eventTypes } from "../../support/services.ts";
 import { FakeErgo } from "../../support/fake_ergo.ts";
+import { TEST_DATABASE } from "../../support/postgres.ts";
 import { withFolder } from "../../support/temporary.ts";
 import { openNetworked, takes, withNetwork } from "./support.ts";
+
+/** SQL with which the database refuses events, and with which it takes them again. */
+const [REFUSING, RELENTING] = TEST_DATABASE === undefined
+  ? [
+    ["CREATE TRIGGER refusing BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'no room'); END"],
+    ["DROP TRIGGER refusing"],
+  ]
+  : [
+    [
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+       $$ BEGIN RAISE EXCEPTION 'no room'; END $$`,
+      "CREATE TRIGGER refusing BEFORE INSERT ON events EXECUTE FUNCTION refuse()",
+    ],
+    ["DROP TRIGGER refusing ON events", "DROP FUNCTION refuse"],
+  ];
 
 Deno.test("an agent is on both sides from the moment it is registered", async () => {
   await withNetwork(async (services) => {
@@ -99,13 +115,12 @@ Deno.test("an unconfirmed change is undone on the network", async () => {
 Deno.test("a change that the database refuses is undone on the network, and the next one works", async () => {
   await withNetwork(async (services) => {
     const { agents, database, ergo, ircAccounts } = services;
-    const execute = (sql: string) =>
-      database.commit({ statements: [{ sql, parameters: [], mustChange: false }] });
-    const refuse = () =>
-      execute(
-        "CREATE TRIGGER refusing BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'no room'); END",
-      );
-    const relent = () => execute("DROP TRIGGER refusing");
+    const execute = (statements: readonly string[]) =>
+      database.commit({
+        statements: statements.map((sql) => ({ sql, parameters: [], mustChange: false })),
+      });
+    const refuse = () => execute(REFUSING);
+    const relent = () => execute(RELENTING);
     const passphrase = await anAgent(services, "coder", { channels: ["#ops"] });
     await services.pass(0);
     ergo.add("Ann", "her own");
