@@ -24,6 +24,7 @@ const INSTALL: ReadonlyMap<string, string> = new Map([
   ["openssl", "apt-get install openssl"],
   ["pebble", "apt-get install pebble"],
   ["python clients", 'export MUSTER_PYTHON_CLIENTS="$(scripts/python_clients)"'],
+  ["postgres server", "run the tests with scripts/test_postgres"],
   ["promtool", "apt-get install prometheus"],
   ["setpriv", "apt-get install util-linux"],
   ["shellcheck", "apt-get install shellcheck"],
@@ -55,6 +56,11 @@ export function newerFossil(): string {
   return Deno.env.get("MUSTER_NEWER_FOSSIL") ?? "";
 }
 
+/** The URL of a server of PostgreSQL, from `scripts/test_postgres`; otherwise empty. */
+export function postgresServer(): string {
+  return Deno.env.get("MUSTER_TEST_DATABASE") ?? Deno.env.get("MUSTER_TEST_POSTGRES") ?? "";
+}
+
 /** The folder of foreign clients of MCP that `scripts/mcp_clients` made; otherwise empty. */
 export function mcpClients(): string {
   return Deno.env.get("MUSTER_MCP_CLIENTS") ?? "";
@@ -68,6 +74,7 @@ export function pythonClients(): string {
 function isInstalled(program: string): boolean {
   if (program === "python clients") return isFile(pythonClients());
   if (program === "mcp clients") return isFile(`${mcpClients()}/complete`);
+  if (program === "postgres server") return postgresServer() !== "";
   if (program === "newer fossil") return isFile(newerFossil());
   const folders = (Deno.env.get("PATH") ?? "").split(":").filter((folder) => folder !== "");
   return folders.some((folder) => isFile(`${folder}/${program}`));

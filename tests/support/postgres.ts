@@ -1,6 +1,7 @@
 /**
- * The app database of tests in PostgreSQL. `MUSTER_TEST_DATABASE` is the URL of a database whose user
- * may create others; without it, tests use SQLite.
+ * Databases of tests in PostgreSQL, each made for a folder. `scripts/test_postgres` runs tests with a
+ * server: `MUSTER_TEST_POSTGRES` names it to the tests that are about PostgreSQL. With
+ * `MUSTER_TEST_DATABASE`, the app database of every test is in it; otherwise, they use SQLite.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -9,9 +10,13 @@ import pg from "pg";
 import { postgresSql } from "../../services/database/migration.ts";
 import { MIGRATIONS } from "../../services/database/migrations.ts";
 import { openPostgres } from "../../services/database/mod.ts";
+import { postgresServer } from "./peers.ts";
 
-/** The URL of the database that makes those of tests; undefined if tests use SQLite. */
-export const TEST_DATABASE = Deno.env.get("MUSTER_TEST_DATABASE");
+/** Whether the app database of every test is in PostgreSQL. */
+export const EVERYWHERE: boolean = Deno.env.has("MUSTER_TEST_DATABASE");
+
+/** The URL of a database whose user may create others; "" if there is none. */
+const SERVER = postgresServer();
 
 /** Serialises the programs that make the same template. */
 const TEMPLATE_LOCK = 4_711_017;
@@ -22,25 +27,23 @@ const made = new Map<string, string>();
 /** The file in a folder that names its database, so that the two move together. */
 const NAME_FILE = "test_database";
 
-/**
- * The URL of the database that belongs to a folder, which is made if there is none.
- *
- * @returns undefined if tests use SQLite
- */
-export async function databaseOf(folder: string): Promise<string | undefined> {
-  if (TEST_DATABASE === undefined) return undefined;
+/** The URL of a folder's app database, if tests keep it in PostgreSQL; "" if in SQLite. */
+export async function databaseOf(folder: string): Promise<string> {
+  return EVERYWHERE ? await postgresOf(folder) : "";
+}
+
+/** The URL of the database of PostgreSQL that belongs to a folder. It is made if there is none. */
+export async function postgresOf(folder: string): Promise<string> {
   const file = join(folder, NAME_FILE);
   const known = await Deno.readTextFile(file).catch(() => null);
-  if (known !== null) return urlOf(TEST_DATABASE, known);
+  if (known !== null) return urlOf(known);
   const name = `muster_test_${crypto.randomUUID().replaceAll("-", "")}`;
-  const template = await withTemplate(TEST_DATABASE);
-  await administer(TEST_DATABASE, `CREATE DATABASE "${name}" TEMPLATE "${template}"`);
+  await query(SERVER, `CREATE DATABASE "${name}" TEMPLATE "${await madeTemplate()}"`);
   made.set(name, folder);
-  const instance = "UPDATE instance SET id = left(md5(gen_random_uuid()::text), 20)";
-  await administer(urlOf(TEST_DATABASE, name), instance);
+  await query(urlOf(name), "UPDATE instance SET id = left(md5(gen_random_uuid()::text), 20)");
   await Deno.mkdir(folder, { recursive: true });
   await Deno.writeTextFile(file, name);
-  return urlOf(TEST_DATABASE, name);
+  return urlOf(name);
 }
 
 /** Drops the databases that were made for a folder and for those in it. */
@@ -48,7 +51,7 @@ export async function dropDatabasesOf(folder: string): Promise<void> {
   for (const [name, owner] of made) {
     if (!`${owner}/`.startsWith(`${folder}/`)) continue;
     made.delete(name);
-    await administer(TEST_DATABASE ?? "", `DROP DATABASE "${name}" WITH (FORCE)`);
+    await query(SERVER, `DROP DATABASE "${name}" WITH (FORCE)`);
   }
 }
 
@@ -81,8 +84,8 @@ export async function textsOf(url: string): Promise<string> {
   return (await Promise.all(texts)).join("\n");
 }
 
-function urlOf(url: string, name: string): string {
-  const parsed = new URL(url);
+function urlOf(name: string): string {
+  const parsed = new URL(SERVER);
   parsed.pathname = `/${name}`;
   return parsed.href;
 }
@@ -90,14 +93,14 @@ function urlOf(url: string, name: string): string {
 /** A migrated database to copy, named after its schema. */
 let template: Promise<string> | null = null;
 
-function withTemplate(url: string): Promise<string> {
-  return template ??= makeTemplate(url);
+function madeTemplate(): Promise<string> {
+  return template ??= makeTemplate();
 }
 
-async function makeTemplate(url: string): Promise<string> {
+async function makeTemplate(): Promise<string> {
   const sql = MIGRATIONS.map(postgresSql).join("\n");
   const name = `muster_template_${createHash("sha256").update(sql).digest("hex").slice(0, 16)}`;
-  const client = new pg.Client({ connectionString: url });
+  const client = new pg.Client({ connectionString: SERVER });
   await client.connect();
   try {
     await client.query("SELECT pg_advisory_lock($1)", [TEMPLATE_LOCK]);
@@ -106,7 +109,7 @@ async function makeTemplate(url: string): Promise<string> {
       const draft = `${name}_draft`;
       await client.query(`DROP DATABASE IF EXISTS "${draft}" WITH (FORCE)`);
       await client.query(`CREATE DATABASE "${draft}"`);
-      const database = await openPostgres({ url: urlOf(url, draft), password: null });
+      const database = await openPostgres({ url: urlOf(draft), password: null });
       await database.close();
       await client.query(`ALTER DATABASE "${draft}" RENAME TO "${name}"`);
     }
@@ -114,8 +117,4 @@ async function makeTemplate(url: string): Promise<string> {
   } finally {
     await client.end();
   }
-}
-
-async function administer(url: string, sql: string): Promise<void> {
-  await query(url, sql);
 }

@@ -62,11 +62,9 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A parameter that PostgreSQL takes: its texts have no NUL. */
+/** A parameter that PostgreSQL takes: its texts have no NUL, and no half of a character. */
 export function storable(value: SqlValue): SqlValue {
-  return typeof value === "string" && value.includes("\0")
-    ? value.replaceAll("\0", "\ufffd")
-    : value;
+  return typeof value === "string" ? value.replaceAll("\0", "\ufffd").toWellFormed() : value;
 }
 
 /**

@@ -1,17 +1,19 @@
-import { Kysely, PostgresDialect } from "kysely";
+import type { Kysely } from "kysely";
 import type { JournalKey } from "../journal.ts";
 import type { Tables } from "../schema.ts";
 import type { Store, StoreWriter, WriterListener } from "../store.ts";
 import { migratePostgres } from "./migrate.ts";
 import { PostgresJournal } from "./postgres_journal.ts";
 import { PostgresWriter } from "./postgres_writer.ts";
-import { ReadingPool } from "./reading_pool.ts";
 import { WritingSession } from "./session.ts";
 import type { PostgresSettings } from "./settings.ts";
+import { postgresTables } from "./tables.ts";
 
 export interface PostgresOptions extends PostgresSettings {
   /** The key that seals the event log; without one its rows are chained and not sealed. */
   readonly journalKey?: JournalKey;
+  /** How long to wait for another program that uses the database, in milliseconds. */
+  readonly patience?: number;
 }
 
 /** A database of PostgreSQL: several connections read it, and one writes. */
@@ -26,8 +28,7 @@ export class PostgresStore implements Store {
     this.#settings = { url: options.url, password: options.password };
     this.#journal = journal;
     this.#first = session;
-    const pool = new ReadingPool(this.#settings);
-    this.tables = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+    this.tables = postgresTables(this.#settings);
   }
 
   /**
@@ -36,7 +37,7 @@ export class PostgresStore implements Store {
    * @throws DatabaseError if the database cannot be used
    */
   static async open(options: PostgresOptions): Promise<PostgresStore> {
-    const session = await WritingSession.open(options);
+    const session = await WritingSession.open(options, options.patience);
     try {
       await migratePostgres(session, options.url);
       const journal = new PostgresJournal(options.journalKey ?? null);

@@ -1,11 +1,11 @@
-import { Kysely, PostgresDialect, sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 // @ts-types="npm:@types/pg@8.23.1"
 import pg from "pg";
 import { DatabaseError } from "../migrate.ts";
 import type { Tables } from "../schema.ts";
 import { clientOptions, reasonOf, requireServing, shownUrl } from "./connection.ts";
-import { ReadingPool } from "./reading_pool.ts";
 import type { PostgresSettings } from "./settings.ts";
+import { postgresTables } from "./tables.ts";
 
 /** What a database of PostgreSQL holds. */
 export interface PostgresContent {
@@ -35,8 +35,7 @@ export async function readPostgres<Result>(
   } finally {
     await client.end().catch(() => {});
   }
-  const pool = new ReadingPool(settings);
-  const tables = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const tables = postgresTables(settings);
   try {
     return await read({ version: await versionOf(tables), tables });
   } finally {

@@ -17,7 +17,7 @@ import type { PostgresSettings } from "./settings.ts";
  * How long to wait for another program to end: PostgreSQL learns after a moment that a killed one
  * is gone.
  */
-const LOCK_MILLISECONDS = 10_000;
+const PATIENCE_MILLISECONDS = 10_000;
 
 /** PostgreSQL's code for a lock that was not available in time. */
 const LOCK_NOT_AVAILABLE = "55P03";
@@ -53,13 +53,17 @@ export class WritingSession {
   /**
    * Connects and takes the lock.
    *
+   * @param patience how long to wait for another program to end, in milliseconds
    * @throws DatabaseError if PostgreSQL cannot be reached, does not serve, or is in use
    */
-  static async open(settings: PostgresSettings): Promise<WritingSession> {
+  static async open(
+    settings: PostgresSettings,
+    patience = PATIENCE_MILLISECONDS,
+  ): Promise<WritingSession> {
     const client = new pg.Client({
       ...clientOptions(settings),
       pipeline: true,
-      lock_timeout: LOCK_MILLISECONDS,
+      lock_timeout: patience,
       // A program that hangs in a transaction does not hold its locks for long.
       idle_in_transaction_session_timeout: QUERY_MILLISECONDS,
     });

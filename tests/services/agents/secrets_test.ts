@@ -70,7 +70,7 @@ Deno.test("no secret is in the database, in the log or in an error", async () =>
 /** The database file and its log, as they lie on the disk, or what PostgreSQL stores. */
 async function databaseBytes(folder: string): Promise<Buffer> {
   const url = await databaseOf(folder);
-  if (url !== undefined) return Buffer.from(await textsOf(url));
+  if (url !== "") return Buffer.from(await textsOf(url));
   const names = Array.from(Deno.readDirSync(folder), ({ name }) => name);
   const files = names.filter((name) => name.startsWith("muster.db"));
   return Buffer.concat(files.map((name) => Deno.readFileSync(join(folder, name))));

@@ -8,22 +8,40 @@ import {
   eventHash,
   migrate,
   type NewEvent,
+  openPostgres,
   openSqlite,
   statement,
   Unchanged,
 } from "../../../services/database/mod.ts";
+import { peer } from "../../support/peers.ts";
+import { postgresOf } from "../../support/postgres.ts";
 import { withFolder, writeFile } from "../../support/temporary.ts";
 
-async function withDatabase(run: (database: Database, path: string) => Promise<void>) {
-  await withFolder(async (folder) => {
-    const path = join(folder, "muster.db");
-    const database = openSqlite(path);
-    try {
-      await run(database, path);
-    } finally {
-      await database.close();
-    }
-  });
+/** Opens the database of a folder. */
+type Open = (folder: string) => Promise<Database>;
+
+/** A test on a database of each kind. */
+function testBoth(
+  name: string,
+  run: (database: Database, reopen: Open, folder: string) => Promise<void>,
+): void {
+  const withDatabase = (open: Open) => () =>
+    withFolder(async (folder) => {
+      const database = await open(folder);
+      try {
+        await run(database, open, folder);
+      } finally {
+        await database.close();
+      }
+    });
+  Deno.test(name, withDatabase((folder) => Promise.resolve(openSqlite(join(folder, "muster.db")))));
+  Deno.test(
+    `PostgreSQL: ${name}`,
+    peer("postgres server"),
+    withDatabase(async (folder) =>
+      await openPostgres({ url: await postgresOf(folder), password: null })
+    ),
+  );
 }
 
 function anEvent(type: string): NewEvent {
@@ -39,30 +57,27 @@ function settings(database: Database) {
   return database.tables.selectFrom("settings").select(["key", "value"]).orderBy("key").execute();
 }
 
-Deno.test("commit() writes all statements and events, and readers see them", async () => {
-  await withDatabase(async (database) => {
-    const committed = await database.commit({
-      statements: [setSetting(database, "a", "1"), setSetting(database, "b", "2")],
-      events: [anEvent("x"), anEvent("y")],
-    });
-    assert.deepEqual(committed, { changes: [1, 1], sequence: [1, 2] });
-    assert.equal((await settings(database)).length, 2);
+testBoth("commit() writes all statements and events, and readers see them", async (database) => {
+  const committed = await database.commit({
+    statements: [setSetting(database, "a", "1"), setSetting(database, "b", "2")],
+    events: [anEvent("x"), anEvent("y")],
   });
+  assert.deepEqual(committed, { changes: [1, 1], sequence: [1, 2] });
+  assert.equal((await settings(database)).length, 2);
 });
 
-Deno.test("commit() undoes everything when a unique value is taken", async () => {
-  await withDatabase(async (database) => {
-    await database.commit({ statements: [setSetting(database, "a", "1")] });
-    const again = [setSetting(database, "b", "2"), setSetting(database, "a", "3")];
-    await assert.rejects(database.commit({ statements: again, events: [anEvent("x")] }), Duplicate);
-    assert.deepEqual((await settings(database)).map(({ key }) => key), ["a"]);
-    const events = await database.tables.selectFrom("events").selectAll().execute();
-    assert.deepEqual(events, []);
-  });
+testBoth("commit() undoes everything when a unique value is taken", async (database) => {
+  await database.commit({ statements: [setSetting(database, "a", "1")] });
+  const again = [setSetting(database, "b", "2"), setSetting(database, "a", "3")];
+  await assert.rejects(database.commit({ statements: again, events: [anEvent("x")] }), Duplicate);
+  assert.deepEqual((await settings(database)).map(({ key }) => key), ["a"]);
+  const events = await database.tables.selectFrom("events").selectAll().execute();
+  assert.deepEqual(events, []);
 });
 
-Deno.test("commit() undoes everything when a statement changes no row but must", async () => {
-  await withDatabase(async (database) => {
+testBoth(
+  "commit() undoes everything when a statement changes no row but must",
+  async (database) => {
     const update = database.tables.updateTable("settings").set({ value: "2" }).where(
       "key",
       "=",
@@ -76,11 +91,12 @@ Deno.test("commit() undoes everything when a statement changes no row but must",
       (error) => error instanceof Unchanged && error.statement === 1,
     );
     assert.deepEqual(await settings(database), []);
-  });
-});
+  },
+);
 
-Deno.test("commit() keeps the order of concurrent transactions and chains their events", async () => {
-  await withDatabase(async (database) => {
+testBoth(
+  "commit() keeps the order of concurrent transactions and chains their events",
+  async (database) => {
     const types = Array.from({ length: 50 }, (_, index) => `event.${index}`);
     await Promise.all(types.map((type) => database.commit({ events: [anEvent(type)] })));
     const rows = await database.tables.selectFrom("events").selectAll().orderBy("seq").execute();
@@ -91,11 +107,12 @@ Deno.test("commit() keeps the order of concurrent transactions and chains their 
       assert.equal(row.hash, eventHash(previous, { ...anEvent(row.type), seq: row.seq, data }));
       previous = row.hash;
     }
-  });
-});
+  },
+);
 
-Deno.test("transactions that wait together are written or undone each by itself", async () => {
-  await withDatabase(async (database) => {
+testBoth(
+  "transactions that wait together are written or undone each by itself",
+  async (database) => {
     const update = database.tables.updateTable("settings").set({ value: "2" })
       .where("key", "=", "nobody");
     const nonsense = { sql: "INSERT INTO nowhere VALUES (1)", parameters: [], mustChange: false };
@@ -123,11 +140,12 @@ Deno.test("transactions that wait together are written or undone each by itself"
     const events = await database.tables.selectFrom("events").select("type").orderBy("seq")
       .execute();
     assert.deepEqual(events.map(({ type }) => type), ["a", "b", "e", "g"]);
-  });
-});
+  },
+);
 
-Deno.test("a statement that SQLite refuses rejects and leaves the writer usable", async () => {
-  await withDatabase(async (database) => {
+testBoth(
+  "a statement that the database refuses rejects and leaves the writer usable",
+  async (database) => {
     const nonsense = { sql: "INSERT INTO nowhere VALUES (1)", parameters: [], mustChange: false };
     await assert.rejects(
       database.commit({ statements: [nonsense] }),
@@ -135,27 +153,21 @@ Deno.test("a statement that SQLite refuses rejects and leaves the writer usable"
     );
     await database.commit({ statements: [setSetting(database, "a", "1")] });
     assert.equal(database.trouble, null);
-  });
+  },
+);
+
+testBoth("the reading connection refuses to write", async (database) => {
+  const insert = database.tables.insertInto("settings").values({ key: "a", value: "1" });
+  await assert.rejects(insert.execute(), TypeError);
 });
 
-Deno.test("the reading connection refuses to write", async () => {
-  await withDatabase(async (database) => {
-    const insert = database.tables.insertInto("settings").values({ key: "a", value: "1" });
-    await assert.rejects(insert.execute(), TypeError);
-  });
-});
-
-Deno.test("close() finishes pending writes", async () => {
-  await withFolder(async (folder) => {
-    const path = join(folder, "muster.db");
-    const database = openSqlite(path);
-    const write = database.commit({ statements: [setSetting(database, "a", "1")] });
-    await database.close();
-    await write;
-    const again = openSqlite(path);
-    assert.equal((await settings(again)).length, 1);
-    await again.close();
-  });
+testBoth("close() finishes pending writes", async (database, reopen, folder) => {
+  const write = database.commit({ statements: [setSetting(database, "a", "1")] });
+  await database.close();
+  await write;
+  const again = await reopen(folder);
+  assert.equal((await settings(again)).length, 1);
+  await again.close();
 });
 
 Deno.test("migrate() copies an old database aside before it changes it", async () => {
@@ -200,22 +212,20 @@ Deno.test("migrate() refuses the database of a newer program and files that are 
   });
 });
 
-Deno.test("statements update directories in the order of commits", async () => {
-  await withDatabase(async (database) => {
-    const seen: string[] = [];
-    const noting = (key: string) => ({
-      ...setSetting(database, key, "1"),
-      committed: (changes: number) => seen.push(`${key} ${changes}`),
-    });
-    const writes = [
-      database.commit({ statements: [noting("a"), noting("b")] }).then(() => seen.push("told")),
-      database.commit({ statements: [noting("c"), noting("a")] }).catch(() => seen.push("undone")),
-      database.commit({ statements: [noting("d")] }),
-    ];
-    await Promise.all(writes);
-    assert.deepEqual(seen.filter((entry) => /\d/.test(entry)), ["a 1", "b 1", "d 1"]);
-    assert.ok(seen.indexOf("b 1") < seen.indexOf("told"));
+testBoth("statements update directories in the order of commits", async (database) => {
+  const seen: string[] = [];
+  const noting = (key: string) => ({
+    ...setSetting(database, key, "1"),
+    committed: (changes: number) => seen.push(`${key} ${changes}`),
   });
+  const writes = [
+    database.commit({ statements: [noting("a"), noting("b")] }).then(() => seen.push("told")),
+    database.commit({ statements: [noting("c"), noting("a")] }).catch(() => seen.push("undone")),
+    database.commit({ statements: [noting("d")] }),
+  ];
+  await Promise.all(writes);
+  assert.deepEqual(seen.filter((entry) => /\d/.test(entry)), ["a 1", "b 1", "d 1"]);
+  assert.ok(seen.indexOf("b 1") < seen.indexOf("told"));
 });
 
 Deno.test("directories are loaded again after the writer broke", async () => {

@@ -3,23 +3,23 @@ import { adoptionSchema } from "../../../services/agents/mod.ts";
 import { Conflict, Invalid, NotFound, Unavailable } from "../../../services/errors.ts";
 import { anAgent, BY_OPERATOR, eventTypes } from "../../support/services.ts";
 import { FakeErgo } from "../../support/fake_ergo.ts";
-import { TEST_DATABASE } from "../../support/postgres.ts";
+import { EVERYWHERE } from "../../support/postgres.ts";
 import { withFolder } from "../../support/temporary.ts";
 import { openNetworked, takes, withNetwork } from "./support.ts";
 
 /** SQL with which the database refuses events, and with which it takes them again. */
-const [REFUSING, RELENTING] = TEST_DATABASE === undefined
+const [REFUSING, RELENTING] = EVERYWHERE
   ? [
-    ["CREATE TRIGGER refusing BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'no room'); END"],
-    ["DROP TRIGGER refusing"],
-  ]
-  : [
     [
       `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
        $$ BEGIN RAISE EXCEPTION 'no room'; END $$`,
       "CREATE TRIGGER refusing BEFORE INSERT ON events EXECUTE FUNCTION refuse()",
     ],
     ["DROP TRIGGER refusing ON events", "DROP FUNCTION refuse"],
+  ]
+  : [
+    ["CREATE TRIGGER refusing BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'no room'); END"],
+    ["DROP TRIGGER refusing"],
   ];
 
 Deno.test("an agent is on both sides from the moment it is registered", async () => {
