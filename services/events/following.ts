@@ -41,6 +41,8 @@ export class Following {
   #wanted = false;
   /** Whether events are being read or passed on. */
   #delivering = false;
+  /** The last time that it caught up. */
+  #catching: Promise<void> | null = null;
   #closed = false;
   #cancel: () => void = () => {};
 
@@ -62,7 +64,13 @@ export class Following {
     this.#delivering = true;
     const isBehind = this.#giveRecent();
     this.#delivering = isBehind;
-    if (isBehind) void this.#catchUp();
+    if (isBehind) this.#catching = this.#catchUp();
+  }
+
+  /** Resolves when nothing is being read; for tests. */
+  async idle(): Promise<void> {
+    let last: Promise<void> | null = null;
+    while (last !== this.#catching) await (last = this.#catching);
   }
 
   /** Ends it because the log is closed, and notifies the follower. */

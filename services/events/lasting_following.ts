@@ -72,7 +72,11 @@ export class LastingFollowing {
   async idle(): Promise<void> {
     const { eventLog } = this.#options;
     await eventLog.read({ after: eventLog.newest, limit: 1 });
-    while (this.#taking !== null) await this.#taking;
+    await this.#following?.idle();
+    while (this.#taking !== null) {
+      await this.#taking;
+      await this.#following?.idle();
+    }
   }
 
   #follow(): void {

@@ -207,16 +207,23 @@ Deno.test("a list of any length costs the same few queries and reads (W-25)", as
       "/api/landing",
     ];
     // The first reader of a new tip lets its changed files be found; they are kept from then on.
-    const costs = async (content: string) => {
+    const costsOnce = async (content: string) => {
       for (const list of lists) await counted(list);
       await commitFiles(test, { "unrelated.txt": content });
-      const entries = [];
-      for (const list of lists) entries.push([list, await counted(list)]);
-      return Object.fromEntries(entries);
+      const found = new Map<string, number>();
+      for (const list of lists) found.set(list, await counted(list));
+      return found;
+    };
+    // What the commit sets off may read at the same time, so the lower count is the request's own.
+    const costs = async (content: string) => {
+      const [one, two] = [await costsOnce(content), await costsOnce(`${content} again`)];
+      return Object.fromEntries(
+        lists.map((list) => [list, Math.min(one.get(list) ?? NaN, two.get(list) ?? NaN)]),
+      );
     };
     for (const name of ["first", "second"]) await add(name);
     const before = await costs("one");
-    assert.ok(lists.every((list) => list === "/api/claims" || before[list] > 0));
+    assert.ok(lists.every((list) => list === "/api/claims" || (before[list] ?? 0) > 0));
     for (let index = 0; index < 12; index++) await add(`more-${index}`);
     assert.deepEqual(await costs("two"), before);
   }, { config: { projects: { claims_per_agent: 20 } } });

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { call, callAs, order, registerAgent } from "../support/api.ts";
+import { run, succeed } from "../support/commands.ts";
+import { peer } from "../support/peers.ts";
+import { postgresOf, query } from "../support/postgres.ts";
+import { runMuster, startProgram } from "../support/program.ts";
+import { withFolder, writeFile } from "../support/temporary.ts";
+
+const ELSEWHERE = "postgres://muster@127.0.0.1:1/muster";
+
+function configOf(url: string): string {
+  return `database: { url: "${url}" }\n`;
+}
+
+/** Ends every connection to a database, as a restart of PostgreSQL does. */
+async function endConnections(url: string): Promise<void> {
+  await query(
+    url,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  );
+}
+
+Deno.test(
+  "a muster on PostgreSQL keeps what it acknowledged over a kill and lost connections",
+  peer("postgres server"),
+  () =>
+    withFolder(async (folder) => {
+      const url = await postgresOf(folder);
+      await using killed = await startProgram({ folder, config: configOf(url) });
+      const scout = await registerAgent(killed, "scout", { channels: ["general"] });
+      await order(killed, "POST /v1/projects", { slug: "demo" });
+      await order(killed, "PUT /v1/projects/demo/members/scout", { role: "write" });
+      await killed.stop("SIGKILL");
+
+      await using program = await startProgram({ folder });
+      const file = (title: string) =>
+        callAs(program, scout, "POST", "/projects/demo/fossil/api/tickets", { title });
+      const first = await file("First");
+      assert.equal(first.status, 200, await first.text());
+      await endConnections(url);
+      while ((await call(program, "GET", "/readyz").then(statusOf)) !== 200);
+      const second = await file("Second");
+      assert.equal(second.status, 200, await second.text());
+
+      assert.match(await succeed(program, "doctor", "log"), /^events {2}\d+$/m);
+      const doctor = await run(program, "doctor", "--json");
+      const { findings } = JSON.parse(doctor.stdout) as { findings: { check: string }[] };
+      const checks = ["database", "events", "versions", "unfinished"];
+      assert.deepEqual(findings.filter(({ check }) => checks.includes(check)), []);
+      for (const command of [["backup", "muster.tar"], ["upgrade", "--check"]]) {
+        const { code, stderr } = await run(program, ...command);
+        assert.equal(code, 1);
+        assert.match(stderr, /in PostgreSQL .*\(database\.url\)/);
+      }
+    }),
+);
+
+Deno.test(
+  "a data folder and its database in PostgreSQL are not used with others",
+  peer("postgres server"),
+  () =>
+    withFolder(async (home) => {
+      const [one, other] = [join(home, "one"), join(home, "other")];
+      const [urlOfOne, urlOfOther] = [await postgresOf(one), await postgresOf(other)];
+      const refusal = async (folder: string, config: string) => {
+        await writeFile(folder, "config.yaml", config);
+        const { code, stderr } = await runMuster(["serve"], {
+          folder,
+          environment: {
+            MUSTER_API_ADDR: "127.0.0.1:0",
+            MUSTER_MCP_ADDR: "127.0.0.1:0",
+            MUSTER_IRC_LISTEN: "127.0.0.1:0",
+          },
+        });
+        assert.notEqual(code, 0);
+        return stderr;
+      };
+      {
+        await using program = await startProgram({ folder: one, config: configOf(urlOfOne) });
+        assert.equal(await program.stop(), 0);
+      }
+      assert.match(await refusal(one, ""), /are in PostgreSQL: set database\.url/);
+      assert.match(await refusal(one, configOf(urlOfOther)), /belongs to another database/);
+      assert.match(await refusal(one, configOf(ELSEWHERE)), /cannot be opened: /);
+
+      await Deno.mkdir(join(other, "data"));
+      await Deno.writeTextFile(join(other, "data", "muster.db"), "");
+      assert.match(await refusal(other, configOf(urlOfOther)), /cannot move that to PostgreSQL/);
+    }),
+);
+
+async function statusOf(response: Response): Promise<number> {
+  await response.body?.cancel();
+  return response.status;
+}
