@@ -219,7 +219,7 @@ function requireSqlite({ database }: Config, what: string): void {
   if (database.url === "") return;
   throw new CommandFailed(
     `muster cannot ${what} a database in PostgreSQL yet (database.url): stop the server and use ` +
-      "PostgreSQL's own tools, and copy the data folder at the same time; docs/postgresql.md tells how",
+      "pg_dump or pg_restore, and copy the data folder too; docs/operating.md tells how",
   );
 }
 

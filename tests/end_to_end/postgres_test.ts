@@ -38,11 +38,11 @@ Deno.test(
       const file = (title: string) =>
         callAs(program, scout, "POST", "/projects/demo/fossil/api/tickets", { title });
       const first = await file("First");
-      assert.equal(first.status, 200, await first.text());
+      assert.equal(first.status, 201, await first.text());
       await endConnections(url);
       while ((await call(program, "GET", "/readyz").then(statusOf)) !== 200);
       const second = await file("Second");
-      assert.equal(second.status, 200, await second.text());
+      assert.equal(second.status, 201, await second.text());
 
       assert.match(await succeed(program, "doctor", "log"), /^events {2}\d+$/m);
       const doctor = await run(program, "doctor", "--json");
