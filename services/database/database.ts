@@ -157,6 +157,7 @@ export class Database {
   async probe(): Promise<void> {
     if (this.#trouble === null) return;
     await this.#reloadDirectories();
+    if (this.#directoriesStale) return;
     const value = String(this.#nextId);
     const probe = this.tables.insertInto("settings").values({ key: "storage_probe", value })
       .onConflict((conflict) => conflict.column("key").doUpdateSet({ value }));
@@ -167,6 +168,7 @@ export class Database {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    await this.#reloading;
     if (this.#queue.length > 0) this.#writer?.write(this.#queue);
     this.#queue = [];
     await this.#writer?.close();
@@ -193,10 +195,11 @@ export class Database {
 
   /**
    * Gives the writer what waits, once it has answered what it had: transactions that come in while
-   * it waits for the disk share the next wait.
+   * it waits for the disk share the next wait. They also wait until the directories are current.
    */
   #advance(): void {
-    if (this.#running > 0 || this.#queue.length === 0) return;
+    if (this.#running > 0 || this.#queue.length === 0 || this.#reloading !== null) return;
+    if (this.#directoriesStale) return void this.#reloadDirectories();
     const group = this.#queue.splice(0, MAX_GROUP);
     this.#running = group.length;
     this.#openWriter().write(group);
@@ -217,10 +220,7 @@ export class Database {
     const pending = this.#pending.get(response.id);
     this.#pending.delete(response.id);
     if (response.kind === "failed" && response.storage) this.#trouble = response.message;
-    else if (response.kind === "committed") {
-      this.#trouble = null;
-      if (this.#directoriesStale) void this.#reloadDirectories();
-    }
+    else if (response.kind === "committed") this.#trouble = null;
     if (pending === undefined) return;
     switch (response.kind) {
       case "committed": {
@@ -251,29 +251,38 @@ export class Database {
   #fail(message: string): void {
     this.#trouble = message;
     this.#writer = null;
-    for (const { reject } of this.#pending.values()) {
-      reject(new Unavailable("The database cannot be written at the moment"));
-    }
-    this.#pending.clear();
-    this.#queue = [];
+    this.#rejectAll();
     this.#running = 0;
     this.#directoriesStale = true;
     void this.#reloadDirectories();
   }
 
+  #rejectAll(): void {
+    for (const { reject } of this.#pending.values()) {
+      reject(new Unavailable("The database cannot be written at the moment"));
+    }
+    this.#pending.clear();
+    this.#queue = [];
+  }
+
   /** If this fails, the next {@link probe} or transaction tries again. */
   #reloadDirectories(): Promise<void> {
-    return this.#reloading ??= this.#reload().finally(() => this.#reloading = null);
+    return this.#reloading ??= this.#reload().finally(() => {
+      this.#reloading = null;
+      this.#advance();
+    });
   }
 
   async #reload(): Promise<void> {
     while (this.#directoriesStale) {
       this.#directoriesStale = false;
       try {
+        await this.#store.settle();
         for (const directory of this.#directories) await directory.load();
       } catch (error) {
         this.#directoriesStale = true;
         this.#trouble = error instanceof Error ? error.message : String(error);
+        this.#rejectAll();
         return;
       }
     }

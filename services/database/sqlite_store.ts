@@ -44,6 +44,10 @@ export class SqliteStore implements Store {
     this.tables = new Kysely<Tables>({ dialect: readingDialect(this.#reading) });
   }
 
+  settle(): Promise<void> {
+    return Promise.resolve();
+  }
+
   openWriter(listener: WriterListener): StoreWriter {
     const closed = Promise.withResolvers<void>();
     const port = this.#thread.open<WriterMessage, WriteResponse | null>("database", {

@@ -6,6 +6,12 @@ import type { Tables } from "./schema.ts";
 export interface Store {
   /** Builds queries of every kind and executes those that read. */
   readonly tables: Kysely<Tables>;
+  /**
+   * Resolves when nothing that a broken writer had can be written any more.
+   *
+   * @throws {Error} The store cannot be reached.
+   */
+  settle(): Promise<void>;
   /** Opens the only writer. */
   openWriter(listener: WriterListener): StoreWriter;
   /** Ends reading. The writer is closed before. */

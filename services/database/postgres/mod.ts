@@ -21,13 +21,13 @@ export class PostgresStore implements Store {
   readonly tables: Kysely<Tables>;
   readonly #settings: PostgresSettings;
   readonly #journal: PostgresJournal;
-  /** The connection of the start, until the first writer takes it. */
-  #first: WritingSession | null;
+  /** The connection for the next writer, if there is one already. */
+  #next: WritingSession | null;
 
   private constructor(options: PostgresOptions, journal: PostgresJournal, session: WritingSession) {
     this.#settings = { url: options.url, password: options.password };
     this.#journal = journal;
-    this.#first = session;
+    this.#next = session;
     this.tables = postgresTables(this.#settings);
   }
 
@@ -49,19 +49,26 @@ export class PostgresStore implements Store {
     }
   }
 
+  /** A new connection gets the lock when the transactions of the one before it have ended. */
+  async settle(): Promise<void> {
+    if (this.#next === null || this.#next.isOver) {
+      this.#next = await WritingSession.open(this.#settings);
+    }
+  }
+
   openWriter(listener: WriterListener): StoreWriter {
     const open = () => {
-      const first = this.#first;
-      this.#first = null;
-      return first === null || first.isOver
-        ? WritingSession.open(this.#settings)
-        : Promise.resolve(first);
+      const next = this.#next;
+      this.#next = null;
+      if (next !== null && !next.isOver) return Promise.resolve(next);
+      // Another program may have had the lock meanwhile.
+      return Promise.reject(new Error("The connection to PostgreSQL was lost"));
     };
     return new PostgresWriter({ journal: this.#journal, open, listener });
   }
 
   async close(): Promise<void> {
-    await this.#first?.close();
+    await this.#next?.close();
     await this.tables.destroy();
   }
 }

@@ -22,7 +22,7 @@ export interface PostgresWriterOptions {
 /** Executes transactions in turn in a {@linkcode WritingSession}. */
 export class PostgresWriter implements StoreWriter {
   readonly #options: PostgresWriterOptions;
-  #session: WritingSession | null = null;
+  #session: Promise<WritingSession> | null = null;
   #last: Promise<void> = Promise.resolve();
   #isBroken = false;
 
@@ -36,7 +36,7 @@ export class PostgresWriter implements StoreWriter {
 
   async close(): Promise<void> {
     await this.#last;
-    await this.#session?.close();
+    await this.#closeSession();
   }
 
   async #respond(group: readonly WriteRequest[]): Promise<void> {
@@ -53,19 +53,24 @@ export class PostgresWriter implements StoreWriter {
     }
   }
 
-  async #open(): Promise<WritingSession> {
-    if (this.#session !== null) return this.#session;
-    const session = await this.#options.open();
-    session.onOver = (reason) => this.#break(reason);
-    return this.#session = session;
+  #open(): Promise<WritingSession> {
+    return this.#session ??= this.#options.open().then((session) => {
+      session.onOver = (reason) => this.#break(reason);
+      return session;
+    });
   }
 
   /** Whether a transaction that was being committed is written is unknown. */
   #break(reason: string): void {
     if (this.#isBroken) return;
     this.#isBroken = true;
-    void this.#session?.close();
+    void this.#closeSession();
     this.#options.listener.onBroken(reason);
+  }
+
+  async #closeSession(): Promise<void> {
+    const session = await this.#session?.catch(() => null);
+    await session?.close();
   }
 
   /** Executes transactions in turn, with one wait for the disk. Each does everything or nothing. */
