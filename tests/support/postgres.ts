@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-// @ts-types="npm:@types/pg@8.23.1"
+// @ts-types="../../services/database/postgres/pg.d.ts"
 import pg from "pg";
 import { postgresSql } from "../../services/database/migration.ts";
 import { MIGRATIONS } from "../../services/database/migrations.ts";

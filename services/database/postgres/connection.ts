@@ -1,5 +1,5 @@
-// @ts-types="npm:@types/pg@8.23.1"
-import pg from "pg";
+// @ts-types="./pg.d.ts"
+import pg, { type Client, type ClientConfig, type DatabaseError as RefusedQuery } from "pg";
 import { DatabaseError } from "../migrate.ts";
 import type { SqlValue } from "../protocol.ts";
 import type { PostgresSettings } from "./settings.ts";
@@ -22,16 +22,16 @@ const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map([
 ]);
 
 /** The options of every connection. */
-export function clientOptions({ url, password }: PostgresSettings): pg.ClientConfig {
+export function clientOptions({ url, password }: PostgresSettings): ClientConfig {
   return {
     connectionString: withPassword(url, password),
     application_name: "muster",
     connectionTimeoutMillis: CONNECT_MILLISECONDS,
     keepAlive: true,
     types: {
-      getTypeParser: (oid: number, format?: "text" | "binary") =>
+      getTypeParser: (oid: number, format?: string) =>
         (format !== "binary" ? PARSERS.get(oid) : undefined) ??
-          pg.types.getTypeParser(oid, format as "text"),
+          pg.types.getTypeParser(oid, format),
     },
   };
 }
@@ -52,7 +52,7 @@ export function shownUrl(url: string): string {
 }
 
 /** Whether PostgreSQL refused a statement; otherwise, the connection is of no use any more. */
-export function isRefusal(error: unknown): error is pg.DatabaseError {
+export function isRefusal(error: unknown): error is RefusedQuery {
   return error instanceof pg.DatabaseError && error.severity === "ERROR";
 }
 
@@ -67,13 +67,21 @@ export function storable(value: SqlValue): SqlValue {
   return typeof value === "string" ? value.replaceAll("\0", "\ufffd").toWellFormed() : value;
 }
 
+/** What a database says of itself. */
+interface Served {
+  readonly version: number;
+  readonly name: string;
+  readonly encoding: string;
+  readonly schema: string | null;
+}
+
 /**
  * Checks whether a database is one that serves.
  *
  * @throws DatabaseError if it is too old, has another encoding, or no schema
  */
-export async function requireServing(client: pg.Client, url: string): Promise<void> {
-  const { rows: [found] } = await client.query(
+export async function requireServing(client: Client, url: string): Promise<void> {
+  const { rows: [found] } = await client.query<Served>(
     `SELECT current_setting('server_version_num')::bigint AS version,
        current_setting('server_version') AS name,
        current_setting('server_encoding') AS encoding, current_schema() AS schema`,
@@ -81,6 +89,7 @@ export async function requireServing(client: pg.Client, url: string): Promise<vo
   const refuse = (message: string) => {
     throw new DatabaseError(`The database "${shownUrl(url)}" ${message}`);
   };
+  if (found === undefined) return refuse("does not say what it is");
   if (found.version < OLDEST_VERSION) {
     refuse(`runs PostgreSQL ${found.name}: muster needs version 15 or newer`);
   }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from "kysely";
-// @ts-types="npm:@types/pg@8.23.1"
+// @ts-types="./pg.d.ts"
 import pg from "pg";
 import { DatabaseError } from "../migrate.ts";
 import type { Tables } from "../schema.ts";

@@ -1,6 +1,6 @@
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kysely";
-// @ts-types="npm:@types/pg@8.23.1"
-import pg from "pg";
+// @ts-types="./pg.d.ts"
+import pg, { type ClientBase, type Pool, type PoolClient } from "pg";
 import { Unavailable } from "../../errors.ts";
 import type { SqlValue } from "../protocol.ts";
 import { clientOptions, isRefusal, QUERY_MILLISECONDS, storable } from "./connection.ts";
@@ -18,7 +18,7 @@ const READING = /^\s*\(?\s*(?:select|with)\b/i;
 /** Connections that read. They refuse all other queries, which go to the writer. */
 export class ReadingPool implements PostgresPool {
   readonly options: object = {};
-  readonly #pool: pg.Pool;
+  readonly #pool: Pool;
 
   constructor(settings: PostgresSettings) {
     this.#pool = new pg.Pool({
@@ -27,10 +27,10 @@ export class ReadingPool implements PostgresPool {
       idleTimeoutMillis: IDLE_MILLISECONDS,
       query_timeout: QUERY_MILLISECONDS,
       statement_timeout: QUERY_MILLISECONDS,
-      onConnect: async (client: pg.ClientBase) => {
+      onConnect: async (client: ClientBase) => {
         await client.query("SET default_transaction_read_only = on");
       },
-    } as pg.PoolConfig);
+    });
     // An idle connection that is lost is replaced; a query that needs one meets the error.
     this.#pool.on("error", () => {});
   }
@@ -49,10 +49,10 @@ export class ReadingPool implements PostgresPool {
 }
 
 class ReadingClient implements PostgresPoolClient {
-  readonly #client: pg.PoolClient;
+  readonly #client: PoolClient;
   #isLost = false;
 
-  constructor(client: pg.PoolClient) {
+  constructor(client: PoolClient) {
     this.#client = client;
   }
 

@@ -1,5 +1,5 @@
-// @ts-types="npm:@types/pg@8.23.1"
-import pg from "pg";
+// @ts-types="./pg.d.ts"
+import pg, { type Client } from "pg";
 import { DatabaseError } from "../migrate.ts";
 import type { SqlValue } from "../protocol.ts";
 import {
@@ -39,12 +39,12 @@ export interface QueryOutcome {
  * database: each has directories in memory that only its own transactions update.
  */
 export class WritingSession {
-  readonly #client: pg.Client;
+  readonly #client: Client;
   readonly #names = new Map<string, string>();
   #isOver = false;
   #onOver: (reason: string) => void = () => {};
 
-  private constructor(client: pg.Client) {
+  private constructor(client: Client) {
     this.#client = client;
     client.on("error", (error) => this.#end(reasonOf(error)));
     client.on("end", () => this.#end("The connection to PostgreSQL was closed"));
@@ -130,7 +130,7 @@ export class WritingSession {
       values: parameters.map(storable),
       query_timeout: QUERY_MILLISECONDS,
       ...(name === undefined ? {} : { name }),
-    } as pg.QueryConfig);
+    });
     return { rows, changed: rowCount ?? 0 };
   }
 

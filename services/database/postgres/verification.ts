@@ -1,6 +1,6 @@
-// @ts-types="npm:@types/pg@8.23.1"
-import pg from "pg";
-import { Seal } from "../chain.ts";
+// @ts-types="./pg.d.ts"
+import pg, { type Client } from "pg";
+import { type ChainedRow, Seal } from "../chain.ts";
 import type { Checkpoint, CheckpointName } from "../journal.ts";
 import { DatabaseError } from "../migrate.ts";
 import { type LogReport, PAGE, type RawRow, Verification } from "../verification.ts";
@@ -43,12 +43,20 @@ export async function verifyPostgresLog(
   }
 }
 
+/** A row as it is read; its number is exact as a text. */
+interface StoredRow extends Omit<ChainedRow, "seq" | "actorId"> {
+  readonly number: string;
+  readonly actor_id: string | null;
+  readonly hash: string;
+  readonly project_id: string | null;
+}
+
 async function* readRows(
-  client: pg.Client,
+  client: Client,
 ): AsyncGenerator<readonly [raw: RawRow, project: string | null]> {
   let after = -(2n ** 63n);
   for (;;) {
-    const { rows } = await client.query(
+    const { rows } = await client.query<StoredRow>(
       `SELECT seq::text AS number, time, type, actor, actor_id, address, cause, data, hash,
          project_id
        FROM events WHERE seq > $1 ORDER BY seq LIMIT ${PAGE}`,
@@ -65,8 +73,8 @@ async function* readRows(
   }
 }
 
-async function readCheckpoint(client: pg.Client, name: CheckpointName): Promise<Checkpoint | null> {
-  const { rows: [row] } = await client.query(
+async function readCheckpoint(client: Client, name: CheckpointName): Promise<Checkpoint | null> {
+  const { rows: [row] } = await client.query<Checkpoint>(
     "SELECT seq, hash, seal FROM checkpoints WHERE name = $1",
     [name],
   );
