@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import type { StoredEnd } from "../journal.ts";
 import { Undone } from "../refusal.ts";
 import type { Outcome, WireStatement, WriteRequest, WriteResponse } from "../protocol.ts";
@@ -46,7 +47,7 @@ export class PostgresWriter implements StoreWriter {
         if (this.#isBroken) return;
         this.#options.listener.onResponse(response);
         // Its caller continues before the next one's change shows in memory.
-        await new Promise((resolve) => setTimeout(resolve, 0));
+        await new Promise<void>((resolve) => setImmediate(resolve));
       }
     } catch (error) {
       this.#break(reasonOf(error));
