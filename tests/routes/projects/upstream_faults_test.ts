@@ -1,9 +1,9 @@
 /** Faults of the upstream service, none of which may return; each test names its row. */
 import assert from "node:assert/strict";
-import { AsyncLocalStorage } from "node:async_hooks";
 import { Scratch } from "../../services/fossil/support/fossil.ts";
 import { judged } from "../../services/fossil/support/judges.ts";
 import { commitFiles, type TestProject, withProject } from "../../support/projects.ts";
+import { RequestCost } from "../../support/request_cost.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 
 interface Named {
@@ -164,31 +164,9 @@ Deno.test("who may not read a project can neither give nor take a star (W-47)", 
 
 Deno.test("a list of any length costs the same few queries and reads (W-25)", async () => {
   await withProject(async (test) => {
-    const { api: { services: { database, hosting } }, answer, caller } = test;
-    const { repositories } = hosting;
-    // What else the program does at the same time is not the request's own.
-    const requests = new AsyncLocalStorage<{ cost: number }>();
-    const charge = () => {
-      const request = requests.getStore();
-      if (request !== undefined) request.cost++;
-    };
-    const executor = database.tables.getExecutor();
-    const execute = executor.executeQuery.bind(executor);
-    executor.executeQuery = (...parameters) => {
-      charge();
-      return execute(...parameters);
-    };
-    const { files } = repositories;
-    const use = files.use.bind(files);
-    files.use = (...parameters) => {
-      charge();
-      return use(...parameters);
-    };
-    const counted = async (list: string) => {
-      const request = { cost: 0 };
-      await requests.run(request, () => answer(`GET ${list}`, { as: caller }));
-      return request.cost;
-    };
+    const { api: { services }, answer, caller } = test;
+    const cost = new RequestCost(services);
+    const counted = (list: string) => cost.of(() => answer(`GET ${list}`, { as: caller }));
     const add = async (name: string) => {
       await aWorkspace(test, name, `${name}.txt`);
       const { uuid } = await answer("POST /api/tickets", { body: { title: name } });
