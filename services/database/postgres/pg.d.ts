@@ -36,6 +36,7 @@ export interface PoolConfig extends ClientConfig {
 }
 
 export interface ClientBase {
+  on(event: "error", listener: (error: Error) => void): this;
   query<Row = Record<string, unknown>>(
     query: string | QueryConfig,
     values?: readonly unknown[],

@@ -28,6 +28,8 @@ export class ReadingPool implements PostgresPool {
       query_timeout: QUERY_MILLISECONDS,
       statement_timeout: QUERY_MILLISECONDS,
       onConnect: async (client: ClientBase) => {
+        // The query that a lost connection had meets the error too; unheard, it ends the program.
+        client.on("error", () => {});
         await client.query("SET default_transaction_read_only = on");
       },
     });
