@@ -8,13 +8,14 @@ import type { TestServices } from "./services.ts";
 export class RequestCost {
   readonly #requests = new AsyncLocalStorage<{ reads: number }>();
 
-  constructor({ database, hosting: { repositories: { files } } }: TestServices) {
-    const executor = database.tables.getExecutor();
+  constructor(services: TestServices) {
+    const executor = services.database.tables.getExecutor();
     const execute = executor.executeQuery.bind(executor);
     executor.executeQuery = (...parameters) => {
       this.#charge();
       return execute(...parameters);
     };
+    const { files } = services.hosting.repositories;
     const use = files.use.bind(files);
     files.use = (...parameters) => {
       this.#charge();
