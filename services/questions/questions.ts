@@ -305,7 +305,7 @@ export class Questions {
 
   /** Resolves when nothing is on its way; for tests. */
   async idle(): Promise<void> {
-    await Promise.allSettled(this.#closing.values());
+    await this.#endings.settled();
     await this.#deadlines.idle();
     await this.#notices.idle();
   }

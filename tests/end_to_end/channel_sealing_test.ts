@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { sqliteSql } from "../../services/database/migration.ts";
 import { MIGRATIONS } from "../../services/database/migrations.ts";
 import { call, callAs, type Credentials, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
@@ -209,8 +210,10 @@ Deno.test("a data folder of an earlier version opens, and its secret channels st
 /** Brings the databases of a data folder to the form that they had before modes were stored. */
 function forgetSeals(folder: string): void {
   const app = new DatabaseSync(join(folder, "data", "muster.db"));
-  const before = MIGRATIONS.findIndex((sql) => sql.includes("TABLE irc_unregistered_channels"));
-  const later = MIGRATIONS.slice(before).join();
+  const before = MIGRATIONS.findIndex((step) =>
+    sqliteSql(step).includes("TABLE irc_unregistered_channels")
+  );
+  const later = MIGRATIONS.slice(before).map(sqliteSql).join();
   const namesOf = (pattern: RegExp) => Array.from(later.matchAll(pattern), ([, ...names]) => names);
   const tables = namesOf(/CREATE TABLE (\w+)/g).flat();
   for (const [index] of namesOf(/CREATE (?:UNIQUE )?INDEX (\w+)/g)) app.exec(`DROP INDEX ${index}`);
