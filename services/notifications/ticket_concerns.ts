@@ -1,11 +1,13 @@
 import type { Ticket } from "../fossil/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
-import type { Claims } from "../tickets/mod.ts";
+import type { Claim, Claims } from "../tickets/mod.ts";
 import type { Concern } from "./concern.ts";
 import { isByMuster, type ProjectEvent } from "./events.ts";
 import { mentioned } from "./mentions.ts";
 import { excerpt, quoted, short } from "./texts.ts";
+
+type TicketEvent = Extract<ProjectEvent, { readonly type: "project.ticket" }>;
 
 export interface TicketConcernsOptions {
   readonly accounts: Pick<AccountDirectory, "get">;
@@ -40,15 +42,12 @@ export class TicketConcerns {
     return `ticket ${short(ticket)}${quoted(title)}`;
   }
 
-  async of(
-    project: Project,
-    event: Extract<ProjectEvent, { readonly type: "project.ticket" }>,
-  ): Promise<readonly Concern[]> {
+  async of(project: Project, event: TicketEvent): Promise<readonly Concern[]> {
     // Of the landing on which muster comments, the author knows already.
     if (isByMuster(event)) return [];
     const { data } = event;
     const { ticket, title, user: from, fields, status } = data;
-    const claim = this.#options.claims.active(project, ticket);
+    const claim = this.#claimAt(project, event);
     const hasText = fields.some((field) => TEXTS.includes(field));
     if (claim === null && !hasText) return [];
     const about = { ticket };
@@ -81,6 +80,12 @@ export class TicketConcerns {
       ...speakers.filter((one) => one !== "")
         .map((one): Concern => ({ ...entry, to: { name: one }, kind: "answer" })),
     ];
+  }
+
+  /** The claim that holds the ticket now, if it did so before the change. */
+  #claimAt(project: Project, { time, data }: TicketEvent): Claim | null {
+    const claim = data.is_new ? null : this.#options.claims.active(project, data.ticket);
+    return claim !== null && claim.claimedAt <= Date.parse(time) ? claim : null;
   }
 }
 
