@@ -91,6 +91,11 @@ export class Feeds {
     return reading;
   }
 
+  /** Resolves when no event that it was told of is being read; for tests. */
+  async idle(): Promise<void> {
+    await this.#following?.idle();
+  }
+
   /** Ends every reader. */
   close(): void {
     this.#isClosed = true;
