@@ -133,7 +133,7 @@ Deno.test("a stream refuses impossible cursors and names", async () => {
   });
 });
 
-Deno.test("1,000 readers of a project cost one query per event", async () => {
+Deno.test("1,000 readers of a project cost at most one query per event", async () => {
   await withProject(async (test) => {
     const count = 1000;
     const readers = await Promise.all(Array.from({ length: count }, () => open(test)));
@@ -144,7 +144,8 @@ Deno.test("1,000 readers of a project cost one query per event", async () => {
         await Promise.all(readers.map((reader) => reader.next()));
       }
     });
-    assert.equal(queries, 5);
+    // Fewer where one query finds two events.
+    assert.ok(queries <= 5, String(queries));
     // They come back together, and memory has what they missed.
     const last = test.api.services.eventLog.newest - 3;
     await Promise.all(readers.map((reader) => reader.cancel()));
