@@ -44,9 +44,13 @@ export class FeedReading {
     this.#cursor = options.after;
   }
 
-  /** Delivers the notices in memory, if they go back far enough, and then new ones. */
+  /**
+   * Delivers the notices in memory, if they go back far enough, and then new ones. A reader who may
+   * no longer read the project gets none.
+   */
   begin(): void {
-    this.#recall();
+    if (this.#options.follower.mayRead()) this.#recall();
+    else this.end();
   }
 
   /** Takes a new notice. */
@@ -68,9 +72,13 @@ export class FeedReading {
     return this.#isLive;
   }
 
-  /** Ends the reading if the reader may no longer read the project. */
-  endUnlessAllowed(): void {
-    if (!this.#options.follower.mayRead()) this.end();
+  /**
+   * Ends the reading if the reader may no longer read the project, after a change that may be the
+   * reason. Changes from before the reading are no reason, and may be told late: a later change
+   * is still to be delivered before it ends the reading.
+   */
+  endUnlessAllowed({ seq }: Notice): void {
+    if (seq > this.#options.after && !this.#options.follower.mayRead()) this.end();
   }
 
   /** Ends the reading and notifies the reader. */

@@ -91,11 +91,6 @@ export class Feeds {
     return reading;
   }
 
-  /** Resolves when no event that it was told of is being read; for tests. */
-  async idle(): Promise<void> {
-    await this.#following?.idle();
-  }
-
   /** Ends every reader. */
   close(): void {
     this.#isClosed = true;
@@ -134,7 +129,7 @@ export class Feeds {
     if (readings === undefined) return;
     for (const reading of [...readings]) this.#pass(reading, notice);
     if (CHANGES_ACCESS.has(notice.name)) {
-      for (const reading of [...readings]) reading.endUnlessAllowed();
+      for (const reading of [...readings]) reading.endUnlessAllowed(notice);
     }
   }
 
