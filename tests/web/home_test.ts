@@ -256,6 +256,8 @@ Deno.test("agents stand by state, and those who only read cannot act", async () 
     assert.match(home.text, /Needs input 1 caller/);
     assert.match(home.text, /Idle 1 zed-1 paused is here/);
     assert.match(home.text, /operator paused zed-1/);
+    // Nothing stands where no agent is.
+    assert.doesNotMatch(home.text, /(Working|Offline|Halted) 0/);
     assert.match((await person.see("/")).text, /operator paused zed-1/);
     assert.doesNotMatch((await person.see("/")).text, /Wait for me/);
   });

@@ -135,7 +135,8 @@ Deno.test("budgets are set and removed, and an agent gets slots of its own", asy
 });
 
 Deno.test("webhooks of the server are made, tested, turned off and removed", async () => {
-  await withWeb(async ({ admin, api: { services: { hosting } } }) => {
+  await withWeb(async ({ admin, api: { services } }) => {
+    const { hosting } = services;
     const { webhooks } = hosting;
     const form = { action: "create", url: "https://ci.example/hook", types: "ticket review" };
     const wrong = await admin.post("/settings/webhooks", Object.assign({}, form, { url: "ftp:x" }));
@@ -157,6 +158,16 @@ Deno.test("webhooks of the server are made, tested, turned off and removed", asy
     assert.match(shown.text, /"type": "ping"/);
     const again = { action: "redeliver", delivery: delivery?.id ?? "" };
     assert.match((await admin.post(page, again)).text, /on its way again/);
+    await admin.post(page, { action: "ping" });
+    await hosting.webhookSender.idle();
+    const both = await webhooks.deliveries.list(held, { limit: 2 });
+    const failed = { status: "failed", error: "Nobody listens" } as const;
+    const statements = both.map(({ id }) => webhooks.deliveries.update(id, failed));
+    await services.database.commit({ statements });
+    // A reason is said once, and with the delivery that is looked at.
+    assert.equal((await admin.see(page)).text.match(/Nobody listens/g)?.length, 1);
+    const last = await admin.see(`${page}?delivery=${both[1]?.id}`);
+    assert.equal(last.text.match(/Nobody listens/g)?.length, 2);
     await admin.post(page, { action: "change", url: "https://ci.example/other", types: "" });
     assert.deepEqual(webhooks.list(null)[0]?.types, []);
     assert.match((await admin.post(page, { action: "rotate" })).text, /whsec_/);

@@ -60,7 +60,7 @@ function Clients({ visit, clients }: {
 function ClientTable({ clients }: { readonly clients: readonly ConnectedClient[] }) {
   return (
     <div class="table-scroll" tabindex={0} role="region" aria-label="Table of clients">
-      <table>
+      <table class="stacks">
         <thead>
           <tr>
             <th>Nick</th>
@@ -80,17 +80,19 @@ function ClientTable({ clients }: { readonly clients: readonly ConnectedClient[]
                 {client.nick ?? <span class="soft">connecting</span>}
                 {client.operator && <span class="badge accent">operator</span>}
               </td>
-              <td>{client.account}</td>
-              <td class="mono">{client.address}</td>
-              <td>{client.transport === "none" ? "internal" : client.transport}</td>
-              <td class="nowrap">
+              <td data-label="Account">{client.account}</td>
+              <td data-label="Address" class="mono">{client.address}</td>
+              <td data-label="Transport">
+                {client.transport === "none" ? "internal" : client.transport}
+              </td>
+              <td data-label="Since" class="nowrap">
                 <Time at={new Date(client.connectedAt).toISOString()} />
               </td>
-              <td class="nowrap">
+              <td data-label="Active" class="nowrap">
                 <Time at={new Date(client.lastActiveAt).toISOString()} />
               </td>
-              <td>{client.channels}</td>
-              <td class="nowrap">{client.queuedBytes} B</td>
+              <td data-label="Channels">{client.channels}</td>
+              <td data-label="Queued" class="nowrap">{client.queuedBytes} B</td>
             </tr>
           ))}
         </tbody>

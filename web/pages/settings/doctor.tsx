@@ -44,7 +44,7 @@ function Report({ report: { at, healthy, findings, more } }: { readonly report: 
 function Findings({ findings }: Pick<Examination, "findings">) {
   return (
     <div class="table-scroll" tabindex={0} role="region" aria-label="Table of findings">
-      <table>
+      <table class="stacks">
         <thead>
           <tr>
             <th>Level</th>
@@ -61,7 +61,7 @@ function Findings({ findings }: Pick<Examination, "findings">) {
               </td>
               <td>{check}</td>
               <td>{message}</td>
-              <td>{fix}</td>
+              <td data-label="Fix">{fix}</td>
             </tr>
           ))}
         </tbody>

@@ -88,13 +88,11 @@ function UsageTable({ usage: { by, groups, left_out: left, total } }: { readonly
   return (
     <>
       <div class="table-scroll" tabindex={0} role="region" aria-label="Table of calls">
-        <table>
+        <table class="stacks">
           <thead>
             <tr>
               <th scope="col">{by[0]?.toUpperCase()}{by.slice(1)}</th>
-              {["Calls", "Failed", "Tokens in", "Tokens out", "US dollars"].map((words) => (
-                <th scope="col" class="number">{words}</th>
-              ))}
+              {FIGURES.map((words) => <th scope="col" class="number">{words}</th>)}
             </tr>
           </thead>
           <tbody>
@@ -119,17 +117,20 @@ function UsageTable({ usage: { by, groups, left_out: left, total } }: { readonly
   );
 }
 
+/** The columns of figures. */
+const FIGURES = ["Calls", "Failed", "Tokens in", "Tokens out", "US dollars"] as const;
+
 function UsageRow({ name, sums }: { readonly name: string; readonly sums: UsageSums }) {
+  const { calls, failed, input_tokens: input, output_tokens: output } = sums;
+  const isUnknown = calls > 0 && sums.unpriced_calls === calls;
+  const counts = [calls, failed, input, output].map((count) => count.toLocaleString("en"));
+  const figures = [...counts, isUnknown ? "?" : dollars(sums.cost_micro_usd)];
   return (
     <tr>
       <th scope="row" dir="auto">{name}</th>
-      <td class="number">{sums.calls.toLocaleString("en")}</td>
-      <td class="number">{sums.failed.toLocaleString("en")}</td>
-      <td class="number">{sums.input_tokens.toLocaleString("en")}</td>
-      <td class="number">{sums.output_tokens.toLocaleString("en")}</td>
-      <td class="number">
-        {sums.calls > 0 && sums.unpriced_calls === sums.calls ? "?" : dollars(sums.cost_micro_usd)}
-      </td>
+      {figures.map((figure, index) => (
+        <td data-label={FIGURES[index]} class="number">{figure}</td>
+      ))}
     </tr>
   );
 }

@@ -85,6 +85,7 @@ function Controls({ visit, webhook }: { readonly visit: Visit; readonly webhook:
   );
 }
 
+/** A row says why its delivery failed, unless the row above it says the same. */
 function Deliveries({ visit, deliveries }: {
   readonly visit: Visit;
   readonly deliveries: readonly DeliveryView[];
@@ -92,7 +93,7 @@ function Deliveries({ visit, deliveries }: {
   if (deliveries.length === 0) return <Empty>It has sent nothing yet. Send a test.</Empty>;
   return (
     <ul class="list" data-keys="list">
-      {deliveries.map((delivery) => (
+      {deliveries.map((delivery, index) => (
         <li class="token">
           <div>
             <a href={withQuery(visit.url.pathname, { delivery: delivery.id })}>{delivery.type}</a>
@@ -102,8 +103,9 @@ function Deliveries({ visit, deliveries }: {
               <Time at={delivery.created_at} />
               {delivery.response_status !== null && ` · status ${delivery.response_status}`}
               {delivery.milliseconds !== null && ` · ${delivery.milliseconds} ms`}
-              {delivery.error !== null && ` · ${delivery.error}`} · {delivery.attempts}{" "}
-              {delivery.attempts === 1 ? "attempt" : "attempts"}
+              {` · ${delivery.attempts} ${delivery.attempts === 1 ? "attempt" : "attempts"}`}
+              {delivery.error !== null && delivery.error !== deliveries[index - 1]?.error &&
+                ` · ${delivery.error}`}
             </div>
           </div>
           <ButtonForm
@@ -126,6 +128,7 @@ function Chosen({ delivery }: { readonly delivery: DeliveryView & { readonly bod
       <h3 id="delivery">
         {delivery.type} <span class="mono">{delivery.id}</span>
       </h3>
+      {delivery.error !== null && <p class="soft small">{delivery.error}</p>}
       <pre tabindex={0}><code>{indented(delivery.body)}</code></pre>
     </section>
   );

@@ -21,7 +21,7 @@ export interface BoardDetails {
   readonly titles: Titles;
 }
 
-/** Agents by state, the first few of each. */
+/** Agents by state, the first few of each; nothing of a state that no agent is in. */
 export function AgentBoardView({ board, lately, details }: {
   readonly board: AgentBoard;
   /** Those of each state that were seen last. */
@@ -45,9 +45,7 @@ export function AgentBoardView({ board, lately, details }: {
         )
         : (
           <div class="board">
-            {WORK_STATES.filter((state) => state !== "halted" || board.halted.length > 0).map((
-              state,
-            ) => (
+            {WORK_STATES.filter((state) => board[state].length > 0).map((state) => (
               <section class="board-state" aria-label={state}>
                 <h3>
                   <a href={`/agents?state=${encodeURIComponent(state)}`}>{headingOf(state)}</a>{" "}
