@@ -1,6 +1,7 @@
 import type { Roster, RosterEntry } from "../agents/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { waitInWords } from "../waiting_words.ts";
 import { type AddressedText, type Tracking, UNTRACKED } from "./entry.ts";
 import type { Inbox } from "./inbox.ts";
 import type { InboxStore, Sent } from "./inbox_store.ts";
@@ -69,8 +70,7 @@ export class Bounces {
     }
     const message = inbox.find(messages, id);
     if (message === null) return;
-    const hours = Math.round((queueTime ?? 0) / 360_000) / 10;
-    const why = `it was away for ${hours} hours`;
+    const why = `it was away for ${waitInWords(Math.round((queueTime ?? 0) / 1000))}`;
     await this.returnTo({ agent, message, why }, { senderId, clientId, expiresAt });
     inbox.expire(messages, id);
     await store?.flush();
