@@ -162,7 +162,7 @@ function AgentRow({ agent, details }: { readonly agent: AgentAtWork; readonly de
         )}
       </td>
       <td class="soft small nowrap">
-        <span class="stack-label">seen</span>
+        <span class="stack-label">last seen</span>
         {agent.online
           ? "now"
           : agent.lastSeen === null
