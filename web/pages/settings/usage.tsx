@@ -128,9 +128,7 @@ function UsageRow({ name, sums }: { readonly name: string; readonly sums: UsageS
   return (
     <tr>
       <th scope="row" dir="auto">{name}</th>
-      {figures.map((figure, index) => (
-        <td data-label={FIGURES[index]} class="number">{figure}</td>
-      ))}
+      {figures.map((figure, index) => <td data-label={FIGURES[index]} class="number">{figure}</td>)}
     </tr>
   );
 }
