@@ -73,6 +73,11 @@ export const COMMAND_LINE: CommandLine = {
           summary: "say what a start of this version would do to older data",
           load: async () => (await import("./upgrade.ts")).UPGRADE,
         },
+        {
+          name: "migrate",
+          summary: "move the app database to PostgreSQL, or back to SQLite",
+          load: async () => (await import("./migrate.ts")).MIGRATE,
+        },
       ],
     },
     {

@@ -49,6 +49,11 @@ export class DataFolder {
     return join(this.path, name);
   }
 
+  /** Whether the folder has a file of this name. */
+  has(name: string): boolean {
+    return fileExists(this.file(name));
+  }
+
   /** Releases the lock. */
   close(): void {
     this.#lock.close();

@@ -21,7 +21,8 @@ export function checkDatabase(
   return [{ path, message: 'must be "" beside a password in database.url' }];
 }
 
-function isPostgresUrl(text: string): boolean {
+/** Whether a text names a database of PostgreSQL. */
+export function isPostgresUrl(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && /^postgres(?:ql)?:$/.test(url.protocol) && url.pathname.length > 1;
 }

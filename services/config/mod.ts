@@ -3,4 +3,5 @@ export { type Address, explainListenError, formatAddress, parseAddress } from ".
 export { changedKeys } from "./changes.ts";
 export { ConfigError, type ConfigSources, loadConfig, type LoadedConfig } from "./load.ts";
 export { type Config, configSchema } from "./schema.ts";
+export { isPostgresUrl } from "./database.ts";
 export { DataFolder, DataFolderError } from "./data_folder.ts";

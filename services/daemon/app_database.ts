@@ -8,12 +8,10 @@ import {
   readPostgresSettings,
 } from "../database/mod.ts";
 import type { SharedThread } from "../threads/mod.ts";
+import { readPairing, writePairing } from "./pairing.ts";
 
 /** The app database, if it is a SQLite file. */
 export const SQLITE_FILE = "muster.db";
-
-/** Names the database of PostgreSQL that belongs to the data folder, by its instance. */
-const PAIRING_FILE = "postgres";
 
 export interface AppDatabaseOptions {
   readonly config: Pick<Config, "database">;
@@ -41,10 +39,10 @@ export async function openAppDatabase(options: AppDatabaseOptions): Promise<Data
     }
     return openSqlite(folder.file(SQLITE_FILE), { journalKey, thread });
   }
-  if (paired === null && exists(folder.file(SQLITE_FILE))) {
+  if (paired === null && folder.has(SQLITE_FILE)) {
     throw new DatabaseError(
-      `The data folder "${folder.path}" has its database in "${SQLITE_FILE}", and muster cannot ` +
-        "move that to PostgreSQL: clear database.url, or name an empty folder as data_dir",
+      `The data folder "${folder.path}" has its database in "${SQLITE_FILE}": copy it to ` +
+        "PostgreSQL with muster migrate, or clear database.url",
     );
   }
   const database = await openPostgres({
@@ -79,23 +77,5 @@ async function pair(database: Database, folder: DataFolder, paired: string | nul
         `"${folder.path}": it has projects whose repositories are not there`,
     );
   }
-  await Deno.writeTextFile(folder.file(PAIRING_FILE), `${id}\n`, { mode: 0o600 });
-}
-
-function readPairing(folder: DataFolder): string | null {
-  try {
-    return Deno.readTextFileSync(folder.file(PAIRING_FILE)).trim();
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return null;
-    throw error;
-  }
-}
-
-function exists(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch {
-    return false;
-  }
+  writePairing(folder, id);
 }

@@ -12,10 +12,18 @@ export {
 } from "./database.ts";
 export { DAMAGED, type JournalKey, type NewEvent, type Trim } from "./journal.ts";
 export { DatabaseError, migrate, SCHEMA_VERSION } from "./migrate.ts";
-export { openPostgres, openSqlite, readPostgres, verifyPostgresLog } from "./open.ts";
+export {
+  copyToPostgres,
+  copyToSqlite,
+  openPostgres,
+  openSqlite,
+  readPostgres,
+  verifyPostgresLog,
+} from "./open.ts";
 export { type PostgresSettings, readPostgresSettings } from "./postgres/settings.ts";
 export type { Statement } from "./protocol.ts";
 export type { Tables } from "./schema.ts";
 export { writerPart } from "./writer.ts";
+export type { TransferOptions, TransferReport } from "./transfer/mod.ts";
 export { verifyLog } from "./sqlite_verification.ts";
 export type { LogReport } from "./verification.ts";

@@ -3,6 +3,7 @@ import type { LogReport } from "./verification.ts";
 import type { PostgresOptions } from "./postgres/mod.ts";
 import type { PostgresContent } from "./postgres/reading.ts";
 import type { PostgresSettings } from "./postgres/settings.ts";
+import type { TransferOptions, TransferReport } from "./transfer/mod.ts";
 import { type SqliteOptions, SqliteStore } from "./sqlite_store.ts";
 
 /**
@@ -50,4 +51,25 @@ export async function readPostgres<Result>(
 ): Promise<Result> {
   const reading = await import("./postgres/reading.ts");
   return await reading.readPostgres(settings, read);
+}
+
+/**
+ * Copies a SQLite file to a database of PostgreSQL, in one transaction, and compares each row. Both
+ * are migrated to the current schema first.
+ *
+ * @throws DatabaseError if one cannot be used, or the database has rows already
+ */
+export async function copyToPostgres(options: TransferOptions): Promise<TransferReport> {
+  const transfer = await import("./transfer/mod.ts");
+  return await transfer.copyToPostgres(options);
+}
+
+/**
+ * Copies a database of PostgreSQL to a SQLite file, as {@linkcode copyToPostgres} does the other way.
+ *
+ * @throws DatabaseError if one cannot be used, or the file has rows already
+ */
+export async function copyToSqlite(options: TransferOptions): Promise<TransferReport> {
+  const transfer = await import("./transfer/mod.ts");
+  return await transfer.copyToSqlite(options);
 }

@@ -87,7 +87,58 @@ Deno.test(
 
       await Deno.mkdir(join(other, "data"));
       await Deno.writeTextFile(join(other, "data", "muster.db"), "");
-      assert.match(await refusal(other, configOf(urlOfOther)), /cannot move that to PostgreSQL/);
+      assert.match(
+        await refusal(other, configOf(urlOfOther)),
+        /copy it to PostgreSQL with muster migrate/,
+      );
+    }),
+);
+
+Deno.test(
+  "muster migrate moves a server's data to PostgreSQL and back, and nothing while it runs",
+  peer("postgres server"),
+  () =>
+    withFolder(async (folder) => {
+      const url = await postgresOf(folder);
+      const migrate = async (...args: string[]) => {
+        const { code, stdout, stderr } = await runMuster(["migrate", ...args], { folder });
+        return `${code} ${stdout}${stderr}`;
+      };
+      const lineOf = (text: string) => new RegExp(`^0 .*${text}`, "s");
+      const [there, back] = [["--from", "sqlite", "--to"], ["--to", "sqlite", "--from"]];
+      let scout;
+      {
+        await using program = await startProgram({ folder, config: "" });
+        scout = await registerAgent(program, "scout", { channels: ["general"] });
+        await order(program, "POST /v1/projects", { slug: "demo" });
+        await order(program, "PUT /v1/projects/demo/members/scout", { role: "write" });
+        assert.match(await migrate(...there, url), /^1 .*in use/);
+        assert.equal(await program.stop(), 0);
+      }
+      assert.match(await migrate("--to", url), /^2 .*--from sqlite and --to postgres/);
+      assert.match(
+        await migrate(...there, "mysql://x/y"),
+        /^2 .*must be sqlite, postgres or a URL/,
+      );
+      assert.match(await migrate(...there, "postgres"), /^2 .*Set database\.url/);
+      assert.match(await migrate(...back, url), /^1 .*is not in PostgreSQL/);
+      assert.match(await migrate(...there, ELSEWHERE), /^1 .*cannot be opened/);
+      assert.match(await migrate(...there, url), lineOf("event log is intact.*Set database\\.url"));
+      assert.match(await migrate(...there, url), /^1 .*is in PostgreSQL already/);
+      {
+        await using program = await startProgram({ folder, config: configOf(url) });
+        const filed = await callAs(program, scout, "POST", "/projects/demo/fossil/api/tickets", {
+          title: "First",
+        });
+        assert.equal(filed.status, 201, await filed.text());
+        assert.equal(await program.stop(), 0);
+      }
+      assert.match(await migrate(...back, "postgres"), lineOf('Set database\\.url to ""'));
+      await using program = await startProgram({ folder, config: "" });
+      const tickets = await callAs(program, scout, "GET", "/projects/demo/fossil/api/tickets");
+      assert.match(await tickets.text(), /"title":"First"/);
+      assert.match(await succeed(program, "doctor", "log"), /^events {2}\d+$/m);
+      assert.match(await succeed(program, "log", "--lines", "1000"), /project\.ticket/);
     }),
 );
 

@@ -29,6 +29,7 @@ const COMMANDS: Readonly<Record<string, OnPage | OnTerminal>> = {
   "restore": "It works while the program that serves the pages is stopped",
 
   "upgrade": "It asks a new program about the data, before that program serves pages",
+  "migrate": "It works while the program that serves the pages is stopped",
 
   "channel list": ["/channels", null],
   "channel show": ["/channels/:name", null],
