@@ -1,10 +1,7 @@
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { Sweep } from "../sweep.ts";
+import { TimedSweep } from "../timed_sweep.ts";
 import type { Sent } from "./inbox_store.ts";
-
-/** Longest time of one timer: `setTimeout` cannot wait longer than 24 days. */
-const MAX_WAIT_MS = 24 * 60 * 60 * 1000;
 
 /** Pause before another attempt after a failure. */
 const RETRY_MS = 5000;
@@ -21,13 +18,11 @@ export interface ExpiriesOptions {
 /** Returns messages to their senders that waited too long for an agent. */
 export class Expiries {
   readonly #options: ExpiriesOptions;
-  #dueAt = Infinity;
-  #cancel = () => {};
-  readonly #sweep = new Sweep(() => this.#bounceDue());
-  #isClosed = false;
+  readonly #sweep: TimedSweep;
 
   constructor(options: ExpiriesOptions) {
     this.#options = options;
+    this.#sweep = new TimedSweep(options.scheduler, () => this.#bounceDue());
   }
 
   /** Returns the messages that expired while muster was down, and waits for the next one. */
@@ -37,17 +32,11 @@ export class Expiries {
 
   /** Schedules a check for the time at which a message expires. */
   expect(expiresAt: number): void {
-    if (this.#isClosed || expiresAt >= this.#dueAt) return;
-    this.#cancel();
-    this.#dueAt = expiresAt;
-    const { scheduler } = this.#options;
-    const wait = Math.min(Math.max(expiresAt - scheduler.now(), 0), MAX_WAIT_MS);
-    this.#cancel = scheduler.after(wait, () => this.#sweep.start());
+    this.#sweep.expect(expiresAt);
   }
 
   close(): void {
-    this.#isClosed = true;
-    this.#cancel();
+    void this.#sweep.close();
   }
 
   /** Resolves when no message is on its way back. */
@@ -55,21 +44,21 @@ export class Expiries {
     await this.#sweep.idle();
   }
 
-  async #bounceDue(): Promise<void> {
-    this.#cancel();
-    this.#dueAt = Infinity;
+  /** @returns when the next message expires */
+  async #bounceDue(): Promise<number> {
     const { scheduler, log, expiring, bounce } = this.#options;
     try {
-      while (!this.#isClosed) {
+      while (!this.#sweep.isClosed) {
         const now = scheduler.now();
         const waiting = await expiring();
         const due = waiting.filter(({ expiresAt }) => (expiresAt ?? Infinity) <= now);
-        if (due.length === 0) return this.expect(waiting[0]?.expiresAt ?? Infinity);
+        if (due.length === 0) return waiting[0]?.expiresAt ?? Infinity;
         for (const sent of due) await bounce(sent);
       }
+      return Infinity;
     } catch (error) {
       log.warn("Messages could not be returned to their senders yet", { error });
-      this.expect(scheduler.now() + RETRY_MS);
+      return scheduler.now() + RETRY_MS;
     }
   }
 }

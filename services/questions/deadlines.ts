@@ -1,10 +1,7 @@
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { Sweep } from "../sweep.ts";
+import { TimedSweep } from "../timed_sweep.ts";
 import { dueAt, type Question } from "./question.ts";
-
-/** Longest time of one timer: `setTimeout` cannot wait longer than 24 days. */
-const MAX_WAIT_MS = 24 * 60 * 60 * 1000;
 
 /** Pause before another attempt after a failure. */
 const RETRY_MS = 5000;
@@ -23,29 +20,21 @@ export interface DeadlinesOptions {
 /** Ends questions at their deadlines, also those that passed while muster was down. */
 export class Deadlines {
   readonly #options: DeadlinesOptions;
-  #dueAt = Infinity;
-  #cancel = () => {};
-  readonly #sweep = new Sweep(() => this.#endDue());
-  #isClosed = false;
+  readonly #sweep: TimedSweep;
 
   constructor(options: DeadlinesOptions) {
     this.#options = options;
+    this.#sweep = new TimedSweep(options.scheduler, () => this.#endDue());
   }
 
   /** Looks at every question, now and when the next deadline comes. */
   sweep(): void {
-    if (this.#isClosed) return;
     this.#sweep.start();
   }
 
   /** Schedules a look for a deadline. */
   expect(deadline: number): void {
-    if (this.#isClosed || deadline >= this.#dueAt) return;
-    this.#cancel();
-    this.#dueAt = deadline;
-    const { scheduler } = this.#options;
-    const wait = Math.min(Math.max(deadline - scheduler.now(), 0), MAX_WAIT_MS);
-    this.#cancel = scheduler.after(wait, () => this.sweep());
+    this.#sweep.expect(deadline);
   }
 
   /** Resolves when no question is being ended; for tests, too. */
@@ -54,16 +43,12 @@ export class Deadlines {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    this.#cancel();
-    await this.#sweep.idle();
+    await this.#sweep.close();
   }
 
-  async #endDue(): Promise<void> {
-    if (this.#isClosed) return;
+  /** @returns the next deadline */
+  async #endDue(): Promise<number> {
     const { scheduler, log, open, stands, expire } = this.#options;
-    this.#cancel();
-    this.#dueAt = Infinity;
     let next = Infinity;
     for (const question of [...open()]) {
       if (stands(question)) continue;
@@ -77,6 +62,6 @@ export class Deadlines {
         }
       }
     }
-    this.expect(next);
+    return next;
   }
 }

@@ -1,11 +1,8 @@
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { Sweep } from "../sweep.ts";
+import { TimedSweep } from "../timed_sweep.ts";
 import type { ClaimBook } from "./claim_book.ts";
 import type { Claim, Holder } from "./records.ts";
-
-/** Longest time of one timer: `setTimeout` cannot wait longer than 24 days. */
-const MAX_WAIT_MS = 24 * 60 * 60 * 1000;
 
 /** Pause before another attempt to end a claim. */
 const RETRY_MS = 5000;
@@ -22,63 +19,47 @@ export interface ClaimExpiryOptions {
 /** Ends expired claims, and those of revoked accounts. */
 export class ClaimExpiry {
   readonly #options: ClaimExpiryOptions;
-  #dueAt = Infinity;
-  #cancel = () => {};
-  readonly #sweeps = new Sweep(() => this.#examineAll());
-  #isClosed = false;
+  readonly #sweep: TimedSweep;
 
   constructor(options: ClaimExpiryOptions) {
     this.#options = options;
+    this.#sweep = new TimedSweep(options.scheduler, () => this.#examineAll());
   }
 
   /** Ends the claims that expired while muster was down, and waits for the next one. */
   start(): void {
-    this.#sweep();
+    this.#sweep.start();
   }
 
   /** Looks at every claim again. */
   again(): void {
-    this.#sweep();
+    this.#sweep.start();
   }
 
   /** Schedules a check for the time at which a claim expires. */
   expect(expiresAt: number): void {
-    if (this.#isClosed || expiresAt >= this.#dueAt) return;
-    this.#cancel();
-    this.#dueAt = expiresAt;
-    const now = this.#options.scheduler.now();
-    const wait = Math.min(Math.max(expiresAt - now, 0), MAX_WAIT_MS);
-    this.#cancel = this.#options.scheduler.after(wait, () => this.#sweep());
+    this.#sweep.expect(expiresAt);
   }
 
   /** Ends every claim of an account. */
   endAllOf(accountId: string): void {
     for (const { holder } of this.#options.book.all()) {
-      if (holder.key === accountId) return this.#sweep();
+      if (holder.key === accountId) return this.#sweep.start();
     }
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    this.#cancel();
-    await this.#sweeps.idle();
+    await this.#sweep.close();
   }
 
-  #sweep(): void {
-    if (this.#isClosed) return;
-    this.#sweeps.start();
-  }
-
-  async #examineAll(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#cancel();
-    this.#dueAt = Infinity;
+  /** @returns when the next claim expires */
+  async #examineAll(): Promise<number> {
     let next = Infinity;
     for (const claim of [...this.#options.book.all()]) {
-      if (this.#isClosed) return;
+      if (this.#sweep.isClosed) break;
       next = Math.min(next, await this.#examine(claim));
     }
-    if (next < Infinity) this.expect(next);
+    return next;
   }
 
   /** Ends a claim if it has expired; returns when to check it again. */

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { Sweep } from "../../services/sweep.ts";
+import { TimedSweep } from "../../services/timed_sweep.ts";
+import { TestScheduler } from "../support/scheduler.ts";
 
 /** Steps of the job queue: more than a run and its end take. */
 const STEPS = 12;
@@ -34,4 +36,32 @@ Deno.test("A sweep never runs twice at once, and once more for any number of sta
   gate.resolve();
   await sweep.idle();
   assert.equal(runs, 2);
+});
+
+Deno.test("A timed sweep runs when something falls due, however far away, and not once it is closed", async () => {
+  const clock = new TestScheduler();
+  const day = 24 * 60 * 60 * 1000;
+  const start = clock.now();
+  const due = [start + 60 * day, start + 61 * day];
+  const ran: number[] = [];
+  const sweep = new TimedSweep(clock, () => {
+    while (due[0] !== undefined && due[0] <= clock.now()) ran.push((due.shift() ?? 0) - start);
+    return Promise.resolve(due[0] ?? Infinity);
+  });
+  sweep.start();
+  await sweep.idle();
+  for (let days = 0; days < 60; days++) {
+    assert.deepEqual(ran, []);
+    clock.advance(day);
+    await sweep.idle();
+  }
+  assert.deepEqual(ran, [60 * day]);
+  due.unshift(clock.now() + 10);
+  sweep.expect(clock.now() + 10);
+  clock.advance(10);
+  await sweep.close();
+  clock.advance(2 * day);
+  sweep.start();
+  await sweep.idle();
+  assert.deepEqual(due, [start + 61 * day]);
 });
