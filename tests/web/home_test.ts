@@ -111,6 +111,10 @@ Deno.test("questions are answered in place, by a button for each choice or in a 
 
     await ask(web, { text: "What color?" });
     assert.match((await admin.see("/")).html, /<input id="answer-2"/);
+    for (const answer of ["", " \n", "x".repeat(2001), "\u202eeulb"]) {
+      const refused = await admin.post("/questions/2", { action: "answer", answer });
+      assert.equal(refused.status, 400, JSON.stringify(answer.slice(0, 9)));
+    }
     await admin.post("/questions/2", { action: "answer", answer: "blue\r\nor so" });
     assert.match((await admin.see("/questions/2")).text, /admin answered .*blue or so/);
     await ask(web, { text: "Never mind?" });

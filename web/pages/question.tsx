@@ -1,5 +1,5 @@
 import { NotFound } from "../../services/errors.ts";
-import type { Question } from "../../services/questions/mod.ts";
+import { answerSchema, type Question } from "../../services/questions/mod.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { ButtonForm } from "../parts/form.tsx";
 import { AnswerForm, QuestionEnd, QuestionFacts } from "../parts/question.tsx";
@@ -45,8 +45,10 @@ async function show(visit: Visit): Promise<View> {
 
 async function answer(visit: Visit): Promise<Leads> {
   const { id } = await questionOf(visit);
-  const answered = visit.entered("answer").replaceAll("\r\n", "\n");
-  const { asker } = await visit.services.questions.answer(id, answered, visit.caller, "web");
+  const { answer } = visit.parse(answerSchema, {
+    answer: visit.entered("answer").replaceAll("\r\n", "\n"),
+  });
+  const { asker } = await visit.services.questions.answer(id, answer, visit.caller, "web");
   const to = visit.entered("from") === "home" ? "/" : `/questions/${id}`;
   return { to, notice: `${asker.name} has your answer to question ${id}.` };
 }
