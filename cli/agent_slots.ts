@@ -21,9 +21,11 @@ async function agentSlots(nick: string, options: SlotsOptions): Promise<void> {
   const path = `/v1/agents/${encodeURIComponent(nick)}/slots`;
   const given = SLOTS.filter((slot) => options[slot] !== undefined);
   const change = Object.fromEntries(given.map((slot) => [slot, numberOf(options[slot] ?? "")]));
-  const slots = given.length === 0
-    ? await client.call("GET", path, slotsSchema)
-    : await client.call("PUT", path, slotsSchema, change);
+  let slots = await client.call("GET", path, slotsSchema);
+  if (given.length > 0) {
+    // PUT replaces all of them.
+    slots = await client.call("PUT", path, slotsSchema, { ...slots.own, ...change });
+  }
   if (options.json === true) return printJson(slots);
   const rows = SLOTS.map((slot) => [
     slot,

@@ -50,7 +50,8 @@ function show(state: z.infer<typeof stateSchema>, options: HaltOptions): void {
     ...state.types.map(({ type, halted }) => ({ name: `type ${type}`, halted })),
     ...state.agents.map(({ nick, halted }) => ({ name: nick, halted })),
   ];
-  print(state.halted ? "All agents are halted." : "Agents go on.");
+  const end = exceptions.length === 0 ? "." : ", except:";
+  print(`${state.halted ? "All agents are halted" : "Agents go on"}${end}`);
   for (const { name, halted } of exceptions) print(`  ${name}: ${halted ? "halted" : "goes on"}`);
   print(`Halted now: ${state.agents_halted}`);
 }

@@ -58,19 +58,26 @@ const statusSchema = z.looseObject({
   uptime: z.string(),
   agents: z.number(),
   started: z.string(),
+  agents_halted: z.number().default(0),
 });
 
 async function status(options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const report = await client.call("GET", "/v1/status", statusSchema);
   if (options.json === true) return printJson(report);
+  const halted = report.agents_halted;
   printFields([
     ["status", report.status],
     ["server", client.url],
     ["started", report.started],
     ["uptime", report.uptime],
     ["agents", String(report.agents)],
+    ...(halted === 0 ? [] : [haltedField(halted)]),
   ]);
+}
+
+function haltedField(count: number): [string, string] {
+  return ["halted", `${count === 1 ? "1 agent" : `${count} agents`}: "muster resume" ends it`];
 }
 
 /** Parses `host:port`. */

@@ -10,6 +10,7 @@ const statusSchema = z.object({
   agents: z.int().openapi({ description: "All agent records, including revoked ones" }),
   started: z.iso.datetime(),
   halted: z.boolean().openapi({ description: "Whether any agent is halted" }),
+  agents_halted: z.int().openapi({ description: "The number of active agents that are halted" }),
 }).openapi("Status");
 
 const getStatus = route("GET /v1/status", {

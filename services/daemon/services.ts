@@ -402,6 +402,7 @@ function makeStatus(
     clock: scheduler.now,
     agents: () => people.agents.counts().total,
     halted: () => people.agents.halts.isAny,
+    agentsHalted: () => people.agents.halts.count(),
     healthy: () => database.trouble === null,
     recheck: () => database.probe(),
     parts: {

@@ -9,6 +9,8 @@ export interface StatusReport {
   readonly started: string;
   /** Whether any agent is halted. */
   readonly halted: boolean;
+  /** How many active agents are halted. */
+  readonly agents_halted: number;
 }
 
 /** The sources of the status. */
@@ -19,6 +21,8 @@ export interface StatusSources {
   readonly agents: () => number;
   /** Whether any agent is halted. */
   readonly halted: () => boolean;
+  /** How many active agents are halted. */
+  readonly agentsHalted: () => number;
   /** Whether recent writes succeeded. */
   readonly healthy: () => boolean;
   /** Repeats failed checks; must not throw. */
@@ -44,13 +48,14 @@ export class Status {
   }
 
   read(): StatusReport {
-    const { clock, agents, healthy } = this.#sources;
+    const { clock, agents, agentsHalted, healthy } = this.#sources;
     return {
       status: healthy() ? "ok" : "degraded",
       uptime: formatDuration(clock() - this.#started),
       agents: agents(),
       started: this.#startedText,
       halted: this.halted,
+      agents_halted: agentsHalted(),
     };
   }
 

@@ -40,11 +40,25 @@ Deno.test("muster halt stops agents everywhere, survives kill -9, and muster res
     const spoken = await succeed(program, "send", "general", "people go on");
     assert.equal(spoken, "");
 
-    assert.match(await succeed(program, "resume", "--agents", "scout"), /scout: goes on/);
+    assert.match(await succeed(program, "status"), /^halted +2 agents: "muster resume"/m);
+    assert.equal(
+      await succeed(program, "resume", "--agents", "scout"),
+      "All agents are halted, except:\n  scout: goes on\nHalted now: 1\n",
+    );
+    assert.match(await succeed(program, "status"), /^halted +1 agent: /m);
     await irc.send("PRIVMSG #general :back");
     await irc.send("PING done");
     assert.doesNotMatch(await irc.expect(/ 404 | PONG /), / 404 /);
-    assert.match(await succeed(program, "resume"), /^Agents go on.\nHalted now: 0$/m);
+    assert.match(await succeed(program, "resume"), /^Agents go on\.\nHalted now: 0$/m);
+    assert.doesNotMatch(await succeed(program, "status"), /halted/);
+    assert.match(
+      await succeed(program, "halt", "--agents", "second"),
+      /^Agents go on, except:\n {2}second: halted\nHalted now: 1$/m,
+    );
+    // A change of one slot keeps the others.
+    await succeed(program, "agent", "slots", "scout", "--claims", "2");
+    const slots = await succeed(program, "agent", "slots", "scout", "--calls", "3", "--json");
+    assert.deepEqual(JSON.parse(slots).own, { claims: 2, workspaces: null, reviews: null, calls: 3 });
     const wrong = await run(program, "halt", "--agents", "nobody");
     assert.deepEqual([wrong.code, /nobody/.test(wrong.stderr)], [1, true]);
   });
