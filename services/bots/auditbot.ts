@@ -14,6 +14,7 @@ import {
 } from "./bot.ts";
 import { MAX_STATE_LENGTH } from "./bot_state.ts";
 import { countIn } from "./readable.ts";
+import { amount } from "./words.ts";
 
 /** Entries of its own record. */
 const MAX_ENTRIES = 1000;
@@ -104,7 +105,8 @@ class Auditbot implements BotInstance {
     const types = this.#context.settings().audit_types;
     const audited = types.length === 0 ? "everything" : types.join(", ");
     const { newest } = this.#eventLog;
-    return `The event log is at number ${newest}; ${this.#record.length} entries about channels; ` +
+    const own = amount(this.#record.length, "entry", "entries");
+    return `The event log is at number ${newest}; ${own} about channels; ` +
       `audited: ${audited}`;
   }
 

@@ -10,6 +10,7 @@ import {
   type Speaker,
 } from "./bot.ts";
 import type { BotVoices } from "./voices.ts";
+import { NO_CHANNEL } from "./words.ts";
 
 /** Who gives a command, and where. */
 export interface CommandPlace {
@@ -112,7 +113,7 @@ export class Commands {
     if (may === "admin") return "Only admins may do that";
     if (speaker.kind === null) return "Log in to your account first";
     if (may === "account") return null;
-    if (subject === null) return "Name a channel";
+    if (subject === null) return NO_CHANNEL;
     const isOperator = this.#options.voices.isChannelOperator(speaker.nick, subject);
     return isOperator ? null : `Only operators of ${subject} may do that`;
   }

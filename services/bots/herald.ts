@@ -3,6 +3,7 @@ import { Invalid, ServiceError } from "../errors.ts";
 import { channelName } from "../irc/mod.ts";
 import { type BotCommandCall, type BotContext, type BotInstance, defineBot } from "./bot.ts";
 import type { HeraldDesk } from "./herald_desk.ts";
+import { amount, NO_CHANNEL } from "./words.ts";
 
 /** In place of no limit; the bot keeps its own pace, by notices instead of lines. */
 const UNLIMITED = 1_000_000;
@@ -39,7 +40,9 @@ class Herald implements BotInstance {
   status(): string {
     const { rate_limit: rate, burst } = this.#context.settings();
     const pace = rate === 0 ? "without a limit" : `at ${rate} per second, ${burst} at once`;
-    return `${this.#desk.waiting} notices wait; ${this.#desk.sources().length} sources; ${pace}`;
+    const { waiting } = this.#desk;
+    const wait = waiting === 1 ? "1 notice waits" : `${waiting} notices wait`;
+    return `${wait}; ${amount(this.#desk.sources().length, "source")}; ${pace}`;
   }
 
   routes(): string[] {
@@ -50,7 +53,7 @@ class Herald implements BotInstance {
 
   /** @throws Invalid, and what the desk throws */
   async test({ words: [wanted], speaker }: BotCommandCall): Promise<string> {
-    if (wanted !== undefined && channelName(wanted) === null) throw new Invalid("Name a channel");
+    if (wanted !== undefined && channelName(wanted) === null) throw new Invalid(NO_CHANNEL);
     const notice = { type: "test", text: `A test by ${speaker.nick}` };
     const { channel } = await this.#desk.announce(notice, wanted);
     return `A test goes to ${channel}`;

@@ -234,7 +234,7 @@ function payloadOf(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    throw new Invalid("The body must be JSON");
+    throw new Invalid("The body must be JSON: choose the content type application/json");
   }
 }
 

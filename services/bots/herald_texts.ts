@@ -1,5 +1,6 @@
 /** What herald says about the events of other programs. */
 import type { SourceKind } from "./herald_signatures.ts";
+import { amount } from "./words.ts";
 
 /** An event from outside: its type, by which it is routed, and what is said about it. */
 export interface HeraldNotice {
@@ -65,8 +66,9 @@ function pushWords(payload: unknown): readonly string[] {
   const subject = textAt(payload, "head_commit", "message") ||
     textAt(Array.isArray(commits) ? commits.at(-1) : null, "message");
   const [first = ""] = subject.split("\n", 1);
-  const number = count === 1 ? "1 commit" : `${count} commits`;
-  return ["pushed", number, `to ${branch}`, first === "" ? "" : `: ${first}`];
+  if (fieldOf(payload, "deleted") === true) return ["deleted", branch];
+  if (count === 0) return ["pushed", branch];
+  return ["pushed", amount(count, "commit"), "to", first === "" ? branch : `${branch}: ${first}`];
 }
 
 function fieldOf(value: unknown, key: string): unknown {

@@ -2,6 +2,7 @@ import type { ChannelMessage } from "../bridge/mod.ts";
 import { Invalid, NotFound } from "../errors.ts";
 import { foldCase } from "../irc/mod.ts";
 import type { BotCommandCall, BotContext, BotName } from "./bot.ts";
+import { NO_CHANNEL } from "./words.ts";
 
 /** What was said in the channels of the bridge; access is checked by the caller. */
 export interface ChannelHistory {
@@ -28,7 +29,7 @@ export function readableChannel<Name extends BotName>(
   context: BotContext<Name>,
   { subject, speaker }: BotCommandCall,
 ): string {
-  if (subject === null) throw new Invalid("Name a channel");
+  if (subject === null) throw new Invalid(NO_CHANNEL);
   const folded = foldCase(subject);
   const name = context.channels().find((one) => foldCase(one) === folded);
   if (name !== undefined && context.mayRead(speaker, name)) return name;

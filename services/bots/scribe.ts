@@ -32,6 +32,7 @@ import {
   type ScribeRecord,
   type ScribeSettings,
 } from "./scribe_files.ts";
+import { amount } from "./words.ts";
 
 /** How long a message may wait before it is written, in milliseconds. */
 const WRITE_AFTER_MS = 1000;
@@ -184,8 +185,7 @@ class Scribe implements BotInstance {
     const shown = formatted(found.toReversed(), "text");
     const more = before === undefined ? "" : `; to search on, add before=${before}`;
     if (found.length === 0) return [`Found nothing in ${channel}${more}`];
-    const count = found.length === 1 ? "1 message" : `${found.length} messages`;
-    return [`${count} in ${channel}${more}:`, ...shown];
+    return [`${amount(found.length, "message")} in ${channel}${more}:`, ...shown];
   }
 
   async stats(call: BotCommandCall): Promise<string[]> {
@@ -194,10 +194,13 @@ class Scribe implements BotInstance {
     const speakers = counted(messages.map(({ nick }) => nick)).slice(0, 5);
     const files = await ownFiles(this.#folderOf(this.#context.settings()));
     const kilobytes = Math.ceil(files.reduce((sum, { bytes }) => sum + bytes, 0) / 1024);
+    const said = messages.length < COUNTED
+      ? amount(messages.length, "message")
+      : `the last ${COUNTED} messages`;
     const shown = speakers.map(([nick, count]) => `${nick} ${count}`).join(", ");
     return [
-      `${channel}: ${messages.length} of the last ${COUNTED} messages; ${shown || "nobody"}`,
-      `${files.length} files with ${kilobytes} KB`,
+      `${channel}: ${said}; ${shown || "nobody"}`,
+      `${amount(files.length, "file")} with ${kilobytes} KB`,
     ];
   }
 

@@ -24,8 +24,8 @@ export const answerSchema = z.object({
 export const questionSchema = z.object({
   text: paragraphSchema(MAX_TEXT).describe("The question, for a person who knows nothing else"),
   choices: z.array(choiceSchema)
-    .min(2, { error: "must be at least 2 choices" })
-    .max(MAX_CHOICES, { error: `must be at most ${MAX_CHOICES} choices` })
+    .min(2, { error: "must have at least 2 choices" })
+    .max(MAX_CHOICES, { error: `must have at most ${MAX_CHOICES} choices` })
     .refine((choices) => new Set(choices.map(folded)).size === choices.length, {
       error: "must differ from each other in more than upper and lower case",
     })

@@ -54,7 +54,7 @@ export function answererOf(closedBy: Question["closedBy"], via: Question["via"])
 
 /** The line that tells people on IRC how a question ended. */
 export function endingOf({ id, asker, state, answer, closedBy, via }: Question): string {
-  const which = `The question ${id} of ${asker.name}`;
+  const which = `Question ${id} of ${asker.name}`;
   const said = answer === null ? "" : `: ${lineOf(answer, MAX_TEXT)}`;
   if (state === "answered") return `${which} is answered by ${answererOf(closedBy, via)}${said}`;
   if (state === "withdrawn") return `${which} is withdrawn`;

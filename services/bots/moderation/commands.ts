@@ -2,6 +2,7 @@ import { Invalid } from "../../errors.ts";
 import { parseDuration } from "../../irc/mod.ts";
 import type { Mute } from "../../irc_server/mutes/mod.ts";
 import type { BotCommand, BotCommandCall, Right } from "../bot.ts";
+import { NO_CHANNEL } from "../words.ts";
 import { type Moderator, type Order, timeOf } from "./moderator.ts";
 
 /** A bot that people command to warn, mute and kick. */
@@ -79,7 +80,7 @@ async function unmute(bot: Moderating, call: BotCommandCall): Promise<string> {
 function kick(bot: Moderating, call: BotCommandCall): string {
   const { nick, order } = orderOf(bot, call);
   const { channel } = order;
-  if (channel === null) throw new Invalid("Name a channel");
+  if (channel === null) throw new Invalid(NO_CHANNEL);
   bot.moderator.kick(bot.moderator.find(nick, channel), { ...order, channel });
   return `Removed ${nick} from ${channel}`;
 }

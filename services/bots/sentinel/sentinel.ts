@@ -3,6 +3,7 @@ import { Invalid, NotFound, ServiceError } from "../../errors.ts";
 import { foldCase } from "../../irc/mod.ts";
 import { type BotCommandCall, type BotContext, type BotMessage, defineBot } from "../bot.ts";
 import { BoundedMap } from "../bounded_map.ts";
+import { amount } from "../words.ts";
 import { type Incident, Incidents, incidentsSchema } from "./incidents.ts";
 import { ANSWER_SCHEMA, instructionsFor, quote, readAnswer } from "./model_judge.ts";
 import type { Reports } from "./reports.ts";
@@ -103,7 +104,7 @@ class Sentinel {
     if (count === 0) throw new NotFound(`There is no open incident ${what}`);
     await this.#context.state.write(KEY, this.#incidents.state);
     this.#context.record("bot.incidents_dismissed", { bot: "sentinel", what, count }, speaker);
-    return `Dismissed ${count === 1 ? "1 incident" : `${count} incidents`}`;
+    return `Dismissed ${amount(count, "incident")}`;
   }
 
   /** The open incidents. */
@@ -129,8 +130,8 @@ class Sentinel {
       `Judging ${
         channel || "no channel"
       } by ${this.#rules.count} rules, ${judge}; reporting ${least} and worse`,
-      `Since the start: ${judged} messages, ${answers} answers of the model, ${failures} failures; ` +
-      `${open} open incidents`,
+      `Since the start: ${amount(judged, "message")}, ${amount(answers, "answer")} of the model, ` +
+      `${amount(failures, "failure")}; ${amount(open, "open incident")}`,
     ];
   }
 

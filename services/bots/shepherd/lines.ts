@@ -1,3 +1,4 @@
+import { amount } from "../words.ts";
 import { type Assignment, isSame } from "./plan_book.ts";
 import type { ProjectWork } from "./project_work.ts";
 
@@ -23,8 +24,9 @@ export function taskLine(
   now: number,
 ): string {
   const minutes = Math.round((now - heardAt) / 60_000);
+  const when = minutes === 0 ? "just now" : `${amount(minutes, "minute")} ago`;
   const said = note === "" ? "" : `, last: ${note}`;
-  return `Task ${number}: ${account} – ${task} (heard of ${minutes} minutes ago${said})`;
+  return `Task ${number}: ${account} – ${task} (heard of ${when}${said})`;
 }
 
 /** The lines of the first few, and how many more there are. */

@@ -8,6 +8,7 @@ import {
   defineBot,
   type Speaker,
 } from "../bot.ts";
+import { amount, NO_CHANNEL } from "../words.ts";
 import {
   type Assignment,
   type Goal,
@@ -179,13 +180,17 @@ class Shepherd {
     const claims = work.flatMap(({ project, claims }) =>
       shown(claims, ({ id, title, agent, expiresAt }) => {
         const minutes = Math.max(0, Math.round((expiresAt - now) / 60_000));
-        return `${agent} works on ticket ${id} of ${project}: ${title} (${minutes} minutes left)`;
+        return `${agent} works on ticket ${id} of ${project}: ${title} (${
+          amount(minutes, "minute")
+        } left)`;
       })
     );
     return [
-      `${goals.length} goals, ${tasks.length} tasks, ${
-        work.flatMap((one) => one.claims).length
-      } claims`,
+      [
+        amount(goals.length, "goal"),
+        amount(tasks.length, "task"),
+        amount(work.flatMap((one) => one.claims).length, "claim"),
+      ].join(", "),
       ...shown(tasks, (one) => taskLine(one, now)),
       ...claims,
     ];
@@ -264,7 +269,7 @@ class Shepherd {
   #channelOf(subject: string | null): string {
     const { channels, report_channel: place } = this.#context.settings();
     const channel = subject ?? channels[0] ?? place;
-    if (channel === "") throw new Invalid("Name a channel");
+    if (channel === "") throw new Invalid(NO_CHANNEL);
     if (channels.length === 0 || [...channels, place].some((one) => isSame(one, channel))) {
       return channel;
     }

@@ -22,6 +22,7 @@ import {
   SEVERITIES,
   type Severity,
 } from "../sentinel/mod.ts";
+import { amount, measuresOf } from "../words.ts";
 
 /** Speakers whose last act is remembered. */
 const MAX_ACTS = 500;
@@ -116,7 +117,6 @@ class Steward implements Moderating {
 
   status(speaker: Speaker): string[] {
     const { auto_act: acts, mute_duration_sec: seconds, channel = "" } = this.#context.settings();
-    const { reports, warn, mute, kick } = this.#counts;
     const place = channel === "" ? "all channels" : channel;
     const mutes = this.moderator.mutesFor(speaker);
     const more = mutes.length - SHOWN_MUTES;
@@ -124,7 +124,9 @@ class Steward implements Moderating {
       acts
         ? `Acting on reports about ${place}; mutes last ${seconds} seconds`
         : `Acting on commands only: "auto_act" is off`,
-      `Since the start: ${reports} reports, ${warn} warnings, ${mute} mutes, ${kick} kicks`,
+      `Since the start: ${amount(this.#counts.reports, "report")}; by myself ${
+        measuresOf(this.#counts)
+      }`,
       ...mutes.slice(0, SHOWN_MUTES),
       ...more > 0 ? [`… and ${more} more mutes`] : [],
     ];

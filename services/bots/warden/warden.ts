@@ -10,6 +10,7 @@ import {
   moderationCommands,
   Moderator,
 } from "../moderation/mod.ts";
+import { amount, measuresOf } from "../words.ts";
 import { Escalation, type Step } from "./escalation.ts";
 import { Rates } from "./rates.ts";
 import { type Pattern, Repetition } from "./repetition.ts";
@@ -92,12 +93,13 @@ export class Warden implements Moderating {
 
   status(speaker: Speaker): string[] {
     const { messages_per_second: perSecond, burst, cooldown_sec: cooldown } = this.#settings;
-    const { refused, warn, mute, kick } = this.#counts;
     const mutes = this.moderator.mutesFor(speaker);
     const more = mutes.length - SHOWN_MUTES;
     return [
       `${perSecond} messages per second after ${burst} at once; mutes last ${cooldown} seconds`,
-      `Since the start: ${refused} messages refused, ${warn} warnings, ${mute} mutes, ${kick} kicks`,
+      `By myself since the start: ${amount(this.#counts.refused, "message")} refused, ${
+        measuresOf(this.#counts)
+      }`,
       ...mutes.slice(0, SHOWN_MUTES),
       ...more > 0 ? [`… and ${more} more mutes`] : [],
     ];

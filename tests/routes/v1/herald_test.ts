@@ -117,7 +117,17 @@ Deno.test("herald announces signed webhooks of GitHub, Forgejo, Gitea and Standa
     });
     const accepted = await hub.send(push, hubHeaders(hub.secret, push, "1", "push"));
     assert.deepEqual(accepted, { status: 202, text: '{"channel":"#alerts","waiting":1}' });
-    await ann.expect(/:herald!.* :\[code\.push\] acme\/app bob pushed 1 commit to main : Fix it$/);
+    await ann.expect(/:herald!.* :\[code\.push\] acme\/app bob pushed 1 commit to main: Fix it$/);
+    const about = { ref: "refs/heads/old", commits: [], repository, sender };
+    for (const [deleted, words] of [[true, "deleted old"], [false, "pushed old"]] as const) {
+      const body = JSON.stringify({ ...about, deleted });
+      assert.equal((await hub.send(body, hubHeaders(hub.secret, body, words, "push"))).status, 202);
+      await ann.expect(new RegExp(`:\\[code\\.push\\] acme/app bob ${words}$`));
+    }
+    const form = "payload=%7B%7D";
+    const asForm = await hub.send(form, hubHeaders(hub.secret, form, "form", "push"));
+    assert.equal(asForm.status, 400);
+    assert.match(asForm.text, /choose the content type application\/json/);
     const forge = await addSource(api, "forge", "forgejo");
     for (const vendor of ["forgejo", "gitea"]) {
       const html_url = "https://forge.example/acme/app/pulls/7";

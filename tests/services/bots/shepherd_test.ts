@@ -39,8 +39,8 @@ testShepherd("goals and tasks are set, listed, ended, and survive", {}, async (w
   bob.send("PRIVMSG #general :!shepherd checkin 2 half done");
   await bob.expect(/:Noted for task 2$/);
   root.send("PRIVMSG shepherd :status");
-  await root.expect(/ NOTICE root :1 goals, 1 tasks, 0 claims$/);
-  await root.expect(/:Task 2: bob – write the tests \(heard of 0 minutes ago, last: half done\)$/);
+  await root.expect(/ NOTICE root :1 goal, 1 task, 0 claims$/);
+  await root.expect(/:Task 2: bob – write the tests \(heard of just now, last: half done\)$/);
   bob.send("PRIVMSG #general :!shepherd done 1");
   await bob.expect(/:Only operators of #general, and the owner of a task, may end it$/);
   bob.send("PRIVMSG #general :!shepherd done 2");
@@ -153,7 +153,7 @@ testShepherd(
     await root.expect(/ NOTICE root :Ticket [\da-f]{10} of demo: .* \(unclaimed\)$/);
     await root.expect(/ NOTICE root :Ticket [\da-f]{10} of demo: .* \(bob\)$/);
     root.send("PRIVMSG shepherd :status");
-    await root.expect(/ NOTICE root :0 goals, 0 tasks, 1 claims$/);
+    await root.expect(/ NOTICE root :0 goals, 0 tasks, 1 claim$/);
     await root.expect(/ NOTICE root :bob works on ticket [\da-f]{10} of demo: .*minutes left\)$/);
     root.send("PRIVMSG shepherd :plan #general");
     await root.expect(/ NOTICE root :eve: ticket [\da-f]{10} of demo: /);

@@ -205,7 +205,9 @@ testWarden("STATUS tells the limits, and who is muted", { cooldown_sec: 45 }, as
   await root.expect(/ NOTICE root :Muted bob in #general until 2026-11-20T12:00:45Z$/);
   root.send("PRIVMSG warden :status");
   await root.expect(/:5 messages per second after 10 at once; mutes last 45 seconds$/);
-  await root.expect(/:Since the start: 0 messages refused, 0 warnings, 0 mutes, 0 kicks$/);
+  await root.expect(
+    /:By myself since the start: 0 messages refused, 0 warnings, 0 mutes, 0 kicks$/,
+  );
   await root.expect(/:bob is muted in #general until 2026-11-20T12:00:45Z by warden: Asked for by/);
 });
 

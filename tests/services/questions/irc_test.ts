@@ -62,7 +62,7 @@ Deno.test("the person who is asked learns of it alone, and answers by command or
     bob.send("PRIVMSG bridge :!answer 1 yes");
     await bob.expect(/NOTICE bob :There is no question 1, or it is not yours/);
     ann.send("PRIVMSG bridge :!answer 1 1");
-    await ann.expect(/NOTICE ann :The question 1 of coder is answered by ann: yes/);
+    await ann.expect(/NOTICE ann :Question 1 of coder is answered by ann: yes/);
     const { answer, via, closedBy } = await read(world, 1);
     assert.deepEqual([answer, via, closedBy?.name], ["yes", "irc", "ann"]);
     ann.send("PRIVMSG bridge :!ANSWER 1 no");
@@ -72,7 +72,7 @@ Deno.test("the person who is asked learns of it alone, and answers by command or
     world.services.clock.advance(1000);
     const line = await ann.expect(/PRIVMSG ann :Question 2 from coder/);
     ann.send(`@+draft/reply=${idOf(line)} PRIVMSG bridge :  dark blue `);
-    await ann.expect(/NOTICE ann :The question 2 of coder is answered by ann: dark blue/);
+    await ann.expect(/NOTICE ann :Question 2 of coder is answered by ann: dark blue/);
     assert.equal(bob.lines.some((sent) => sent.includes("Land")), false);
   });
 });
@@ -106,7 +106,7 @@ Deno.test("questions about a ticket are asked in the project's channel, others o
     ann.send(`@+draft/reply=${idOf(line)} PRIVMSG ${channel} :south`);
     await until(() => services.questions.open(BY_OPERATOR.principal).length === 0);
     assert.equal((await read(world, 1)).answer, "south");
-    await ann.expect(/PRIVMSG #\S+ :The question 1 of coder is answered by ann: south/);
+    await ann.expect(/PRIVMSG #\S+ :Question 1 of coder is answered by ann: south/);
 
     await ask(world, { text: "For admins?" });
     await root.expect(/PRIVMSG root :Question 2 from coder: For admins\?/);
@@ -116,7 +116,7 @@ Deno.test("questions about a ticket are asked in the project's channel, others o
     await root.expect(/NOTICE root :Question 2 from coder/);
     await services.questions.answer(2, "so be it", BY_OPERATOR, "http");
     services.clock.advance(1000);
-    await root.expect(/PRIVMSG root :The question 2 of coder is answered by operator: so be it/);
+    await root.expect(/PRIVMSG root :Question 2 of coder is answered by operator: so be it/);
   });
 });
 

@@ -124,13 +124,13 @@ export const parrot: Scene = async (team, _, round) => {
     await team.settled(bot);
   }
   await sight.message("#general", "systembot", /^ok: up /);
-  await sight.message("#general", "scribe", /files with/);
+  await sight.message("#general", "scribe", /files? with/);
   // What comes after this answer was asked for by ann.
   await team.ann.send("PRIVMSG #general :!auditbot status", "PRIVMSG #general :!scribe help");
   await sight.message("#general", "auditbot", /^The event log/);
   await sight.message("#general", "scribe", /HELP command/);
   const messages = await sight.messages("#general");
-  for (const [name, answer] of [["systembot", /^ok: up /], ["scribe", /files with/]] as const) {
+  for (const [name, answer] of [["systembot", /^ok: up /], ["scribe", /files? with/]] as const) {
     const answers = messages.filter((one) => one.nick === name && answer.test(one.text));
     assert.equal(answers.length, 1, `${name} answered ${nick} ${answers.length} times`);
   }
