@@ -58,7 +58,12 @@ Deno.test("muster halt stops agents everywhere, survives kill -9, and muster res
     // A change of one slot keeps the others.
     await succeed(program, "agent", "slots", "scout", "--claims", "2");
     const slots = await succeed(program, "agent", "slots", "scout", "--calls", "3", "--json");
-    assert.deepEqual(JSON.parse(slots).own, { claims: 2, workspaces: null, reviews: null, calls: 3 });
+    assert.deepEqual(JSON.parse(slots).own, {
+      claims: 2,
+      workspaces: null,
+      reviews: null,
+      calls: 3,
+    });
     const wrong = await run(program, "halt", "--agents", "nobody");
     assert.deepEqual([wrong.code, /nobody/.test(wrong.stderr)], [1, true]);
   });
