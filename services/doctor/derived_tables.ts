@@ -3,7 +3,7 @@
  * of arrival are replaced by what they stand for.
  */
 import { createHash } from "node:crypto";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 
 const artifact = (column: string) =>
   `coalesce((SELECT uuid FROM blob WHERE blob.rid=${column}),${column})`;
@@ -77,16 +77,21 @@ export function readTables(
   take: (table: string, line: string) => void,
 ): void {
   const db = new DatabaseSync(path, { readOnly: true });
+  // Deno 2.4 crashes if it collects a statement whose rows are still being read.
+  const inUse: StatementSync[] = [];
   try {
     const present = db.prepare("SELECT name FROM sqlite_schema WHERE type='table'").all();
     const tables = new Set(["cluster", ...present.map((row) => String(row["name"]))]);
     for (const [table, query] of Object.entries(QUERIES)) {
       if (!tables.has(table) || skip.includes(table)) continue;
-      for (const row of db.prepare(query).iterate()) {
+      const statement = db.prepare(query);
+      inUse.push(statement);
+      for (const row of statement.iterate()) {
         const entries = Object.entries(row).filter(([name]) => !VOLATILE.includes(name));
         const line = JSON.stringify(Object.fromEntries(entries.map(roundDay)));
         take(table, line.replace(BRANCH_LINK, "/timeline?r=&nd"));
       }
+      inUse.pop();
     }
   } finally {
     db.close();

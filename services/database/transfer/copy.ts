@@ -1,5 +1,5 @@
 import { DatabaseError } from "../migrate.ts";
-import type { End, Row } from "./end.ts";
+import { type End, pagesOf, type Row } from "./end.ts";
 import type { Table } from "./table.ts";
 
 /** The table with the name that a new database gives itself. */
@@ -60,14 +60,28 @@ async function copyAll(tables: readonly Table[], options: CopyOptions): Promise<
   const progress = (rows: number) => onProgress(done += rows, 2 * total);
   for (const table of tables) {
     if (table.name === GIVEN) await target.clear(table);
-    for await (const page of source.pages(table)) {
-      await target.insert(table, page);
-      progress(page.length);
-    }
+    await copyTable(table, options, progress);
     await target.settle(table);
   }
   for (const table of tables) await compare(table, options, progress);
   return total;
+}
+
+/** @throws DatabaseError if not every row can be read */
+async function copyTable(
+  table: Table,
+  { source, target }: CopyOptions,
+  onPage: (rows: number) => void,
+): Promise<void> {
+  let rows = 0;
+  for await (const page of pagesOf(source, table)) {
+    await target.insert(table, page);
+    rows += page.length;
+    onPage(page.length);
+  }
+  if (rows !== await source.count(table)) {
+    throw new DatabaseError(`Not every row of the table ${table.name} can be read`);
+  }
 }
 
 /** @throws DatabaseError if a row differs, or only one of the two has it */
@@ -76,9 +90,9 @@ async function compare(
   { source, target, targetName }: CopyOptions,
   onPage: (rows: number) => void,
 ): Promise<void> {
-  const copies = target.pages(table)[Symbol.asyncIterator]();
+  const copies = pagesOf(target, table);
   let before = 0;
-  for await (const page of source.pages(table)) {
+  for await (const page of pagesOf(source, table)) {
     const { value: copied = [] } = await copies.next() as { readonly value?: readonly Row[] };
     const wrong = page.findIndex((row, index) => !isSame(row, copied[index]));
     if (wrong !== -1 || copied.length !== page.length) {

@@ -1,5 +1,5 @@
 import type { WritingSession } from "../postgres/session.ts";
-import { type End, PAGE, type Row, type Value } from "./end.ts";
+import { type End, keyOf, orderedAfter, type Row, type Value } from "./end.ts";
 import { type Column, quoted, type Table } from "./table.ts";
 
 /** Most parameters of one statement; the protocol has room for 65,535. */
@@ -64,20 +64,14 @@ export class PostgresEnd implements End {
     }
   }
 
-  async *pages({ name, columns, key }: Table): AsyncGenerator<readonly Row[]> {
-    const cursor = quoted(`pages of ${name}`);
-    const order = key.map((column) => `${quoted(name)}.${quoted(column)} NULLS FIRST`).join();
-    await this.#session.run([[
-      `DECLARE ${cursor} NO SCROLL CURSOR FOR
-       SELECT ${columns.map(readable).join()} FROM ${quoted(name)} ORDER BY ${order}`,
+  async read(table: Table, after: Row | null): Promise<readonly Row[]> {
+    const { name, columns } = table;
+    const [found] = await this.#session.run([[
+      `SELECT ${columns.map(readable).join()} FROM ${quoted(name)}
+       ${orderedAfter(table, after, (parameter) => `$${parameter}`)}`,
+      after === null ? [] : keyOf(table, after),
     ]]);
-    for (;;) {
-      const [found] = await this.#session.run([[`FETCH ${PAGE} FROM ${cursor}`]]);
-      const rows = found?.rows ?? [];
-      if (rows.length > 0) yield rows.map((row) => columns.map(({ name }) => valueOf(row[name])));
-      if (rows.length < PAGE) break;
-    }
-    await this.#session.run([[`CLOSE ${cursor}`]]);
+    return (found?.rows ?? []).map((row) => columns.map((column) => valueOf(row[column.name])));
   }
 }
 

@@ -2,8 +2,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { rollBack } from "../sqlite/mod.ts";
 import { storable } from "../postgres/connection.ts";
 import type { SqlValue } from "../protocol.ts";
-import { type End, PAGE, type Row, type Value } from "./end.ts";
-import { type Column, quoted, type Table } from "./table.ts";
+import { type End, keyOf, orderedAfter, type Row, type Value } from "./end.ts";
+import { type Column, keyColumns, quoted, type Table } from "./table.ts";
 
 /** A SQLite file. */
 export class SqliteEnd implements End {
@@ -55,19 +55,16 @@ export class SqliteEnd implements End {
     return Promise.resolve();
   }
 
-  async *pages({ name, columns, key }: Table): AsyncGenerator<readonly Row[]> {
-    const statement = this.#database.prepare(
+  read(table: Table, after: Row | null): Promise<readonly Row[]> {
+    const { name, columns } = table;
+    // Not one by one: `iterate` hides an error that comes after the first row.
+    const rows = this.#database.prepare(
       `SELECT ${columns.map(readable).join()} FROM ${quoted(name)}
-       ORDER BY ${key.map((column) => `${quoted(name)}.${quoted(column)}`).join()}`,
+       ${orderedAfter(table, after, () => "?")}`,
+    ).all(...(after === null ? [] : keyParameters(table, after)));
+    return Promise.resolve(
+      rows.map((row) => columns.map((column) => valueOf(column, row[column.name]))),
     );
-    let page: Row[] = [];
-    for (const row of statement.iterate()) {
-      page.push(columns.map((column) => valueOf(column, row[column.name])));
-      if (page.length < PAGE) continue;
-      yield page;
-      page = [];
-    }
-    if (page.length > 0) yield page;
   }
 
   #execute(sql: string): Promise<void> {
@@ -93,4 +90,9 @@ function valueOf({ kind }: Column, value: SqlValue | undefined): Value {
 
 function parameterOf({ kind }: Column, value: Value): SqlValue {
   return kind === "integer" && value !== null ? BigInt(String(value)) : value;
+}
+
+function keyParameters(table: Table, row: Row): SqlValue[] {
+  const values = keyOf(table, row);
+  return keyColumns(table).map((column, index) => parameterOf(column, values[index] ?? null));
 }

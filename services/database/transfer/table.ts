@@ -13,7 +13,7 @@ export interface Column {
 export interface Table {
   readonly name: string;
   readonly columns: readonly Column[];
-  /** The columns whose values differ in each row; all, if the table has no key. */
+  /** The columns of the primary key, none of which may be null. */
   readonly key: readonly string[];
 }
 
@@ -57,7 +57,13 @@ function describe(database: DatabaseSync, name: string): Table {
   const key = rows.filter(({ pk }) => Number(pk) > 0)
     .toSorted((one, other) => Number(one["pk"]) - Number(other["pk"]))
     .map((row) => String(row["name"]));
-  return { name, columns, key: key.length > 0 ? key : columns.map((column) => column.name) };
+  if (key.length === 0) throw new Error(`The table ${name} has no primary key`);
+  return { name, columns, key };
+}
+
+/** The columns of the key. */
+export function keyColumns({ columns, key }: Table): readonly Column[] {
+  return key.flatMap((name) => columns.filter((column) => column.name === name));
 }
 
 /** A name as SQL has it, in either database. */
