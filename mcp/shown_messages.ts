@@ -47,6 +47,7 @@ export const inboxSchema = z.object({
     project: z.string().optional().describe("The project that it is about"),
     ticket: z.string().optional(),
     review: z.number().optional(),
+    question: z.number().optional().describe("The number of your question that ended"),
     checkin: z.string().optional(),
     workspace: z.string().optional(),
     message: z.string().optional().describe("The id of your message that came back"),
@@ -78,10 +79,11 @@ export function showMessage(message: Omit<ChannelMessage, "via"> & { via?: "brid
 
 /** A message of an inbox as JSON. */
 export function showAddressed(
-  { from: nick, kind, channel, project, ticket, review, checkin, workspace, ...entry }: Addressed,
+  { from: nick, kind, channel, project, ticket, review, question, checkin, workspace, ...entry }:
+    Addressed,
 ) {
   const { message, ...said } = entry;
-  const about = Object.entries({ project, ticket, review, checkin, workspace, message });
+  const about = Object.entries({ project, ticket, review, question, checkin, workspace, message });
   return {
     ...showMessage({ ...said, nick }),
     kind,

@@ -97,7 +97,7 @@ const NEEDS_ROLE: ReadonlySet<Holder> = new Set(["agent", "person", "session"]);
 /** The error text for a resource that the table does not open to a kind of holder. */
 const CLOSED: Record<Holder, string> = {
   agent: "Only the operator's API token and admins' tokens open this",
-  person: "Only the operator's API token and admins' tokens open this",
+  person: "A person's token opens questions, what waits, and repositories, and nothing else",
   guest: "This needs a credential",
   adminToken: "Only the operator's API token opens this",
   session: "A session opens the web pages, and never a path below /v1/",

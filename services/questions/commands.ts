@@ -8,6 +8,11 @@ import { announcedIn, announcementOf, endingOf } from "./words.ts";
 
 const ANSWER = /^!answer(?:\s+(\d{1,9})(?:\s+([\s\S]+))?|\s[\s\S]*)?$/i;
 const LIST = /^!questions\s*$/i;
+const HELP = /^!?help\b/i;
+
+/** What the bridge says of its commands, in private. */
+const COMMANDS = "I take !questions (what waits for you) and !answer NUMBER ANSWER; from admins " +
+  "also !halt [@agent or @type …] [reason] and !resume [@agent or @type …]";
 
 /** Announcements to which a reply is an answer: the newest ones since the start. */
 const MAX_ANNOUNCED = 2000;
@@ -37,7 +42,7 @@ type Reply = (to: Pick<SpokenAnswer, "nick" | "channel">, text: string) => void;
 
 /**
  * Answers on IRC: `!answer 12 yes`, or a reply to the announcement of the question; and
- * `!questions`. The proven account of the speaker decides; a name in the text never does.
+ * `!questions`, and `help` to the bridge. The proven account of the speaker decides; a name in the text never does.
  */
 export class QuestionCommands {
   readonly #options: QuestionCommandsOptions;
@@ -78,7 +83,8 @@ export class QuestionCommands {
   /** Handles a message; ignores what answers nothing. */
   take(message: SpokenAnswer): void {
     const questions = this.#questions;
-    const { text, answered } = message;
+    const { text, answered, channel } = message;
+    if (channel === null && HELP.test(text.trim())) return this.#reply(message, COMMANDS);
     if (questions === null || (!text.startsWith("!") && answered === null)) return;
     void this.#take(questions, message).catch((error: unknown) => {
       this.#options.log.error("An answer from IRC failed on a bug", { error });

@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { PROJECT_EVENT_NAMES } from "../events/mod.ts";
 
 const url = z.string().max(2000, { error: "must have at most 2000 characters" })
   .refine((text) => readUrl(text) !== null, {
     error: "must be an http or https URL without user and password",
   });
 const types = z.array(
-  z.string().regex(/^[a-z][a-z_]{0,63}$/, { error: "must be the name of an event" }),
+  z.enum(PROJECT_EVENT_NAMES, { error: `must be one of ${PROJECT_EVENT_NAMES.join(", ")}` }),
 ).max(50, { error: "must have at most 50 names" });
 
 /** The body of a request that makes a webhook. */

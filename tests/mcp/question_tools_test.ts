@@ -81,6 +81,9 @@ Deno.test("an agent asks and waits, and a person answers, with tools", async () 
     await api.services.questions.idle();
     const ended = await call("caller", "get_answer", { id: 2 });
     assert.equal(ended.content[0].text, "question 2 ended; its default counts: on");
+    const inbox = await call("caller", "read_inbox", {});
+    const { kind, question } = inbox.structuredContent.messages.at(-1);
+    assert.deepEqual({ kind, question }, { kind: "question", question: 2 });
     await call("caller", "ask_human", { text: "Third?" });
     const withdrawn = await call("caller", "withdraw_question", { id: 3 });
     assert.equal(withdrawn.structuredContent.state, "withdrawn");
@@ -92,5 +95,10 @@ Deno.test("an agent asks and waits, and a person answers, with tools", async () 
     assert.ok(!(await list("caller")).includes("answer_question"));
     const forbidden = await call("caller", "answer_question", { id: 2, answer: "x" });
     assert.match(forbidden.content[0].text, /People answer questions, not agents/);
+    const closed = await call("ann", "get_history", { channel: "#general" });
+    assert.match(
+      closed.content[0].text,
+      /^A person's token opens questions, what waits, and repos/,
+    );
   });
 });

@@ -74,6 +74,14 @@ Deno.test("the person who is asked learns of it alone, and answers by command or
     ann.send(`@+draft/reply=${idOf(line)} PRIVMSG bridge :  dark blue `);
     await ann.expect(/NOTICE ann :Question 2 of coder is answered by ann: dark blue/);
     assert.equal(bob.lines.some((sent) => sent.includes("Land")), false);
+    for (const text of ["help", " !HELP me"]) {
+      ann.send(`PRIVMSG bridge :${text}`);
+      await ann.expect(/NOTICE ann :I take !questions .*!answer NUMBER ANSWER.* !halt/);
+    }
+    const before = ann.lines.length;
+    ann.send("PRIVMSG #general :help");
+    await ann.sync();
+    assert.ok(!ann.lines.slice(before).some((sent) => sent.includes("I take")));
   });
 });
 

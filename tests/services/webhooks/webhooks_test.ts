@@ -306,6 +306,12 @@ Deno.test("only the operator changes and removes webhooks", async () => {
       { request: "GET /v1/projects/none/webhooks", status: 404 },
       { request: `PATCH ${own}`, body: {}, status: 200 },
       { request: `PATCH ${own}`, body: { types: ["a b"] }, status: 400, matches: /types/ },
+      {
+        request: `PATCH ${own}`,
+        body: { types: ["wiki", "tickets"] },
+        status: 400,
+        matches: /types\.1.* must be one of archived, .*checkin, .*ticket, /,
+      },
       { request: `PATCH ${own}`, body: { url: "ftp://a.example/" }, status: 400 },
       { request: `PATCH ${own}`, body: { url: "https://u:p@a.example/" }, status: 400 },
       {
