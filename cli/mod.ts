@@ -196,6 +196,11 @@ export const COMMAND_LINE: CommandLine = {
           load: async () => (await import("./llm.ts")).LLM,
         },
         {
+          name: "herald",
+          summary: "announce events of other programs in channels",
+          load: async () => (await import("./herald.ts")).HERALD,
+        },
+        {
           name: "policy",
           summary: "the settings of each bot",
           load: async () => (await import("./policy.ts")).POLICY,

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { type BodyLimits } from "../../http/mod.ts";
-import { type HeraldDesk, SOURCE_KINDS } from "../../services/bots/mod.ts";
+import { type HeraldDesk, heraldSourceSchema } from "../../services/bots/mod.ts";
 import { Conflict } from "../../services/errors.ts";
 import { callerOf, newRoutes } from "../context.ts";
 import { jsonBody } from "../middleware/body.ts";
@@ -19,14 +19,7 @@ const acceptedSchema = z.object({
   waiting: z.int().describe("How many notices wait now"),
 }).openapi("HeraldAccepted");
 
-const sourceSchema = z.strictObject({
-  name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, {
-    error: "must have 1 to 64 lower-case letters, digits and hyphens",
-  }).describe("It is in the address, and begins the types of events"),
-  kind: z.enum(SOURCE_KINDS).describe(
-    "`forgejo` also stands for Gitea, `standard` for everything that signs as Standard Webhooks say",
-  ),
-}).openapi("HeraldSource");
+const sourceSchema = heraldSourceSchema.meta({ id: "HeraldSource" });
 
 const newSourceSchema = sourceSchema.extend({
   path: z.string().describe("Where it sends its webhooks"),

@@ -32,8 +32,16 @@ const sourceSchema = z.object({
 });
 const waitingSchema = z.object({ type: z.string(), text: z.string(), channel: z.string() });
 
-/** A program outside that may send webhooks. */
-export type HeraldSource = Pick<z.infer<typeof sourceSchema>, "name" | "kind">;
+/** A program whose webhooks herald announces. */
+export const heraldSourceSchema = z.strictObject({
+  name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, {
+    error: "must have 1 to 64 lower-case letters, digits and hyphens",
+  }).describe("It is in the address, and begins the types of events"),
+  kind: z.enum(SOURCE_KINDS).describe(
+    "`forgejo` also stands for Gitea, `standard` for everything that signs as Standard Webhooks say",
+  ),
+});
+export type HeraldSource = z.infer<typeof heraldSourceSchema>;
 
 /** A notice and its channel. */
 export type WaitingNotice = z.infer<typeof waitingSchema>;

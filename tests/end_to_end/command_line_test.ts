@@ -194,6 +194,14 @@ Deno.test("channels and the status are shown, as text and as JSON", async () => 
   assert.equal(shown.messages[0].text, "hello");
   assert.match(await succeed(program, "status"), /^status +ok\nserver +http/);
   assert.equal(JSON.parse(await succeed(program, "status", "--json")).status, "ok");
+
+  const added = await succeed(program, "herald", "add", "code", "github");
+  assert.match(added, /^path +\/webhooks\/code\nsecret +whsec_\S+\n\n.*only once/);
+  const sources = await succeed(program, "herald", "list");
+  assert.match(sources, /^NAME +KIND +PATH\ncode +github +\/webhooks\/code\n$/);
+  await succeed(program, "herald", "remove", "code");
+  const early = await run(program, "herald", "announce", "--type", "deploy", "Done");
+  assert.match(early.stderr, /The bot herald is not enabled/);
 });
 
 Deno.test("--data-dir finds the server that runs with that folder", async () => {

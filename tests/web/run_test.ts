@@ -48,6 +48,7 @@ Deno.test("a form without the CSRF token changes nothing", async () => {
       ["/settings/usage", { action: "setBudget", budget: "all.day", cost: "1" }],
       ["/settings/bans", { action: "ban", mask: "192.0.2.1", reason: "", seconds: "" }],
       ["/settings/webhooks", { action: "create", url: "https://example.com/", types: "" }],
+      ["/settings/webhooks", { action: "addSource", source: "forged", kind: "github" }],
     ];
     const { newest } = services.eventLog;
     for (const [path, fields] of forms) {

@@ -176,6 +176,29 @@ Deno.test("webhooks of the server are made, tested, turned off and removed", asy
   });
 });
 
+Deno.test("programs whose webhooks herald takes are added and removed", async () => {
+  const options = { ircServer: true, config: { bridge: { enabled: true } } };
+  await withWeb(async ({ admin, person, api: { services } }) => {
+    const path = "/settings/webhooks";
+    const form = { action: "addSource", source: "code", kind: "github" };
+    assert.match((await admin.see(path)).text, /No program sends webhooks to herald/);
+    const wrong = await admin.post(path, { ...form, source: "No name" });
+    assert.equal(wrong.status, 400);
+    assert.match(wrong.text, /"source" must have 1 to 64 lower-case letters/);
+    assert.equal((await person.post(path, form)).status, 403);
+    assert.match((await admin.post(path, form)).text, /only here.*\/webhooks\/code.*whsec_/);
+    assert.equal((await admin.post(path, form)).status, 409);
+    assert.match((await admin.see(path)).text, /code GitHub \S+\/webhooks\/code/);
+    assert.deepEqual(services.herald?.sources(), [{ name: "code", kind: "github" }]);
+    await admin.post(path, { action: "removeSource", source: "code" });
+    assert.deepEqual(services.herald?.sources(), []);
+  }, options);
+  await withWeb(async ({ admin }) => {
+    const form = { action: "addSource", source: "code", kind: "github" };
+    assert.equal((await admin.post("/settings/webhooks", form)).status, 409);
+  });
+});
+
 Deno.test("the configuration is shown without secrets", async () => {
   await withWeb(async ({ admin }) => {
     const all = await admin.see("/settings/configuration");

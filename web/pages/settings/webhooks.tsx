@@ -8,16 +8,22 @@ import { wordsOf } from "../../parts/known_names.ts";
 import { definePage, type View } from "../../page.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { Form, TextField } from "../../parts/form.tsx";
+import { addSource, HeraldSources, removeSource } from "../../parts/herald_sources.tsx";
 import { Empty } from "../../parts/lists.tsx";
 import { SettingsFrame } from "../../parts/settings_frame.tsx";
 import { Time } from "../../parts/time.tsx";
 import type { Visit } from "../../visit.ts";
 
 /** Webhooks of the whole server, which hear of the events of all projects. */
-export const page = definePage({ opens: "admin", show, actions: { create } });
+export const page = definePage({
+  opens: "admin",
+  show,
+  actions: { create, addSource, removeSource },
+});
 
 function show(visit: Visit): View {
-  const webhooks = visit.services.hosting.webhooks.list(null);
+  const { hosting, herald } = visit.services;
+  const webhooks = hosting.webhooks.list(null);
   const body = (
     <SettingsFrame part="webhooks">
       <div class="columns">
@@ -51,6 +57,7 @@ function show(visit: Visit): View {
           </Form>
         </section>
       </div>
+      {herald !== null && <HeraldSources visit={visit} desk={herald} />}
     </SettingsFrame>
   );
   return { title: "Webhooks", body };
