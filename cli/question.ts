@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ApiClient } from "./client.ts";
 import type { Group, Leaf } from "./command_line/mod.ts";
 import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
-import { print, printJson, table, visible } from "./output.ts";
+import { print, printFields, printJson, table, visible } from "./output.ts";
 
 interface AskOptions extends CommandOptions {
   readonly choices?: string;
@@ -64,7 +64,7 @@ async function answer(
   options: CommandOptions,
 ): Promise<void> {
   const client = await ApiClient.connect(options);
-  const path = `/v1/questions/${encodeURIComponent(id)}/answer`;
+  const path = `${pathOf(id)}/answer`;
   show(await client.call("POST", path, questionSchema, { answer: words.join(" ") }), options);
 }
 
@@ -80,11 +80,40 @@ async function ask(words: readonly string[], options: AskOptions): Promise<void>
     to,
     ticket,
   });
-  while (options.wait === true && question.state === "open") {
-    const path = `/v1/questions/${question.id}?wait_seconds=20`;
-    question = await client.call("GET", path, questionSchema);
-  }
+  if (options.wait === true) question = await ended(client, question);
   show(question, options);
+}
+
+/** `muster question show`: one question, once it has ended if told to wait. */
+async function showOne(id: string, options: CommandOptions & { wait?: boolean }): Promise<void> {
+  const client = await ApiClient.connect(options);
+  let question = await client.call("GET", pathOf(id), questionSchema);
+  if (options.wait === true) question = await ended(client, question);
+  if (options.json === true) return printJson(question);
+  const { asker, to, text, choices, deadline, state, answer, answered_by: by } = question;
+  const given = { to, choices: choices.join(" / "), deadline, answer, by };
+  const fields = Object.entries({ question: oneLine(text), asker, state, ...given });
+  printFields(fields.flatMap(([name, value]) => value ? [[name, value]] : []));
+}
+
+/** `muster question withdraw`. */
+async function withdraw(id: string, options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  show(await client.call("DELETE", pathOf(id), questionSchema), options);
+}
+
+/** A question, once it has ended. */
+async function ended(client: ApiClient, question: Question): Promise<Question> {
+  let current = question;
+  while (current.state === "open") {
+    const path = `${pathOf(String(question.id))}?wait_seconds=20`;
+    current = await client.call("GET", path, questionSchema);
+  }
+  return current;
+}
+
+function pathOf(id: string): string {
+  return `/v1/questions/${encodeURIComponent(id)}`;
 }
 
 /** `muster needs`: what waits for somebody. */
@@ -137,6 +166,17 @@ export const QUESTION: Group = {
       run: list,
     },
     {
+      name: "show",
+      summary: "show a question",
+      parameters: [{ usage: "<id>" }],
+      options: [
+        { flags: "--wait", summary: "wait until it has ended" },
+        JSON_OPTION,
+        URL_OPTION,
+      ],
+      run: showOne,
+    },
+    {
       name: "answer",
       summary: "answer a question; the first answer counts",
       parameters: [{ usage: "<id>" }, { usage: "<answer...>" }],
@@ -158,6 +198,13 @@ export const QUESTION: Group = {
         URL_OPTION,
       ],
       run: ask,
+    },
+    {
+      name: "withdraw",
+      summary: "end a question without an answer",
+      parameters: [{ usage: "<id>" }],
+      options: [JSON_OPTION, URL_OPTION],
+      run: withdraw,
     },
   ],
   examples: [

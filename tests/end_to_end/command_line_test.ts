@@ -52,7 +52,14 @@ Deno.test("scripts ask people from the command line, and people answer", async (
     await succeed(program, "needs"),
     /^question\/1 +admins +operator asks .*Release it/m,
   );
+  const open = await succeed(program, "question", "show", "1");
+  assert.match(open, /^question +Release it\?\nasker +operator\nstate +open\nchoices +yes \/ no\n/);
   assert.equal(await succeed(program, "question", "answer", "1", "YES"), "yes\n");
+  const shown = await succeed(program, "question", "show", "1", "--wait");
+  assert.match(shown, /\nstate +answered\n.*\nanswer +yes\nby +operator\n$/s);
+  await succeed(program, "question", "ask", "Never mind?");
+  const withdrawn = await succeed(program, "question", "withdraw", "2");
+  assert.equal(withdrawn, "Question 2 is withdrawn\n");
   const late = await run(program, "question", "answer", "1", "no");
   assert.equal(late.code, 1);
   assert.match(late.stderr, /Question 1 is answered by operator already: yes/);

@@ -53,6 +53,8 @@ const COMMANDS: Readonly<Record<string, OnPage | OnTerminal>> = {
   resume: ["/halt", "resume"],
   needs: ["/", null],
   "question list": ["/questions", null],
+  "question show": ["/questions/:id", null],
+  "question withdraw": ["/questions/:id", "withdraw"],
   "question answer": ["/questions/:id", "answer"],
   "question ask": "Scripts ask; people on the pages answer",
 
