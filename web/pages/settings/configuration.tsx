@@ -52,7 +52,7 @@ function show(visit: Visit): View {
         />
       </div>
       <div class="table-scroll wraps" tabindex={0} role="region" aria-label="Table of keys">
-        <table>
+        <table class="stacks">
           <thead>
             <tr>
               <th>Key</th>
