@@ -115,7 +115,7 @@ export function createGroups(
     admins: adminRoutes(services.admins),
     login: loginRoutes({ ...services, bodyLimits: bodyLimitsOf(config) }),
     channels: channelRoutes({ bridge, bufferSize, identity, agents, streams }),
-    settings: settingsRoutes(services.policies),
+    settings: settingsRoutes(services.policies, llm.backends),
     herald: heraldRoutes(services.herald),
     heraldWebhooks: heraldWebhookRoutes(services.herald, bodyLimitsOf(config)),
     events: eventRoutes({ eventLog, streams }),

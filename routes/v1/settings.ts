@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { Invalid, NotFound } from "../../services/errors.ts";
+import type { Backends } from "../../services/llm/mod.ts";
 import {
   type JsonObject,
   type Policies,
@@ -51,7 +52,7 @@ const putPolicies = route("PUT /v1/settings/policies", {
 });
 
 /** `/v1/settings…` */
-export function settingsRoutes(policies: Policies | null) {
+export function settingsRoutes(policies: Policies | null, backends: Pick<Backends, "list">) {
   if (policies === null) return disabledRoutes();
   return newRoutes()
     .openapi(getSettings, (context) => context.json({ policies: policies.read() }, 200))
@@ -60,8 +61,9 @@ export function settingsRoutes(policies: Policies | null) {
       // The validation reads a missing body as an empty object.
       if (context.req.raw.body === null) throw new Invalid("The body must be a JSON object");
       const change = context.req.valid("json") as JsonObject;
+      const names = (await backends.list()).map(({ name }) => name);
       const changed = await policies.change(change, callerOf(context));
-      const warnings = policyWarnings(change);
+      const warnings = policyWarnings(change, names);
       if (warnings.length > 0) context.header("X-Muster-Warnings", asciiJson(warnings));
       return context.json(changed, 200);
     });

@@ -23,13 +23,14 @@ const MAX_WARNINGS = 20;
 const MAX_NAME_LENGTH = 64;
 
 /**
- * Finds settings without effect in a change of policies: bots that muster does not run, and fields
- * that a known bot does not have. They are stored anyway.
+ * Finds settings without effect in a change of policies: bots that muster does not run, fields that
+ * a known bot does not have, and backends that do not exist. They are stored anyway.
  *
  * @param patch the change, already validated
+ * @param backends the names of the LLM backends
  * @returns sentences for the person who made the change, at most twenty
  */
-export function policyWarnings(patch: JsonObject): string[] {
+export function policyWarnings(patch: JsonObject, backends: readonly string[]): string[] {
   const warnings = Object.entries(patch).flatMap(([bot, settings]) => {
     if (!isObject(settings)) return [];
     const known = shapeOf(bot);
@@ -37,9 +38,13 @@ export function policyWarnings(patch: JsonObject): string[] {
     const unknown = Object.keys(settings)
       .filter((field) => settings[field] !== null && !known.includes(field))
       .map((field) => noSuch(`field of "${bot}"`, field, known));
-    return unknown.length > 0 || RUNNING.has(bot) ? unknown : [
-      `This version of muster does not run the bot "${bot}"; its policy is stored`,
-    ];
+    if (unknown.length === 0 && !RUNNING.has(bot)) {
+      return [`This version of muster does not run the bot "${bot}"; its policy is stored`];
+    }
+    const { backend } = settings;
+    const isAbsent = known.includes("backend") && typeof backend === "string" && backend !== "" &&
+      !backends.includes(backend);
+    return isAbsent ? [...unknown, noSuch("LLM backend", backend, backends)] : unknown;
   });
   return warnings.slice(0, MAX_WARNINGS);
 }

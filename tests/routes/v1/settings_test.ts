@@ -134,10 +134,16 @@ Deno.test("PUT stores policies without effect and warns of them in a header", as
       'did you mean "web_user_ttl_minutes"?',
     ]],
     [{ wardn: { enabled: true } }, ['There is no bot called "wardn"; did you mean "warden"?']],
+    [{ oracle: { backend: "mian" } }, [
+      'There is no LLM backend called "mian"; did you mean "main"?',
+    ]],
+    [{ oracle: { backend: "main" }, sentinel: { backend: "" } }, null],
     [{ "bøt": { enabled: true } }, ['There is no bot called "bøt"']],
     [{ "bøt": null }, null],
   ];
   await withApi(async (api) => {
+    const backend = { name: "main", provider: "ollama" };
+    await api.expect([{ request: "POST /v1/llm/backends", body: backend, status: 201 }]);
     for (const [body, warnings] of table) {
       const response = await api.send({ request: PUT, body });
       assert.equal(response.status, 200);

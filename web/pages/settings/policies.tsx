@@ -18,20 +18,22 @@ import { type Visit, withQuery } from "../../visit.ts";
 /** The settings of every bot: a form where a schema describes them, else their JSON. */
 export const page = definePage({ opens: "admin", show, actions: { save, saveJson } });
 
-function show(visit: Visit): View {
-  const { policies } = visit.services;
+async function show(visit: Visit): Promise<View> {
+  const { policies, llm } = visit.services;
+  const backends = (await llm.backends.list()).map(({ name }) => name);
   const body = (
     <SettingsFrame part="policies">
       {policies === null
         ? <Empty>The configuration turns bots and their policies off (policies.enabled).</Empty>
-        : <Policies visit={visit} document={policies.read()} />}
+        : <Policies visit={visit} document={policies.read()} backends={backends} />}
     </SettingsFrame>
   );
   return { title: "Bots and policies", body };
 }
 
-function Policies({ visit, document }: {
+function Policies({ visit, document, backends }: {
   readonly visit: Visit;
+  readonly backends: readonly string[];
   readonly document: Readonly<Record<string, JsonObject>>;
 }) {
   const names = Object.keys(document).sort();
@@ -68,7 +70,7 @@ function Policies({ visit, document }: {
       </ul>
       {settings === undefined
         ? <Empty>There is no policy “{bot}”. Choose one from the list.</Empty>
-        : <Policy visit={visit} bot={bot} settings={settings} />}
+        : <Policy visit={visit} bot={bot} settings={settings} backends={backends} />}
     </div>
   );
 }
@@ -83,13 +85,14 @@ function firstOf(document: Readonly<Record<string, JsonObject>>): string | undef
   return names.find((name) => document[name]?.["enabled"] === true) ?? names[0];
 }
 
-function Policy({ visit, bot, settings }: {
+function Policy({ visit, bot, settings, backends }: {
   readonly visit: Visit;
+  readonly backends: readonly string[];
   readonly bot: string;
   readonly settings: JsonObject;
 }) {
   const fields = policyFields(bot);
-  const warnings = policyWarnings({ [bot]: settings });
+  const warnings = policyWarnings({ [bot]: settings }, backends);
   return (
     <section aria-labelledby="bot">
       <h2 id="bot">{bot}</h2>
