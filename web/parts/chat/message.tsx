@@ -1,7 +1,7 @@
 import { Bot, Reply } from "lucide-static";
 import { parseEnvelope } from "../../../services/bridge/mod.ts";
 import { colorOf } from "../../elements/chat_rules.ts";
-import { Icon } from "../icon.tsx";
+import { IconOf, IconSet } from "../icon.tsx";
 import { EnvelopeCard } from "./envelope.tsx";
 import { IrcText, plainText } from "./irc_text.tsx";
 import { validTime } from "../time.tsx";
@@ -36,6 +36,11 @@ export interface MessageProps {
   readonly answered?: ShownMessage | undefined;
 }
 
+/** The icons of messages, which a page with messages has once. */
+export function MessageIcons() {
+  return <IconSet icons={{ bot: Bot, reply: Reply }} />;
+}
+
 /** One message. It is the same for all readers; the browser adds what only the reader knows. */
 export function Message({ message, isAgent, place = "", answered }: MessageProps) {
   const { id, nick, text, timestamp, reply, via } = message;
@@ -57,7 +62,7 @@ export function Message({ message, isAgent, place = "", answered }: MessageProps
         <a class={`nick color-${colorOf(nick)}`} href={`/messages/${encodeURIComponent(nick)}`}>
           <bdi>{nick}</bdi>
         </a>
-        {isAgent && <Icon svg={Bot} />}
+        {isAgent && <IconOf name="bot" />}
       </span>
       {via === "bridge" && <span class="via">by the operator</span>}
       {reply !== undefined && <Quoted id={reply} answered={answered} />}
@@ -70,7 +75,7 @@ export function Message({ message, isAgent, place = "", answered }: MessageProps
         aria-label={`Reply to ${nick}`}
         title="Reply"
       >
-        <Icon svg={Reply} />
+        <IconOf name="reply" />
       </a>
     </li>
   );
@@ -89,7 +94,7 @@ function Quoted({ id, answered }: Pick<MessageProps, "answered"> & { readonly id
     : `${answered.nick}: ${plainText(answered.text).slice(0, QUOTED)}`;
   return (
     <a class="quoted" href={linkTo(id)} data-answers={id}>
-      <Icon svg={Reply} /> <bdi>{words}</bdi>
+      <IconOf name="reply" /> <bdi>{words}</bdi>
     </a>
   );
 }

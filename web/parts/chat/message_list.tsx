@@ -1,5 +1,5 @@
 import { Fences, names, Runs } from "../../elements/chat_rules.ts";
-import { Message, type ShownMessage } from "./message.tsx";
+import { Message, MessageIcons, type ShownMessage } from "./message.tsx";
 
 /** Messages in order, with a line between days and one before what is unread. */
 export function MessageList({ messages, own, isAgent, readUpTo, label }: {
@@ -45,6 +45,7 @@ export function MessageList({ messages, own, isAgent, readUpTo, label }: {
   });
   return (
     <div role="log" aria-label={label}>
+      <MessageIcons />
       <ol class="messages">{items}</ol>
     </div>
   );
