@@ -244,6 +244,7 @@ function servicesFor(
           agents: 3,
           started: "2026-11-20T00:00:00.000Z",
           halted: false,
+          agents_halted: 0,
         };
       },
     },
