@@ -20,6 +20,7 @@ export type { BotCondition } from "./bot_runner.ts";
 export { Bots, type BotsOptions, type BotSummary } from "./bots.ts";
 export { auditbot } from "./auditbot.ts";
 export { herald } from "./herald.ts";
+export { reportChannels } from "./report_channels.ts";
 export { type Accepted, HeraldDesk, type HeraldSource, heraldSourceSchema } from "./herald_desk.ts";
 export { SOURCE_KINDS, type SourceKind } from "./herald_signatures.ts";
 export { oracle } from "./oracle.ts";

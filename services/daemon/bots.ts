@@ -6,6 +6,7 @@ import {
   herald,
   HeraldDesk,
   oracle,
+  reportChannels,
   scribe,
   scroll,
   type Speaker,
@@ -26,7 +27,7 @@ export interface BotServices
   extends Pick<Services, "llm" | "policies" | "eventLog">, Pick<BotsOptions, "voices"> {
   readonly bridge: Bridge | null;
   readonly status: Status;
-  readonly irc: Pick<IrcHost, "mutes" | "server" | "people">;
+  readonly irc: Pick<IrcHost, "claimReports" | "mutes" | "server" | "people">;
   readonly hosting: Pick<Hosting, "projects" | "claims" | "repositories">;
 }
 
@@ -68,6 +69,9 @@ export async function startBots(
     log,
   });
   started.defer(() => bots.close());
+  const claim = () => services.irc.claimReports?.(reportChannels(policies));
+  claim();
+  started.defer(policies.onChanged(claim));
   bots.start();
   return { bots, herald: desk };
 }

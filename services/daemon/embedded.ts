@@ -62,6 +62,9 @@ export async function openEmbedded(
       claim: (channel) => server.claimChannels([channel]),
       forget: (channel) => server.forgetConfined(channel),
     },
+    claimReports: (channels) => {
+      server.claimChannels(irc.authority.setReportChannels(channels));
+    },
     bridgeOptions: {
       connect: {
         direct: (receiver) => server.connectDirect(receiver, { account: nick, privileged: true }),

@@ -91,6 +91,7 @@ export async function openExternal(
     },
     network: network.sync,
     projectChannels: null,
+    claimReports: null,
     bridgeOptions: {
       connect,
       serverPassword: config.irc.password || null,

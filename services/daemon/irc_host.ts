@@ -31,6 +31,8 @@ export interface IrcHost {
     & Partial<Omit<BridgeOptions, "connect" | "speakers" | "log">>;
   /** Who may be in the channels of projects; null on an external network. */
   readonly projectChannels: ChannelDoors | null;
+  /** Makes the channels in which bots report muster's own; null on an external network. */
+  readonly claimReports: ((channels: readonly string[]) => void) | null;
   /** The bots' way to its users, with this bridge. */
   botVoices(bridge: Bridge): BotVoices;
   /**

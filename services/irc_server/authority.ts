@@ -59,6 +59,8 @@ export class AccountAuthority implements Accounts {
   register?: NonNullable<Accounts["register"]>;
   /** The channels of projects; null until they are known. */
   #projects: OwnedChannels | null = null;
+  /** The channels in which bots report, folded. */
+  #reports: ReadonlySet<string> = new Set();
   readonly #accounts: AccountDirectory;
   readonly #logins: Logins;
   readonly #sendLimits: AccountAuthorityOptions["sendLimits"];
@@ -93,6 +95,17 @@ export class AccountAuthority implements Accounts {
     this.#projects = projects;
   }
 
+  /**
+   * Decides about the channels in which bots report too: these, and no others.
+   *
+   * @returns those that were none of them before
+   */
+  setReportChannels(channels: readonly string[]): string[] {
+    const before = this.#reports;
+    this.#reports = new Set(channels.map(foldCase));
+    return channels.filter((channel) => !before.has(foldCase(channel)));
+  }
+
   admits(account: string | null, channel: string): boolean | null {
     return this.#projects?.admits(account, channel) ?? null;
   }
@@ -121,11 +134,14 @@ export class AccountAuthority implements Accounts {
 
   /**
    * An agent's type decides its status, except in channels registered with ChanServ, if the founder
-   * decides. In the agent's own channels, its type always decides.
+   * decides. In the agent's own channels, its type always decides. Admins are operators where bots
+   * report.
    */
   channelStatus(account: string, channel: string): ChannelStatus | null {
     const own = this.registryStatus(account, channel) ?? this.#channels.statusOf(account, channel);
     if (own !== null || this.#channels.isRegistered(channel)) return own;
+    const isReport = this.#reports.has(foldCase(channel));
+    if (isReport && this.#accounts.find(account)?.kind === "admin") return "operator";
     const agent = this.#roster.find(account);
     return agent === null ? null : channelStatusOf(agent.type);
   }
@@ -143,9 +159,14 @@ export class AccountAuthority implements Accounts {
     return channelStatusOf(agent.type);
   }
 
-  /** Channels that the configuration, a project or an agent's registration names. */
+  /**
+   * Channels that the configuration, a project or an agent's registration names, and those in which
+   * bots report.
+   */
   ownsChannel(channel: string): boolean {
-    return this.#configured.has(foldCase(channel)) || this.#roster.assigns(channel) ||
+    const folded = foldCase(channel);
+    return this.#configured.has(folded) || this.#reports.has(folded) ||
+      this.#roster.assigns(channel) ||
       (this.#projects?.owns(channel) ?? false);
   }
 

@@ -261,6 +261,34 @@ Deno.test("systembot answers its commands", () =>
     await ann.expect(/There is no channel #secret, or you may not read it$/);
   }));
 
+Deno.test("nobody becomes operator of a channel in which bots report by joining it", () =>
+  withBots(async (world) => {
+    const { authority } = world.services;
+    const early = await world.person("early", "#reports");
+    early.send("TOPIC #reports :mine", "MODE #reports");
+    await early.expect(/ 324 early #reports /);
+    await world.enable("snitch", { alert_channel: "#reports" });
+    await early.expect(/ MODE #reports -o early$/);
+    const late = await world.person("late", "#reports");
+    for (const one of [early, late]) {
+      one.send("MODE #reports +k key");
+      await one.expect(/ 482 \S+ #reports /);
+    }
+    // Admins are operators there. Whom they make operator stays so when other settings change.
+    const root = await world.admin("root", "#reports");
+    root.send("MODE #reports +o late");
+    await late.expect(/ MODE #reports \+o late$/);
+    await world.enable("shepherd", { report_channel: "ops" });
+    early.send("PRIVMSG shepherd :goal mine #ops", "JOIN #ops", "PRIVMSG shepherd :goal mine #ops");
+    for (let time = 1; time <= 2; time++) await early.expect(/Only operators of #ops may do that$/);
+    assert.ok(authority.ownsChannel("#OPS"));
+    late.send("MODE #reports +m");
+    await late.expect(/ MODE #reports \+m$/);
+    await world.policies({ snitch: { alert_channel: "#other" }, shepherd: { enabled: false } });
+    const owned = ["#reports", "#other", "#ops"].map((name) => authority.ownsChannel(name));
+    assert.deepEqual(owned, [false, true, false]);
+  }));
+
 Deno.test("on another network, an agent without a connection reads in its inbox what it is told", async () => {
   const told: string[] = [];
   const kept: string[] = [];
