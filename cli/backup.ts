@@ -17,6 +17,7 @@ import {
 } from "../services/backup/mod.ts";
 import { type Config, DataFolder, DataFolderError } from "../services/config/mod.ts";
 import { SCHEMA_VERSION } from "../services/database/mod.ts";
+import { fileStamp } from "../services/file_stamp.ts";
 import { VERSION } from "../services/version.ts";
 import { ApiClient, Refused, Unreachable } from "./client.ts";
 import { InvalidValue, type Leaf } from "./command_line/mod.ts";
@@ -49,7 +50,7 @@ async function backup(file: string | undefined, options: BackupCommandOptions): 
   if (file !== undefined && options.to !== undefined) {
     throw new CommandFailed("Name a file, or a folder with --to: not both", 2);
   }
-  const path = options.to ?? file ?? `muster-${stampOf(now)}.tar.gz`;
+  const path = options.to ?? file ?? `muster-${fileStamp(now)}.tar.gz`;
   if (path !== STANDARD_OUTPUT) requireOutside(path, folders);
   await explaining(async () => {
     using guard = await guardOf(options, config);
@@ -239,10 +240,6 @@ async function explaining<T>(work: () => Promise<T>): Promise<T> {
     const known = error instanceof BackupError || error instanceof DataFolderError;
     throw known ? new CommandFailed(error.message) : error;
   }
-}
-
-function stampOf(now: number): string {
-  return new Date(now).toISOString().replace(/\.\d+Z$/, "Z").replaceAll(":", "-");
 }
 
 /** `1.4 MB`: a number of bytes for people. */

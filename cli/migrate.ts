@@ -120,8 +120,8 @@ export const MIGRATE: Leaf = {
   ],
   notes: [
     "Stop muster before. Everything is copied in one transaction and each row compared; if that " +
-    "fails, nothing has changed. What was copied from is kept: the SQLite file under another name, " +
-    "a database in PostgreSQL as it is.",
+    "fails, nothing has changed. The source stays: the SQLite file under another name, a database " +
+    "in PostgreSQL as it is.",
     "The place postgres stands for database.url and its password_file. A URL may be named in its " +
     "place. The database must be new: one that has rows is refused.",
   ],

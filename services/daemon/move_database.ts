@@ -11,6 +11,7 @@ import {
   verifyLog,
   verifyPostgresLog,
 } from "../database/mod.ts";
+import { fileStamp } from "../file_stamp.ts";
 import { readKeyFile } from "../identity/mod.ts";
 import { SQLITE_FILE } from "./app_database.ts";
 import { readPairing, removePairing, writePairing } from "./pairing.ts";
@@ -53,7 +54,7 @@ export async function moveToPostgres(options: MoveOptions): Promise<MoveReport> 
   );
   // In this order: if the program ends in between, a start finds the database that is tied to it.
   writePairing(folder, instance.id);
-  const kept = `${file}.moved-${stampOf(now)}`;
+  const kept = `${file}.moved-${fileStamp(now)}`;
   Deno.renameSync(file, kept);
   return { ...copied, log, file: kept };
 }
@@ -118,9 +119,4 @@ function removeDraft(folder: DataFolder, draft: string): void {
   for (const name of ["", "-wal", "-shm", "-journal"].map((end) => `${draft}${end}`)) {
     if (folder.has(name)) Deno.removeSync(folder.file(name));
   }
-}
-
-/** A time as names of files have it on every system: `2026-11-24T02-15-00Z`. */
-function stampOf(now: number): string {
-  return new Date(now).toISOString().replace(/\.\d+Z$/, "Z").replaceAll(":", "-");
 }

@@ -73,9 +73,9 @@ export class FeedReading {
   }
 
   /**
-   * Ends the reading if the reader may no longer read the project, after a change that may be the
-   * reason. Changes from before the reading are no reason, and may be told late: a later change
-   * is still to be delivered before it ends the reading.
+   * Ends the reading if the reader may no longer read the project. A change from before the reading
+   * may arrive late and ends nothing: the change that took the right away comes later, and the
+   * reader gets it first.
    */
   endUnlessAllowed({ seq }: Notice): void {
     if (seq > this.#options.after && !this.#options.follower.mayRead()) this.end();
