@@ -71,6 +71,7 @@ export type HaltPart = (isHalted: (id: string) => boolean, now: number) => reado
  * disk does not delay it; its end is on disk first.
  */
 export class Halts implements Directory {
+  readonly tables = ["halts"] as const;
   readonly #options: HaltsOptions;
   readonly #parts: HaltPart[] = [];
   readonly #listeners = new Set<(change: HaltChange) => void>();

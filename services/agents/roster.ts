@@ -39,6 +39,7 @@ type RosterRow =
  * current.
  */
 export class Roster implements Directory {
+  readonly tables = ["accounts", "agents"] as const;
   readonly #database: Database;
   /** Including revoked agents. */
   readonly #rows = new AgentRows();

@@ -1,5 +1,6 @@
 import type { Compilable, Kysely } from "kysely";
 import { Unavailable } from "../errors.ts";
+import type { FollowedTable } from "./followed.ts";
 import type { NewEvent, Trim } from "./journal.ts";
 import type { Outcome, SqlValue, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
 import type { Tables } from "./schema.ts";
@@ -42,6 +43,8 @@ export type Committed = Pick<Outcome, "changes" | "sequence">;
  * keep them current: see {@linkcode Statement.committed}.
  */
 export interface Directory {
+  /** The tables whose rows it holds. */
+  readonly tables: readonly FollowedTable[];
   /** Reads all of its rows and replaces the earlier ones. */
   load(): Promise<void>;
 }
@@ -94,15 +97,32 @@ export class Database {
    */
   #directoriesStale = false;
   #reloading: Promise<void> | null = null;
+  /** How many loads of directories wait or are under way; no transaction begins meanwhile. */
+  #loads = 0;
+  #loading: Promise<void> = Promise.resolve();
+  /** Called once the writer has answered what it has. */
+  #onIdle: (() => void)[] = [];
   #closed = false;
 
   constructor(store: Store) {
     this.#store = store;
+    store.peers?.listen({
+      changed: (tables) => this.#takeChanges(tables),
+      appended: (newest) => this.#announce(newest),
+    });
   }
 
   /** Builds queries of every kind and executes those that read. */
   get tables(): Kysely<Tables> {
     return this.#store.tables;
+  }
+
+  /**
+   * Whether the directories hold what other programs have committed. If not, nobody may be let in by
+   * them.
+   */
+  get isCurrent(): boolean {
+    return this.#store.peers?.isCurrent ?? true;
   }
 
   /** Why the last write failed because storage ran out, or null while all is well. */
@@ -138,8 +158,10 @@ export class Database {
    * @throws what its `load` throws
    */
   async keepCurrent(directory: Directory): Promise<void> {
-    await directory.load();
-    this.#directories.add(directory);
+    await this.#load(async () => {
+      await directory.load();
+      this.#directories.add(directory);
+    });
   }
 
   /**
@@ -198,7 +220,9 @@ export class Database {
    * it waits for the disk share the next wait. They also wait until the directories are current.
    */
   #advance(): void {
-    if (this.#running > 0 || this.#queue.length === 0 || this.#reloading !== null) return;
+    if (this.#running > 0) return;
+    for (const resolve of this.#onIdle.splice(0)) resolve();
+    if (this.#queue.length === 0 || this.#loads > 0) return;
     if (this.#directoriesStale) return void this.#reloadDirectories();
     const group = this.#queue.splice(0, MAX_GROUP);
     this.#running = group.length;
@@ -207,16 +231,16 @@ export class Database {
 
   #openWriter(): StoreWriter {
     return this.#writer ??= this.#store.openWriter({
-      onResponse: (response) => {
+      onResponse: (response, confirmed) => {
         this.#running--;
         this.#advance();
-        this.#settle(response);
+        this.#settle(response, confirmed);
       },
       onBroken: (reason) => this.#fail(reason),
     });
   }
 
-  #settle(response: WriteResponse): void {
+  #settle(response: WriteResponse, confirmed: Promise<void> | undefined): void {
     const pending = this.#pending.get(response.id);
     this.#pending.delete(response.id);
     if (response.kind === "failed" && response.storage) this.#trouble = response.message;
@@ -228,10 +252,11 @@ export class Database {
         for (const [index, { committed }] of pending.statements.entries()) {
           committed?.(changes[index] ?? 0);
         }
-        pending.resolve({ changes, sequence, trimmed });
+        const resolve = () => pending.resolve({ changes, sequence, trimmed });
+        if (confirmed === undefined) resolve();
+        else confirmed.then(resolve, pending.reject);
         const newest = sequence.at(-1);
-        if (newest === undefined) return;
-        for (const listener of this.#appendListeners) listener(newest);
+        if (newest !== undefined) this.#announce(newest);
         return;
       }
       case "unchanged":
@@ -244,6 +269,39 @@ export class Database {
             ? new Unavailable("The database cannot be written at the moment")
             : new Error(`Cannot write to the database: ${response.message}`),
         );
+    }
+  }
+
+  #announce(newest: number): void {
+    for (const listener of this.#appendListeners) listener(newest);
+  }
+
+  /** Loads the directories of tables that other programs have changed. */
+  #takeChanges(tables: ReadonlySet<FollowedTable>): Promise<void> {
+    return this.#load(async () => {
+      for (const directory of this.#directories) {
+        if (directory.tables.some((table) => tables.has(table))) await directory.load();
+      }
+    });
+  }
+
+  /**
+   * Loads directories while no transaction of this program is under way: what is read would
+   * otherwise hide its change, or be hidden by it.
+   */
+  async #load(load: () => Promise<void>): Promise<void> {
+    this.#loads++;
+    const before = this.#loading;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#loading = promise;
+    try {
+      await before;
+      if (this.#running > 0) await new Promise<void>((idle) => this.#onIdle.push(idle));
+      await load();
+    } finally {
+      resolve();
+      this.#loads--;
+      this.#advance();
     }
   }
 
@@ -267,7 +325,7 @@ export class Database {
 
   /** If this fails, the next {@link probe} or transaction tries again. */
   #reloadDirectories(): Promise<void> {
-    return this.#reloading ??= this.#reload().finally(() => {
+    return this.#reloading ??= this.#load(() => this.#reload()).finally(() => {
       this.#reloading = null;
       this.#advance();
     });

@@ -23,6 +23,8 @@ type WriterMessage = OpenRequest | readonly WriteRequest[] | null;
 /** A SQLite file that the main thread reads and one worker writes. */
 export class SqliteStore implements Store {
   readonly tables: Kysely<Tables>;
+  /** A lock on the data folder keeps others away. */
+  readonly peers = null;
   readonly #path: string;
   readonly #journalKey: JournalKey | null;
   readonly #thread: PartThread<"database">;

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { FollowedTable } from "./followed.ts";
 import type { WriteRequest, WriteResponse } from "./protocol.ts";
 import type { Tables } from "./schema.ts";
 
@@ -12,7 +13,9 @@ export interface Store {
    * @throws {Error} The store cannot be reached.
    */
   settle(): Promise<void>;
-  /** Opens the only writer. */
+  /** The other programs that write the same store; null if there can be none. */
+  readonly peers: Peers | null;
+  /** Opens the only writer of this program. */
   openWriter(listener: WriterListener): StoreWriter;
   /** Ends reading. The writer is closed before. */
   close(): Promise<void>;
@@ -28,11 +31,38 @@ export interface StoreWriter {
 
 /** Hears what a writer answers. */
 export interface WriterListener {
-  /** The outcome of a transaction. One is told at a time: its caller continues before the next. */
-  onResponse(response: WriteResponse): void;
+  /**
+   * The outcome of a transaction. Without other programs, one is told at a time: its caller continues
+   * before the next.
+   *
+   * @param confirmed settles when the other programs have seen it
+   */
+  onResponse(response: WriteResponse, confirmed?: Promise<void>): void;
   /**
    * The writer is broken and answers nothing more; open another one. What it had may be written or
    * not.
    */
   onBroken(reason: string): void;
+}
+
+/** Other programs that write the same store. */
+export interface Peers {
+  /**
+   * Whether this program knows what the others have committed. If not, they no longer wait for it,
+   * and it must let nobody in.
+   */
+  readonly isCurrent: boolean;
+  /** Tells a listener what the others commit, from now on. */
+  listen(listener: PeerListener): void;
+}
+
+/** Hears what other programs commit. */
+export interface PeerListener {
+  /**
+   * They changed rows of some tables. They wait until this resolves; if it throws, it is called
+   * again.
+   */
+  changed(tables: ReadonlySet<FollowedTable>): Promise<void>;
+  /** Events up to this number can be read. */
+  appended(newest: number): void;
 }

@@ -52,6 +52,7 @@ export type AccountListener = (id: string, account: Account | null) => void;
  * change accounts; each updates the directory once its transaction is on disk.
  */
 export class AccountDirectory implements Directory {
+  readonly tables = ["accounts"] as const;
   readonly #database: Database;
   readonly #reserved: ReadonlySet<string>;
   readonly #disabled: ReadonlySet<AccountKind>;

@@ -79,6 +79,7 @@ interface HeldToken {
  * one by one. All are held in memory, so that a request needs no read.
  */
 export class Tokens implements Directory {
+  readonly tables = ["tokens"] as const;
   readonly #database: Database;
   readonly #accounts: AccountDirectory;
   readonly #key: TokenKey;

@@ -74,6 +74,7 @@ interface HeldSession {
  * sessions survive a restart and a stolen database opens none.
  */
 export class WebSessions implements Directory {
+  readonly tables = ["web_sessions"] as const;
   readonly #database: Database;
   readonly #accounts: AccountDirectory;
   readonly #revocations: Revocations;

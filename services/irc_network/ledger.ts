@@ -59,6 +59,7 @@ export interface AgentFacts {
  * change here.
  */
 export class Ledger implements Directory {
+  readonly tables = ["network_accounts"] as const;
   readonly #database: Database;
   /** Whether each entry is settled, by its folded name. */
   readonly #settled = new Map<string, boolean>();

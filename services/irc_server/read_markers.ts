@@ -15,6 +15,7 @@ export interface ReadMarkersOptions {
  * with each JOIN, so all of them are held in memory too.
  */
 export class ReadMarkers implements ReadMarkerStore, Directory {
+  readonly tables = ["read_markers"] as const;
   readonly #options: ReadMarkersOptions;
   /** Times by folded target, by the internal id of the account. */
   readonly #byAccount = new Map<string, Map<string, number>>();

@@ -55,6 +55,7 @@ export interface Marking {
 
 /** Budgets: they warn when a part is used, and stop calls when all is. */
 export class Budgets implements Directory {
+  readonly tables = ["llm_budgets"] as const;
   readonly #options: BudgetsOptions;
   readonly #budgets = new Map<string, Budget>();
   /** The budgets of each subject. */

@@ -4,6 +4,7 @@ import { type HeldProject, type Project, projectOf } from "./records.ts";
 
 /** Every project with its members and stars, in memory. */
 export class ProjectDirectory implements Directory {
+  readonly tables = ["projects", "project_members", "project_stars"] as const;
   readonly #database: Pick<Database, "tables">;
   readonly #bySlug = new Map<string, HeldProject>();
   readonly #byId = new Map<string, HeldProject>();

@@ -55,6 +55,7 @@ const PEOPLE: ReadonlySet<Actor["kind"]> = new Set(["person", "admin", "operator
 
 /** Holds the rules of every project in memory, and judges changes by them. */
 export class Protection implements Directory {
+  readonly tables = ["protection_rules"] as const;
   readonly #database: Database;
   readonly #checks: ProtectionOptions["checks"];
   readonly #clock: () => number;

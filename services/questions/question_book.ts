@@ -24,6 +24,7 @@ export interface QuestionFilter {
 
 /** The questions: open ones in memory, all in the database. */
 export class QuestionBook implements Directory {
+  readonly tables = ["questions"] as const;
   readonly #database: Database;
   readonly #open = new Map<number, Question>();
   #nextId = 1;

@@ -11,6 +11,7 @@ interface Page {
 
 /** The active claims and the strikes of every project, in memory. */
 export class ClaimBook implements Directory {
+  readonly tables = ["claims", "ticket_leases"] as const;
   readonly #database: Database;
   readonly #pages = new Map<string, Page>();
   /** Active claims by holder and id. */

@@ -40,6 +40,7 @@ export type WebhookOwner = Project | null;
 
 /** Webhooks, all held in memory. A secret is derived from its webhook's id and never stored. */
 export class Webhooks implements Directory {
+  readonly tables = ["webhooks"] as const;
   readonly deliveries: DeliveryLog;
   readonly #options: WebhooksOptions;
   readonly #byId = new Map<string, Webhook>();

@@ -32,6 +32,11 @@ export async function migratePostgres(session: WritingSession, url: string): Pro
   }
 }
 
+/** Whether a database has the current schema. */
+export async function isCurrent(session: WritingSession): Promise<boolean> {
+  return await versionOf(session) === MIGRATIONS.length;
+}
+
 async function versionOf(session: WritingSession): Promise<number> {
   await session.execute("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)");
   const [found] = await session.run([["SELECT version FROM schema_version"]]);

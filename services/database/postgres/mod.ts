@@ -1,8 +1,9 @@
 import type { Kysely } from "kysely";
 import type { JournalKey } from "../journal.ts";
 import type { Tables } from "../schema.ts";
-import type { Store, StoreWriter, WriterListener } from "../store.ts";
-import { migratePostgres } from "./migrate.ts";
+import type { Peers, Store, StoreWriter, WriterListener } from "../store.ts";
+import { type ClusterOptions, Member } from "./member.ts";
+import { isCurrent, migratePostgres } from "./migrate.ts";
 import { PostgresJournal } from "./postgres_journal.ts";
 import { PostgresWriter } from "./postgres_writer.ts";
 import { WritingSession } from "./session.ts";
@@ -14,6 +15,15 @@ export interface PostgresOptions extends PostgresSettings {
   readonly journalKey?: JournalKey;
   /** How long to wait for another program that uses the database, in milliseconds. */
   readonly patience?: number;
+  /** This program as one of several nodes; without it, it is alone with the database. */
+  readonly cluster?: ClusterOptions;
+}
+
+interface Parts {
+  readonly settings: PostgresSettings;
+  readonly journal: PostgresJournal;
+  readonly session: WritingSession;
+  readonly member: Member | null;
 }
 
 /** A database of PostgreSQL: several connections read it, and one writes. */
@@ -21,13 +31,15 @@ export class PostgresStore implements Store {
   readonly tables: Kysely<Tables>;
   readonly #settings: PostgresSettings;
   readonly #journal: PostgresJournal;
+  readonly #member: Member | null;
   /** The connection for the next writer, if there is one already. */
   #next: WritingSession | null;
 
-  private constructor(options: PostgresOptions, journal: PostgresJournal, session: WritingSession) {
-    this.#settings = { url: options.url, password: options.password };
-    this.#journal = journal;
-    this.#next = session;
+  private constructor(parts: Parts) {
+    this.#settings = parts.settings;
+    this.#journal = parts.journal;
+    this.#member = parts.member;
+    this.#next = parts.session;
     this.tables = postgresTables(this.#settings);
   }
 
@@ -37,22 +49,30 @@ export class PostgresStore implements Store {
    * @throws DatabaseError if the database cannot be used
    */
   static async open(options: PostgresOptions): Promise<PostgresStore> {
-    const session = await WritingSession.open(options, options.patience);
+    const { url, password, journalKey, cluster, patience } = options;
+    const session = await WritingSession.open(options, cluster?.node ?? null, patience);
     try {
-      await migratePostgres(session, options.url);
-      const journal = new PostgresJournal(options.journalKey ?? null);
-      if (options.journalKey?.isNew === true) await journal.begin(session);
-      return new PostgresStore(options, journal, session);
+      if (cluster === undefined) await migratePostgres(session, url);
+      else if (!await isCurrent(session)) await session.alone(() => migratePostgres(session, url));
+      const journal = new PostgresJournal(journalKey ?? null);
+      if (journalKey?.isNew === true) await journal.begin(session);
+      const settings = { url, password };
+      const member = cluster === undefined ? null : await Member.join(session, settings, cluster);
+      return new PostgresStore({ settings, journal, session, member });
     } catch (error) {
       await session.close();
       throw error;
     }
   }
 
+  get peers(): Peers | null {
+    return this.#member?.follower ?? null;
+  }
+
   /** A new connection gets the lock when the transactions of the one before it have ended. */
   async settle(): Promise<void> {
     if (this.#next === null || this.#next.isOver) {
-      this.#next = await WritingSession.open(this.#settings);
+      this.#next = await WritingSession.open(this.#settings, this.#member?.node ?? null);
     }
   }
 
@@ -64,10 +84,11 @@ export class PostgresStore implements Store {
       // Another program may have had the lock meanwhile.
       return Promise.reject(new Error("The connection to PostgreSQL was lost"));
     };
-    return new PostgresWriter({ journal: this.#journal, open, listener });
+    return new PostgresWriter({ journal: this.#journal, open, listener, cluster: this.#member });
   }
 
   async close(): Promise<void> {
+    await this.#member?.follower.close();
     await this.#next?.close();
     await this.tables.destroy();
   }

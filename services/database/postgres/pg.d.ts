@@ -54,6 +54,7 @@ declare class Client implements ClientBase {
   end(): Promise<void>;
   on(event: "error", listener: (error: Error) => void): this;
   on(event: "end", listener: () => void): this;
+  on(event: "notification", listener: (message: { readonly payload?: string }) => void): this;
   query<Row = Record<string, unknown>>(
     query: string | QueryConfig,
     values?: readonly unknown[],

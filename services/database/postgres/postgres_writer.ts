@@ -10,14 +10,37 @@ import { outcomeOf, type Query, type QueryOutcome, type WritingSession } from ".
 /** PostgreSQL's code for a broken UNIQUE or PRIMARY KEY constraint. */
 const UNIQUE_VIOLATION = "23505";
 
-/** PostgreSQL's codes that say that it cannot write: no resources, or a database to read only. */
-const STORAGE_CODES = /^(?:53|58|25006)/;
+/**
+ * PostgreSQL's codes that say that it cannot write: no resources, a database to read only, or
+ * another node that does not end its transaction.
+ */
+const STORAGE_CODES = /^(?:53|58|25006|55P03)/;
 
 export interface PostgresWriterOptions {
   readonly journal: PostgresJournal;
   /** Connects, if the writer has no session yet. */
   readonly open: () => Promise<WritingSession>;
   readonly listener: WriterListener;
+  /** Null if no other program writes. */
+  readonly cluster: WriterCluster | null;
+}
+
+/** What a writer must know of other nodes. */
+export interface WriterCluster {
+  /**
+   * The query before the end of a transaction.
+   *
+   * @param appends whether the transaction appends events
+   */
+  closing(appends: boolean): Query;
+  /** Settles when other nodes have seen what that query found; null if they need not see it. */
+  confirmed(closing: QueryOutcome): Promise<void> | null;
+}
+
+/** What became of transactions, and what the query before their end found. */
+interface Executed {
+  readonly responses: readonly WriteResponse[];
+  readonly closing: QueryOutcome | null;
 }
 
 /** Executes transactions in turn in a {@linkcode WritingSession}. */
@@ -43,11 +66,8 @@ export class PostgresWriter implements StoreWriter {
   async #respond(group: readonly WriteRequest[]): Promise<void> {
     if (this.#isBroken) return;
     try {
-      for (const response of await this.#execute(await this.#open(), group)) {
-        if (this.#isBroken) return;
-        this.#options.listener.onResponse(response);
-        // Its caller continues before the next one's change shows in memory.
-        await new Promise<void>((resolve) => setImmediate(resolve));
+      for (const executed of await this.#execute(await this.#open(), group)) {
+        await this.#answer(executed);
       }
     } catch (error) {
       this.#break(reasonOf(error));
@@ -78,29 +98,34 @@ export class PostgresWriter implements StoreWriter {
   async #execute(
     session: WritingSession,
     requests: readonly WriteRequest[],
-  ): Promise<WriteResponse[]> {
+  ): Promise<Executed[]> {
     if (requests.length > 1) {
       try {
-        return await this.#together(session, requests);
+        return [await this.#together(session, requests)];
       } catch (error) {
         if (!isRefusal(error)) throw error;
         // One of them fails on its own.
         await session.run([["ROLLBACK"]]);
       }
     }
-    const responses: WriteResponse[] = [];
-    for (const request of requests) responses.push(await this.#alone(session, request));
-    return responses;
+    const executed: Executed[] = [];
+    for (const request of requests) executed.push(await this.#alone(session, request));
+    return executed;
   }
 
-  async #alone(session: WritingSession, request: WriteRequest): Promise<WriteResponse> {
+  async #alone(session: WritingSession, request: WriteRequest): Promise<Executed> {
     try {
       const transaction = new Transaction(session, this.#options.journal);
-      return await transaction.perform(request, beginning([request]), [["COMMIT"]]);
+      const response = await transaction.perform(
+        request,
+        this.#beginning([request]),
+        this.#ending([request]),
+      );
+      return { responses: [response], closing: this.#closingOf(transaction.ended) };
     } catch (error) {
       const response = refusal(request, error);
       await session.run([["ROLLBACK"]]);
-      return response;
+      return { responses: [response], closing: null };
     }
   }
 
@@ -108,20 +133,47 @@ export class PostgresWriter implements StoreWriter {
   async #together(
     session: WritingSession,
     requests: readonly WriteRequest[],
-  ): Promise<WriteResponse[]> {
-    await session.run(beginning(requests));
+  ): Promise<Executed> {
+    await session.run(this.#beginning(requests));
     const transaction = new Transaction(session, this.#options.journal);
     const responses: WriteResponse[] = [];
     for (const request of requests) responses.push(await inGroup(session, transaction, request));
-    await session.run([["COMMIT"]]);
-    return responses;
+    return { responses, closing: this.#closingOf(await session.run(this.#ending(requests))) };
+  }
+
+  async #answer({ responses, closing }: Executed): Promise<void> {
+    const { cluster, listener } = this.#options;
+    const confirmed = closing === null ? null : cluster?.confirmed(closing) ?? null;
+    for (const response of responses) {
+      if (this.#isBroken) return;
+      listener.onResponse(response, confirmed ?? undefined);
+      // Its caller continues before the next one's change shows in memory. In a cluster it waits for
+      // other nodes, and what they commit meanwhile must find all of these changes there.
+      if (cluster === null) await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** The queries that begin a transaction. Those of several nodes happen one after another. */
+  #beginning(requests: readonly WriteRequest[]): Query[] {
+    return this.#options.cluster !== null || requests.some(appends)
+      ? [["BEGIN"], LOG_LOCK]
+      : [["BEGIN"]];
+  }
+
+  /** The queries that end a transaction. */
+  #ending(requests: readonly WriteRequest[]): Query[] {
+    const { cluster } = this.#options;
+    return cluster === null ? [["COMMIT"]] : [cluster.closing(requests.some(appends)), ["COMMIT"]];
+  }
+
+  #closingOf(ended: readonly QueryOutcome[]): QueryOutcome | null {
+    return this.#options.cluster === null ? null : ended[0] ?? null;
   }
 }
 
-/** The queries that begin a transaction. */
-function beginning(requests: readonly WriteRequest[]): Query[] {
-  const appends = requests.some(({ events, trim }) => events.length > 0 || trim !== null);
-  return appends ? [["BEGIN"], LOG_LOCK] : [["BEGIN"]];
+/** Whether a transaction changes the event log. */
+function appends({ events, trim }: WriteRequest): boolean {
+  return events.length > 0 || trim !== null;
 }
 
 async function inGroup(
@@ -149,6 +201,8 @@ class Transaction {
   readonly #journal: PostgresJournal;
   /** The end of the log, as this transaction leaves it; null before it was read. */
   end: StoredEnd | null = null;
+  /** What the queries that ended it found. */
+  ended: readonly QueryOutcome[] = [];
 
   constructor(session: WritingSession, journal: PostgresJournal) {
     this.#session = session;
@@ -179,26 +233,29 @@ class Transaction {
     settled.slice(0, before.length).forEach(outcomeOf);
     const rest = settled.slice(before.length);
     const changes = changesOf(statements, rest);
-    const [end] = rest.slice(statements.length).map(outcomeOf);
+    const ended = rest.slice(statements.length).map(outcomeOf);
     const outcome = (sequence: Outcome["sequence"], trimmed = 0): WriteResponse => (
       { id, kind: "committed", changes, sequence, trimmed }
     );
-    if (isSure) return outcome([]);
+    if (isSure) {
+      this.ended = ended;
+      return outcome([]);
+    }
     let sequence: readonly number[] = [];
     let writes: readonly Query[] = [];
     if (first !== undefined) {
-      const extension = this.#journal.append(this.end ?? endOf(end), [first, ...others]);
+      const extension = this.#journal.append(this.end ?? endOf(ended[0]), [first, ...others]);
       this.end = extension.end;
       sequence = extension.sequence;
       writes = extension.queries;
     }
     if (trim === null) {
-      await this.#session.run([...writes, ...after]);
+      this.ended = (await this.#session.run([...writes, ...after])).slice(writes.length);
       return outcome(sequence);
     }
     await this.#session.run(writes);
     const trimmed = await this.#journal.trim(this.#session, trim);
-    await this.#session.run(after);
+    this.ended = await this.#session.run(after);
     return outcome(sequence, trimmed);
   }
 }

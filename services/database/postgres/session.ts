@@ -11,6 +11,7 @@ import {
   shownUrl,
   storable,
 } from "./connection.ts";
+import { naming } from "./lease.ts";
 import type { PostgresSettings } from "./settings.ts";
 
 /**
@@ -19,11 +20,25 @@ import type { PostgresSettings } from "./settings.ts";
  */
 const PATIENCE_MILLISECONDS = 10_000;
 
+/** How long a node may hang in a transaction, for which other nodes wait, in milliseconds. */
+const HANG_MILLISECONDS = 5_000;
+
 /** PostgreSQL's code for a lock that was not available in time. */
 const LOCK_NOT_AVAILABLE = "55P03";
 
 /** Most statements kept prepared. */
 const PREPARED_STATEMENTS = 200;
+
+/** How a lock of the connection is taken, and its name. */
+type Lock = readonly [take: "pg_advisory_lock" | "pg_advisory_lock_shared", name: string];
+
+const ALONE: Lock = ["pg_advisory_lock", "muster "];
+const TOGETHER: Lock = ["pg_advisory_lock_shared", "muster "];
+
+/** A lock was not available in time; the message says who holds it. */
+class InUse extends Error {
+  override readonly name = "InUse";
+}
 
 /** A query and its parameters. */
 export type Query = readonly [sql: string, parameters?: readonly SqlValue[]];
@@ -35,8 +50,8 @@ export interface QueryOutcome {
 }
 
 /**
- * The only connection that writes. It holds a lock, so that a second program cannot use the same
- * database: each has directories in memory that only its own transactions update.
+ * The only connection of this program that writes. It holds locks, so that a program without the
+ * name of a node is alone with the database, and each node's name is in use once.
  */
 export class WritingSession {
   readonly #client: Client;
@@ -51,13 +66,15 @@ export class WritingSession {
   }
 
   /**
-   * Connects and takes the lock.
+   * Connects and takes the locks.
    *
+   * @param node the name of this node; null for a program that is alone
    * @param patience how long to wait for another program to end, in milliseconds
    * @throws DatabaseError if PostgreSQL cannot be reached, does not serve, or is in use
    */
   static async open(
     settings: PostgresSettings,
+    node: string | null,
     patience = PATIENCE_MILLISECONDS,
   ): Promise<WritingSession> {
     const client = new pg.Client({
@@ -65,24 +82,39 @@ export class WritingSession {
       pipeline: true,
       lock_timeout: patience,
       // A program that hangs in a transaction does not hold its locks for long.
-      idle_in_transaction_session_timeout: QUERY_MILLISECONDS,
+      idle_in_transaction_session_timeout: node === null ? QUERY_MILLISECONDS : HANG_MILLISECONDS,
     });
     const session = new WritingSession(client);
     try {
       await client.connect();
       await requireServing(client, settings.url);
-      await client.query(
-        "SELECT pg_advisory_lock(hashtextextended('muster ' || current_schema(), 0))",
-      );
+      if (node === null) await session.#lock(ALONE, "another muster");
+      else await session.#enter(node);
       return session;
     } catch (error) {
       await session.close();
-      if (error instanceof DatabaseError) throw error;
       const shown = `The database "${shownUrl(settings.url)}"`;
-      if (isRefusal(error) && error.code === LOCK_NOT_AVAILABLE) {
-        throw new DatabaseError(`${shown} is in use by another muster`);
-      }
+      if (error instanceof InUse) throw new DatabaseError(`${shown} is in use by ${error.message}`);
+      if (error instanceof DatabaseError) throw error;
       throw new DatabaseError(`${shown} cannot be opened: ${reasonOf(error)}`);
+    }
+  }
+
+  /**
+   * Works alone in the database of several nodes.
+   *
+   * @throws DatabaseError if another node uses it
+   */
+  async alone(work: () => Promise<void>): Promise<void> {
+    try {
+      await this.#unlock(TOGETHER);
+      await this.#lock(ALONE, "other nodes: stop them first");
+      await work();
+      await this.#lock(TOGETHER, "another muster");
+      await this.#unlock(ALONE);
+    } catch (error) {
+      if (!(error instanceof InUse)) throw error;
+      throw new DatabaseError(`The database is in use by ${error.message}`);
     }
   }
 
@@ -140,6 +172,34 @@ export class WritingSession {
     const name = `muster_${this.#names.size}`;
     this.#names.set(sql, name);
     return name;
+  }
+
+  /** Takes the locks of a node. */
+  async #enter(node: string): Promise<void> {
+    await this.#lock(TOGETHER, "a muster that has no node.name");
+    await this.#lock(["pg_advisory_lock", `muster node ${node} `], `another node "${node}"`);
+    await this.run([naming(node)]);
+  }
+
+  /** @throws InUse if another program has it and does not end in time */
+  async #lock([take, name]: Lock, holder: string): Promise<void> {
+    try {
+      await this.#client.query(
+        `SELECT ${take}(hashtextextended($1 || current_schema(), 0))`,
+        [name],
+      );
+    } catch (error) {
+      if (isRefusal(error) && error.code === LOCK_NOT_AVAILABLE) throw new InUse(holder);
+      throw error;
+    }
+  }
+
+  async #unlock([take, name]: Lock): Promise<void> {
+    const release = take.replace("_lock", "_unlock");
+    await this.#client.query(
+      `SELECT ${release}(hashtextextended($1 || current_schema(), 0))`,
+      [name],
+    );
   }
 
   #end(reason: string): void {

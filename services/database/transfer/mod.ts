@@ -66,7 +66,7 @@ async function withBoth(
   { file, postgres }: TransferOptions,
   run: (both: Both) => Promise<TransferReport>,
 ): Promise<TransferReport> {
-  const session = await WritingSession.open(postgres);
+  const session = await WritingSession.open(postgres, null);
   let database: DatabaseSync | null = null;
   try {
     migrate(file);

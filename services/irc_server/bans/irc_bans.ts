@@ -40,6 +40,7 @@ export interface IrcBansOptions {
  * matches. A ban on an account refers to the account's id, so it ends with the account.
  */
 export class IrcBans implements Bans, Directory {
+  readonly tables = ["irc_bans"] as const;
   readonly #options: IrcBansOptions;
   /** By id; may include expired ones. */
   readonly #bans = new Map<string, StoredBan>();

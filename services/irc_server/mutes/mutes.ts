@@ -86,6 +86,7 @@ export function subjectOf(
  * anybody receives it. Operators of a channel, and IRC operators, are never refused.
  */
 export class Mutes implements SpeechGuard, Directory {
+  readonly tables = ["irc_mutes"] as const;
   readonly #options: MutesOptions;
   /** By {@link keyOf}. */
   readonly #mutes = new Map<string, Mute>();

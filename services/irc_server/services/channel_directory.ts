@@ -26,6 +26,7 @@ export interface ChannelDirectoryOptions {
  * wait. Its statements are the only ones that change registered channels, and they keep it current.
  */
 export class ChannelDirectory implements Directory {
+  readonly tables = ["irc_channels", "irc_channel_access"] as const;
   readonly #database: Database;
   readonly #byName = new Map<string, ChannelRecord>();
 

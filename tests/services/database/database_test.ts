@@ -235,6 +235,7 @@ Deno.test("directories are loaded again after the writer broke", async () => {
     const { promise: loadedAgain, resolve } = Promise.withResolvers<void>();
     let loads = 0;
     await database.keepCurrent({
+      tables: [],
       load: async () => {
         await settings(database);
         if (++loads === 2) resolve();

@@ -132,6 +132,7 @@ testPostgres(
     let loads = 0;
     const loaded = Promise.withResolvers<void>();
     await database.keepCurrent({
+      tables: [],
       load: async () => {
         await settings(database);
         if (++loads === 2) loaded.resolve();

@@ -1,0 +1,51 @@
+import { FOLLOWED } from "../followed.ts";
+import { LOG_LOCK } from "./postgres_journal.ts";
+import type { WritingSession } from "./session.ts";
+
+/** The clock by which leases run: PostgreSQL's own, in milliseconds. */
+export const CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+/**
+ * What nodes tell each other. A transaction notes each followed table whose rows it changes once,
+ * by triggers that do nothing for a server without a name.
+ */
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS changes (
+    id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    node TEXT NOT NULL,
+    source TEXT NOT NULL,
+    noted_at BIGINT NOT NULL
+  );
+  CREATE TABLE IF NOT EXISTS leases (
+    node TEXT PRIMARY KEY,
+    seen BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL
+  );
+  CREATE OR REPLACE FUNCTION note_change() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE
+      noted TEXT := coalesce(current_setting('muster.noted', true), '');
+      entry TEXT := '/' || TG_TABLE_NAME || '/';
+      ignored TEXT[] := coalesce(TG_ARGV, '{}');
+    BEGIN
+      IF position(entry IN noted) > 0 THEN RETURN NULL; END IF;
+      IF TG_OP = 'UPDATE' AND to_jsonb(OLD) - ignored = to_jsonb(NEW) - ignored THEN
+        RETURN NULL;
+      END IF;
+      INSERT INTO changes (node, source, noted_at)
+        VALUES (current_setting('muster.node'), TG_TABLE_NAME, ${CLOCK});
+      PERFORM set_config('muster.noted', noted || entry, true);
+      RETURN NULL;
+    END
+  $$;
+`;
+
+const TRIGGERS = Object.entries(FOLLOWED).map(([table, ignored]) => `
+  CREATE OR REPLACE TRIGGER note_change AFTER INSERT OR UPDATE OR DELETE ON ${table}
+    FOR EACH ROW WHEN (current_setting('muster.node', true) <> '')
+    EXECUTE FUNCTION note_change(${ignored.map((column) => `'${column}'`).join(", ")});
+`);
+
+/** Makes what nodes need in a database whose schema is current. Other nodes may be using it. */
+export async function setUpCluster(session: WritingSession): Promise<void> {
+  await session.execute(["BEGIN", LOG_LOCK[0], TABLES, ...TRIGGERS, "COMMIT"].join(";\n"));
+}

@@ -1,0 +1,213 @@
+// @ts-types="./pg.d.ts"
+import pg, { type Client } from "pg";
+import type { Scheduler } from "../../scheduler.ts";
+import { FOLLOWED, type FollowedTable } from "../followed.ts";
+import type { PeerListener, Peers } from "../store.ts";
+import { clientOptions } from "./connection.ts";
+import type { PostgresSettings } from "./settings.ts";
+import { Confirmations, type Unconfirmed } from "./confirmations.ts";
+import {
+  ending,
+  LEASE_MILLISECONDS,
+  MARGIN_MILLISECONDS,
+  naming,
+  renewal,
+  RUNNING,
+} from "./lease.ts";
+import { CLOCK } from "./cluster_setup.ts";
+
+/** How often to look without having been woken, in milliseconds. */
+const POLL_MILLISECONDS = 1_000;
+
+/** How long a query may take, in milliseconds: shorter than a lease. */
+const QUERY_MILLISECONDS = 4_000;
+
+/** How long changes are kept, in milliseconds: far longer than a lease. */
+const KEPT_MILLISECONDS = 600_000;
+
+/** How often old changes are removed, in milliseconds. */
+const TRIM_MILLISECONDS = 60_000;
+
+/** What the other nodes have changed after a change, and how far the log of events goes. */
+const LOOK = `
+  SELECT (SELECT coalesce(max(id), 0) FROM changes) AS last,
+    (SELECT coalesce(max(seq), 0) FROM events) AS newest,
+    (SELECT coalesce(json_agg(DISTINCT source), '[]') FROM changes
+      WHERE id > $1 AND node <> $2) AS sources`;
+
+const EVERY_TABLE = Object.keys(FOLLOWED) as FollowedTable[];
+
+export interface FollowerOptions {
+  readonly settings: PostgresSettings;
+  /** The name of this node. */
+  readonly node: string;
+  /** The channel by which nodes notify each other. */
+  readonly channel: string;
+  /** The change up to which the node is current; its lease runs. */
+  readonly seen: number;
+  readonly scheduler: Scheduler;
+}
+
+interface Found {
+  readonly last: number;
+  readonly newest: number;
+  readonly sources: readonly FollowedTable[];
+}
+
+/** What a node tells the others when it has committed something. */
+export function committedMessage(node: string): string {
+  return `committed ${node}`;
+}
+
+function sawMessage(node: string, change: number): string {
+  return `saw ${node} ${change}`;
+}
+
+/**
+ * Follows what other nodes commit. It looks when they notify it, and each second, for notifications
+ * get lost with a connection. Each look ends with the renewal of the node's lease: so a lease that
+ * runs means that the node is current.
+ */
+export class Follower implements Peers {
+  readonly #options: FollowerOptions;
+  readonly #confirmations: Confirmations;
+  #client: Promise<Client> | null = null;
+  #listener: PeerListener | null = null;
+  #seen: number;
+  /** The newest event that the listener knows of. */
+  #told = 0;
+  #trimmedAt: number;
+  /** Until when this node serves, as {@linkcode Scheduler.now} has it. */
+  #heldUntil: number;
+  #looking: Promise<void> | null = null;
+  #isWoken = false;
+  #cancelPoll: () => void = () => {};
+  #isClosed = false;
+
+  /** @param options of a node whose lease began no earlier than this call */
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+    this.#seen = options.seen;
+    const now = options.scheduler.now();
+    this.#trimmedAt = now;
+    this.#heldUntil = now + LEASE_MILLISECONDS - MARGIN_MILLISECONDS;
+    this.#confirmations = new Confirmations(options.scheduler.now);
+  }
+
+  get isCurrent(): boolean {
+    return this.#options.scheduler.now() < this.#heldUntil;
+  }
+
+  listen(listener: PeerListener): void {
+    this.#listener = listener;
+    this.#wake();
+  }
+
+  /** Resolves when the other nodes have seen a change; see {@linkcode Confirmations.wait}. */
+  confirmed(change: Unconfirmed): Promise<void> {
+    return this.#confirmations.wait(change);
+  }
+
+  /** Ends it, and the lease with it: nobody waits for this node any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelPoll();
+    this.#confirmations.close();
+    await this.#looking;
+    this.#heldUntil = -Infinity;
+    const client = await this.#client?.catch(() => null);
+    await client?.query(...ending(this.#options.node)).catch(() => {});
+    await this.#disconnect();
+  }
+
+  #wake(): void {
+    this.#isWoken = true;
+    if (!this.#isClosed) this.#looking ??= this.#lookAll();
+  }
+
+  async #lookAll(): Promise<void> {
+    this.#cancelPoll();
+    while (this.#isWoken && !this.#isClosed) {
+      this.#isWoken = false;
+      try {
+        await this.#look();
+      } catch {
+        // PostgreSQL cannot be reached: the lease runs out unless a later look succeeds.
+        await this.#disconnect();
+      }
+      this.#confirmations.expire();
+    }
+    this.#looking = null;
+    if (this.#isClosed) return;
+    this.#cancelPoll = this.#options.scheduler.after(POLL_MILLISECONDS, () => this.#wake());
+  }
+
+  async #look(): Promise<void> {
+    const { node, channel, scheduler } = this.#options;
+    const client = await (this.#client ??= this.#connect());
+    const began = scheduler.now();
+    const { rows: [found] } = await client.query<Found>(LOOK, [this.#seen, node]);
+    if (found === undefined) return;
+    const { last, newest } = found;
+    // Without a lease it may have missed changes that are removed already.
+    const sources = this.isCurrent ? found.sources : EVERY_TABLE;
+    if (sources.length > 0) await this.#listener?.changed(new Set(sources));
+    const hasSeen = last > this.#seen;
+    this.#seen = last;
+    await client.query(...renewal(node, last));
+    this.#heldUntil = began + LEASE_MILLISECONDS - MARGIN_MILLISECONDS;
+    if (hasSeen) await client.query("SELECT pg_notify($1, $2)", [channel, sawMessage(node, last)]);
+    if (newest > this.#told) this.#listener?.appended(this.#told = newest);
+    if (!this.#confirmations.isEmpty) await this.#compareLeases(client);
+    if (began - this.#trimmedAt >= TRIM_MILLISECONDS) await this.#trim(client, began);
+  }
+
+  async #compareLeases(client: Client): Promise<void> {
+    const { rows } = await client.query<{ node: string; seen: number }>(...RUNNING);
+    this.#confirmations.compare(new Map(rows.map(({ node, seen }) => [node, seen])));
+  }
+
+  async #trim(client: Client, now: number): Promise<void> {
+    this.#trimmedAt = now;
+    await client.query(`DELETE FROM changes WHERE noted_at < ${CLOCK} - ${KEPT_MILLISECONDS}`);
+  }
+
+  async #connect(): Promise<Client> {
+    const { settings, node, channel } = this.#options;
+    const client = new pg.Client({
+      ...clientOptions(settings),
+      application_name: `muster follower ${node}`,
+      connectionTimeoutMillis: QUERY_MILLISECONDS,
+      query_timeout: QUERY_MILLISECONDS,
+    });
+    const lost = () => {
+      if (!this.#isClosed) this.#wake();
+    };
+    client.on("error", lost);
+    client.on("notification", ({ payload = "" }) => this.#notified(payload));
+    try {
+      await client.connect();
+      // Nobody needs a lease from before a crash.
+      await client.query("SET synchronous_commit = off");
+      await client.query(...naming(node));
+      await client.query(`LISTEN ${channel}`);
+      return client;
+    } catch (error) {
+      await client.end().catch(() => {});
+      throw error;
+    }
+  }
+
+  async #disconnect(): Promise<void> {
+    const client = this.#client;
+    this.#client = null;
+    await (await client?.catch(() => null))?.end().catch(() => {});
+  }
+
+  #notified(payload: string): void {
+    const [what, node = "", change] = payload.split(" ");
+    if (node === this.#options.node) return;
+    if (what === "saw") this.#confirmations.saw(node, Number(change));
+    else this.#wake();
+  }
+}

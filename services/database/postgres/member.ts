@@ -1,0 +1,77 @@
+import type { Scheduler } from "../../scheduler.ts";
+import { LOG_LOCK } from "./postgres_journal.ts";
+import type { WriterCluster } from "./postgres_writer.ts";
+import { type Query, type QueryOutcome, type WritingSession } from "./session.ts";
+import type { PostgresSettings } from "./settings.ts";
+import { committedMessage, Follower } from "./follower.ts";
+import { renewal } from "./lease.ts";
+import { CLOCK, setUpCluster } from "./cluster_setup.ts";
+
+export interface ClusterOptions {
+  /** The name of this node; no other node that runs has it. */
+  readonly node: string;
+  readonly scheduler: Scheduler;
+}
+
+/** One of several nodes that write the same database. */
+export class Member implements WriterCluster {
+  readonly node: string;
+  readonly follower: Follower;
+  readonly #channel: string;
+
+  private constructor(node: string, channel: string, follower: Follower) {
+    this.node = node;
+    this.follower = follower;
+    this.#channel = channel;
+  }
+
+  /**
+   * Joins the nodes of a database whose schema is current.
+   *
+   * @param session holds the name of the node
+   */
+  static async join(
+    session: WritingSession,
+    settings: PostgresSettings,
+    { node, scheduler }: ClusterOptions,
+  ): Promise<Member> {
+    await setUpCluster(session);
+    const [found] = await session.run([
+      ["SELECT 'muster_' || md5(current_schema()) AS channel"],
+    ]);
+    const channel = String(found?.rows[0]?.["channel"]);
+    // A change is committed either before the lease begins, or by a node that waits for this one.
+    const [, , newest] = await session.run([
+      ["BEGIN"],
+      LOG_LOCK,
+      ["SELECT coalesce(max(id), 0) AS id FROM changes"],
+    ]);
+    const seen = Number(newest?.rows[0]?.["id"]);
+    const follower = new Follower({ settings, node, channel, seen, scheduler });
+    await session.run([renewal(node, seen), ["COMMIT"]]);
+    return new Member(node, channel, follower);
+  }
+
+  confirmed({ rows: [found] }: QueryOutcome): Promise<void> | null {
+    const change = found?.["change"];
+    if (typeof change !== "number") return null;
+    return this.follower.confirmed({ change, nodes: found?.["nodes"] as readonly string[] });
+  }
+
+  /**
+   * What must be known at the end of a transaction: the change that it notes, if any, and the nodes
+   * that must see it. It also notifies the other nodes of changes and events.
+   */
+  closing(appends: boolean): Query {
+    return [
+      `SELECT noted.change,
+         (SELECT coalesce(json_agg(node), '[]') FROM leases
+           WHERE node <> $1 AND expires_at > ${CLOCK}) AS nodes,
+         CASE WHEN noted.change IS NOT NULL OR $4::int = 1
+           THEN pg_notify($2, $3)::text END AS notified
+       FROM (SELECT CASE WHEN coalesce(current_setting('muster.noted', true), '') <> ''
+         THEN (SELECT max(id) FROM changes) END AS change) AS noted`,
+      [this.node, this.#channel, committedMessage(this.node), appends ? 1 : 0],
+    ];
+  }
+}

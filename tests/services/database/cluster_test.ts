@@ -1,0 +1,236 @@
+import assert from "node:assert/strict";
+import { sql } from "kysely";
+import {
+  type Database,
+  DatabaseError,
+  Duplicate,
+  type NewEvent,
+  openPostgres,
+  statement,
+  Unchanged,
+  verifyPostgresLog,
+} from "../../../services/database/mod.ts";
+import { peer } from "../../support/peers.ts";
+import { postgresOf, query } from "../../support/postgres.ts";
+import { TestScheduler } from "../../support/scheduler.ts";
+import { withFolder } from "../../support/temporary.ts";
+
+const KEY = "0123456789abcdef".repeat(4);
+
+/** A node, with the reasons of halts by scope as its directory. */
+interface Node {
+  readonly name: string;
+  readonly database: Database;
+  readonly scheduler: TestScheduler;
+  readonly reasons: Map<string, string | null>;
+  /** The numbers of events that it has been told of. */
+  readonly appended: number[];
+}
+
+interface World {
+  readonly url: string;
+  open(name: string): Promise<Node>;
+  ask(sql: string): Promise<Record<string, unknown>[]>;
+}
+
+function testCluster(name: string, run: (world: World) => Promise<void>): void {
+  Deno.test(name, peer("postgres server"), () =>
+    withFolder(async (folder) => {
+      const url = await postgresOf(folder);
+      const opened: Database[] = [];
+      const open = async (name: string) => {
+        const node = await openNode(url, name, opened.length === 0);
+        opened.push(node.database);
+        return node;
+      };
+      try {
+        await run({ url, open, ask: async (sql) => (await query(url, sql)).rows });
+      } finally {
+        for (const database of opened) await database.close();
+      }
+    }));
+}
+
+async function openNode(url: string, name: string, isFirst: boolean): Promise<Node> {
+  const scheduler = new TestScheduler();
+  const database = await openPostgres({
+    url,
+    password: null,
+    patience: 200,
+    journalKey: { key: KEY, isNew: isFirst },
+    cluster: { node: name, scheduler },
+  });
+  const reasons = new Map<string, string | null>();
+  const appended: number[] = [];
+  database.onAppended((newest) => appended.push(newest));
+  await database.keepCurrent({
+    tables: ["halts"],
+    load: async () => {
+      const rows = await database.tables.selectFrom("halts").selectAll().execute();
+      reasons.clear();
+      for (const { subject, reason } of rows) reasons.set(subject, reason);
+    },
+  });
+  return { name, database, scheduler, reasons, appended };
+}
+
+function halting({ name, database, reasons }: Node, subject: string, reason = name) {
+  const row = { scope: "type", subject, halted: 1, reason, halted_by: name, since: 1 };
+  return statement(database.tables.insertInto("halts").values(row), {
+    committed: () => reasons.set(subject, reason),
+  });
+}
+
+function resuming({ database, reasons }: Node, subject: string) {
+  return statement(database.tables.deleteFrom("halts").where("subject", "=", subject), {
+    mustChange: true,
+    committed: () => reasons.delete(subject),
+  });
+}
+
+function anEvent(type: string): NewEvent {
+  return { time: 1, type, actor: "system", actorId: null, address: null, cause: null, data: {} };
+}
+
+testCluster(
+  "what a node commits is in memory on every node once it is acknowledged",
+  async (world) => {
+    const nodes = [await world.open("a"), await world.open("b"), await world.open("c")] as const;
+    for (let turn = 0; turn < 30; turn++) {
+      const node = nodes[turn % 3] ?? nodes[0];
+      const subject = `kind-${turn}`;
+      await node.database.commit({ statements: [halting(node, subject)] });
+      for (const { name, reasons } of nodes) {
+        assert.equal(reasons.get(subject), node.name, `${subject} on ${name}`);
+      }
+      await node.database.commit({ statements: [resuming(node, subject)] });
+      for (const { reasons } of nodes) assert.equal(reasons.has(subject), false);
+    }
+  },
+);
+
+testCluster("nodes that write at the same time agree, and one of them wins", async (world) => {
+  const nodes = [await world.open("a"), await world.open("b"), await world.open("c")];
+  const outcomes = await Promise.all(
+    nodes.flatMap((node) =>
+      Array.from({ length: 40 }, async (_, index) => {
+        try {
+          const { sequence } = await node.database.commit({
+            statements: [halting(node, `kind-${index}`)],
+            events: [anEvent(`${node.name}.${index}`)],
+          });
+          return { index, winner: node.name, sequence };
+        } catch (error) {
+          assert.ok(error instanceof Duplicate);
+          return null;
+        }
+      })
+    ),
+  );
+  const won = outcomes.filter((outcome) => outcome !== null);
+  assert.equal(won.length, 40);
+  for (const { name, reasons } of nodes) {
+    for (const { index, winner } of won) {
+      assert.equal(reasons.get(`kind-${index}`), winner, `kind-${index} on ${name}`);
+    }
+  }
+  const numbers = won.flatMap(({ sequence }) => sequence).sort((one, other) => one - other);
+  assert.deepEqual(numbers, Array.from({ length: 40 }, (_, index) => index + numbers[0]!));
+  const settings = { url: world.url, password: null };
+  assert.deepEqual((await verifyPostgresLog(settings, KEY)).findings, []);
+});
+
+testCluster("a row that another node has removed cannot be changed", async (world) => {
+  const [a, b] = [await world.open("a"), await world.open("b")];
+  await a.database.commit({ statements: [halting(a, "kind")] });
+  await b.database.commit({ statements: [resuming(b, "kind")] });
+  await assert.rejects(a.database.commit({ statements: [resuming(a, "kind")] }), Unchanged);
+});
+
+testCluster("a node hears of the events of others, after it knows what changed", async (world) => {
+  const [a, b] = [await world.open("a"), await world.open("b")];
+  const heard = Promise.withResolvers<string | null | undefined>();
+  b.database.onAppended(() => heard.resolve(b.reasons.get("kind")));
+  await a.database.commit({ statements: [halting(a, "kind")], events: [anEvent("x")] });
+  assert.equal(await heard.promise, "a");
+});
+
+testCluster("a node that has gone is not waited for, and comes back", async (world) => {
+  const [a, b] = [await world.open("a"), await world.open("b")];
+  await b.database.close();
+  await a.database.commit({ statements: [halting(a, "one")] });
+  const again = await world.open("b");
+  assert.deepEqual([...again.reasons.keys()], ["one"]);
+  await a.database.commit({ statements: [halting(a, "two")] });
+  assert.deepEqual([...again.reasons.keys()], ["one", "two"]);
+});
+
+testCluster("a node that hangs refuses to serve before others go on without it", async (world) => {
+  const [a, b] = [await world.open("a"), await world.open("b")];
+  const stuck = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  await b.database.keepCurrent({
+    tables: ["halts"],
+    load: async () => {
+      if (b.reasons.size > 0) reached.resolve();
+      if (b.reasons.size > 0) await stuck.promise;
+    },
+  });
+  let isDone = false;
+  const committed = a.database.commit({ statements: [halting(a, "kind")] })
+    .then(() => isDone = true);
+  await reached.promise;
+  assert.equal(b.database.isCurrent, true);
+  b.scheduler.advance(5_000);
+  assert.equal(b.database.isCurrent, false);
+  assert.equal(isDone, false);
+  await world.ask("UPDATE leases SET expires_at = 0 WHERE node = 'b'");
+  a.scheduler.advance(1_000);
+  await committed;
+  stuck.resolve();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  b.database.onAppended(() => resolve());
+  await a.database.commit({ events: [anEvent("x")] });
+  await promise;
+  assert.equal(b.database.isCurrent, true);
+});
+
+testCluster("a lost connection costs a node nothing that others acknowledge", async (world) => {
+  const [a, b] = [await world.open("a"), await world.open("b")];
+  for (let turn = 0; turn < 5; turn++) {
+    await sql`
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name LIKE 'muster follower _'
+    `.execute(a.database.tables);
+    let isOver = false;
+    const over = a.database.commit({ statements: [halting(a, `kind-${turn}`)] })
+      .finally(() => isOver = true);
+    // What fails because of a lost connection is tried again after a second of the node's time.
+    while (!isOver) {
+      for (const { scheduler } of [a, b]) scheduler.advance(50);
+      await sql`SELECT 1`.execute(a.database.tables);
+    }
+    await over;
+    assert.deepEqual([...b.reasons.keys()].sort(), [...a.reasons.keys()].sort());
+  }
+});
+
+testCluster("names are in use once, and a single server is alone", async ({ url, open }) => {
+  await open("a");
+  const refused = (message: RegExp) => (error: unknown) =>
+    error instanceof DatabaseError && message.test(error.message);
+  await assert.rejects(open("a"), refused(/is in use by another node "a"$/));
+  const single = () => openPostgres({ url, password: null, patience: 50 });
+  await assert.rejects(single, refused(/is in use by another muster$/));
+});
+
+testCluster("a node waits for a single server to end", async ({ url, open }) => {
+  const single = await openPostgres({ url, password: null });
+  await assert.rejects(
+    open("a"),
+    (error) =>
+      error instanceof DatabaseError && /a muster that has no node.name$/.test(error.message),
+  );
+  await single.close();
+  await open("a");
+});
