@@ -144,6 +144,8 @@ export class PostgresWriter implements StoreWriter {
   async #answer({ responses, closing }: Executed): Promise<void> {
     const { cluster, listener } = this.#options;
     const confirmed = closing === null ? null : cluster?.confirmed(closing) ?? null;
+    // If nobody waits for it any more, its failure must not end the program.
+    confirmed?.catch(() => {});
     for (const response of responses) {
       if (this.#isBroken) return;
       listener.onResponse(response, confirmed ?? undefined);
