@@ -6,6 +6,7 @@ import { otlpSchema } from "../telemetry/mod.ts";
 import { parseAddress } from "./address.ts";
 import { checkDatabase, databaseKeys } from "./database.ts";
 import { checkNetwork, networkKeys } from "./network.ts";
+import { checkNode, nodeKeys } from "./node.ts";
 
 /** A `host:port` that may be empty, which turns the listener off. */
 const optionalAddress = z.string().refine((text) => text === "" || parseAddress(text) !== null, {
@@ -152,6 +153,7 @@ const acmeKeys = z.strictObject({
 export const configSchema = z.strictObject({
   data_dir: z.string().min(1).default("./data"),
   database: databaseKeys.prefault({}),
+  node: nodeKeys.prefault({}),
   api_addr: address.default("127.0.0.1:8080"),
   mcp_addr: address.default("127.0.0.1:8081"),
   irc: irc.prefault({}),
@@ -240,6 +242,7 @@ export const configSchema = z.strictObject({
   const problems = [
     ...checkDatabase(config.database),
     ...checkNetwork(config),
+    ...checkNode(config),
     ...checkAcme(config.tls),
   ];
   for (const { path, message } of problems) {

@@ -6,7 +6,9 @@ import {
   openPostgres,
   openSqlite,
   readPostgresSettings,
+  statement,
 } from "../database/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
 import type { SharedThread } from "../threads/mod.ts";
 import { readPairing, writePairing } from "./pairing.ts";
 
@@ -14,11 +16,12 @@ import { readPairing, writePairing } from "./pairing.ts";
 export const SQLITE_FILE = "muster.db";
 
 export interface AppDatabaseOptions {
-  readonly config: Pick<Config, "database">;
+  readonly config: Pick<Config, "database" | "node">;
   readonly folder: DataFolder;
   readonly journalKey: JournalKey;
   /** The thread that writes, if the database is a SQLite file. */
   readonly thread: SharedThread<"database" | "history">;
+  readonly scheduler: Scheduler;
 }
 
 /**
@@ -27,7 +30,7 @@ export interface AppDatabaseOptions {
  * @throws DatabaseError if it cannot be used, or does not belong to the data folder
  */
 export async function openAppDatabase(options: AppDatabaseOptions): Promise<Database> {
-  const { config, folder, journalKey, thread } = options;
+  const { config, folder, journalKey, thread, scheduler } = options;
   const settings = await readPostgresSettings(config.database);
   const paired = readPairing(folder);
   if (settings === null) {
@@ -45,13 +48,16 @@ export async function openAppDatabase(options: AppDatabaseOptions): Promise<Data
         "PostgreSQL with muster migrate, or clear database.url",
     );
   }
+  const node = config.node.name;
   const database = await openPostgres({
     url: settings.url,
     password: settings.password,
     journalKey,
+    ...node === "" ? {} : { cluster: { node, scheduler } },
   });
   try {
     await pair(database, folder, paired);
+    if (node !== "") await settleProjects(database, node);
     return database;
   } catch (error) {
     await database.close();
@@ -69,7 +75,7 @@ async function pair(database: Database, folder: DataFolder, paired: string | nul
       `The data folder "${folder.path}" belongs to another database than database.url names`,
     );
   }
-  const { projects } = await database.tables.selectFrom("projects")
+  const { projects } = await database.tables.selectFrom("projects").where("home", "is", null)
     .select(({ fn }) => fn.countAll<number>().as("projects")).executeTakeFirstOrThrow();
   if (projects > 0) {
     throw new DatabaseError(
@@ -78,4 +84,11 @@ async function pair(database: Database, folder: DataFolder, paired: string | nul
     );
   }
   writePairing(folder, id);
+}
+
+/** Projects from the time before there were nodes are on the node with their data folder. */
+async function settleProjects(database: Database, node: string): Promise<void> {
+  const settling = database.tables.updateTable("projects").set({ home: node })
+    .where("home", "is", null);
+  await database.commit({ statements: [statement(settling)] });
 }

@@ -41,6 +41,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     : await openEmbedded(options, stores, started);
   const services = await startServices(options, stores, irc, started);
   const { inboxes, questions, llm, bots, bridge, eventLog } = services;
+  const { leadership } = stores;
 
   const running = started.move();
   return {
@@ -57,8 +58,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       await inboxes.flush();
       await history?.flush();
       stores.thread.leave(startStorageWorker);
+      await leadership.begin();
     },
     quiesce: async () => {
+      await leadership.end();
       irc.keepChannels();
       inboxes.close();
       questions.endWaits();

@@ -22,6 +22,7 @@ import type { Log } from "../log.ts";
 import { type MetricHistory, Metrics, Status } from "../metrics/mod.ts";
 import { ChangePauses, LogLevels, SelfExamination } from "../operations/mod.ts";
 import { Needs } from "../needs/mod.ts";
+import type { Nodes } from "../nodes/mod.ts";
 import { Policies } from "../policies/mod.ts";
 import { QuestionNeeds, Questions } from "../questions/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -47,6 +48,8 @@ export interface Services {
   /** The figures of the last two hours; a program that shows them starts it. */
   readonly metricHistory: MetricHistory;
   readonly status: Status;
+  /** The servers that share the database; none if this one is alone. */
+  readonly nodes: Nodes;
   readonly identity: Identity;
   readonly accounts: AccountDirectory;
   readonly tokens: Tokens;
@@ -192,6 +195,7 @@ export async function startServices(
     config,
     log,
     scheduler,
+    nodes: stores.nodes,
     metrics,
     metricHistory: metrics.history,
     status,

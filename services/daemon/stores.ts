@@ -7,6 +7,7 @@ import { type EventServices, openEvents } from "../events/mod.ts";
 import { HistoryArchive, type Retention } from "../irc_server/history/mod.ts";
 import { type IdentityServices, openIdentity, openKeyFile } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
+import { Leadership, Nodes } from "../nodes/mod.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { SharedThread } from "../threads/mod.ts";
 import { VERSION } from "../version.ts";
@@ -23,6 +24,10 @@ export interface Stores {
   /** The thread of the database and the history. */
   readonly thread: SharedThread<"database" | "history">;
   readonly database: Database;
+  /** The servers that share the database. */
+  readonly nodes: Nodes;
+  /** Work that one of them does. It begins once every part has started. */
+  readonly leadership: Leadership;
   readonly events: EventServices;
   readonly identity: IdentityServices;
   /** The secret behind users' visible hosts, stored so that a ban on one survives a restart. */
@@ -49,7 +54,7 @@ export async function openStores(
     openKeyFile(folder.file("event_key")),
     openKeyFile(folder.file("cloak_key")),
   ]);
-  const database = await openAppDatabase({ config, folder, journalKey, thread });
+  const database = await openAppDatabase({ config, folder, journalKey, thread, scheduler });
   started.defer(() => database.close());
   const events = await openEvents({
     database,
@@ -60,6 +65,8 @@ export async function openStores(
     maxDays: config.events.max_days,
   });
   started.defer(() => events.close());
+  const leadership = new Leadership({ database, log });
+  const nodes = await Nodes.open({ database, config: config.node, version: VERSION, scheduler });
   const identity = await openIdentity({
     database,
     pinnedToken,
@@ -79,7 +86,20 @@ export async function openStores(
     const found = identity.accounts.find(account);
     return found === null || found.revokedAt !== null ? null : found.createdAt;
   });
-  return { config, folder, log, scheduler, thread, database, events, identity, cloakKey, history };
+  return {
+    config,
+    folder,
+    log,
+    scheduler,
+    thread,
+    database,
+    nodes,
+    leadership,
+    events,
+    identity,
+    cloakKey,
+    history,
+  };
 }
 
 function openHistory(

@@ -4,7 +4,7 @@ import type { FollowedTable } from "./followed.ts";
 import type { NewEvent, Trim } from "./journal.ts";
 import type { Outcome, SqlValue, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
 import type { Tables } from "./schema.ts";
-import type { Store, StoreWriter } from "./store.ts";
+import type { Peers, Store, StoreWriter } from "./store.ts";
 
 /** Most transactions that wait for the writer; one more is refused. */
 const MAX_PENDING = 10_000;
@@ -82,6 +82,7 @@ export function statement(
 export class Database {
   readonly #store: Store;
   readonly #appendListeners = new Set<(newest: number) => void>();
+  readonly #peerListeners = new Set<() => void>();
   readonly #directories = new Set<Directory>();
   readonly #pending = new Map<number, Pending>();
   /** Transactions that the writer does not have yet. */
@@ -109,6 +110,9 @@ export class Database {
     store.peers?.listen({
       changed: (tables) => this.#takeChanges(tables),
       appended: (newest) => this.#announce(newest),
+      looked: () => {
+        for (const listener of this.#peerListeners) listener();
+      },
     });
   }
 
@@ -123,6 +127,22 @@ export class Database {
    */
   get isCurrent(): boolean {
     return this.#store.peers?.isCurrent ?? true;
+  }
+
+  /** The other programs that write this database; null if there can be none. */
+  get peers(): Omit<Peers, "listen"> | null {
+    return this.#store.peers;
+  }
+
+  /**
+   * Calls a listener each second or so, when {@link peers} has looked at the others.
+   *
+   * @param listener must not throw
+   * @returns a function that ends the subscription
+   */
+  onPeersLooked(listener: () => void): () => void {
+    this.#peerListeners.add(listener);
+    return () => this.#peerListeners.delete(listener);
   }
 
   /** Why the last write failed because storage ran out, or null while all is well. */

@@ -16,6 +16,7 @@ export const FOLLOWED = Object.freeze(
     irc_mutes: [],
     llm_budgets: [],
     network_accounts: [],
+    nodes: [],
     project_members: [],
     project_stars: [],
     projects: [],

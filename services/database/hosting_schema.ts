@@ -43,6 +43,8 @@ export interface ProjectsTable {
   created_at: Fixed<number>;
   archived_at: number | null;
   removed_at: number | null;
+  /** The node that has its repository; null without nodes. */
+  home: string | null;
 }
 
 /** Who may do what in a project. */

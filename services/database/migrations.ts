@@ -386,4 +386,15 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
   ) STRICT;
   CREATE INDEX herald_deliveries_by_time ON herald_deliveries (at);
   `,
+  `
+  CREATE TABLE nodes (
+    name TEXT PRIMARY KEY,
+    url TEXT NOT NULL,
+    version TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    drained_at INTEGER
+  ) STRICT;
+
+  ALTER TABLE projects ADD COLUMN home TEXT;
+  `,
 ]);

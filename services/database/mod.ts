@@ -22,6 +22,7 @@ export {
 } from "./open.ts";
 export { type PostgresSettings, readPostgresSettings } from "./postgres/settings.ts";
 export type { Statement } from "./protocol.ts";
+export type { Peers } from "./store.ts";
 export type { Tables } from "./schema.ts";
 export { writerPart } from "./writer.ts";
 export type { TransferOptions, TransferReport } from "./transfer/mod.ts";

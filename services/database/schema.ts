@@ -35,6 +35,7 @@ export interface Tables extends HostingTables {
   bot_state: BotStateTable;
   herald_deliveries: HeraldDeliveryTable;
   questions: QuestionsTable;
+  nodes: NodesTable;
 }
 
 /** Accounts: agents, people and admins share one namespace. */
@@ -332,6 +333,18 @@ export interface HeraldDeliveryTable {
   readonly seq: number;
   readonly mark: string;
   readonly at: number;
+}
+
+/** The servers that share this database; none if there is only one, without a name. */
+export interface NodesTable {
+  name: Fixed<string>;
+  /** Where the other nodes reach its API. */
+  url: string;
+  version: string;
+  /** When it last started, in Unix milliseconds. */
+  started_at: number;
+  /** Since when it takes no new work, or null. */
+  drained_at: number | null;
 }
 
 /** What the bots keep across restarts: documents by key. */

@@ -52,6 +52,16 @@ export interface Peers {
    * and it must let nobody in.
    */
   readonly isCurrent: boolean;
+  /** The name of this program among them. */
+  readonly self: string;
+  /** The names of those that run, this one among them, as of a second ago. */
+  readonly running: ReadonlySet<string>;
+  /** The one that does what only one may do; null while nobody does, for a few seconds at most. */
+  readonly leader: string | null;
+  /** Whether this program is the leader. It stops before another one begins. */
+  readonly isLeading: boolean;
+  /** Says whether this program may lead; at first it may not. */
+  stand(isCandidate: boolean): void;
   /** Tells a listener what the others commit, from now on. */
   listen(listener: PeerListener): void;
 }
@@ -65,4 +75,6 @@ export interface PeerListener {
   changed(tables: ReadonlySet<FollowedTable>): Promise<void>;
   /** Events up to this number can be read. */
   appended(newest: number): void;
+  /** Each second or so: programs may have begun or ended, and another one may lead. */
+  looked(): void;
 }

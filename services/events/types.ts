@@ -113,6 +113,12 @@ export interface EventTypes extends ProjectEventTypes {
   "policy.changed": { keys: readonly string[] };
   /** A webhook of all projects; `action` as for those of a project. */
   "webhook.changed": { id: string; host: string; action: string };
+  /** A node started, or took part for the first time. */
+  "node.joined": { node: string; url: string; version: string };
+  "node.drained": { node: string };
+  /** A drained node takes new work again. */
+  "node.resumed": { node: string };
+  "node.removed": { node: string };
   "program.started": { version: string };
   /** The configuration was reloaded; `keys` are those that differ from the start. */
   "program.reloaded": { keys: readonly string[] };

@@ -5,6 +5,9 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "database.url":
     'postgres://USER@HOST/DATABASE, PostgreSQL 15 or newer; "" means SQLite in data_dir',
   "database.password_file": "PostgreSQL: a file that holds the password",
+  "node": "this server as one of several (docs/cluster.md)",
+  "node.name": 'a name of its own; needs database.url and irc.mode: external; "" means alone',
+  "node.url": "where the other nodes reach its API, such as http://10.0.0.5:8080",
   "api_addr": 'REST API; ":8080" means every interface',
   "mcp_addr": "MCP tool server",
   "irc": "the IRC server",

@@ -21,6 +21,11 @@ const TABLES = `
     seen BIGINT NOT NULL,
     expires_at BIGINT NOT NULL
   );
+  CREATE TABLE IF NOT EXISTS leaders (
+    role TEXT PRIMARY KEY,
+    node TEXT NOT NULL,
+    expires_at BIGINT NOT NULL
+  );
   CREATE OR REPLACE FUNCTION note_change() RETURNS trigger LANGUAGE plpgsql AS $$
     DECLARE
       noted TEXT := coalesce(current_setting('muster.noted', true), '');

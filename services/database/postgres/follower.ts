@@ -8,10 +8,13 @@ import type { PostgresSettings } from "./settings.ts";
 import { Confirmations, type Unconfirmed } from "./confirmations.ts";
 import {
   ending,
+  LEADER,
+  leading,
   LEASE_MILLISECONDS,
   MARGIN_MILLISECONDS,
   naming,
   renewal,
+  resigning,
   RUNNING,
 } from "./lease.ts";
 import { CLOCK } from "./cluster_setup.ts";
@@ -79,6 +82,13 @@ export class Follower implements Peers {
   #trimmedAt: number;
   /** Until when this node serves, as {@linkcode Scheduler.now} has it. */
   #heldUntil: number;
+  #running: ReadonlySet<string> = new Set();
+  #leader: string | null = null;
+  /** Until when this node leads, in the same way. */
+  #leadsUntil = -Infinity;
+  #isCandidate = false;
+  /** When it last looked at the others. */
+  #surveyedAt = -Infinity;
   #looking: Promise<void> | null = null;
   #isWoken = false;
   #cancelPoll: () => void = () => {};
@@ -96,6 +106,30 @@ export class Follower implements Peers {
 
   get isCurrent(): boolean {
     return this.#options.scheduler.now() < this.#heldUntil;
+  }
+
+  get self(): string {
+    return this.#options.node;
+  }
+
+  get running(): ReadonlySet<string> {
+    return this.#running;
+  }
+
+  get leader(): string | null {
+    return this.#leader === this.self && !this.isLeading ? null : this.#leader;
+  }
+
+  get isLeading(): boolean {
+    return this.isCurrent && this.#options.scheduler.now() < this.#leadsUntil;
+  }
+
+  stand(isCandidate: boolean): void {
+    if (this.#isCandidate === isCandidate) return;
+    this.#isCandidate = isCandidate;
+    if (!isCandidate) this.#leadsUntil = -Infinity;
+    this.#surveyedAt = -Infinity;
+    this.#wake();
   }
 
   listen(listener: PeerListener): void {
@@ -116,7 +150,9 @@ export class Follower implements Peers {
     await this.#looking;
     this.#heldUntil = -Infinity;
     const client = await this.#client?.catch(() => null);
-    await client?.query(...ending(this.#options.node)).catch(() => {});
+    for (const query of [resigning, ending]) {
+      await client?.query(...query(this.#options.node)).catch(() => {});
+    }
     await this.#disconnect();
   }
 
@@ -136,6 +172,7 @@ export class Follower implements Peers {
         await this.#disconnect();
       }
       this.#confirmations.expire();
+      this.#listener?.looked();
     }
     this.#looking = null;
     if (this.#isClosed) return;
@@ -158,12 +195,28 @@ export class Follower implements Peers {
     this.#heldUntil = began + LEASE_MILLISECONDS - MARGIN_MILLISECONDS;
     if (hasSeen) await client.query("SELECT pg_notify($1, $2)", [channel, sawMessage(node, last)]);
     if (newest > this.#told) this.#listener?.appended(this.#told = newest);
-    if (!this.#confirmations.isEmpty) await this.#compareLeases(client);
+    if (this.#isSurveyDue(began)) await this.#survey(client, began);
     if (began - this.#trimmedAt >= TRIM_MILLISECONDS) await this.#trim(client, began);
   }
 
-  async #compareLeases(client: Client): Promise<void> {
+  #isSurveyDue(now: number): boolean {
+    return !this.#confirmations.isEmpty || now - this.#surveyedAt >= POLL_MILLISECONDS;
+  }
+
+  /** Looks which nodes run and which one leads, and leads if it may and nobody does. */
+  async #survey(client: Client, now: number): Promise<void> {
+    const { node } = this.#options;
+    const isCandidate = this.#isCandidate;
+    const standing = isCandidate ? leading(node) : resigning(node);
+    if (isCandidate || this.#leader === node) await client.query(...standing);
     const { rows } = await client.query<{ node: string; seen: number }>(...RUNNING);
+    const { rows: [leader] } = await client.query<{ node: string }>(...LEADER);
+    this.#surveyedAt = now;
+    this.#running = new Set(rows.map(({ node }) => node));
+    this.#leader = leader?.node ?? null;
+    this.#leadsUntil = isCandidate && this.#isCandidate && this.#leader === node
+      ? now + LEASE_MILLISECONDS - MARGIN_MILLISECONDS
+      : -Infinity;
     this.#confirmations.compare(new Map(rows.map(({ node, seen }) => [node, seen])));
   }
 

@@ -26,5 +26,24 @@ export function ending(node: string): Query {
   return ["DELETE FROM leases WHERE node = $1", [node]];
 }
 
+/** Makes a node the leader, or lets it stay the leader, unless another one is. */
+export function leading(node: string): Query {
+  return [
+    `INSERT INTO leaders AS held (role, node, expires_at)
+       VALUES ('leader', $1, ${CLOCK} + ${LEASE_MILLISECONDS})
+     ON CONFLICT (role) DO UPDATE SET node = excluded.node, expires_at = excluded.expires_at
+       WHERE held.node = excluded.node OR held.expires_at <= ${CLOCK}`,
+    [node],
+  ];
+}
+
+/** Lets another node lead. */
+export function resigning(node: string): Query {
+  return ["DELETE FROM leaders WHERE node = $1", [node]];
+}
+
+/** Who leads; no row if nobody does. */
+export const LEADER: Query = [`SELECT node FROM leaders WHERE expires_at > ${CLOCK}`];
+
 /** The leases that run. */
 export const RUNNING: Query = [`SELECT node, seen FROM leases WHERE expires_at > ${CLOCK}`];

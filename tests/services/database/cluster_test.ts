@@ -207,7 +207,7 @@ testCluster("a lost connection costs a node nothing that others acknowledge", as
       .finally(() => isOver = true);
     // What fails because of a lost connection is tried again after a second of the node's time.
     while (!isOver) {
-      for (const { scheduler } of [a, b]) scheduler.advance(50);
+      for (const { scheduler } of [a, b]) scheduler.advance(5);
       await sql`SELECT 1`.execute(a.database.tables);
     }
     await over;

@@ -1,0 +1,116 @@
+import { type Database, type Directory, statement } from "../database/mod.ts";
+import { newEvent, SYSTEM } from "../events/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
+
+/** A server that shares the database. */
+export interface NodeRecord {
+  readonly name: string;
+  /** Where the other nodes reach its API. */
+  readonly url: string;
+  readonly version: string;
+  /** Unix milliseconds, like all times here. */
+  readonly startedAt: number;
+  /** Since when it takes no new work, or null. */
+  readonly drainedAt: number | null;
+}
+
+/** A node, as the API shows it. */
+export interface NodeView {
+  readonly name: string;
+  readonly url: string;
+  readonly version: string;
+  readonly started_at: string;
+  /** `draining`: it runs and takes no new work; `stopped`: nothing was heard of it for seconds. */
+  readonly state: "running" | "draining" | "stopped";
+  /** Whether it does what only one node does. */
+  readonly leader: boolean;
+  /** Whether it answers this request. */
+  readonly self: boolean;
+}
+
+export interface NodesOptions {
+  readonly database: Database;
+  /** The keys `node` of the configuration. */
+  readonly config: { readonly name: string; readonly url: string };
+  readonly version: string;
+  readonly scheduler: Pick<Scheduler, "now">;
+}
+
+/** The servers that share the database, in memory. Empty if this one is alone. */
+export class Nodes implements Directory {
+  readonly tables = ["nodes"] as const;
+  /** The name of this node; null if it is alone. */
+  readonly self: string | null;
+  readonly #database: Database;
+  readonly #byName = new Map<string, NodeRecord>();
+
+  private constructor({ database, config }: NodesOptions) {
+    this.#database = database;
+    this.self = config.name || null;
+  }
+
+  /** Reads all nodes, after this one has joined them. */
+  static async open(options: NodesOptions): Promise<Nodes> {
+    const nodes = new Nodes(options);
+    if (nodes.self !== null) await nodes.#join(options);
+    await options.database.keepCurrent(nodes);
+    return nodes;
+  }
+
+  async load(): Promise<void> {
+    const rows = await this.#database.tables.selectFrom("nodes").selectAll().execute();
+    this.#byName.clear();
+    for (const { name, url, version, started_at: startedAt, drained_at: drainedAt } of rows) {
+      this.#byName.set(name, { name, url, version, startedAt, drainedAt });
+    }
+  }
+
+  /** All nodes, by name. */
+  all(): readonly NodeRecord[] {
+    return [...this.#byName.values()].sort((one, other) => one.name < other.name ? -1 : 1);
+  }
+
+  /** A node, or null. */
+  find(name: string): NodeRecord | null {
+    return this.#byName.get(name) ?? null;
+  }
+
+  /** Whether a node was heard of in the last seconds. This one always runs. */
+  isRunning(name: string): boolean {
+    return name === this.self || (this.#database.peers?.running.has(name) ?? false);
+  }
+
+  /** The node that does what only one does; null while there is none, and without nodes. */
+  get leader(): NodeRecord | null {
+    const name = this.#database.peers?.leader ?? null;
+    return name === null ? null : this.find(name);
+  }
+
+  /** A node, as the API shows it. */
+  viewOf({ name, url, version, startedAt, drainedAt }: NodeRecord): NodeView {
+    return {
+      name,
+      url,
+      version,
+      started_at: new Date(startedAt).toISOString(),
+      state: !this.isRunning(name) ? "stopped" : drainedAt === null ? "running" : "draining",
+      leader: this.#database.peers?.leader === name,
+      self: name === this.self,
+    };
+  }
+
+  async #join({ config: { name, url }, version, scheduler }: NodesOptions): Promise<void> {
+    const now = scheduler.now();
+    const row = { url, version, started_at: now };
+    await this.#database.commit({
+      statements: [
+        statement(
+          this.#database.tables.insertInto("nodes")
+            .values({ name, ...row, drained_at: null })
+            .onConflict((conflict) => conflict.column("name").doUpdateSet(row)),
+        ),
+      ],
+      events: [newEvent("node.joined", { node: name, url, version }, SYSTEM, now)],
+    });
+  }
+}
