@@ -44,9 +44,9 @@ export class Nodes implements Directory {
   readonly #database: Database;
   readonly #byName = new Map<string, NodeRecord>();
 
-  private constructor({ database, config }: NodesOptions) {
-    this.#database = database;
-    this.self = config.name || null;
+  private constructor(options: NodesOptions) {
+    this.#database = options.database;
+    this.self = options.config.name || null;
   }
 
   /** Reads all nodes, after this one has joined them. */
