@@ -163,8 +163,10 @@ function requireKnownSchema({ schema, muster, files }: Manifest, known: number):
 function settleDatabases(draft: string, { files }: Manifest): void {
   for (const { name } of files) {
     const path = join(draft, name);
-    if (name.endsWith("-wal") || !isDatabase(path)) continue;
-    const problem = settle(path);
+    if (name.endsWith("-wal")) continue;
+    const isUsable = isDatabase(path);
+    if (!isUsable && name !== APP_DATABASE) continue;
+    const problem = isUsable ? settle(path) : "it is no database";
     if (problem === null) continue;
     throw new BackupError(`The database "${name}" in the backup is damaged: ${problem}`);
   }

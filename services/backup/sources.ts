@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { z } from "zod";
 import { ArchiveReader, openArchive } from "./archive_reader.ts";
 import { BackupError } from "./errors.ts";
 import { backupsIn, OBJECTS, readManifest } from "./folder_target.ts";
@@ -13,6 +14,9 @@ import {
 
 /** Longest manifest, in bytes; a file takes about 200. */
 const MAX_MANIFEST = 256 * 1024 * 1024;
+
+/** Longest header, in bytes. */
+const MAX_HEADER = 4096;
 
 /** Takes the content of a file of a backup. */
 export type TakeFile = (
@@ -30,15 +34,17 @@ export async function readArchive(path: string, take: TakeFile): Promise<Manifes
   const reader = new ArchiveReader(await openArchive(path));
   try {
     const first = await reader.next();
-    if (first?.name !== HEADER_NAME) throw new BackupError(`"${path}" is no archive of muster`);
-    requireKnown(headerSchema.parse(await readJson(reader.content(first))));
+    if (first?.name !== HEADER_NAME || first.bytes > MAX_HEADER) {
+      throw new BackupError(`"${path}" is no archive of muster`);
+    }
+    requireKnown(await readJson(reader.content(first), headerSchema));
     for (let entry = await reader.next(); entry !== null; entry = await reader.next()) {
       if (entry.name !== MANIFEST_NAME) {
         await take(entry.name, reader.content(entry));
         continue;
       }
       if (entry.bytes > MAX_MANIFEST) throw new BackupError("The list of files is too long");
-      return manifestSchema.parse(await readJson(reader.content(entry)));
+      return await readJson(reader.content(entry), manifestSchema);
     }
     throw new BackupError("The archive ends early: its list of files is missing");
   } finally {
@@ -86,10 +92,13 @@ function requireKnown({ format, muster }: Pick<Manifest, "format" | "muster">): 
   throw new BackupError(`The backup comes from a newer muster, ${muster}: restore it with that`);
 }
 
-async function readJson(pieces: AsyncIterable<Uint8Array<ArrayBuffer>>): Promise<unknown> {
+async function readJson<T>(
+  pieces: AsyncIterable<Uint8Array<ArrayBuffer>>,
+  schema: z.ZodType<T>,
+): Promise<T> {
   const all = await Array.fromAsync(pieces, (piece) => piece.slice());
   try {
-    return JSON.parse(await new Blob(all).text());
+    return schema.parse(JSON.parse(await new Blob(all).text()));
   } catch {
     throw new BackupError("The archive is damaged: its list of files cannot be read");
   }
