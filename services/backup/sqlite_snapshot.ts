@@ -42,14 +42,16 @@ export class SqliteSnapshot implements Disposable {
   static open(path: string): SqliteSnapshot {
     let connection: DatabaseSync | undefined;
     try {
-      connection = new DatabaseSync(path);
+      // SQLite has its other files beside the file itself, not beside a symbolic link to it.
+      const real = Deno.realPathSync(path);
+      connection = new DatabaseSync(real);
       connection.exec(`
         PRAGMA busy_timeout = ${BUSY_TIMEOUT};
         PRAGMA trusted_schema = OFF;
         PRAGMA query_only = ON;
       `);
       connection.prepare("SELECT count(*) FROM sqlite_schema").get();
-      return new SqliteSnapshot(path, connection);
+      return new SqliteSnapshot(real, connection);
     } catch (error) {
       connection?.close();
       throw unreadable(path, error);
