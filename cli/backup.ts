@@ -167,12 +167,17 @@ async function archiveSink(path: string): Promise<ByteSink> {
   return /\.t?gz$/.test(path) ? gzipSink(sink) : sink;
 }
 
+/** A pipe whose reader ends early has no backup, so that is a failure. */
 function outputSink(): ByteSink {
   const writer = Deno.stdout.writable.getWriter();
+  const explaining = (work: Promise<void>) =>
+    work.catch((error) => {
+      throw new CommandFailed(`Standard output cannot be written: ${String(error)}`);
+    });
   return {
-    write: (bytes) => writer.write(bytes),
-    close: () => writer.close(),
-    abort: () => writer.abort(),
+    write: (bytes) => explaining(writer.write(bytes)),
+    close: () => explaining(writer.close()),
+    abort: () => writer.abort().catch(() => {}),
   };
 }
 
