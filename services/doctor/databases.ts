@@ -173,26 +173,31 @@ export async function checkEvents(
   }
 }
 
-/** Checks the IRC history. */
-export function checkHistory({ data }: Folders): Finding[] {
+/**
+ * Checks the IRC history.
+ *
+ * @param isKept whether a start makes its file
+ */
+export function checkHistory({ data }: Folders, isKept: boolean): Finding[] {
+  const found = findingsOf("history");
   const path = join(data, "history.db");
   try {
     Deno.statSync(path);
   } catch {
-    return [];
+    const fix = `${RESTORE}; a start makes an empty history`;
+    return isKept ? [found.warning(`The history "${path}" is missing`, fix)] : [];
   }
   const findings = integrityOf(path, "history");
   if (findings.length > 0) return findings;
+  const tables = "SELECT count(*) AS value FROM sqlite_schema";
+  if (readDatabase(path, (database) => number(database, tables)) === 0) {
+    return [found.error(`The history "${path}" is empty`, RESTORE)];
+  }
   const count = `SELECT count(*) AS value FROM targets WHERE records <>
     (SELECT count(*) FROM entries WHERE entries.target = targets.id)`;
   const wrong = readDatabase(path, (database) => number(database, count));
   if (wrong === 0) return [];
-  return [
-    findingsOf("history").error(
-      `The counts of ${wrong} logs in the history are wrong`,
-      RESTORE,
-    ),
-  ];
+  return [found.error(`The counts of ${wrong} logs in the history are wrong`, RESTORE)];
 }
 
 /** Checks the pages, indexes and constraints of a database. */
