@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import { reasonOfSqlite } from "../database/sqlite/mod.ts";
 import { BackupError } from "./errors.ts";
 import { type FilePart, readParts } from "./file_parts.ts";
 import { readWalIndex } from "./wal_index.ts";
@@ -128,8 +129,7 @@ export class SqliteSnapshot implements Disposable {
 }
 
 function unreadable(path: string, error: unknown): BackupError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new BackupError(`The database "${path}" cannot be read: ${reason}`);
+  return new BackupError(`The database "${path}" cannot be read: ${reasonOfSqlite(error)}`);
 }
 
 /** Whether a file is a SQLite database. */

@@ -8,7 +8,7 @@ import {
   readPostgres,
   SCHEMA_VERSION,
 } from "../database/mod.ts";
-import { readDatabase } from "../database/sqlite/mod.ts";
+import { readDatabase, reasonOfSqlite } from "../database/sqlite/mod.ts";
 import { verifyLog, verifyPostgresLog } from "../events/mod.ts";
 import { readKeyFile } from "../identity/mod.ts";
 import { type Finding, findingsOf, reasonOf } from "./finding.ts";
@@ -212,7 +212,7 @@ export function integrityOf(path: string, check: string): Finding[] {
     if (messages.length === 1 && messages[0] === "ok") return [];
     return few(messages).map((message) => found.error(`"${path}" is damaged: ${message}`, RESTORE));
   } catch (error) {
-    return [found.error(`"${path}" cannot be read: ${reasonOf(error)}`, RESTORE)];
+    return [found.error(`"${path}" cannot be read: ${reasonOfSqlite(error)}`, RESTORE)];
   }
 }
 

@@ -36,6 +36,18 @@ export function readDatabase<Result>(
   }
 }
 
+/**
+ * What an error of SQLite says of a file.
+ *
+ * Deno 2.4 names no reason where it can prepare no statement: the file's first page is at fault.
+ */
+export function reasonOfSqlite(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  return reason === "failed to prepare statement"
+    ? "it is no database, or its first page is damaged"
+    : reason;
+}
+
 function probed(path: string, readOnly: boolean): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly });
   try {
