@@ -12,6 +12,8 @@ export const BACKUPS = "backups";
 
 const TEMPORARY = /^\.part-/;
 
+const OBJECT = /^[0-9a-f]{64}$/;
+
 export interface FolderTargetOptions {
   /** How many backups it keeps. */
   readonly keep: number;
@@ -118,7 +120,7 @@ export class FolderTarget implements BackupTarget {
     }
   }
 
-  /** Removes the oldest backups, and the contents that none of the others has. */
+  /** Removes the oldest backups, and the contents that none of the others has; nothing foreign. */
   async #removeOld(): Promise<void> {
     const names = await backupsIn(this.#folder);
     const kept = names.slice(-this.#keep);
@@ -130,7 +132,9 @@ export class FolderTarget implements BackupTarget {
       await Deno.remove(join(this.#folder, BACKUPS, name));
     }
     for await (const { name } of Deno.readDir(join(this.#folder, OBJECTS))) {
-      if (!used.has(name)) await Deno.remove(join(this.#folder, OBJECTS, name));
+      if (OBJECT.test(name) && !used.has(name)) {
+        await Deno.remove(join(this.#folder, OBJECTS, name));
+      }
     }
   }
 }
@@ -172,6 +176,8 @@ export async function readManifest(folder: string, name: string): Promise<Manife
   try {
     return manifestSchema.parse(JSON.parse(await Deno.readTextFile(path)));
   } catch {
-    throw new BackupError(`"${path}" cannot be read, or describes no backup`);
+    throw new BackupError(
+      `"${path}" cannot be read, or describes no backup: move it away, or restore another with --at`,
+    );
   }
 }

@@ -10,6 +10,7 @@ import {
   type Manifest,
   MANIFEST_NAME,
   manifestSchema,
+  type StoredFile,
 } from "./manifest.ts";
 
 /** Longest manifest, in bytes; a file takes about 200. */
@@ -75,16 +76,20 @@ export async function readFolder(
   }
   const manifest = await readManifest(folder, chosen);
   requireKnown(manifest);
-  for (const { name, sha256 } of manifest.files) {
-    let file: Deno.FsFile;
-    try {
-      file = await Deno.open(join(folder, OBJECTS, sha256));
-    } catch {
-      throw new BackupError(`The backup is incomplete: the content of "${name}" is missing`);
-    }
-    await take(name, file.readable);
+  for (const file of manifest.files) {
+    await take(file.name, (await openObject(join(folder, OBJECTS, file.sha256), file)).readable);
   }
   return manifest;
+}
+
+async function openObject(path: string, { name, bytes }: StoredFile): Promise<Deno.FsFile> {
+  try {
+    const { isFile, size } = await Deno.lstat(path);
+    if (isFile && size === bytes) return await Deno.open(path);
+  } catch {
+    throw new BackupError(`The backup is incomplete: the content of "${name}" is missing`);
+  }
+  throw new BackupError(`The backup is damaged: the content of "${name}" does not have its length`);
 }
 
 function requireKnown({ format, muster }: Pick<Manifest, "format" | "muster">): void {

@@ -91,8 +91,13 @@ Deno.test("a restore refuses a folder of backups that lacks a content", async ()
       now: NOW,
     });
     const sha256 = createHash("sha256").update("secret").digest("hex");
-    await Deno.remove(join(backups, "objects", sha256));
+    const object = join(backups, "objects", sha256);
+    await Deno.writeTextFile(object, "longer than it was");
+    await refuses(backups, folder, /the content of "event_key" does not have its length/);
+    await Deno.remove(object);
     await refuses(backups, folder, /the content of "event_key" is missing/);
+    await Deno.symlink("/dev/zero", object);
+    await refuses(backups, folder, /the content of "event_key" does not have its length/);
   });
 });
 

@@ -63,3 +63,30 @@ Deno.test("a backup that fails leaves nothing in the folder of backups", async (
     assert.ok(objects().length > before.length);
   });
 });
+
+Deno.test("a backup removes nothing foreign from the folder of backups", async () => {
+  await withFolder(async (folder) => {
+    const [data, backups] = [join(folder, "data"), join(folder, "backups")];
+    makeData(data);
+    const open = () => FolderTarget.open(backups, { keep: 1 });
+    await backUpTo(data, await open());
+    await Deno.mkdir(join(backups, "objects", "pack"));
+    await Deno.writeTextFile(join(backups, "objects", "pack", "kept"), "");
+    await Deno.writeTextFile(join(backups, "objects", "notes"), "");
+    await backUpTo(data, await open(), NOW + 1);
+    const names = [...Deno.readDirSync(join(backups, "objects"))].map(({ name }) => name);
+    assert.deepEqual(names.filter((name) => name.length < 64).toSorted(), ["notes", "pack"]);
+    assert.equal([...Deno.readDirSync(join(backups, "backups"))].length, 1);
+  });
+});
+
+Deno.test("a folder of backups with a damaged list names it", async () => {
+  await withFolder(async (folder) => {
+    const [data, backups] = [join(folder, "data"), join(folder, "backups")];
+    makeData(data);
+    const open = () => FolderTarget.open(backups, { keep: 1 });
+    await backUpTo(data, await open());
+    await Deno.writeTextFile(join(backups, "backups", "2099.json"), "{");
+    await assert.rejects(open(), /2099\.json" cannot be read, .* move it away/);
+  });
+});
