@@ -80,7 +80,8 @@ async function requireFree(folder: string): Promise<void> {
     DataFolder.check(folder);
   } catch (error) {
     // A server writes its addresses; `muster mcp` without a server removes them.
-    if (!(error instanceof DataFolderError) || await readEndpoints(folder) !== null) throw error;
+    const isInUse = error instanceof DataFolderError && error.isInUse;
+    if (!isInUse || await readEndpoints(folder) !== null) throw error;
     throw new CommandFailed(
       `${error.message}. If that is "muster mcp", end the client that started it`,
     );

@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { isDatabase } from "../database/sqlite/mod.ts";
 import { BackupError } from "./errors.ts";
 import { isExcluded, isStorable } from "./names.ts";
-import { isDatabase } from "./sqlite_snapshot.ts";
 
 /** The folders of a muster. */
 export interface Folders {

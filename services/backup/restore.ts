@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { isDatabase } from "../database/sqlite/mod.ts";
 import { APP_DATABASE, type Folders } from "./contents.ts";
 import { BackupError } from "./errors.ts";
 import type { Manifest, StoredFile } from "./manifest.ts";
 import { requireSafeName } from "./names.ts";
 import { placeFolders } from "./placing.ts";
 import { readArchive, readFolder } from "./sources.ts";
-import { isDatabase } from "./sqlite_snapshot.ts";
 import { explainDisk, writeAll } from "./target.ts";
 
 export interface RestoreOptions {

@@ -7,9 +7,6 @@ import { readWalIndex } from "./wal_index.ts";
 /** How long a snapshot waits for another program's lock, in milliseconds. */
 const BUSY_TIMEOUT = 5000;
 
-/** The first bytes of every SQLite file. */
-const MAGIC = "SQLite format 3\0";
-
 /**
  * One state of a SQLite file that other programs use, read without holding them up.
  *
@@ -129,13 +126,5 @@ export class SqliteSnapshot implements Disposable {
 }
 
 function unreadable(path: string, error: unknown): BackupError {
-  return new BackupError(`The database "${path}" cannot be read: ${reasonOfSqlite(error)}`);
-}
-
-/** Whether a file is a SQLite database. */
-export function isDatabase(path: string): boolean {
-  using file = Deno.openSync(path);
-  const head = new Uint8Array(MAGIC.length);
-  const read = file.readSync(head) ?? 0;
-  return new TextDecoder().decode(head.subarray(0, read)) === MAGIC;
+  return new BackupError(`The database "${path}" cannot be read: ${reasonOfSqlite(error, path)}`);
 }

@@ -212,7 +212,7 @@ export function integrityOf(path: string, check: string): Finding[] {
     if (messages.length === 1 && messages[0] === "ok") return [];
     return few(messages).map((message) => found.error(`"${path}" is damaged: ${message}`, RESTORE));
   } catch (error) {
-    return [found.error(`"${path}" cannot be read: ${reasonOfSqlite(error)}`, RESTORE)];
+    return [found.error(`"${path}" cannot be read: ${reasonOfSqlite(error, path)}`, RESTORE)];
   }
 }
 

@@ -3,7 +3,7 @@ import type { PostgresSettings } from "../database/mod.ts";
 import { checkCertificate } from "./certificate.ts";
 import { checkDatabase, checkEvents, checkHistory } from "./databases.ts";
 import { checkPresence } from "./presence.ts";
-import { checkKeys, checkLeftovers, checkPermissions } from "./files.ts";
+import { checkKeys, checkLeftovers, checkPermissions, checkWritable } from "./files.ts";
 import type { Finding } from "./finding.ts";
 import { checkDescriptors, checkSpace } from "./machine.ts";
 import { checkRepositories } from "./repositories.ts";
@@ -37,6 +37,8 @@ export async function examineData(options: DoctorOptions): Promise<Finding[]> {
     ...checkDescriptors(),
     ...await checkCertificate(tls, now),
   ];
+  const unwritable = checkWritable(folders);
+  if (unwritable.length > 0) return [...findings, ...unwritable];
   const absent = postgres === null ? checkPresence(folders) : null;
   if (absent !== null) return [...findings, absent];
   findings.push(

@@ -140,6 +140,27 @@ Deno.test("muster doctor finds a full disk", smallDisk(), async () => {
   });
 });
 
+Deno.test(
+  "a disk that cannot be written is at fault, not the data on it",
+  smallDisk(),
+  async () => {
+    await withFolder(async (folder) => {
+      await makeHealthy(folder);
+      const disk = join(folder, "disk");
+      await Deno.mkdir(disk);
+      const script = 'cp -a "$1" "$0/data"; mount -o remount,ro "$0"; cd "$0"; shift; ' +
+        '"$@" doctor --quick; "$@" serve; "$@" backup ../b.tar; "$@" upgrade --check; true';
+      const data = join(folder, "healthy", "data");
+      const { stdout, stderr } = runOn(disk, 20, script, [data, ...musterWords()]);
+      const said = stdout + stderr;
+      assert.match(stdout, /^error: permissions: .*muster\.db" cannot be written: Read-only file/m);
+      assert.doesNotMatch(said, /no database|damaged|restore a backup/);
+      const sentences = stderr.split("\n").filter((line) => /Read-only file|be written/.test(line));
+      assert.equal(sentences.length, 3, stderr);
+    });
+  },
+);
+
 Deno.test("muster doctor finds a low limit of open files", async () => {
   await withFolder(async (folder) => {
     const script = 'ulimit -n 400; exec "$0" "$@" doctor';

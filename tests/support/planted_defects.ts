@@ -83,6 +83,18 @@ export const DEFECTS: readonly Defect[] = [
     cure: inShell,
   },
   {
+    name: "a database that cannot be written",
+    plant: (home) => Deno.chmod(join(home, "data", "muster.db"), 0o400),
+    finding: { level: "error", check: "permissions", message: /muster\.db" cannot be written/ },
+    cure: (home) => Deno.chmod(join(home, "data", "muster.db"), 0o600),
+  },
+  {
+    name: "a folder that cannot be written",
+    plant: (home) => Deno.chmod(join(home, "data", "projects"), 0o500),
+    finding: { level: "error", check: "permissions", message: /projects" cannot be written/ },
+    cure: inShell,
+  },
+  {
     name: "a missing key",
     plant: (home) => Deno.remove(join(home, "data", "token_key")),
     finding: { level: "error", check: "keys", message: /token_key" is missing.*all tokens/ },
