@@ -6,7 +6,7 @@ import { Logging } from "./logging.ts";
 import { CommandFailed } from "./output.ts";
 import { readEndpoints, writeEndpoints } from "./endpoints.ts";
 import { startExamination } from "./examination.ts";
-import { endSignals, reloadSignals, restrictNewFiles } from "./platform.ts";
+import { endSignals, reloadSignals, restrictNewFiles, silenceDeprecations } from "./platform.ts";
 import {
   findClearText,
   findListenProblems,
@@ -41,6 +41,7 @@ import { mountPages } from "../web/mod.ts";
 export async function serve(options: SettingsOptions): Promise<void> {
   const config = await readSettings(options);
   restrictNewFiles();
+  silenceDeprecations();
   const log = new Logging(config.log);
   const ended = untilSignal(log);
   using manager = new ServiceManager(Deno.env.toObject(), log);
