@@ -41,6 +41,7 @@ async function show(visit: Visit): Promise<View | Response> {
   const lines = blame.lines.slice(first - 1, first - 1 + LINES_OF_PAGE);
   const texts = lines.map(({ text }) => text);
   const highlighted = await highlightFile(project, { path, lines: texts });
+  const now = visit.services.scheduler.now();
   const body = (
     <>
       <h1 class="hidden-text">Blame of {path}</h1>
@@ -57,7 +58,7 @@ async function show(visit: Visit): Promise<View | Response> {
           <a href={to.file(checkin, path)}>File</a>
           <a href={to.history(path, checkin)}>History</a>
         </div>
-        <BlameLines {...{ project, lines, highlighted, path }} />
+        <BlameLines {...{ project, lines, highlighted, path, now }} />
       </section>
       <LinePager
         visit={visit}
@@ -73,11 +74,23 @@ async function show(visit: Visit): Promise<View | Response> {
   };
 }
 
-function BlameLines({ project, lines, highlighted: { html, isPending }, path }: {
+/** Ends of the ages of lines, in milliseconds: a month, half a year, two years, five years. */
+const AGES = [30, 183, 730, 1826].map((days) => days * 86_400_000);
+
+/** How old a line is, in steps from 0. */
+function ageOf({ timestamp }: BlameLine, now: number): number {
+  const age = now - Date.parse(timestamp);
+  const step = AGES.findIndex((end) => age < end);
+  return step === -1 ? AGES.length : step;
+}
+
+function BlameLines({ project, lines, highlighted: { html, isPending }, path, now }: {
   readonly project: CodeProject;
   readonly lines: readonly BlameLine[];
   readonly highlighted: Highlighted;
   readonly path: string;
+  /** Unix milliseconds. */
+  readonly now: number;
 }) {
   return (
     <div class="code-scroll" tabindex={0} role="region" aria-label={`Lines of ${path}`}>
@@ -85,8 +98,9 @@ function BlameLines({ project, lines, highlighted: { html, isPending }, path }: 
         <tbody>
           {lines.map((line, index) => {
             const isFirst = lines[index - 1]?.uuid !== line.uuid;
+            const age = `age-${ageOf(line, now)}`;
             return (
-              <tr id={`L${line.number}`} class={isFirst ? "first" : undefined}>
+              <tr id={`L${line.number}`} class={isFirst ? `first ${age}` : age}>
                 <td class="origin">
                   {isFirst && line.uuid !== "" && (
                     <>

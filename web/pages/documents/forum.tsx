@@ -47,7 +47,7 @@ async function show(visit: Visit): Promise<View> {
       <Pager visit={visit} page={page} pages={total_pages} />
     </>
   );
-  return { title: "Forum", body, project: project.place("timeline"), live: project.live };
+  return { title: "Forum", body, project: project.place("wiki"), live: project.live };
 }
 
 /** How the first thread is written: these pages only show what Fossil wrote. */

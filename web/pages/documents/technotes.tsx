@@ -50,7 +50,7 @@ async function show(visit: Visit): Promise<View> {
       <Pager visit={visit} page={page} pages={total_pages} />
     </>
   );
-  return { title: "Technotes", body, project: project.place("timeline"), live: project.live };
+  return { title: "Technotes", body, project: project.place("wiki"), live: project.live };
 }
 
 /** What a technote is, and how the first one is written. */

@@ -66,5 +66,5 @@ async function show(visit: Visit): Promise<View> {
       />
     </>
   );
-  return { title, body, project: project.place("timeline"), live: project.live };
+  return { title, body, project: project.place("wiki"), live: project.live };
 }

@@ -231,7 +231,7 @@ function Overlapping({ base, overlaps }: {
               : conflicts.length === 0
               ? <span class="badge good">merges cleanly</span>
               : <span class="badge bad">conflicts</span>}
-            <ul class="small soft">
+            <ul class="plain small soft">
               {paths.slice(0, MAX_PATHS).map((path) => (
                 <li>
                   <code>{path}</code>
