@@ -41,7 +41,7 @@ async function show(visit: Visit): Promise<View | Response> {
   const lines = blame.lines.slice(first - 1, first - 1 + LINES_OF_PAGE);
   const texts = lines.map(({ text }) => text);
   const highlighted = await highlightFile(project, { path, lines: texts });
-  const now = visit.services.scheduler.now();
+  const span = spanOf(blame.lines);
   const body = (
     <>
       <h1 class="hidden-text">Blame of {path}</h1>
@@ -58,7 +58,7 @@ async function show(visit: Visit): Promise<View | Response> {
           <a href={to.file(checkin, path)}>File</a>
           <a href={to.history(path, checkin)}>History</a>
         </div>
-        <BlameLines {...{ project, lines, highlighted, path, now }} />
+        <BlameLines {...{ project, lines, highlighted, path, span }} />
       </section>
       <LinePager
         visit={visit}
@@ -74,23 +74,34 @@ async function show(visit: Visit): Promise<View | Response> {
   };
 }
 
-/** Ends of the ages of lines, in milliseconds: a month, half a year, two years, five years. */
-const AGES = [30, 183, 730, 1826].map((days) => days * 86_400_000);
+/** How many ages of lines are told apart. */
+const AGES = 5;
 
-/** How old a line is, in steps from 0. */
-function ageOf({ timestamp }: BlameLine, now: number): number {
-  const age = now - Date.parse(timestamp);
-  const step = AGES.findIndex((end) => age < end);
-  return step === -1 ? AGES.length : step;
+/** The time of the oldest and of the newest line of a file, in Unix milliseconds. */
+interface Span {
+  readonly oldest: number;
+  readonly newest: number;
 }
 
-function BlameLines({ project, lines, highlighted: { html, isPending }, path, now }: {
+function spanOf(lines: readonly BlameLine[]): Span {
+  const times = lines.map(({ timestamp }) => Date.parse(timestamp));
+  return times.reduce(({ oldest, newest }, time) => {
+    return { oldest: Math.min(oldest, time), newest: Math.max(newest, time) };
+  }, { oldest: Infinity, newest: -Infinity });
+}
+
+/** How old a line is among those of its file, in steps from 0, the newest. */
+function ageOf({ timestamp }: BlameLine, { oldest, newest }: Span): number {
+  const share = (newest - Date.parse(timestamp)) / Math.max(1, newest - oldest);
+  return Math.min(AGES - 1, Math.floor(share * AGES));
+}
+
+function BlameLines({ project, lines, highlighted: { html, isPending }, path, span }: {
   readonly project: CodeProject;
   readonly lines: readonly BlameLine[];
   readonly highlighted: Highlighted;
   readonly path: string;
-  /** Unix milliseconds. */
-  readonly now: number;
+  readonly span: Span;
 }) {
   return (
     <div class="code-scroll" tabindex={0} role="region" aria-label={`Lines of ${path}`}>
@@ -98,7 +109,7 @@ function BlameLines({ project, lines, highlighted: { html, isPending }, path, no
         <tbody>
           {lines.map((line, index) => {
             const isFirst = lines[index - 1]?.uuid !== line.uuid;
-            const age = `age-${ageOf(line, now)}`;
+            const age = `age-${ageOf(line, span)}`;
             return (
               <tr id={`L${line.number}`} class={isFirst ? `first ${age}` : age}>
                 <td class="origin">
