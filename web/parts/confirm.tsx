@@ -1,4 +1,4 @@
-import type { PropsWithChildren } from "hono/jsx";
+import type { Child } from "hono/jsx";
 import { Invalid } from "../../services/errors.ts";
 import type { Visit } from "../visit.ts";
 import { Field, Form } from "./form.tsx";
@@ -6,7 +6,7 @@ import { Field, Form } from "./form.tsx";
 /** A dangerous form behind a button. A script shows it as a dialog; without one it folds out. */
 export function ConfirmForm(
   { visit, action, to, values = {}, label, button, look = "danger", name, children }:
-    PropsWithChildren<{
+    {
       readonly visit: Visit;
       readonly action: string;
       readonly to?: string;
@@ -19,7 +19,9 @@ export function ConfirmForm(
       readonly look?: "danger" | "";
       /** The person types this name to confirm; see {@link requireTypedName}. */
       readonly name?: string;
-    }>,
+      /** What happens then, and more fields. */
+      readonly children: Child;
+    },
 ) {
   const id = `confirm-${action}-${Object.values(values).join("-").replace(/[^\w-]/g, "_")}`;
   return (
