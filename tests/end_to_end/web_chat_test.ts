@@ -131,6 +131,38 @@ Deno.test({
 });
 
 Deno.test({
+  name: "a long list of who is here can be filtered",
+  ...peer("chromium"),
+  fn: () =>
+    withChat(async ({ program, browser, until }) => {
+      const { page } = browser;
+      const field = "document.querySelector('[data-here-filter]')";
+      const shown = `[...document.querySelectorAll("[data-here] > li:not([hidden])")]
+        .map(({ dataset }) => dataset.nick).join()`;
+      await browser.look({ width: "desk", theme: "light" });
+      await browser.go("/channels/general");
+      await until(`${shown}.split(",").length === 2`);
+      assert.equal(await page.evaluate(`${field}.hidden`), true);
+      await using guests = new AsyncDisposableStack();
+      const join = async (nick: string) => {
+        const guest = guests.use(await IrcClient.connect(program.irc));
+        await guest.register({ nick });
+        await guest.send("JOIN #general");
+      };
+      for (let number = 10; number < 20; number++) await join(`Guest${number}`);
+      await until(`!${field}.hidden`);
+      await page.type("[data-here-filter]", "gUEST1");
+      await until(`${shown}.split(",").length === 10`);
+      await page.type("[data-here-filter]", "7");
+      await until(`${shown} === "Guest17"`);
+      await join("Guest17b");
+      await join("carl");
+      await until(`${shown} === "Guest17,Guest17b"`);
+      assert.deepEqual(browser.complaints, []);
+    }),
+});
+
+Deno.test({
   name: "a page loses and doubles nothing when the program is killed and comes back",
   ...peer("chromium"),
   async fn() {
