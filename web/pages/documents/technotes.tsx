@@ -9,7 +9,7 @@ import type { Visit } from "../../visit.ts";
 type Technotes = z.output<typeof technotesSchema>;
 
 /** The technotes of a project. */
-export const page = definePage({ opens: "anybody", show });
+export const page = definePage({ opens: "anybody", show, json: () => "/api/technotes" });
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);

@@ -12,7 +12,7 @@ type Thread = z.output<typeof threadSchema>;
 const PER_PAGE = 50;
 
 /** A thread of the forum with its posts, oldest first. */
-export const page = definePage({ opens: "anybody", show });
+export const page = definePage({ opens: "anybody", show, json: (visit) => `/api/forum/${encodeURIComponent(visit.param("uuid"))}` });
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);

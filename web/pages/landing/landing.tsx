@@ -33,7 +33,7 @@ const CONFLICTS: Readonly<Record<string, string>> = {
 };
 
 /** The landing queue: what lands next, and why something came back. */
-export const page = definePage({ opens: "anybody", show, actions: { withdraw } });
+export const page = definePage({ opens: "anybody", show, actions: { withdraw }, json: () => "/api/landing" });
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);

@@ -24,6 +24,7 @@ export const page = definePage({
   show,
   actions: { update, merge, abandon, restore, takeover, review },
   keeps: ["review"],
+  json: (visit) => `/api/workspaces/${encodeURIComponent(visit.param("name"))}`,
 });
 
 function pathOf(visit: Visit): string {
