@@ -41,6 +41,6 @@ export function drawMessage(
   else said.innerHTML = html;
   const answer = part<HTMLAnchorElement>(".answer");
   answer.setAttribute("href", answerTo(id));
-  answer.ariaLabel = `Reply to ${nick}`;
+  answer.setAttribute("aria-label", `Reply to ${nick}`);
   return drawn;
 }
