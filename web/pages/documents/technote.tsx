@@ -9,7 +9,11 @@ import type { Visit } from "../../visit.ts";
 type Technote = z.output<typeof technoteSchema>;
 
 /** A technote. */
-export const page = definePage({ opens: "anybody", show, json: (visit) => `/api/technotes/${encodeURIComponent(visit.param("id"))}` });
+export const page = definePage({
+  opens: "anybody",
+  show,
+  json: (visit) => `/api/technotes/${encodeURIComponent(visit.param("id"))}`,
+});
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);

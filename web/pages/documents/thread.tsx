@@ -12,7 +12,11 @@ type Thread = z.output<typeof threadSchema>;
 const PER_PAGE = 50;
 
 /** A thread of the forum with its posts, oldest first. */
-export const page = definePage({ opens: "anybody", show, json: (visit) => `/api/forum/${encodeURIComponent(visit.param("uuid"))}` });
+export const page = definePage({
+  opens: "anybody",
+  show,
+  json: (visit) => `/api/forum/${encodeURIComponent(visit.param("uuid"))}`,
+});
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);

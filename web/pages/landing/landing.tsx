@@ -33,7 +33,12 @@ const CONFLICTS: Readonly<Record<string, string>> = {
 };
 
 /** The landing queue: what lands next, and why something came back. */
-export const page = definePage({ opens: "anybody", show, actions: { withdraw }, json: () => "/api/landing" });
+export const page = definePage({
+  opens: "anybody",
+  show,
+  actions: { withdraw },
+  json: () => "/api/landing",
+});
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);
@@ -97,7 +102,10 @@ function Row({ visit, project, landing }: {
           <span class={`badge ${STATES[state] ?? ""}`}>{context}: {state}</span>
         ))}
         {landing.ended_at === null && project.mayWrite && (
-          <Withdraw visit={visit} review={review} />
+          <Withdraw
+            visit={visit}
+            review={review}
+          />
         )}
       </div>
       {reason !== null && <p>{reason}.</p>}

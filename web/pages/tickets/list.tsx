@@ -29,7 +29,12 @@ const ORDERS = [
 ] as const;
 
 /** The tickets of a project, as a list or as a board. */
-export const page = definePage({ opens: "anybody", show, actions: { move }, json: (visit) => withQuery("/api/tickets", queryOf(visit)) });
+export const page = definePage({
+  opens: "anybody",
+  show,
+  actions: { move },
+  json: (visit) => withQuery("/api/tickets", queryOf(visit)),
+});
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);

@@ -19,7 +19,12 @@ const STATUSES = [
 ] as const;
 
 /** The workspaces of a project: who works on what, and whose changes overlap. */
-export const page = definePage({ opens: "anybody", show, actions: { create }, json: (visit) => withQuery("/api/workspaces", queryOf(visit)) });
+export const page = definePage({
+  opens: "anybody",
+  show,
+  actions: { create },
+  json: (visit) => withQuery("/api/workspaces", queryOf(visit)),
+});
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);
