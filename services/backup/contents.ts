@@ -22,6 +22,9 @@ export const PROJECTS = "projects";
 /** The app database. */
 export const APP_DATABASE = "muster.db";
 
+/** Changes of the IRC history that a server moves into its database. */
+export const HISTORY_JOURNAL = /^history\.journal\d$/;
+
 /**
  * What is no part of the data: locks and addresses of the running program, SQLite's files beside a
  * database, copies of the database from before an upgrade, search indexes and mirrors, which muster

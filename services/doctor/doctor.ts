@@ -29,7 +29,7 @@ export interface DoctorOptions {
  * the temporary folder.
  */
 export async function examineData(options: DoctorOptions): Promise<Finding[]> {
-  const { folders, postgres, tls, now, quick, onProgress = () => {} } = options;
+  const { folders, postgres, tls, now, quick, isRunning, onProgress = () => {} } = options;
   const findings = [
     ...checkSpace(folders),
     ...checkDescriptors(),
@@ -55,7 +55,7 @@ export async function examineData(options: DoctorOptions): Promise<Finding[]> {
   const { slugs } = facts;
   return [
     ...findings,
-    ...checkHistory(folders),
+    ...checkHistory(folders, isRunning),
     ...await checkRepositories({
       folders,
       slugs,

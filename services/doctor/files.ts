@@ -5,7 +5,8 @@ import { readKeyFile } from "../identity/mod.ts";
 import { type Finding, findingsOf, quoted, reasonOf } from "./finding.ts";
 
 /** Files that only their owner may read. */
-const SECRET = /^(?:api_token|token_key|event_key|cloak_key|network_key|muster\.db|history\.db)$/;
+const SECRET =
+  /^(?:api_token|token_key|event_key|cloak_key|network_key|muster\.db|history\.(?:db|journal\d))$/;
 
 /** The keys that the data depends on. Losing one loses what it protects. */
 const KEYS: readonly (readonly [name: string, protects: string])[] = [

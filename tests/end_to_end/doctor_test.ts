@@ -5,6 +5,8 @@ import { DatabaseSync } from "node:sqlite";
 import { openSqlite } from "../../services/database/mod.ts";
 import { newEvent } from "../../services/events/mod.ts";
 import { openKeyFile } from "../../services/identity/mod.ts";
+import { Journal } from "../../services/irc_server/history/journal.ts";
+import { silentLog } from "../../services/log.ts";
 import { call } from "../support/api.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { musterCommand, musterWords, runMuster, startProgram } from "../support/program.ts";
@@ -27,6 +29,17 @@ const FREE = { MUSTER_API_ADDR: ":0", MUSTER_MCP_ADDR: ":0", MUSTER_IRC_LISTEN: 
 const LOOPBACK = Object.fromEntries(
   Object.keys(FREE).map((key) => [key, "127.0.0.1:0"]),
 );
+
+/** Leaves a deletion in the journal of the history, as a kill would. */
+function leaveInJournal(home: string): void {
+  const path = join(home, "data", "history.db");
+  using opened = new DatabaseSync(path);
+  const { sequence } = opened.prepare("SELECT sequence FROM last_change").get() ?? {};
+  const last = Number(sequence);
+  const { journal } = Journal.open(path, last, silentLog);
+  journal.add([{ kind: "redact", sequence: last + 1, id: "nothing" }]);
+  journal.close();
+}
 
 /** A planted defect. */
 interface Defect {
@@ -154,6 +167,11 @@ const DEFECTS: readonly Defect[] = [
     plant: (home) => damage(join(home, "data", "history.db")),
     finding: { level: "error", check: "history", message: /history\.db" (?:is damaged|cannot be)/ },
     cure: restoreAll,
+  },
+  {
+    name: "what a kill left in the history's journal",
+    plant: leaveInJournal,
+    finding: { level: "note", check: "history", message: /1 changes of the history are only/ },
   },
   {
     name: "a missing repository",

@@ -124,12 +124,11 @@ export class HistoryArchive implements HistoryStore {
     this.#lastSequence = lastSequence;
     this.#asked = replayed.length;
     this.#cancelTrim = options.scheduler.after(FIRST_TRIM_MILLISECONDS, () => this.#trim());
-    if (replayed.length > 0) this.#writes.schedule();
   }
 
   /**
-   * Opens the archive. Creates it if it does not exist, readable by its owner alone. What only the
-   * journal has is written to it soon, and at the latest before anything is read.
+   * Opens the archive. Creates it if it does not exist, readable by its owner alone. It gets what only
+   * the journal has.
    *
    * @throws DatabaseError if the file is not an archive or belongs to a newer version
    */
@@ -143,13 +142,15 @@ export class HistoryArchive implements HistoryStore {
     try {
       const { newestTime, lastSequence } = await worker.open();
       const { journal, operations: replayed } = Journal.open(path, lastSequence, log);
-      return new HistoryArchive(options, {
+      const archive = new HistoryArchive(options, {
         worker,
         journal,
         replayed,
         newestTime: replayed.reduce(laterTime, newestTime),
         lastSequence: replayed.at(-1)?.sequence ?? lastSequence,
       });
+      await archive.flush();
+      return archive;
     } catch (error) {
       await worker.close();
       throw new DatabaseError(error instanceof Error ? error.message : String(error));

@@ -1,11 +1,7 @@
 import { crc32 } from "node:zlib";
 import type { Log } from "../../log.ts";
-import {
-  type Operation,
-  type PackedOperations,
-  packOperations,
-  unpackOperations,
-} from "./protocol.ts";
+import { operationsIn, textOf } from "./journal_text.ts";
+import type { Operation } from "./protocol.ts";
 
 /** The two files of the journal replace the last part of the archive's name by these. */
 const SUFFIXES = [".journal1", ".journal2"] as const;
@@ -117,7 +113,7 @@ export class Journal {
     if (current?.isWhole !== true) return false;
     try {
       current.isEmpty = false;
-      writeWhole(current.file, this.#encode(packOperations(operations)));
+      writeWhole(current.file, this.#encode(textOf(operations)));
       current.last = operations.at(-1)?.sequence ?? current.last;
       this.#isFailing = false;
       return true;
@@ -161,8 +157,7 @@ export class Journal {
     return this.#files.find(({ isEmpty, isWhole }) => isEmpty && isWhole);
   }
 
-  #encode(operations: PackedOperations): Uint8Array {
-    const text = JSON.stringify(operations);
+  #encode(text: string): Uint8Array {
     const room = HEADER_BYTES + MAX_UNIT_BYTES * text.length;
     const buffer = room <= BUFFER_BYTES ? this.#buffer : new Uint8Array(room);
     const { written } = this.#encoder.encodeInto(text, buffer.subarray(HEADER_BYTES));
@@ -210,7 +205,7 @@ function contentOf(path: string): Uint8Array {
 
 /** Reads the groups of a file up to the first that is not whole. Returns their bytes. */
 function readGroups(content: Uint8Array, take: (operation: Operation) => void): number {
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   const view = new DataView(content.buffer, content.byteOffset, content.byteLength);
   let at = 0;
   while (content.length - at > HEADER_BYTES) {
@@ -219,7 +214,7 @@ function readGroups(content: Uint8Array, take: (operation: Operation) => void): 
     if (length === 0 || group.length < length || crc32(group) !== view.getUint32(at + 4, true)) {
       break;
     }
-    unpackOperations(JSON.parse(decoder.decode(group))).forEach(take);
+    operationsIn(decoder.decode(group)).forEach(take);
     at += HEADER_BYTES + length;
   }
   return at;

@@ -37,8 +37,8 @@ interface Numbered {
 type Append = Operation & { readonly kind: "append" };
 
 /**
- * The form in which operations are copied to the worker, and written to the journal: each value of a
- * record on its own. Copying an object takes longer for its field names than for its values.
+ * The form in which operations are copied to the worker: each value of a record on its own. Copying
+ * an object takes longer for its field names than for its values.
  */
 export type PackedOperations = readonly (
   | Exclude<Operation, Append>

@@ -14,8 +14,9 @@ import { withFolder } from "../../../support/temporary.ts";
 function change(sequence: number): Operation {
   if (sequence % 3 === 0) return { kind: "redact", sequence, id: `id-${sequence - 1}` };
   const said = { time: sequence, id: `id-${sequence}`, kind: HistoryKind.MESSAGE } as const;
-  const target = { account: sequence % 2 === 0 ? "ann" : null, name: "#room" };
-  const record = { ...said, target, title: "#Room", confined: false, content: `"\0\ud800é€😀` };
+  const target = { account: ["ann", null, ""][sequence % 4] ?? null, name: "#r\nöm" };
+  const content = `${sequence} 1\n"\0\ufeffé€😀`;
+  const record = { ...said, target, title: "#RÖM", confined: sequence % 2 === 0, content };
   return { kind: "append", sequence, record };
 }
 
