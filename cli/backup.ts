@@ -104,7 +104,7 @@ async function guardOf(options: CommandOptions, config: Config): Promise<Guard> 
   requireData(config.data_dir);
   if (!isHeld(config.data_dir)) {
     const folder = DataFolder.open(config.data_dir);
-    const held = { busy: [], release: () => Promise.resolve(true) };
+    const held = { busy: [], areSettled: false, release: () => Promise.resolve(true) };
     return { hold: () => Promise.resolve(held), [Symbol.dispose]: () => folder.close() };
   }
   const client = await serverOf(options, config);
@@ -149,6 +149,7 @@ async function pause(client: ApiClient): Promise<HeldChanges> {
   }
   return {
     busy: begun.busy,
+    areSettled: true,
     release: async () => {
       try {
         await client.call("DELETE", `/v1/pauses/${begun.id}`, z.undefined());

@@ -25,6 +25,9 @@ export const PROJECTS = "projects";
 /** The app database. */
 export const APP_DATABASE = "muster.db";
 
+/** Changes of the IRC history that a server moves into its database. */
+export const HISTORY_JOURNAL = /^history\.journal\d$/;
+
 /**
  * Finds the files of a backup, the app database first. The file that a symbolic link leads to is
  * part of the data, because muster reads it there.

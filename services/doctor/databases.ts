@@ -9,6 +9,7 @@ import {
   SCHEMA_VERSION,
 } from "../database/mod.ts";
 import { readDatabase, reasonOfSqlite } from "../database/sqlite/mod.ts";
+import { readJournal } from "../irc_server/history/mod.ts";
 import { verifyLog, verifyPostgresLog } from "../events/mod.ts";
 import { readKeyFile } from "../identity/mod.ts";
 import { type Finding, findingsOf, reasonOf } from "./finding.ts";
@@ -18,6 +19,9 @@ const SHOWN = 5;
 
 /** How far the clock may be behind the newest event, in milliseconds. */
 const CLOCK_TOLERANCE = 60_000;
+
+/** The first version of the history that has a journal. */
+const FIRST_WITH_JOURNAL = 4;
 
 const RESTORE = "stop muster and restore a backup: muster restore BACKUP --replace";
 
@@ -174,11 +178,14 @@ export async function checkEvents(
 }
 
 /**
- * Checks the IRC history.
+ * Checks the IRC history and its journal.
  *
- * @param isKept whether a start makes its file
+ * @param state whether a start makes its file, and whether a server runs
  */
-export function checkHistory({ data }: Folders, isKept: boolean): Finding[] {
+export function checkHistory(
+  { data }: Folders,
+  { isKept, isRunning }: { readonly isKept: boolean; readonly isRunning: boolean },
+): Finding[] {
   const found = findingsOf("history");
   const path = join(data, "history.db");
   try {
@@ -196,8 +203,35 @@ export function checkHistory({ data }: Folders, isKept: boolean): Finding[] {
   const count = `SELECT count(*) AS value FROM targets WHERE records <>
     (SELECT count(*) FROM entries WHERE entries.target = targets.id)`;
   const wrong = readDatabase(path, (database) => number(database, count));
-  if (wrong === 0) return [];
-  return [found.error(`The counts of ${wrong} logs in the history are wrong`, RESTORE)];
+  if (wrong > 0) {
+    const message = `The counts of ${wrong} logs in the history are wrong`;
+    return [found.error(message, RESTORE)];
+  }
+  return isRunning ? [] : checkJournal(path);
+}
+
+/** Tells what a stopped program has left in the history's journal. */
+function checkJournal(path: string): Finding[] {
+  const found = findingsOf("history");
+  const last = readDatabase(path, (database) => {
+    const version = number(database, "SELECT user_version AS value FROM pragma_user_version");
+    if (version < FIRST_WITH_JOURNAL) return null;
+    return number(database, "SELECT sequence AS value FROM last_change");
+  });
+  if (last === null) return [];
+  const { operations, torn } = readJournal(path, last);
+  const findings: Finding[] = [];
+  if (operations.length > 0) {
+    const message = `${operations.length} changes of the history are only in its journal`;
+    findings.push(found.note(message, "the next start moves them into the database"));
+  }
+  if (torn > 0) {
+    const message =
+      `The history's journal ends in the middle of a change: a kill, a full disk or ` +
+      "a loss of power came before its end";
+    findings.push(found.note(message, "the next start leaves that change out"));
+  }
+  return findings;
 }
 
 /** Checks the pages, indexes and constraints of a database. */

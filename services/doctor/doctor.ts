@@ -31,7 +31,7 @@ export interface DoctorOptions {
  * the temporary folder.
  */
 export async function examineData(options: DoctorOptions): Promise<Finding[]> {
-  const { folders, postgres, tls, now, quick, onProgress = () => {} } = options;
+  const { folders, postgres, tls, now, quick, isRunning, onProgress = () => {} } = options;
   const findings = [
     ...checkSpace(folders),
     ...checkDescriptors(),
@@ -57,7 +57,7 @@ export async function examineData(options: DoctorOptions): Promise<Finding[]> {
   const { slugs } = facts;
   return [
     ...findings,
-    ...checkHistory(folders, options.keepsHistory),
+    ...checkHistory(folders, { isKept: options.keepsHistory, isRunning }),
     ...await checkRepositories({
       folders,
       slugs,

@@ -77,6 +77,43 @@ Deno.test("messages survive kill -9, on IRC and over HTTP, with their ids and ti
     assert.ok((next?.timestamp ?? "") > (shown.at(-1)?.timestamp ?? "z"));
   }));
 
+Deno.test("a kill -9 right after an answer loses no message, and the next start has each once", () =>
+  withFolder(async (folder) => {
+    const said: string[] = [];
+    for (let round = 0; round < 3; round++) {
+      await using program = await startProgram({ folder });
+      await using ann = await IrcClient.connect(program.irc);
+      await ann.register({ nick: "ann", capabilities: CAPABILITIES });
+      await ann.send("JOIN #general");
+      await ann.expect(/ 366 /);
+      assert.deepEqual((await read(program, "?limit=200")).map(({ text }) => text), said);
+      for (let index = 0; index < 20; index++) {
+        await ann.send(`PRIVMSG #general :${round} ${index} over IRC`, `PING ${index}`);
+        await ann.expect(new RegExp(`PONG .*${index}`));
+        said.push(`${round} ${index} over IRC`);
+        await post(program, { nick: "carol", text: `${round} ${index} over HTTP` });
+        said.push(`${round} ${index} over HTTP`);
+      }
+      await program.stop("SIGKILL");
+    }
+    // A backup without a server has what only the journal has.
+    const archive = join(folder, "killed.tar");
+    const backup = await runMuster(["backup", archive], { folder });
+    assert.equal(backup.code, 0, backup.stderr);
+    const copy = join(folder, "copy");
+    await Deno.mkdir(copy);
+    const restored = await runMuster(["restore", archive], { folder: copy });
+    assert.equal(restored.code, 0, restored.stderr);
+    for (const place of [folder, copy]) {
+      await using program = await startProgram({ folder: place });
+      assert.deepEqual((await read(program, "?limit=200")).map(({ text }) => text), said);
+      const journals = [1, 2].map((number) => join(place, "data", `history.journal${number}`));
+      assert.deepEqual(journals.map((path) => Deno.statSync(path).mode! & 0o777), [0o600, 0o600]);
+      assert.equal(await program.stop(), 0);
+      for (const path of journals) assert.throws(() => Deno.statSync(path), Deno.errors.NotFound);
+    }
+  }));
+
 Deno.test("a history that is no database stops the start with a sentence", () =>
   withFolder(async (folder) => {
     await Deno.mkdir(join(folder, "data"));

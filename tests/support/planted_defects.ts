@@ -5,6 +5,8 @@ import { DatabaseSync } from "node:sqlite";
 import { openSqlite } from "../../services/database/mod.ts";
 import { newEvent } from "../../services/events/mod.ts";
 import { openKeyFile } from "../../services/identity/mod.ts";
+import { Journal } from "../../services/irc_server/history/journal.ts";
+import { silentLog } from "../../services/log.ts";
 import { runMuster } from "./program.ts";
 import { writeFile } from "./temporary.ts";
 
@@ -25,6 +27,17 @@ const database = (home: string, sql: string, file = "muster.db") => {
   using opened = new DatabaseSync(join(home, "data", file));
   opened.exec(sql);
 };
+
+/** Leaves a deletion in the journal of the history, as a kill would. */
+function leaveInJournal(home: string): void {
+  const path = join(home, "data", "history.db");
+  using opened = new DatabaseSync(path);
+  const { sequence } = opened.prepare("SELECT sequence FROM last_change").get() ?? {};
+  const last = Number(sequence);
+  const { journal } = Journal.open(path, last, silentLog);
+  journal.add([{ kind: "redact", sequence: last + 1, id: "nothing" }]);
+  journal.close();
+}
 
 /** Overwrites pages in the middle of a file. */
 function damage(path: string): void {
@@ -148,6 +161,11 @@ export const DEFECTS: readonly Defect[] = [
     plant: (home) => damage(join(home, "data", "history.db")),
     finding: { level: "error", check: "history", message: /history\.db" (?:is damaged|cannot be)/ },
     cure: restoreAll,
+  },
+  {
+    name: "what a kill left in the history's journal",
+    plant: leaveInJournal,
+    finding: { level: "note", check: "history", message: /1 changes of the history are only/ },
   },
   {
     name: "a database that is gone",
