@@ -20,6 +20,7 @@ import {
   IrcConsole,
   type IrcNetwork,
   type NetworkAccounts,
+  type NetworkNodes,
   openNetwork,
   ServicesNetwork,
 } from "../irc_network/mod.ts";
@@ -61,6 +62,7 @@ export async function openExternal(
     log,
     address: config.irc.addr,
     random: Math.random,
+    nodes: networkNodes(stores),
   });
   started.defer(() => network.close());
   const markers = await ReadMarkers.open({ database, accounts: identity.accounts, log });
@@ -118,6 +120,10 @@ export async function openExternal(
     attach(bridge) {
       view.attach(bridge);
       network.sync.start();
+      // A server that is alone has begun with a comparison.
+      if (stores.nodes.self !== null) {
+        stores.leadership.add({ start: () => network.sync.compare(), stop() {} });
+      }
     },
     reconfigure: (changed) => sendLimits.reconfigure(accountRate(changed)),
     keepChannels: () => {},
@@ -196,6 +202,15 @@ async function makeAccounts(
   }
   const dialect = services.kind === "anope" ? ANOPE : ATHEME;
   return new ServicesNetwork({ ...shared, instance, dialect, login, chanServ: services.chanserv });
+}
+
+function networkNodes({ nodes, database, leadership }: Stores): NetworkNodes | null {
+  if (nodes.self === null) return null;
+  return {
+    self: nodes.self,
+    running: () => database.peers?.running ?? new Set(),
+    isLeading: () => leadership.isLeading,
+  };
 }
 
 /** The bridge's login. On Ergo, muster creates an account for it if none is configured. */
