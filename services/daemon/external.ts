@@ -242,10 +242,7 @@ function paceOf({ bridge }: Config): Exclude<BridgeOptions["pace"], undefined> {
   return perSecond === 0 ? null : { perSecond, burst };
 }
 
-/**
- * Passes the bridge's messages, received and sent, to the inboxes and presence. All nodes hear them;
- * the leader acts on them.
- */
+/** Passes the bridge's messages, received and sent, to the inboxes and presence. */
 function bridgeEars(
   { agents, inboxes, haltCommands, questionCommands }: People,
   leadership: Pick<Leadership, "isLeading">,
@@ -253,15 +250,15 @@ function bridgeEars(
   return {
     onPosted(channel, message) {
       agents.sendLimits.sent(message.nick);
-      if (!leadership.isLeading) return;
       inboxes.takePosted(channel, message);
     },
     onHeard(message) {
       const speaker = message.account ?? message.nick;
       agents.sendLimits.sent(speaker);
       agents.sessionSeen(speaker);
-      if (!leadership.isLeading) return;
       inboxes.takeHeard(message);
+      // The bridge of every node hears a command.
+      if (!leadership.isLeading) return;
       haltCommands.take(message);
       questionCommands.take({ ...message, answered: message.reply ?? null });
     },
