@@ -74,6 +74,7 @@ export async function openStores(
     log,
     folder: folder.path,
     bridgeNick: config.bridge.nick,
+    isNode: nodes.self !== null,
     adminsEnabled: config.admins.enabled,
     ...loginLimits(config),
     ...(passwordCosts === undefined ? {} : { passwordCosts }),
