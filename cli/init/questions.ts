@@ -62,7 +62,7 @@ const BRIDGE = "bridge";
 function faultOfName(text: string): string | null {
   const fault = faultOf(accountNameSchema, text);
   if (fault !== null) return fault;
-  const isReserved = isCommonName(text) || reservedNames(BRIDGE).has(foldCase(text));
+  const isReserved = isCommonName(text) || reservedNames(BRIDGE, false).has(foldCase(text));
   return isReserved ? "be another name: muster has reserved it" : null;
 }
 

@@ -29,7 +29,8 @@ export async function backUp(data: string, archive: string): Promise<void> {
   await makeBackup({
     folders: foldersOf(data),
     target: new ArchiveTarget(await fileSink(archive), NOW),
-    hold: () => Promise.resolve({ busy: [], release: () => Promise.resolve(true) }),
+    hold: () =>
+      Promise.resolve({ busy: [], areSettled: true, release: () => Promise.resolve(true) }),
     version: "1.0.0",
     now: NOW,
   });

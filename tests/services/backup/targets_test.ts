@@ -15,7 +15,8 @@ function backUpTo(data: string, target: BackupTarget, now = NOW) {
   return makeBackup({
     folders: foldersOf(data),
     target,
-    hold: () => Promise.resolve({ busy: [], release: () => Promise.resolve(true) }),
+    hold: () =>
+      Promise.resolve({ busy: [], areSettled: true, release: () => Promise.resolve(true) }),
     version: "1.0.0",
     now,
   });
