@@ -39,7 +39,11 @@ export function mountPages(
     if (asset === undefined) {
       throw new NotFound("The page belongs to another version: load it again");
     }
-    const headers = { "Content-Type": asset.type, "Cache-Control": YEAR, "Vary": "Accept-Encoding" };
+    const headers = {
+      "Content-Type": asset.type,
+      "Cache-Control": YEAR,
+      "Vary": "Accept-Encoding",
+    };
     if (!takesGzip(context)) return context.body(asset.content, 200, headers);
     return context.body(asset.gzip, 200, { ...headers, "Content-Encoding": "gzip" });
   });
