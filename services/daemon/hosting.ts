@@ -210,7 +210,12 @@ export async function openHosting(
     { ...options, projects, repositories, claims, workspaces, reviews: store, ticketNotes },
     started,
   );
-  const overlapWatch = new OverlapWatch({ ...options, projects, workspaces });
+  const overlapWatch = new OverlapWatch({
+    ...options,
+    projects,
+    workspaces,
+    homes: repositories.homes,
+  });
   await overlapWatch.start();
   started.defer(() => overlapWatch.close());
   const wikis = new Wikis({ repositories });

@@ -1,4 +1,5 @@
-import { type Change, type Database, statement } from "../database/mod.ts";
+import type { Selectable } from "kysely";
+import { type Change, type Database, statement, type Tables } from "../database/mod.ts";
 import type { ReceivedPlace } from "../fossil/mod.ts";
 import type { Project } from "./records.ts";
 
@@ -15,9 +16,15 @@ export class ReceivedPlaces {
   async load(): Promise<void> {
     const { tables } = this.#database;
     const rows = await tables.selectFrom("repository_cursors").selectAll().execute();
-    for (const { project_id, last_rcvid: rcvid, last_rid: rid, phantoms } of rows) {
-      this.#places.set(project_id, { rcvid, rid, phantoms });
-    }
+    for (const row of rows) this.#places.set(row.project_id, placeOf(row));
+  }
+
+  /** Reads the place of a project that another node has written to. */
+  async reload({ id }: Pick<Project, "id">): Promise<void> {
+    const row = await this.#database.tables.selectFrom("repository_cursors").selectAll()
+      .where("project_id", "=", id).executeTakeFirst();
+    if (row === undefined) this.#places.delete(id);
+    else this.#places.set(id, placeOf(row));
   }
 
   /** Undefined before the first place of a project. */
@@ -39,4 +46,10 @@ export class ReceivedPlaces {
   forget({ id }: Pick<Project, "id">): void {
     this.#places.delete(id);
   }
+}
+
+function placeOf(
+  { last_rcvid: rcvid, last_rid: rid, phantoms }: Selectable<Tables["repository_cursors"]>,
+): ReceivedPlace {
+  return { rcvid, rid, phantoms };
 }

@@ -111,6 +111,7 @@ export class ProjectRepositories {
     await repositories.files.sweep();
     await repositories.intentions.load();
     await repositories.#places.load();
+    options.homes.onChanged((project, isHere) => void repositories.#turn(project, isHere));
     return repositories;
   }
 
@@ -177,6 +178,7 @@ export class ProjectRepositories {
   ): Promise<Result> {
     return this.#locks.run(project.id, async () => {
       if (caller !== null) this.#halts.requireGoing(caller.principal);
+      this.homes.require(project);
       this.files.requireInPlace(project);
       const mark = caller === null ? null : markOf(originOf(caller), this.#scheduler.now());
       const result = await this.files.use(project, (repository) => push(repository, mark));
@@ -191,7 +193,10 @@ export class ProjectRepositories {
    * `write`.
    */
   exclusively<T>(project: Pick<Project, "id">, task: () => Promise<T>): Promise<T> {
-    return this.#locks.run(project.id, task);
+    return this.#locks.run(project.id, () => {
+      this.homes.require(project);
+      return task();
+    });
   }
 
   /**
@@ -209,7 +214,10 @@ export class ProjectRepositories {
    * everything that was in the repository before the call has its event.
    */
   catchUp(project: Project): Promise<void> {
-    return this.#locks.run(project.id, () => this.#settle(project, null));
+    return this.#locks.run(project.id, async () => {
+      this.homes.require(project);
+      await this.#settle(project, null);
+    });
   }
 
   /**
@@ -333,6 +341,22 @@ export class ProjectRepositories {
     await this.#locks.idle();
     await this.#pool.close();
     await this.downloads.close();
+  }
+
+  /** Takes over a repository that came to this node, or closes one that left. */
+  async #turn(project: Project, isHere: boolean): Promise<void> {
+    try {
+      await this.#locks.run(project.id, async () => {
+        await this.files.forget(project);
+        if (!isHere) return;
+        await this.intentions.reload(project.id);
+        await this.#places.reload(project);
+        this.homes.settle(project);
+      });
+      if (isHere) await this.catchUp(project);
+    } catch (error) {
+      this.#log.error("A project cannot be taken over", { slug: project.slug, error });
+    }
   }
 
   #end(project: Project): Promise<ReceivedPlace> {

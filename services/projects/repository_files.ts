@@ -174,6 +174,12 @@ export class RepositoryFiles {
     this.#handles.delete(project.id);
   }
 
+  /** Closes a project's file, which this node has no more, or has anew. */
+  async forget(project: Pick<Project, "id" | "slug">): Promise<void> {
+    await this.whileClosed(project, () => Promise.resolve());
+    this.#handles.delete(project.id);
+  }
+
   /** Runs a task on a project's file while it is closed; readers and writers wait. */
   async whileClosed(
     project: Pick<Project, "id" | "slug">,

@@ -33,7 +33,7 @@ export interface UploadsOptions {
   /** The folder for the bytes of unfinished uploads. */
   readonly folder: string;
   readonly database: Database;
-  readonly repositories: Pick<ProjectRepositories, "exclusively">;
+  readonly repositories: Pick<ProjectRepositories, "exclusively" | "homes">;
   readonly releases: Releases;
   readonly scheduler: Scheduler;
   readonly log: Log;
