@@ -32,6 +32,7 @@ import { type Hosting, type HostingOptions, openHosting } from "./hosting.ts";
 import { HaltNotices } from "./halt_notices.ts";
 import { returnWays } from "./return_ways.ts";
 import { QuestionNotices } from "./question_notices.ts";
+import { LeadingInboxes } from "./leading_inboxes.ts";
 import type { IrcHost } from "./irc_host.ts";
 import type { DaemonOptions } from "./options.ts";
 import type { Stores } from "./stores.ts";
@@ -330,7 +331,7 @@ function hostingOptionsOf(
     accounts: identity.accounts,
     roster: people.agents.roster,
     halts: people.agents.halts,
-    inboxes: people.inboxes,
+    inboxes: new LeadingInboxes({ ...stores, inboxes: people.inboxes }),
     channelDoors: projectChannels,
     ircServer,
     bridge,
@@ -340,6 +341,7 @@ function hostingOptionsOf(
     webhookConfig: config.webhooks,
     tokenKey: identity.tokenKey,
     nodes: stores.nodes,
+    nodeLinks: stores.nodeLinks,
     uploadBytes: config.limits.upload_bytes,
     syncBytes: config.limits.sync_bytes,
     identity: identity.identity,

@@ -88,6 +88,17 @@ export class ProjectHomes {
     return this.#nodes.isRunning(name) ? this.#nodes.find(name) : null;
   }
 
+  /**
+   * Another node by its name; null if that is this one, or there is none of this name.
+   *
+   * @throws Unavailable if it does not run
+   */
+  named(name: string): NodeRecord | null {
+    const node = name === this.#nodes.self ? null : this.#nodes.find(name);
+    if (node !== null && !this.#nodes.isRunning(name)) throw notRunning(name);
+    return node;
+  }
+
   /** The running node with the fewest projects that takes new ones; null if that is this one. */
   forNew(): NodeRecord | null {
     const { self } = this.#nodes;
