@@ -18,7 +18,13 @@ import type { NodeLinks, Nodes } from "../nodes/mod.ts";
 import { type NotificationDoors, type Notifications, openNotifications } from "./notifications.ts";
 import { Markup } from "../markup/mod.ts";
 import { TicketNotes } from "../notifications/mod.ts";
-import { ProjectHomes, ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
+import {
+  ProjectHomes,
+  ProjectRepositories,
+  Projects,
+  ReadsAnywhere,
+  RepositoryWatch,
+} from "../projects/mod.ts";
 import { Protection } from "../protection/mod.ts";
 import { SqlQueries } from "../queries/mod.ts";
 import { openReviews, type ReviewServices } from "../reviews/mod.ts";
@@ -86,6 +92,7 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly webhookSender: WebhookSender;
   readonly mirrors: Mirrors;
   readonly sqlQueries: SqlQueries;
+  readonly reads: ReadsAnywhere;
   /** Copies of projects that other nodes send. */
   readonly arrivingCopies: ArrivingCopies;
   readonly moves: ProjectMoves;
@@ -108,6 +115,7 @@ type Work = Omit<
   | "webhookSender"
   | "mirrors"
   | "sqlQueries"
+  | "reads"
   | "arrivingCopies"
   | "moves"
   | "restores"
@@ -250,6 +258,7 @@ export async function openHosting(
   return {
     ...work,
     ...await openMoves({ ...options, projects, repositories, uploads, followers }, started),
+    reads: new ReadsAnywhere({ repositories, client: options.nodeLinks?.client ?? null }),
     wikis,
     sqlQueries,
     feeds,

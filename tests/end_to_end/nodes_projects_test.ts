@@ -67,11 +67,11 @@ testCluster("each node answers for the projects of the others", async (cluster) 
 
 /** Two nodes, and the project `demo` on the first one with an agent who may write. */
 async function startTwo(cluster: TestCluster) {
-  const one = await cluster.start("one", { MUSTER_TRUSTED_PROXIES: "127.0.0.1" });
+  const one = await cluster.start("one", { MUSTER_TRUSTED_PROXIES: '["127.0.0.1"]' });
   const scout = await registerAgent(one, "scout");
   await order(one, "POST /v1/projects", { slug: "demo" });
   await order(one, "PUT /v1/projects/demo/members/scout", { role: "write" });
-  const two = await cluster.start("two", { MUSTER_TRUSTED_PROXIES: "127.0.0.1" });
+  const two = await cluster.start("two", { MUSTER_TRUSTED_PROXIES: '["127.0.0.1"]' });
   await reaches(two, "demo");
   return { one, two, scout };
 }
@@ -96,7 +96,11 @@ testCluster("tools act in projects of other nodes, also several in a batch", asy
   await reaches(one, "other");
   for (const node of [one, two]) {
     for (const slug of ["demo", "other"]) {
-      const [made] = await callTools(node, [["create_ticket", { slug, title: `By ${node.api}` }]]);
+      const [made] = await callTools(node, [["create_ticket", {
+        slug,
+        title: `By ${node.api}`,
+        body: "Text",
+      }]]);
       assert.equal(made.isError, false, JSON.stringify(made));
     }
     const results = await callTools(node, [
