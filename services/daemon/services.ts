@@ -22,7 +22,7 @@ import type { Log } from "../log.ts";
 import { type MetricHistory, Metrics, Status } from "../metrics/mod.ts";
 import { ChangePauses, LogLevels, SelfExamination } from "../operations/mod.ts";
 import { Needs } from "../needs/mod.ts";
-import type { Nodes } from "../nodes/mod.ts";
+import type { NodeLinks, Nodes } from "../nodes/mod.ts";
 import { Policies } from "../policies/mod.ts";
 import { QuestionNeeds, Questions } from "../questions/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -32,6 +32,7 @@ import { type Hosting, type HostingOptions, openHosting } from "./hosting.ts";
 import { HaltNotices } from "./halt_notices.ts";
 import { returnWays } from "./return_ways.ts";
 import { QuestionNotices } from "./question_notices.ts";
+import { LeadingInboxes } from "./leading_inboxes.ts";
 import type { IrcHost } from "./irc_host.ts";
 import type { DaemonOptions } from "./options.ts";
 import type { Stores } from "./stores.ts";
@@ -50,6 +51,8 @@ export interface Services {
   readonly status: Status;
   /** The servers that share the database; none if this one is alone. */
   readonly nodes: Nodes;
+  /** For requests from and to them; null if this one is alone. */
+  readonly nodeLinks: NodeLinks | null;
   readonly identity: Identity;
   readonly accounts: AccountDirectory;
   readonly tokens: Tokens;
@@ -196,6 +199,7 @@ export async function startServices(
     log,
     scheduler,
     nodes: stores.nodes,
+    nodeLinks: stores.nodeLinks,
     metrics,
     metricHistory: metrics.history,
     status,
@@ -255,7 +259,7 @@ function openNeeds(
 async function openQuestions(
   { database, scheduler, log, identity: { accounts, identity } }: Stores,
   { people: { agents: { roster, halts }, inboxes, virtualUsers } }: IrcHost,
-  { projects, repositories }: Pick<Hosting, "projects" | "repositories">,
+  { projects, reads }: Pick<Hosting, "projects" | "reads">,
   started: AsyncDisposableStack,
 ): Promise<Questions> {
   const questions = await Questions.open({
@@ -267,7 +271,7 @@ async function openQuestions(
     speech: virtualUsers,
     inboxes,
     projects,
-    repositories,
+    reads,
     scheduler,
     log,
   });
@@ -327,7 +331,7 @@ function hostingOptionsOf(
     accounts: identity.accounts,
     roster: people.agents.roster,
     halts: people.agents.halts,
-    inboxes: people.inboxes,
+    inboxes: new LeadingInboxes({ ...stores, inboxes: people.inboxes }),
     channelDoors: projectChannels,
     ircServer,
     bridge,
@@ -336,6 +340,8 @@ function hostingOptionsOf(
     config: config.projects,
     webhookConfig: config.webhooks,
     tokenKey: identity.tokenKey,
+    nodes: stores.nodes,
+    nodeLinks: stores.nodeLinks,
     uploadBytes: config.limits.upload_bytes,
     syncBytes: config.limits.sync_bytes,
     identity: identity.identity,

@@ -1,3 +1,13 @@
 /** Several servers with one database of PostgreSQL, on one IRC network. */
 export { Leadership, type LeadershipOptions, type LeadingWork } from "./leadership.ts";
+export { type NodeLinks, type NodeLinksOptions, openNodeLinks } from "./links.ts";
+export {
+  type Mark,
+  MARK_HEADER,
+  type MarkContent,
+  type MarkedRequest,
+  Marks,
+  type MarksOptions,
+} from "./marks.ts";
+export { NodeClient, type NodeClientOptions, type NodeRequest, notRunning } from "./node_client.ts";
 export { type NodeRecord, Nodes, type NodesOptions, type NodeView } from "./nodes.ts";

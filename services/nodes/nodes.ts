@@ -80,6 +80,15 @@ export class Nodes implements Directory {
     return name === this.self || (this.#database.peers?.running.has(name) ?? false);
   }
 
+  /**
+   * Calls a listener each second or so, when this node has looked which others run.
+   *
+   * @returns a function that ends the subscription
+   */
+  onLooked(listener: () => void): () => void {
+    return this.#database.onPeersLooked(listener);
+  }
+
   /** The node that does what only one does; null while there is none, and without nodes. */
   get leader(): NodeRecord | null {
     const name = this.#database.peers?.leader ?? null;
