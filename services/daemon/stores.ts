@@ -12,6 +12,7 @@ import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { SharedThread } from "../threads/mod.ts";
 import { VERSION } from "../version.ts";
 import { openAppDatabase } from "./app_database.ts";
+import { openNodeKeys, settleNodeKeys } from "./node_keys.ts";
 import type { DaemonOptions } from "./options.ts";
 import { STORAGE_PARTS } from "./storage.ts";
 
@@ -50,12 +51,14 @@ export async function openStores(
   const isKept = config.irc.mode === "embedded" && config.irc.history.persist;
   const thread = new SharedThread(STORAGE_PARTS);
   const opening = isKept ? openHistory({ config, folder, scheduler, log, thread }, started) : null;
+  const nodeKeys = config.node.name === "" ? null : await openNodeKeys(config, folder);
   const [journalKey, cloak] = await Promise.all([
-    openKeyFile(folder.file("event_key")),
+    nodeKeys?.event_key ?? openKeyFile(folder.file("event_key")),
     openKeyFile(folder.file("cloak_key")),
   ]);
   const database = await openAppDatabase({ config, folder, journalKey, thread, scheduler });
   started.defer(() => database.close());
+  await settleNodeKeys({ database, folder, node: config.node.name }, nodeKeys);
   const events = await openEvents({
     database,
     scheduler,
@@ -73,6 +76,7 @@ export async function openStores(
     scheduler,
     log,
     folder: folder.path,
+    peers: nodes.self === null ? null : nodes,
     bridgeNick: config.bridge.nick,
     adminsEnabled: config.admins.enabled,
     ...loginLimits(config),

@@ -80,6 +80,19 @@ export class Nodes implements Directory {
     return name === this.self || (this.#database.peers?.running.has(name) ?? false);
   }
 
+  /** Whether another node runs, as of the next look at them. */
+  async hasOthers(): Promise<boolean> {
+    const { peers } = this.#database;
+    if (peers === null) return false;
+    await new Promise<void>((resolve) => {
+      const end = this.#database.onPeersLooked(() => {
+        end();
+        resolve();
+      });
+    });
+    return [...peers.running].some((name) => name !== peers.self);
+  }
+
   /** The node that does what only one does; null while there is none, and without nodes. */
   get leader(): NodeRecord | null {
     const name = this.#database.peers?.leader ?? null;
