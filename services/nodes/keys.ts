@@ -13,7 +13,7 @@ const MESSAGE = "muster key fingerprint";
 export const NODE_KEY_FILES = ["event_key", "network_key", "token_key"] as const;
 export type NodeKey = (typeof NODE_KEY_FILES)[number];
 
-/** The keys of a data folder; null where there is no file. */
+/** The keys of a data folder; null for a file that is missing. */
 export type KeyFiles = Readonly<Record<NodeKey, string | null>>;
 
 /** What is known of the other nodes' keys. */
@@ -45,7 +45,7 @@ export async function readKnownKeys(tables: Kysely<Tables>, self: string): Promi
 /**
  * Makes sure that a data folder has the keys of the other nodes, or may make its own.
  *
- * @throws DatabaseError that says which files to copy from where
+ * @throws DatabaseError if it has other keys, or none; it says which files to copy from where
  */
 export function requireSameKeys(
   { folder, keys }: { readonly folder: string; readonly keys: KeyFiles },
