@@ -22,7 +22,7 @@ import type { Log } from "../log.ts";
 import { type MetricHistory, Metrics, Status } from "../metrics/mod.ts";
 import { ChangePauses, LogLevels, SelfExamination } from "../operations/mod.ts";
 import { Needs } from "../needs/mod.ts";
-import type { Nodes } from "../nodes/mod.ts";
+import type { NodeLinks, Nodes } from "../nodes/mod.ts";
 import { Policies } from "../policies/mod.ts";
 import { QuestionNeeds, Questions } from "../questions/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -50,6 +50,8 @@ export interface Services {
   readonly status: Status;
   /** The servers that share the database; none if this one is alone. */
   readonly nodes: Nodes;
+  /** For requests from and to them; null if this one is alone. */
+  readonly nodeLinks: NodeLinks | null;
   readonly identity: Identity;
   readonly accounts: AccountDirectory;
   readonly tokens: Tokens;
@@ -196,6 +198,7 @@ export async function startServices(
     log,
     scheduler,
     nodes: stores.nodes,
+    nodeLinks: stores.nodeLinks,
     metrics,
     metricHistory: metrics.history,
     status,
@@ -336,6 +339,7 @@ function hostingOptionsOf(
     config: config.projects,
     webhookConfig: config.webhooks,
     tokenKey: identity.tokenKey,
+    nodes: stores.nodes,
     uploadBytes: config.limits.upload_bytes,
     syncBytes: config.limits.sync_bytes,
     identity: identity.identity,

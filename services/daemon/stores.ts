@@ -7,7 +7,7 @@ import { type EventServices, openEvents } from "../events/mod.ts";
 import { HistoryArchive, type Retention } from "../irc_server/history/mod.ts";
 import { type IdentityServices, openIdentity, openKeyFile } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
-import { Leadership, Nodes } from "../nodes/mod.ts";
+import { Leadership, type NodeLinks, Nodes, openNodeLinks } from "../nodes/mod.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { SharedThread } from "../threads/mod.ts";
 import { VERSION } from "../version.ts";
@@ -27,6 +27,8 @@ export interface Stores {
   readonly database: Database;
   /** The servers that share the database. */
   readonly nodes: Nodes;
+  /** For requests from and to them; null if this one is alone. */
+  readonly nodeLinks: NodeLinks | null;
   /** Work that one of them does. It begins once every part has started. */
   readonly leadership: Leadership;
   readonly events: EventServices;
@@ -83,6 +85,9 @@ export async function openStores(
     ...(passwordCosts === undefined ? {} : { passwordCosts }),
   });
   started.defer(() => identity.close());
+  const { tokenKey } = identity;
+  const nodeLinks = await openNodeLinks({ nodes, tokenKey, clock: () => scheduler.now() });
+  started.defer(() => nodeLinks?.client.close());
   const cloakKey = new TextEncoder().encode(cloak.key);
   if (!config.irc.history.persist) await forgetStoredInboxes(database);
   const history = await opening;
@@ -98,6 +103,7 @@ export async function openStores(
     thread,
     database,
     nodes,
+    nodeLinks,
     leadership,
     events,
     identity,

@@ -10,4 +10,14 @@ export {
 } from "./keys.ts";
 export { forgetNodeSettings } from "./settings.ts";
 export { Leadership, type LeadershipOptions, type LeadingWork } from "./leadership.ts";
+export { type NodeLinks, type NodeLinksOptions, openNodeLinks } from "./links.ts";
+export {
+  type Mark,
+  MARK_HEADER,
+  type MarkContent,
+  type MarkedRequest,
+  Marks,
+  type MarksOptions,
+} from "./marks.ts";
+export { NodeClient, type NodeClientOptions, type NodeRequest, notRunning } from "./node_client.ts";
 export { type NodeRecord, Nodes, type NodesOptions, type NodeView } from "./nodes.ts";
