@@ -220,11 +220,12 @@ async function listen(
 type Entrance = (handler: ArrivalHandler) => HttpHandler;
 
 /** What decides which node answers a request; undefined if this server is alone. */
-function openForwarding({ config, hosting, nodeLinks }: Services): Forwarding | undefined {
+function openForwarding({ config, hosting, nodeLinks, nodes }: Services): Forwarding | undefined {
   if (nodeLinks === null) return undefined;
   const { projects, repositories: { homes } } = hosting;
   return new Forwarding({
     ...nodeLinks,
+    nodes,
     proxies: new TrustedProxies(config.trusted_proxies),
     placements: [new ProjectPlacement({ projects, homes })],
   });

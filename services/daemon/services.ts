@@ -414,7 +414,7 @@ function makeStatus(
     healthy: () => database.trouble === null,
     recheck: () => database.probe(),
     parts: {
-      database: () => database.trouble === null,
+      database: () => database.trouble === null && database.isCurrent,
       bridge: () => bridge === null || bridge.ready,
       network: () => network?.trouble ?? true,
       repositories: () => repositories.files.trouble ?? true,

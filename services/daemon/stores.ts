@@ -7,7 +7,7 @@ import { type EventServices, openEvents } from "../events/mod.ts";
 import { HistoryArchive, type Retention } from "../irc_server/history/mod.ts";
 import { type IdentityServices, openIdentity, openKeyFile } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
-import { Leadership, type NodeLinks, Nodes, openNodeLinks } from "../nodes/mod.ts";
+import { Leadership, type NodeLinks, Nodes, openNodeLinks, watchCurrency } from "../nodes/mod.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { SharedThread } from "../threads/mod.ts";
 import { VERSION } from "../version.ts";
@@ -88,6 +88,9 @@ export async function openStores(
   const { tokenKey } = identity;
   const nodeLinks = await openNodeLinks({ nodes, tokenKey, clock: () => scheduler.now() });
   started.defer(() => nodeLinks?.client.close());
+  const { revocations } = identity;
+  const onLost = () => revocations.announce({ kind: "everything" });
+  started.defer(watchCurrency({ database, scheduler, onLost }));
   const cloakKey = new TextEncoder().encode(cloak.key);
   if (!config.irc.history.persist) await forgetStoredInboxes(database);
   const history = await opening;

@@ -80,6 +80,14 @@ export class Nodes implements Directory {
     return name === this.self || (this.#database.peers?.running.has(name) ?? false);
   }
 
+  /**
+   * Whether this node knows what the others have ended, such as tokens. If not, it must let nobody
+   * in.
+   */
+  get isCurrent(): boolean {
+    return this.#database.isCurrent;
+  }
+
   /** Whether another node runs, as of the next look at them. */
   async hasOthers(): Promise<boolean> {
     const { peers } = this.#database;

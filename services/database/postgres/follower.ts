@@ -108,6 +108,10 @@ export class Follower implements Peers {
     return this.#options.scheduler.now() < this.#heldUntil;
   }
 
+  get currentUntil(): number {
+    return this.#heldUntil;
+  }
+
   get self(): string {
     return this.#options.node;
   }
