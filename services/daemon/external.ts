@@ -18,6 +18,7 @@ import {
   ServicesNetwork,
 } from "../irc_network/mod.ts";
 import { foldCase } from "../irc/mod.ts";
+import type { Leadership } from "../nodes/mod.ts";
 import { ReadMarkers } from "../irc_server/mod.ts";
 import type { IrcHost } from "./irc_host.ts";
 import { networkSpeakers } from "./irc_speakers.ts";
@@ -98,7 +99,7 @@ export async function openExternal(
       login: bridgeLogin({ config, secrets, accounts, network }),
       pace: paceOf(config),
       onUp: () => network.sync.compare(),
-      ...bridgeEars(people),
+      ...bridgeEars(people, stores.leadership),
     },
     botVoices: (bridge) => {
       return new BridgeVoices(bridge, (nick) => {
@@ -223,6 +224,7 @@ function paceOf({ bridge }: Config): Exclude<BridgeOptions["pace"], undefined> {
 /** Passes the bridge's messages, received and sent, to the inboxes and presence. */
 function bridgeEars(
   { agents, inboxes, haltCommands, questionCommands }: People,
+  leadership: Pick<Leadership, "isLeading">,
 ): Required<Pick<BridgeOptions, "onPosted" | "onHeard" | "onRedacted">> {
   return {
     onPosted(channel, message) {
@@ -234,6 +236,8 @@ function bridgeEars(
       agents.sendLimits.sent(speaker);
       agents.sessionSeen(speaker);
       inboxes.takeHeard(message);
+      // The bridge of every node hears a command.
+      if (!leadership.isLeading) return;
       haltCommands.take(message);
       questionCommands.take({ ...message, answered: message.reply ?? null });
     },

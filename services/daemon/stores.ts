@@ -12,6 +12,7 @@ import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { SharedThread } from "../threads/mod.ts";
 import { VERSION } from "../version.ts";
 import { openAppDatabase } from "./app_database.ts";
+import { startLeading } from "./leading.ts";
 import { openNodeKeys, settleNodeKeys } from "./node_keys.ts";
 import type { DaemonOptions } from "./options.ts";
 import { STORAGE_PARTS } from "./storage.ts";
@@ -72,6 +73,7 @@ export async function openStores(
   started.defer(() => events.close());
   const leadership = new Leadership({ database, log });
   const nodes = await Nodes.open({ database, config: config.node, version: VERSION, scheduler });
+  await startLeading({ nodes, leadership }, events.retention, started);
   const identity = await openIdentity({
     database,
     pinnedToken,

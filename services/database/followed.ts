@@ -10,6 +10,7 @@ export const FOLLOWED = Object.freeze(
     agents: ["last_seen"],
     claims: [],
     halts: [],
+    inbox_posts: [],
     irc_bans: [],
     irc_channel_access: [],
     irc_channels: [],

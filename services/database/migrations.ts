@@ -397,4 +397,13 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
 
   ALTER TABLE projects ADD COLUMN home TEXT;
   `,
+  `
+  CREATE TABLE inbox_posts (
+    account_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    time INTEGER NOT NULL,
+    entry TEXT NOT NULL,
+    PRIMARY KEY (account_id, id)
+  ) STRICT;
+  `,
 ]);

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { FollowedTable } from "./followed.ts";
-import type { WriteRequest, WriteResponse } from "./protocol.ts";
+import type { Statement, WriteRequest, WriteResponse } from "./protocol.ts";
 import type { Tables } from "./schema.ts";
 
 /** Where the app database is: a SQLite file, or PostgreSQL. */
@@ -62,6 +62,8 @@ export interface Peers {
   readonly leader: string | null;
   /** Whether this program is the leader. It stops before another one begins. */
   readonly isLeading: boolean;
+  /** A statement that rolls back its transaction as `Unchanged` unless this program leads. */
+  readonly whileLeading: Statement;
   /** Says whether this program may lead; at first it may not. */
   stand(isCandidate: boolean): void;
   /** Tells a listener what the others commit, from now on. */

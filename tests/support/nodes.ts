@@ -45,6 +45,7 @@ export function testNodes(name: string, run: (nodes: TestNodes) => Promise<void>
         const given = { ...options, node: { name: node, database } };
         const services = await openServices(folderOf(node), given, clock);
         opened.defer(() => services.close());
+        await services.leadership.begin();
         return services;
       };
       const open: TestNodes["open"] = async (node, options) => {
