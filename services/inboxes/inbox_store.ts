@@ -201,6 +201,13 @@ export class InboxStore {
     return rows.map(sentOf);
   }
 
+  /** Whether an inbox has or had a message of this id, as far as its rows say. */
+  async knows(accountId: string, id: string): Promise<boolean> {
+    const row = await this.#options.database.tables.selectFrom("inbox_messages").select("id")
+      .where("id", "=", id).where("account_id", "=", accountId).executeTakeFirst();
+    return row !== undefined;
+  }
+
   /** The message to which its sender gave an id; null if there is none. */
   async sent(senderId: string, clientId: string): Promise<Sent | null> {
     const row = await this.#sent().where("sender_id", "=", senderId)

@@ -9,7 +9,7 @@ import { Arrivals, type ArrivalsOptions, type Delivery, type Sending } from "./a
 import { Bounces, type BouncesOptions } from "./bounces.ts";
 import { type Addressed, type AddressedText, type Tracking, UNTRACKED } from "./entry.ts";
 import { Expiries } from "./expiries.ts";
-import { Inbox, INBOX_CAPACITY, type InboxCounts } from "./inbox.ts";
+import { type Arrival, Inbox, INBOX_CAPACITY, type InboxCounts } from "./inbox.ts";
 import type { Sent } from "./inbox_store.ts";
 import type { Missed } from "./missed_messages.ts";
 
@@ -124,10 +124,10 @@ export class Inboxes {
    * @throws the database's error
    */
   async takeMissed(all: readonly Missed[]): Promise<void> {
-    const added: Promise<void>[] = [];
+    let added = Promise.resolve();
     const arrivals = new Arrivals(this.#options, {
       inboxOf: (agent) => ({
-        append: (arrival) => void added.push(this.#inboxOf(agent).addOnce(arrival)),
+        append: (arrival) => void (added = added.then(() => this.#addMissed(agent, arrival))),
       }),
       expect: (expiresAt) => this.#expiries.expect(expiresAt),
     });
@@ -135,7 +135,7 @@ export class Inboxes {
       if (missed.kind === "heard") arrivals.takeHeard(missed.message);
       else if (missed.kind === "posted") arrivals.takePosted(missed.channel, missed.message);
     }
-    await Promise.all(added);
+    await added;
     for (const missed of all) if (missed.kind === "redacted") this.forgetMessage(missed.id);
     await this.flush();
   }
@@ -332,6 +332,11 @@ export class Inboxes {
       throw new Forbidden(`You are "${principal.name}" and cannot read the inbox of "${nick}"`);
     }
     return agent;
+  }
+
+  async #addMissed(agent: RosterEntry, arrival: Arrival): Promise<void> {
+    const isKnown = await this.#options.store?.knows(agent.id, arrival.message.id);
+    if (isKnown !== true) await this.#inboxOf(agent).addOnce(arrival);
   }
 
   /**

@@ -12,6 +12,16 @@ async function textsOf({ inboxes }: TestServices, nick: string): Promise<string[
   return (await inboxes.read(nick, {}, OPERATOR)).map(({ text }) => text);
 }
 
+/** Waits until the inbox of scout has so many entries. */
+async function fills({ inboxes }: TestServices, count: number): Promise<void> {
+  for (let read = await inboxes.read("scout", {}, OPERATOR); read.length < count;) {
+    const since = read.at(-1)?.id;
+    const more = await inboxes.read("scout", { since, waitSeconds: 30 }, OPERATOR);
+    assert.notEqual(more.length, 0, `The inbox has ${read.length} entries`);
+    read = await inboxes.read("scout", {}, OPERATOR);
+  }
+}
+
 function agentOf({ agents: { roster } }: TestServices, nick: string) {
   const agent = roster.find(nick);
   assert.ok(agent !== null, `There is no agent "${nick}"`);
@@ -48,7 +58,7 @@ testNodes("the leading node keeps the inboxes, and the next one goes on", async 
   await two.inboxes.notify([notice(two, "posted", "from two")]);
   hear([one, two], "first", "@scout one");
   await one.inboxes.flush();
-  while ((await textsOf(one, "scout")).length < 2);
+  await fills(one, 2);
   assert.deepEqual((await textsOf(one, "scout")).sort(), ["@scout one", "from two"]);
   await assert.rejects(two.inboxes.read("scout", {}, OPERATOR), Unavailable);
   await two.inboxes.notify([notice(two, "posted", "from two")]);
@@ -62,7 +72,7 @@ testNodes("the leading node keeps the inboxes, and the next one goes on", async 
   await until(() => two.leadership.isLeading);
   const expected = ["@scout three", "@scout two", "between leaders", "from two"];
   await two.leadership.turned();
-  while ((await textsOf(two, "scout")).length < expected.length);
+  await fills(two, expected.length);
   assert.deepEqual((await textsOf(two, "scout")).sort(), expected);
   await assert.rejects(one.inboxes.read("scout", {}, OPERATOR), Unavailable);
 });
@@ -91,7 +101,7 @@ testNodes("a question is asked, waited for and answered on several nodes", async
   }
   const { state, answer } = await waits;
   assert.deepEqual([state, answer], ["answered", answers[0].status === "fulfilled" ? "yes" : "no"]);
-  while ((await textsOf(one, "scout")).length < 1);
+  await fills(one, 1);
   await one.questions.idle();
   assert.equal((await textsOf(one, "scout")).length, 1);
 });
