@@ -41,7 +41,7 @@ export interface QuestionsOptions {
   readonly speech: { admit(principal: Principal, messages: number): void };
   readonly inboxes: Pick<InboxDoor, "notify">;
   readonly projects: Projects;
-  readonly repositories: Pick<ProjectRepositories, "read">;
+  readonly repositories: Pick<ProjectRepositories, "read" | "homes">;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
