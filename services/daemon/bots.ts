@@ -29,7 +29,7 @@ export interface BotServices
   readonly bridge: Bridge | null;
   readonly status: Status;
   readonly irc: Pick<IrcHost, "claimReports" | "mutes" | "server" | "people">;
-  readonly hosting: Pick<Hosting, "projects" | "claims" | "repositories">;
+  readonly hosting: Pick<Hosting, "projects" | "claims" | "reads">;
 }
 
 /** The bots, and what takes events for one of them. */

@@ -265,7 +265,7 @@ function openNeeds(
 async function openQuestions(
   { database, scheduler, log, identity: { accounts, identity } }: Stores,
   { people: { agents: { roster, halts }, inboxes, virtualUsers } }: IrcHost,
-  { projects, repositories }: Pick<Hosting, "projects" | "repositories">,
+  { projects, reads }: Pick<Hosting, "projects" | "reads">,
   started: AsyncDisposableStack,
 ): Promise<Questions> {
   const questions = await Questions.open({
@@ -277,7 +277,7 @@ async function openQuestions(
     speech: virtualUsers,
     inboxes,
     projects,
-    repositories,
+    reads,
     scheduler,
     log,
   });
@@ -346,6 +346,7 @@ function hostingOptionsOf(
     webhookConfig: config.webhooks,
     tokenKey: identity.tokenKey,
     nodes: stores.nodes,
+    nodeLinks: stores.nodeLinks,
     uploadBytes: config.limits.upload_bytes,
     syncBytes: config.limits.sync_bytes,
     identity: identity.identity,
