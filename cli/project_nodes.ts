@@ -52,7 +52,11 @@ export const RESTORE: Command = {
   summary: "restore a project on a node from a backup, if its own node does not run",
   parameters: [SLUG],
   options: [
-    { flags: "--from <file>", summary: "the repository file, such as an export", completes: "file" },
+    {
+      flags: "--from <file>",
+      summary: "the repository file, such as an export",
+      completes: "file",
+    },
     { flags: "--on <node>", summary: "the node that shall have it" },
     URL_OPTION,
   ],

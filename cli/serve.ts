@@ -28,6 +28,7 @@ import { explainStart } from "./start_errors.ts";
 import { releaseStartMemory } from "./start_memory.ts";
 import { printWelcome } from "./welcome.ts";
 import { InternalRequests } from "../routes/internal/internal_requests.ts";
+import { LeaderPlacement } from "../routes/leader_placement.ts";
 import { ProjectPlacement } from "../routes/project_placement.ts";
 import { ServedApi } from "../routes/serving.ts";
 import { type Address, type Config, formatAddress } from "../services/config/mod.ts";
@@ -44,7 +45,7 @@ import type { AcmeCertificate } from "../services/acme/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { StartExamination } from "../services/operations/mod.ts";
 import { systemScheduler } from "../services/scheduler.ts";
-import { mountPages } from "../web/mod.ts";
+import { LEADER_PAGES, mountPages } from "../web/mod.ts";
 
 /** `muster serve`: runs everything until a signal ends it. */
 export async function serve(options: SettingsOptions): Promise<void> {
@@ -235,13 +236,17 @@ function entrance(services: Services, forwarding: Forwarding | undefined): Entra
 }
 
 /** What decides which node answers a request; undefined if this server is alone. */
-function openForwarding({ config, hosting, nodeLinks }: Services): Forwarding | undefined {
+function openForwarding({ config, hosting, nodeLinks, nodes }: Services): Forwarding | undefined {
   if (nodeLinks === null) return undefined;
   const { projects, repositories: { homes } } = hosting;
   return new Forwarding({
     ...nodeLinks,
+    nodes,
     proxies: new TrustedProxies(config.trusted_proxies),
-    placements: [new ProjectPlacement({ projects, homes })],
+    placements: [
+      new LeaderPlacement({ nodes, pages: LEADER_PAGES }),
+      new ProjectPlacement({ projects, homes }),
+    ],
   });
 }
 

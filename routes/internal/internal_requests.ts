@@ -10,20 +10,10 @@ const READ = /^\/internal\/reads\/([a-z0-9_-]+)$/;
 /** `/internal/copies/SLUG` and what follows. */
 const COPY = /^\/internal\/copies\/([a-z0-9_-]+)(?:\/([A-Za-z0-9]+))?$/;
 
-const NOTIFICATIONS = "/internal/notifications";
-
-const notificationsSchema = z.array(
-  z.object({
-    agent: z.string(),
-    time: z.number(),
-    entry: z.looseObject({ id: z.string(), text: z.string() }),
-  }),
-);
-
 /** Longest body that is read as a whole, in bytes. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-type InternalServices = Pick<Services, "hosting" | "inboxes" | "agents" | "log">;
+type InternalServices = Pick<Services, "hosting" | "log">;
 
 /** Answers what other nodes ask in their own name: the mark of such a request is its credential. */
 export class InternalRequests {
@@ -50,10 +40,6 @@ export class InternalRequests {
   /** @returns the JSON of the answer; undefined for none */
   async #serve(request: Request): Promise<unknown> {
     const { pathname, searchParams } = new URL(request.url);
-    if (pathname === NOTIFICATIONS) {
-      await this.#notify(request);
-      return undefined;
-    }
     const { projects, reads } = this.#services.hosting;
     const [, asked = ""] = READ.exec(pathname) ?? [];
     if (asked !== "") {
@@ -86,16 +72,6 @@ export class InternalRequests {
       default:
         return await copies.write(project, { name: part, offset }, request.body);
     }
-  }
-
-  /** Takes what the events of another node's projects tell agents. */
-  async #notify(request: Request): Promise<void> {
-    const { inboxes, agents: { roster } } = this.#services;
-    const notifications = await read(request, notificationsSchema);
-    await inboxes.notify(notifications.flatMap(({ agent: id, time, entry }) => {
-      const agent = roster.get(id);
-      return agent === null ? [] : [{ agent, time, entry: entry as never }];
-    }));
   }
 }
 

@@ -7,11 +7,13 @@ import { type EventServices, openEvents } from "../events/mod.ts";
 import { HistoryArchive, type Retention } from "../irc_server/history/mod.ts";
 import { type IdentityServices, openIdentity, openKeyFile } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
-import { Leadership, type NodeLinks, Nodes, openNodeLinks } from "../nodes/mod.ts";
+import { Leadership, type NodeLinks, Nodes, openNodeLinks, watchCurrency } from "../nodes/mod.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { SharedThread } from "../threads/mod.ts";
 import { VERSION } from "../version.ts";
 import { openAppDatabase } from "./app_database.ts";
+import { startLeading } from "./leading.ts";
+import { openNodeKeys, settleNodeKeys } from "./node_keys.ts";
 import type { DaemonOptions } from "./options.ts";
 import { STORAGE_PARTS } from "./storage.ts";
 
@@ -52,12 +54,14 @@ export async function openStores(
   const isKept = config.irc.mode === "embedded" && config.irc.history.persist;
   const thread = new SharedThread(STORAGE_PARTS);
   const opening = isKept ? openHistory({ config, folder, scheduler, log, thread }, started) : null;
+  const nodeKeys = config.node.name === "" ? null : await openNodeKeys(config, folder);
   const [journalKey, cloak] = await Promise.all([
-    openKeyFile(folder.file("event_key")),
+    nodeKeys?.event_key ?? openKeyFile(folder.file("event_key")),
     openKeyFile(folder.file("cloak_key")),
   ]);
   const database = await openAppDatabase({ config, folder, journalKey, thread, scheduler });
   started.defer(() => database.close());
+  await settleNodeKeys({ database, folder, node: config.node.name }, nodeKeys);
   const events = await openEvents({
     database,
     scheduler,
@@ -69,12 +73,14 @@ export async function openStores(
   started.defer(() => events.close());
   const leadership = new Leadership({ database, log });
   const nodes = await Nodes.open({ database, config: config.node, version: VERSION, scheduler });
+  await startLeading({ nodes, leadership }, events.retention, started);
   const identity = await openIdentity({
     database,
     pinnedToken,
     scheduler,
     log,
     folder: folder.path,
+    peers: nodes.self === null ? null : nodes,
     bridgeNick: config.bridge.nick,
     isNode: nodes.self !== null,
     adminsEnabled: config.admins.enabled,
@@ -85,6 +91,9 @@ export async function openStores(
   const { tokenKey } = identity;
   const nodeLinks = await openNodeLinks({ nodes, tokenKey, clock: () => scheduler.now() });
   started.defer(() => nodeLinks?.client.close());
+  const { revocations } = identity;
+  const onLost = () => revocations.announce({ kind: "everything" });
+  started.defer(watchCurrency({ database, scheduler, onLost }));
   const cloakKey = new TextEncoder().encode(cloak.key);
   if (!config.irc.history.persist) await forgetStoredInboxes(database);
   const history = await opening;

@@ -1,4 +1,15 @@
 /** Several servers with one database of PostgreSQL, on one IRC network. */
+export {
+  agreeOnKeys,
+  type KeyFiles,
+  type KnownKeys,
+  NODE_KEY_FILES,
+  type NodeKey,
+  readKnownKeys,
+  requireSameKeys,
+} from "./keys.ts";
+export { type CurrencyOptions, watchCurrency } from "./currency.ts";
+export { forgetNodeSettings } from "./settings.ts";
 export { Leadership, type LeadershipOptions, type LeadingWork } from "./leadership.ts";
 export { type NodeLinks, type NodeLinksOptions, openNodeLinks } from "./links.ts";
 export {

@@ -6,14 +6,13 @@ import { postgresOf } from "../../support/postgres.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import { TestLog } from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
-import { until } from "../../support/until.ts";
 
 interface Node {
   readonly name: string;
   readonly nodes: Nodes;
   readonly leadership: Leadership;
-  /** Lets a second pass, after which the node has looked at the others. */
-  look(): void;
+  /** Lets a second pass, and the node look at the others. */
+  look(): Promise<void>;
 }
 
 async function openNode(url: string, name: string, opened: Database[]): Promise<Node> {
@@ -23,7 +22,14 @@ async function openNode(url: string, name: string, opened: Database[]): Promise<
   const config = { name, url: `http://${name}.example` };
   const nodes = await Nodes.open({ database, config, version: "1", scheduler });
   const leadership = new Leadership({ database, log: new TestLog() });
-  return { name, nodes, leadership, look: () => scheduler.advance(1000) };
+  const look = async () => {
+    const { promise: looked, resolve } = Promise.withResolvers<void>();
+    const end = database.onPeersLooked(resolve);
+    scheduler.advance(1000);
+    await looked;
+    end();
+  };
+  return { name, nodes, leadership, look };
 }
 
 Deno.test(
@@ -43,12 +49,9 @@ Deno.test(
             stop: () => void doing.push(`${name} stops`),
           });
         }
-        const lookUntil = (isSo: () => boolean) =>
-          until(() => {
-            first.look();
-            second.look();
-            return isSo();
-          });
+        const lookUntil = async (isSo: () => boolean) => {
+          while (!isSo()) await Promise.all([first.look(), second.look()]);
+        };
         await first.leadership.begin();
         await lookUntil(() => first.leadership.isLeading);
         await second.leadership.begin();
