@@ -22,7 +22,7 @@ import type { Log } from "../log.ts";
 import { type MetricHistory, Metrics, Status } from "../metrics/mod.ts";
 import { ChangePauses, LogLevels, SelfExamination } from "../operations/mod.ts";
 import { Needs } from "../needs/mod.ts";
-import type { Nodes } from "../nodes/mod.ts";
+import { type Draining, NodeOperations, type Nodes } from "../nodes/mod.ts";
 import { Policies } from "../policies/mod.ts";
 import { QuestionNeeds, Questions } from "../questions/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -50,6 +50,9 @@ export interface Services {
   readonly status: Status;
   /** The servers that share the database; none if this one is alone. */
   readonly nodes: Nodes;
+  readonly nodeOperations: NodeOperations;
+  /** Whether this server shall do nothing new. */
+  readonly draining: Pick<Draining, "isDrained" | "onLeave">;
   readonly identity: Identity;
   readonly accounts: AccountDirectory;
   readonly tokens: Tokens;
@@ -181,6 +184,7 @@ export async function startServices(
     history,
     http,
     sync: hosting.sync,
+    nodes: stores.nodes,
   }, scheduler);
   started.defer(() => metrics.close());
   const status = makeStatus(stores, irc, { bridge, repositories: hosting.repositories });
@@ -196,6 +200,8 @@ export async function startServices(
     log,
     scheduler,
     nodes: stores.nodes,
+    nodeOperations: new NodeOperations(stores),
+    draining: stores.draining,
     metrics,
     metricHistory: metrics.history,
     status,
@@ -398,7 +404,7 @@ function makeDirectMessages(
 }
 
 function makeStatus(
-  { database, scheduler }: Stores,
+  { database, scheduler, nodes, draining }: Stores,
   { people, network }: IrcHost,
   { bridge, repositories }: Pick<Hosting, "repositories"> & { readonly bridge: Bridge | null },
 ): Status {
@@ -409,8 +415,10 @@ function makeStatus(
     agentsHalted: () => people.agents.halts.count(),
     healthy: () => database.trouble === null,
     recheck: () => database.probe(),
+    node: nodes.self === null ? null : nodes,
     parts: {
-      database: () => database.trouble === null,
+      node: () => draining.isDrained ? "drained" : true,
+      database: () => database.isCurrent ? database.trouble === null : "out of touch",
       bridge: () => bridge === null || bridge.ready,
       network: () => network?.trouble ?? true,
       repositories: () => repositories.files.trouble ?? true,

@@ -7,7 +7,7 @@ import { type EventServices, openEvents } from "../events/mod.ts";
 import { HistoryArchive, type Retention } from "../irc_server/history/mod.ts";
 import { type IdentityServices, openIdentity, openKeyFile } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
-import { Leadership, Nodes } from "../nodes/mod.ts";
+import { Draining, Leadership, Nodes } from "../nodes/mod.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { SharedThread } from "../threads/mod.ts";
 import { VERSION } from "../version.ts";
@@ -28,6 +28,8 @@ export interface Stores {
   readonly nodes: Nodes;
   /** Work that one of them does. It begins once every part has started. */
   readonly leadership: Leadership;
+  /** Whether this one takes part in that. */
+  readonly draining: Draining;
   readonly events: EventServices;
   readonly identity: IdentityServices;
   /** The secret behind users' visible hosts, stored so that a ban on one survives a restart. */
@@ -67,6 +69,7 @@ export async function openStores(
   started.defer(() => events.close());
   const leadership = new Leadership({ database, log });
   const nodes = await Nodes.open({ database, config: config.node, version: VERSION, scheduler });
+  const draining = new Draining({ nodes, leadership, scheduler });
   const identity = await openIdentity({
     database,
     pinnedToken,
@@ -95,6 +98,7 @@ export async function openStores(
     database,
     nodes,
     leadership,
+    draining,
     events,
     identity,
     cloakKey,

@@ -34,7 +34,7 @@ function newStreams(way: Way) {
   const source = {};
   const cuts: number[] = [];
   const scheduler = new TestScheduler();
-  const streams = new EventStreams({ max: 1000, identity, scheduler, metrics: new TestMetrics() });
+  const streams = new EventStreams({ max: 1000, identity, scheduler, metrics: new TestMetrics(), draining: null });
   const frames = new EventFrames<Item>(({ text }) => `data: ${text}`);
   return {
     cuts,
