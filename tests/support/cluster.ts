@@ -120,11 +120,21 @@ export class Cluster implements AsyncDisposable {
     return [...this.#programs.values()];
   }
 
+  /** Whether a node was started and not stopped. */
+  runs(name: string): boolean {
+    return this.#programs.has(name);
+  }
+
   /** A node that runs. */
   node(name: string): Program {
     const program = this.#programs.get(name);
     if (program === undefined) throw new Error(`Node ${name} does not run`);
     return program;
+  }
+
+  /** The base URL of a node's API, which may be stopped. */
+  addressOf(name: string): string {
+    return `http://${this.#addresses.get(name)}`;
   }
 
   /** The URL of the load balancer. */
