@@ -1,4 +1,11 @@
-import { type Certificate, type HttpServer, TrustedProxies } from "../http/mod.ts";
+import {
+  type ArrivalHandler,
+  type Certificate,
+  Forwarding,
+  type HttpHandler,
+  type HttpServer,
+  TrustedProxies,
+} from "../http/mod.ts";
 import { readCertificate } from "./certificate.ts";
 import { Connections } from "./connections.ts";
 import { LateMcp } from "./late_mcp.ts";
@@ -20,6 +27,7 @@ import { readSettings, type SettingsOptions } from "./settings.ts";
 import { explainStart } from "./start_errors.ts";
 import { releaseStartMemory } from "./start_memory.ts";
 import { printWelcome } from "./welcome.ts";
+import { ProjectPlacement } from "../routes/project_placement.ts";
 import { ServedApi } from "../routes/serving.ts";
 import { type Address, type Config, formatAddress } from "../services/config/mod.ts";
 import {
@@ -170,9 +178,13 @@ async function listen(
   const { app, projects: projectApi, streams, sharedPages } = served;
   mountPages(app, { services, projectApi, streams }, sharedPages);
   services.metricHistory.start();
-  const tools = { ...services, projectApi };
+  const forwarding = openForwarding(services);
+  const tools = { ...services, projectApi, forwarding };
   const toolServer = new LateMcp(tools, config.mcp_addr);
   const toolsOfApi = new LateMcp(tools, config.api_addr);
+  const arrive: Entrance = (handler) =>
+    forwarding?.around(handler) ??
+      ((request, connection) => handler(request, connection, undefined));
   setTimeout(async () => {
     await toolServer.prepare();
     await served.prepare();
@@ -184,21 +196,38 @@ async function listen(
       api: http.listen(
         requireAddress(config.api_addr),
         certificate,
-        (request, { address, trust }) =>
+        arrive((request, { address, trust }, arrival) =>
           isMcp(request)
-            ? toolsOfApi.handle(request, address, trust)
-            : served.fetch(request, { remoteAddress: address, trust }),
+            ? toolsOfApi.handle(request, address, trust, arrival)
+            : served.fetch(request, { remoteAddress: address, trust, ...arrival })
+        ),
       ),
       mcp: http.listen(
         requireAddress(config.mcp_addr),
         certificate,
-        (request, { address, trust }) => toolServer.handle(request, address, trust),
+        arrive((request, { address, trust }, arrival) =>
+          toolServer.handle(request, address, trust, arrival)
+        ),
       ),
     };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** A handler of arrivals as a handler of requests. */
+type Entrance = (handler: ArrivalHandler) => HttpHandler;
+
+/** What decides which node answers a request; undefined if this server is alone. */
+function openForwarding({ config, hosting, nodeLinks }: Services): Forwarding | undefined {
+  if (nodeLinks === null) return undefined;
+  const { projects, repositories: { homes } } = hosting;
+  return new Forwarding({
+    ...nodeLinks,
+    proxies: new TrustedProxies(config.trusted_proxies),
+    placements: [new ProjectPlacement({ projects, homes })],
+  });
 }
 
 /** Whether a request to the API is for the tools, which are also there, so that one URL is enough. */

@@ -1,8 +1,10 @@
 import { systemScheduler } from "../services/scheduler.ts";
 import type { Principal } from "../services/identity/mod.ts";
 import { coordinationTools } from "./coordination_tools.ts";
+import type { CallPlacement } from "./forwarded_calls.ts";
 import type { McpServices } from "./http.ts";
 import { Protocol, type ProtocolServices } from "./protocol.ts";
+import { ProjectCallPlacement } from "./project_call_placement.ts";
 import { ProjectResources } from "./resources.ts";
 import type { Tool } from "./tool.ts";
 import { TOOLS_MARK } from "./tools_mark.ts";
@@ -38,6 +40,15 @@ export class Protocols {
     if (this.#whole !== null) return this.#whole;
     const suffices = !headers.has(TOOLS_MARK) && this.#coordination.suffices(body, principal);
     return suffices ? this.#coordination : await this.#load();
+  }
+
+  /** What decides which node answers a message. */
+  placements(): readonly CallPlacement[] {
+    const { projectApi: api, hosting } = this.#services;
+    if (api === undefined || hosting === undefined) return [];
+    const { projects, repositories: { homes } } = hosting;
+    const others = new Set(this.#tools.map(({ name }) => name));
+    return [new ProjectCallPlacement({ api, projects, homes, others })];
   }
 
   #load(): Promise<Protocol> {

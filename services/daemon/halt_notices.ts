@@ -36,7 +36,9 @@ export class HaltNotices {
 
   constructor(options: HaltNoticesOptions) {
     this.#options = options;
-    this.#stopListening = options.halts.onChanged((change) => this.#tell(change));
+    this.#stopListening = options.halts.onChanged((change) => {
+      if (change !== null) this.#tell(change);
+    });
     options.commands.attach(this.#reply);
   }
 

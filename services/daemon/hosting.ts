@@ -8,10 +8,11 @@ import type { AccountDirectory, Identity, TokenKey, Tokens } from "../identity/m
 import type { Log } from "../log.ts";
 import type { Inboxes } from "../inboxes/mod.ts";
 import type { Halts, Roster, Slots } from "../agents/mod.ts";
+import type { Nodes } from "../nodes/mod.ts";
 import { type NotificationDoors, type Notifications, openNotifications } from "./notifications.ts";
 import { Markup } from "../markup/mod.ts";
 import { TicketNotes } from "../notifications/mod.ts";
-import { ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
+import { ProjectHomes, ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
 import { Protection } from "../protection/mod.ts";
 import { SqlQueries } from "../queries/mod.ts";
 import { openReviews, type ReviewServices } from "../reviews/mod.ts";
@@ -47,6 +48,7 @@ export interface HostingOptions extends NotificationDoors {
   readonly slots: Slots;
   readonly inboxes: Inboxes;
   readonly tokens: Tokens;
+  readonly nodes: Nodes;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -100,7 +102,8 @@ type Work = Omit<
 async function openWork(options: HostingOptions, started: AsyncDisposableStack): Promise<Work> {
   const { database, accounts, tokens, scheduler, log, config, halts } = options;
   const clock = () => scheduler.now();
-  const repositories = await ProjectRepositories.open(options);
+  const homes = new ProjectHomes(options.nodes);
+  const repositories = await ProjectRepositories.open({ ...options, homes });
   started.defer(() => repositories.close());
   const projects = await Projects.open({
     database,

@@ -22,7 +22,11 @@ import type { Log } from "../log.ts";
 import { type MetricHistory, Metrics, Status } from "../metrics/mod.ts";
 import { ChangePauses, LogLevels, SelfExamination } from "../operations/mod.ts";
 import { Needs } from "../needs/mod.ts";
+<<<<<<< HEAD
 import { type Draining, NodeOperations, type Nodes } from "../nodes/mod.ts";
+=======
+import type { NodeLinks, Nodes } from "../nodes/mod.ts";
+>>>>>>> lead
 import { Policies } from "../policies/mod.ts";
 import { QuestionNeeds, Questions } from "../questions/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -50,9 +54,14 @@ export interface Services {
   readonly status: Status;
   /** The servers that share the database; none if this one is alone. */
   readonly nodes: Nodes;
+<<<<<<< HEAD
   readonly nodeOperations: NodeOperations;
   /** Whether this server shall do nothing new. */
   readonly draining: Pick<Draining, "isDrained" | "onLeave">;
+=======
+  /** For requests from and to them; null if this one is alone. */
+  readonly nodeLinks: NodeLinks | null;
+>>>>>>> lead
   readonly identity: Identity;
   readonly accounts: AccountDirectory;
   readonly tokens: Tokens;
@@ -200,8 +209,12 @@ export async function startServices(
     log,
     scheduler,
     nodes: stores.nodes,
+<<<<<<< HEAD
     nodeOperations: new NodeOperations(stores),
     draining: stores.draining,
+=======
+    nodeLinks: stores.nodeLinks,
+>>>>>>> lead
     metrics,
     metricHistory: metrics.history,
     status,
@@ -342,6 +355,7 @@ function hostingOptionsOf(
     config: config.projects,
     webhookConfig: config.webhooks,
     tokenKey: identity.tokenKey,
+    nodes: stores.nodes,
     uploadBytes: config.limits.upload_bytes,
     syncBytes: config.limits.sync_bytes,
     identity: identity.identity,

@@ -7,11 +7,16 @@ import { type EventServices, openEvents } from "../events/mod.ts";
 import { HistoryArchive, type Retention } from "../irc_server/history/mod.ts";
 import { type IdentityServices, openIdentity, openKeyFile } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
+<<<<<<< HEAD
 import { Draining, Leadership, Nodes } from "../nodes/mod.ts";
+=======
+import { Leadership, type NodeLinks, Nodes, openNodeLinks } from "../nodes/mod.ts";
+>>>>>>> lead
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { SharedThread } from "../threads/mod.ts";
 import { VERSION } from "../version.ts";
 import { openAppDatabase } from "./app_database.ts";
+import { openNodeKeys, settleNodeKeys } from "./node_keys.ts";
 import type { DaemonOptions } from "./options.ts";
 import { STORAGE_PARTS } from "./storage.ts";
 
@@ -26,6 +31,8 @@ export interface Stores {
   readonly database: Database;
   /** The servers that share the database. */
   readonly nodes: Nodes;
+  /** For requests from and to them; null if this one is alone. */
+  readonly nodeLinks: NodeLinks | null;
   /** Work that one of them does. It begins once every part has started. */
   readonly leadership: Leadership;
   /** Whether this one takes part in that. */
@@ -52,12 +59,14 @@ export async function openStores(
   const isKept = config.irc.mode === "embedded" && config.irc.history.persist;
   const thread = new SharedThread(STORAGE_PARTS);
   const opening = isKept ? openHistory({ config, folder, scheduler, log, thread }, started) : null;
+  const nodeKeys = config.node.name === "" ? null : await openNodeKeys(config, folder);
   const [journalKey, cloak] = await Promise.all([
-    openKeyFile(folder.file("event_key")),
+    nodeKeys?.event_key ?? openKeyFile(folder.file("event_key")),
     openKeyFile(folder.file("cloak_key")),
   ]);
   const database = await openAppDatabase({ config, folder, journalKey, thread, scheduler });
   started.defer(() => database.close());
+  await settleNodeKeys({ database, folder, node: config.node.name }, nodeKeys);
   const events = await openEvents({
     database,
     scheduler,
@@ -76,12 +85,16 @@ export async function openStores(
     scheduler,
     log,
     folder: folder.path,
+    peers: nodes.self === null ? null : nodes,
     bridgeNick: config.bridge.nick,
     adminsEnabled: config.admins.enabled,
     ...loginLimits(config),
     ...(passwordCosts === undefined ? {} : { passwordCosts }),
   });
   started.defer(() => identity.close());
+  const { tokenKey } = identity;
+  const nodeLinks = await openNodeLinks({ nodes, tokenKey, clock: () => scheduler.now() });
+  started.defer(() => nodeLinks?.client.close());
   const cloakKey = new TextEncoder().encode(cloak.key);
   if (!config.irc.history.persist) await forgetStoredInboxes(database);
   const history = await opening;
@@ -97,6 +110,7 @@ export async function openStores(
     thread,
     database,
     nodes,
+    nodeLinks,
     leadership,
     draining,
     events,

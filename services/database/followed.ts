@@ -23,6 +23,7 @@ export const FOLLOWED = Object.freeze(
     protection_rules: [],
     questions: [],
     read_markers: [],
+    settings: [],
     ticket_leases: [],
     tokens: ["last_used"],
     web_sessions: [],

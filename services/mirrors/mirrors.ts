@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Database, statement } from "../database/mod.ts";
 import { NotFound, ServiceError } from "../errors.ts";
-import { type Caller, originOf } from "../identity/mod.ts";
+import { type Caller, originOf, seal } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import {
   type Project,
@@ -11,10 +11,9 @@ import {
 } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { MirrorError } from "./mirror_error.ts";
-import { type MirrorRow, type MirrorView, viewOfMirror } from "./records.ts";
+import { type MirrorRow, type MirrorView, purposeOf, viewOfMirror } from "./records.ts";
 import { pullUpstream, pushRemote, type RunOptions } from "./runs.ts";
 import type { MirrorRequest, RemoteRequest } from "./schemas.ts";
-import { seal } from "./sealing.ts";
 
 const MINUTE = 60_000;
 /** The longest pause between two runs of a failing mirror, unless its interval is longer. */
@@ -152,7 +151,7 @@ export class Mirrors {
     const url = new URL(remote.url).href;
     const username = remote.username ?? null;
     if (remote.password !== undefined) {
-      const secret = await seal(this.#options.key, project.id, remote.password);
+      const secret = await seal(this.#options.key, purposeOf(project.id), remote.password);
       return { url, username, secret };
     }
     const isSame = before.url === url && before.username === username;

@@ -112,6 +112,28 @@ export class Nodes implements Directory {
     return this.#database.isCurrent;
   }
 
+  /** Whether another node runs, as of the next look at them. */
+  async hasOthers(): Promise<boolean> {
+    const { peers } = this.#database;
+    if (peers === null) return false;
+    await new Promise<void>((resolve) => {
+      const end = this.onLooked(() => {
+        end();
+        resolve();
+      });
+    });
+    return [...peers.running].some((name) => name !== peers.self);
+  }
+
+  /**
+   * Calls a listener each second or so, when this node has looked which others run.
+   *
+   * @returns a function that ends the subscription
+   */
+  onLooked(listener: () => void): () => void {
+    return this.#database.onPeersLooked(listener);
+  }
+
   /** The node that does what only one does; null while there is none, and without nodes. */
   get leader(): NodeRecord | null {
     const name = this.#database.peers?.leader ?? null;

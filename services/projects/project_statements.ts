@@ -18,7 +18,7 @@ export class ProjectStatements {
 
   /** @param adminId the account that becomes the first member; null for none */
   creation(project: Project, adminId: string | null): readonly Statement[] {
-    const { id, slug, name, description, visibility, createdAt } = project;
+    const { id, slug, name, description, visibility, createdAt, home } = project;
     const insertion = this.#tables.insertInto("projects").values({
       id,
       slug,
@@ -30,6 +30,7 @@ export class ProjectStatements {
       created_at: createdAt,
       archived_at: null,
       removed_at: null,
+      home,
     });
     return [
       statement(insertion, { committed: () => this.#directory.hold(project) }),
@@ -96,7 +97,7 @@ export class ProjectStatements {
 }
 
 function columnsOf(
-  { name, description, visibility, channel, settings, archivedAt }: Partial<Project>,
+  { name, description, visibility, channel, settings, archivedAt, home }: Partial<Project>,
 ) {
   return {
     ...(name === undefined ? {} : { name }),
@@ -105,5 +106,6 @@ function columnsOf(
     ...(channel === undefined ? {} : { channel }),
     ...(settings === undefined ? {} : { settings: JSON.stringify(settings) }),
     ...(archivedAt === undefined ? {} : { archived_at: archivedAt }),
+    ...(home === undefined ? {} : { home }),
   };
 }

@@ -68,6 +68,7 @@ export class Projects {
   /** Reads every project from the database. */
   static async open(options: ProjectsOptions): Promise<Projects> {
     const projects = new Projects(options);
+    options.repositories.homes.follow(projects.#directory);
     await options.database.keepCurrent(projects.#directory);
     options.accounts.onChanged((id, account) => {
       if (account === null) projects.#directory.forgetAccount(id);
@@ -136,6 +137,7 @@ export class Projects {
       settings: NO_SETTINGS,
       createdAt: now,
       archivedAt: null,
+      home: this.#repositories.homes.self,
     };
     await this.#repositories.create(project, {
       guideBy: hasGuide ? caller.principal.name : null,

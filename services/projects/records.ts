@@ -17,6 +17,8 @@ export interface Project {
   /** Unix milliseconds, like all times here. */
   readonly createdAt: number;
   readonly archivedAt: number | null;
+  /** The node with its repository; null if the server is alone. */
+  readonly home: string | null;
 }
 
 /** A project as the API shows it. */
@@ -47,7 +49,7 @@ export interface HeldProject {
 }
 
 export function projectOf(row: Selectable<Tables["projects"]>): Project {
-  const { id, slug, name, description, visibility, channel } = row;
+  const { id, slug, name, description, visibility, channel, home } = row;
   return {
     id,
     slug,
@@ -58,6 +60,7 @@ export function projectOf(row: Selectable<Tables["projects"]>): Project {
     settings: settingsOf(row.settings),
     createdAt: row.created_at,
     archivedAt: row.archived_at,
+    home,
   };
 }
 

@@ -18,6 +18,7 @@ import { RepositoryAnswers } from "./answers.ts";
 import { RepositoryArchives } from "./archives.ts";
 import { RepositoryDownloads } from "./downloads.ts";
 import { artifactEvent, projectEvent } from "./events.ts";
+import type { ProjectHomes } from "./homes.ts";
 import { Intentions, type RegisteredKind, type Stamp } from "./intentions.ts";
 import { Locks } from "./locks.ts";
 import { MainBranches } from "./main_branches.ts";
@@ -33,6 +34,8 @@ export interface ProjectRepositoriesOptions {
   readonly folder: string;
   readonly database: Database;
   readonly halts: HaltCheck;
+  /** Which repositories are here. */
+  readonly homes: ProjectHomes;
   readonly pool?: RepositoryPool;
   readonly scheduler: Scheduler;
   readonly log: Log;
@@ -58,6 +61,7 @@ export interface RepositoryWrite<Body, Result> {
  * cursor. If the process is killed before that, the next round finds the artifact.
  */
 export class ProjectRepositories {
+  readonly homes: ProjectHomes;
   readonly files: RepositoryFiles;
   readonly intentions: Intentions;
   /** Kept answers of the API to reads; valid until the repository changes. */
@@ -82,7 +86,12 @@ export class ProjectRepositories {
           ...call,
         }),
     });
-    this.files = new RepositoryFiles({ folder: options.folder, pool: this.#pool });
+    this.homes = options.homes;
+    this.files = new RepositoryFiles({
+      folder: options.folder,
+      pool: this.#pool,
+      homes: options.homes,
+    });
     this.answers = new RepositoryAnswers(this.files);
     this.mainBranches = new MainBranches(this.files);
     this.archives = new RepositoryArchives(this.files);
@@ -132,6 +141,7 @@ export class ProjectRepositories {
     return this.#locks.run(project.id, async () => {
       // The caller may have been halted while the write waited for its turn.
       this.#halts.requireGoing(caller.principal);
+      this.homes.require(project);
       this.files.requireInPlace(project);
       const origin = originOf(caller);
       const stamp = { user: user ?? caller.principal.name, date: this.#nextDate(project.id) };

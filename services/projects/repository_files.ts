@@ -10,6 +10,7 @@ import {
 } from "../fossil/mod.ts";
 import { serviceErrorOf } from "./errors/mod.ts";
 import { FilesInPlace } from "./files_in_place.ts";
+import type { ProjectHomes } from "./homes.ts";
 import type { Project } from "./records.ts";
 
 /** The first user of every repository, and the author of its first check-in. */
@@ -36,14 +37,20 @@ export class RepositoryFiles {
   readonly folder: string;
   readonly #inPlace = new FilesInPlace();
   readonly #pool: RepositoryPool;
+  readonly #homes: Pick<ProjectHomes, "require">;
   /** By the project's id. */
   readonly #handles = new Map<string, Promise<PooledRepository>>();
   /** Projects whose file is being replaced, by id, with the promise that ends then. */
   readonly #closed = new Map<string, Promise<void>>();
 
-  constructor(options: { readonly folder: string; readonly pool: RepositoryPool }) {
+  constructor(options: {
+    readonly folder: string;
+    readonly pool: RepositoryPool;
+    readonly homes: Pick<ProjectHomes, "require">;
+  }) {
     this.folder = options.folder;
     this.#pool = options.pool;
+    this.#homes = options.homes;
   }
 
   /** Removes the temporary folders that a killed process left. */
@@ -71,6 +78,7 @@ export class RepositoryFiles {
     work: (repository: PooledRepository) => Promise<T>,
   ): Promise<T> {
     await this.#closed.get(project.id);
+    this.#homes.require(project);
     return await translated(async () => {
       const repository = await this.#open(project);
       const requireInPlace = this.#inPlace.begin(project, this.pathOf(project));

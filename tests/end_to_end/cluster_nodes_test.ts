@@ -1,7 +1,7 @@
 /** Several nodes as real programs: list, drain, resume and remove, as operators see it. */
 import assert from "node:assert/strict";
 import { call, ChannelStream, order } from "../support/api.ts";
-import { asked, Cluster, clusterPeers, readiness } from "../support/cluster.ts";
+import { asked, Cluster, clusterPeers, readiness } from "../support/real_cluster.ts";
 import { run, succeed } from "../support/commands.ts";
 import { peer } from "../support/peers.ts";
 import type { Program } from "../support/program.ts";

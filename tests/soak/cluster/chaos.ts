@@ -1,4 +1,4 @@
-import { asked, Cluster } from "../../support/cluster.ts";
+import { asked, Cluster } from "../../support/real_cluster.ts";
 import { order } from "../../support/api.ts";
 import { Talk } from "./channels.ts";
 import { Mail } from "./mail.ts";

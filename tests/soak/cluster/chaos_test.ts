@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { clusterPeers } from "../../support/cluster.ts";
+import { clusterPeers } from "../../support/real_cluster.ts";
 import { peer } from "../../support/peers.ts";
 import { disturb } from "./chaos.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { call, type Credentials, type Server } from "../../support/api.ts";
-import { type Cluster, readiness } from "../../support/cluster.ts";
+import { type Cluster, readiness } from "../../support/real_cluster.ts";
 import { Random } from "../../services/fossil/support/random.ts";
 
 /** How much takes part. */
