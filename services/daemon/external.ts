@@ -1,7 +1,13 @@
 import { Halts, Roster, SendLimits } from "../agents/mod.ts";
 import { BridgeVoices } from "../bots/mod.ts";
 import type { BridgeOptions, Connect } from "../bridge/mod.ts";
-import { type Config, formatAddress, parseAddress } from "../config/mod.ts";
+import {
+  bridgeNickOf,
+  type Config,
+  consoleNickOf,
+  formatAddress,
+  parseAddress,
+} from "../config/mod.ts";
 import { Unavailable } from "../errors.ts";
 import { openKeyFile, readSecretFile } from "../identity/mod.ts";
 import {
@@ -25,9 +31,6 @@ import { NetworkView } from "./network_view.ts";
 import { StartError } from "./options.ts";
 import { accountRate, openPeople, type People } from "./people.ts";
 import type { Stores } from "./stores.ts";
-
-/** The suffix of the bridge's nick for the connection to services. */
-const CONSOLE_SUFFIX = "-console";
 
 /** The salt of the passphrase of the bridge's own account. */
 const BRIDGE_SALT = "bridge ";
@@ -176,7 +179,7 @@ async function makeAccounts(
     connect,
     scheduler,
     log,
-    nick: config.bridge.nick + CONSOLE_SUFFIX,
+    nick: consoleNickOf(config),
     serverPassword: password || null,
     operator: { name: services.oper, password: secrets.operator },
     nickServ: services.nickserv,
@@ -201,7 +204,8 @@ function bridgeLogin(
     readonly network: IrcNetwork;
   },
 ): NonNullable<BridgeOptions["login"]> {
-  const { bridge: { nick, account }, irc } = config;
+  const { bridge: { account }, irc } = config;
+  const nick = bridgeNickOf(config);
   const nickServ = irc.services.nickserv;
   if (account !== "") return () => Promise.resolve({ account, password: secrets.bridge, nickServ });
   if (irc.ergo.api_addr === "") return () => Promise.resolve(null);

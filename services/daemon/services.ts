@@ -4,7 +4,7 @@ import { Attention, WorkNeeds } from "../attention/mod.ts";
 import type { Bots, HeraldDesk } from "../bots/mod.ts";
 import { Bridge, StoredChannels } from "../bridge/mod.ts";
 import { Chats, Conversations } from "../chats/mod.ts";
-import type { Config } from "../config/mod.ts";
+import { bridgeNickOf, type Config } from "../config/mod.ts";
 import type { EventLog } from "../events/mod.ts";
 import type {
   AccountDirectory,
@@ -22,11 +22,7 @@ import type { Log } from "../log.ts";
 import { type MetricHistory, Metrics, Status } from "../metrics/mod.ts";
 import { ChangePauses, LogLevels, SelfExamination } from "../operations/mod.ts";
 import { Needs } from "../needs/mod.ts";
-<<<<<<< HEAD
-import { type Draining, NodeOperations, type Nodes } from "../nodes/mod.ts";
-=======
-import type { NodeLinks, Nodes } from "../nodes/mod.ts";
->>>>>>> lead
+import { type Draining, type NodeLinks, NodeOperations, type Nodes } from "../nodes/mod.ts";
 import { Policies } from "../policies/mod.ts";
 import { QuestionNeeds, Questions } from "../questions/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -54,14 +50,11 @@ export interface Services {
   readonly status: Status;
   /** The servers that share the database; none if this one is alone. */
   readonly nodes: Nodes;
-<<<<<<< HEAD
   readonly nodeOperations: NodeOperations;
   /** Whether this server shall do nothing new. */
   readonly draining: Pick<Draining, "isDrained" | "onLeave">;
-=======
   /** For requests from and to them; null if this one is alone. */
   readonly nodeLinks: NodeLinks | null;
->>>>>>> lead
   readonly identity: Identity;
   readonly accounts: AccountDirectory;
   readonly tokens: Tokens;
@@ -209,12 +202,9 @@ export async function startServices(
     log,
     scheduler,
     nodes: stores.nodes,
-<<<<<<< HEAD
     nodeOperations: new NodeOperations(stores),
     draining: stores.draining,
-=======
     nodeLinks: stores.nodeLinks,
->>>>>>> lead
     metrics,
     metricHistory: metrics.history,
     status,
@@ -371,11 +361,11 @@ interface BridgeSurroundings {
 
 async function makeBridge({ stores, irc, policies }: BridgeSurroundings): Promise<Bridge> {
   const { config, database, log, scheduler } = stores;
-  const { nick, channels, buffer_size, max_channels } = config.bridge;
+  const { channels, buffer_size, max_channels } = config.bridge;
   const ttlMinutes = () => (policies?.of("bridge") ?? config.bridge).web_user_ttl_minutes;
   const store = new StoredChannels(database);
   return new Bridge({
-    nick,
+    nick: bridgeNickOf(config),
     channels,
     bufferSize: buffer_size,
     maxChannels: max_channels,
@@ -397,7 +387,7 @@ function makeDirectMessages(
 ): DirectMessages {
   const { agents, virtualUsers, inboxes, isOnline } = people;
   const { roster, sendLimits } = agents;
-  const bridgeNick = config.bridge.nick;
+  const bridgeNick = bridgeNickOf(config);
   return new DirectMessages({
     roster,
     sendLimits,

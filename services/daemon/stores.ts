@@ -7,11 +7,7 @@ import { type EventServices, openEvents } from "../events/mod.ts";
 import { HistoryArchive, type Retention } from "../irc_server/history/mod.ts";
 import { type IdentityServices, openIdentity, openKeyFile } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
-<<<<<<< HEAD
-import { Draining, Leadership, Nodes } from "../nodes/mod.ts";
-=======
-import { Leadership, type NodeLinks, Nodes, openNodeLinks } from "../nodes/mod.ts";
->>>>>>> lead
+import { Draining, Leadership, type NodeLinks, Nodes, openNodeLinks } from "../nodes/mod.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { SharedThread } from "../threads/mod.ts";
 import { VERSION } from "../version.ts";
@@ -87,6 +83,7 @@ export async function openStores(
     folder: folder.path,
     peers: nodes.self === null ? null : nodes,
     bridgeNick: config.bridge.nick,
+    isNode: nodes.self !== null,
     adminsEnabled: config.admins.enabled,
     ...loginLimits(config),
     ...(passwordCosts === undefined ? {} : { passwordCosts }),

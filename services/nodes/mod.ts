@@ -1,9 +1,6 @@
 /** Several servers with one database of PostgreSQL, on one IRC network. */
-<<<<<<< HEAD
 export { Draining, type DrainingOptions } from "./draining.ts";
-export { Leadership, type LeadershipOptions, type LeadingWork } from "./leadership.ts";
 export { NodeOperations, type NodeOperationsOptions, type NodeReport } from "./node_operations.ts";
-=======
 export {
   agreeOnKeys,
   type KeyFiles,
@@ -25,5 +22,4 @@ export {
   type MarksOptions,
 } from "./marks.ts";
 export { NodeClient, type NodeClientOptions, type NodeRequest, notRunning } from "./node_client.ts";
->>>>>>> lead
 export { type NodeRecord, Nodes, type NodesOptions, type NodeView } from "./nodes.ts";
