@@ -24,7 +24,9 @@ import {
   ServicesNetwork,
 } from "../irc_network/mod.ts";
 import { foldCase } from "../irc/mod.ts";
+import type { Leadership } from "../nodes/mod.ts";
 import { ReadMarkers } from "../irc_server/mod.ts";
+import { openBridgeNodes } from "./bridge_nodes.ts";
 import type { IrcHost } from "./irc_host.ts";
 import { networkSpeakers } from "./irc_speakers.ts";
 import { NetworkView } from "./network_view.ts";
@@ -101,7 +103,8 @@ export async function openExternal(
       login: bridgeLogin({ config, secrets, accounts, network }),
       pace: paceOf(config),
       onUp: () => network.sync.compare(),
-      ...bridgeEars(people),
+      nodes: await openBridgeNodes(stores),
+      ...bridgeEars(people, stores.leadership),
     },
     botVoices: (bridge) => {
       return new BridgeVoices(bridge, (nick) => {
@@ -224,19 +227,25 @@ function paceOf({ bridge }: Config): Exclude<BridgeOptions["pace"], undefined> {
   return perSecond === 0 ? null : { perSecond, burst };
 }
 
-/** Passes the bridge's messages, received and sent, to the inboxes and presence. */
+/**
+ * Passes the bridge's messages, received and sent, to the inboxes and presence. All nodes hear them;
+ * the leader acts on them.
+ */
 function bridgeEars(
   { agents, inboxes, haltCommands, questionCommands }: People,
+  leadership: Pick<Leadership, "isLeading">,
 ): Required<Pick<BridgeOptions, "onPosted" | "onHeard" | "onRedacted">> {
   return {
     onPosted(channel, message) {
       agents.sendLimits.sent(message.nick);
+      if (!leadership.isLeading) return;
       inboxes.takePosted(channel, message);
     },
     onHeard(message) {
       const speaker = message.account ?? message.nick;
       agents.sendLimits.sent(speaker);
       agents.sessionSeen(speaker);
+      if (!leadership.isLeading) return;
       inboxes.takeHeard(message);
       haltCommands.take(message);
       questionCommands.take({ ...message, answered: message.reply ?? null });
