@@ -114,7 +114,6 @@ async function disturbNodes(): Promise<void> {
     ...parts.length === 0 ? {} : { parts },
   });
   for (const [what, count] of [...counts].sort()) say(`${String(count).padStart(8)}  ${what}`);
-  for (const fault of faults) say(`FAULT  ${fault}`);
   if (faults.length > 0) Deno.exit(1);
   say("Nothing acknowledged is lost or duplicated");
 }

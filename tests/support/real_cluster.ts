@@ -210,7 +210,6 @@ export class Cluster implements AsyncDisposable {
         },
       },
       bridge: {
-        nick: `bridge-${name}`,
         account: `bridge-${name}`,
         password: BRIDGE_PASSWORD,
         lines_per_second: 0,

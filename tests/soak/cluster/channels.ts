@@ -55,11 +55,15 @@ export class Talk {
     }
   }
 
-  /** Lets everybody talk and read, until the end. */
+  /** Lets everybody read, until {@linkcode end}. */
+  async read(): Promise<void> {
+    await Promise.all(this.#readers.map((reader) => reader.run()));
+  }
+
+  /** Lets everybody talk, until the world ends. */
   async run(): Promise<void> {
     const world = this.world;
     await Promise.all([
-      ...this.#readers.map((reader) => reader.run()),
       ...this.#clients.map((client, index) =>
         this.#talkOnIrc(client, world.onIrc[index]?.nick ?? "", world.channelOf(index))
       ),
@@ -95,7 +99,7 @@ export class Talk {
         world.fault(`${reader.name} in ${reader.channel} missed ${missing}: ${reader.example}`);
       }
       world.count("messages on streams", reader.received);
-      reader.close();
+      await reader.close();
     }
     for (const client of this.#clients) await client[Symbol.asyncDispose]();
   }
@@ -225,8 +229,9 @@ class Reader {
     }
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#abort.abort();
+    await this.#body?.cancel().catch(() => {});
   }
 
   async #read(body: ReadableStreamDefaultReader<string>): Promise<void> {

@@ -53,7 +53,7 @@ export async function disturb(options: ChaosOptions): Promise<Report> {
       limits: { channels_per_agent: 1000 },
     },
   });
-  const world = new World(cluster, sizes, seed);
+  const world = new World({ cluster, sizes, seed, tell: say });
   say("The nodes run");
   await world.prepare();
   say(`${2 * sizes.agents} agents and ${sizes.projects} projects are there`);
@@ -69,13 +69,16 @@ export async function disturb(options: ChaosOptions): Promise<Report> {
     ...has("tokens") ? [new TokenTrial(world)] : [],
   ];
   say("Everybody is connected");
+  const reading = has("talk") ? talk.read() : Promise.resolve();
   const working = [...has("talk") ? [talk.run()] : [], ...works.map((work) => work.run())];
   await shake(world, say);
   world.end();
-  await waitUntilRead(world, talk, has("talk"));
-  await talk.end();
   await Promise.all(working);
   say("The load has ended");
+  await waitUntilRead(world, talk, has("talk"));
+  say("Readers have read");
+  await talk.end();
+  await reading;
   for (const node of cluster.names) {
     for (const work of works) await work.check?.(node);
     if (has("talk")) await checkHistory(world, talk, node);

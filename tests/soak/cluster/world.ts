@@ -15,6 +15,14 @@ export interface Sizes {
   readonly seconds: number;
 }
 
+export interface WorldOptions {
+  readonly cluster: Cluster;
+  readonly sizes: Sizes;
+  readonly seed: number;
+  /** Says what goes wrong, when it does. */
+  readonly tell: (line: string) => void;
+}
+
 /** An answer; status 0 if the node ended or broke off before it came. */
 export interface Answer {
   readonly status: number;
@@ -55,10 +63,13 @@ export class World {
   readonly faults: string[] = [];
   /** How often something was counted. */
   readonly counts = new Map<string, number>();
+  readonly #tell: (line: string) => void;
   readonly #ending = new AbortController();
 
-  constructor(cluster: Cluster, sizes: Sizes, seed: number) {
+  constructor(options: WorldOptions) {
+    const { cluster, sizes, seed } = options;
     this.cluster = cluster;
+    this.#tell = options.tell;
     this.sizes = sizes;
     this.random = new Random(seed);
     this.channels = names("room", sizes.channels);
@@ -90,7 +101,7 @@ export class World {
       await must(call(at, "POST", "/v1/projects", { slug }), 201);
       for (const { nick } of this.members) {
         const path = `/v1/projects/${slug}/members/${nick}`;
-        await must(call(at, "PUT", path, { role: "write" }), 200);
+        await must(call(at, "PUT", path, { role: "write" }), 201);
       }
     });
     assert.equal(this.projects.length, projects);
@@ -142,7 +153,10 @@ export class World {
 
   /** Notes what must not happen. */
   fault(text: string): void {
-    if (this.faults.length < MAX_FAULTS) this.faults.push(text);
+    if (this.faults.length < MAX_FAULTS) {
+      this.faults.push(text);
+      this.#tell(`FAULT  ${text}`);
+    }
     this.count("faults");
   }
 
