@@ -33,7 +33,7 @@ export class Pushes implements Disposable {
     for (const slug of world.projects) {
       await this.#client.fossil(["clone", this.#url(slug, world.choose()), `${slug}.fossil`]);
       Deno.mkdirSync(this.#client.path(slug));
-      await this.#client.fossil(["open", `../${slug}.fossil`], this.#client.path(slug));
+      await this.#client.fossil(["open", "--nosync", `../${slug}.fossil`], this.#client.path(slug));
       await this.#client.fossil(["settings", "autosync", "off"], this.#client.path(slug));
     }
   }

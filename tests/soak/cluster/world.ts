@@ -96,6 +96,9 @@ export class World {
     await inTurns(names("http", agents), async (nick, index) => {
       this.onHttp.push(await register(server, nick, this.channelOf(index)));
     });
+    for (const channel of this.channels) {
+      await must(call(server, "POST", `/v1/channels/${channel}/join`), 204);
+    }
     await inTurns(this.projects, async (slug, index) => {
       const at = this.operator(this.cluster.names[index % this.cluster.names.length]);
       await must(call(at, "POST", "/v1/projects", { slug }), 201);
