@@ -27,6 +27,7 @@ import { readSettings, type SettingsOptions } from "./settings.ts";
 import { explainStart } from "./start_errors.ts";
 import { releaseStartMemory } from "./start_memory.ts";
 import { printWelcome } from "./welcome.ts";
+import { LeaderPlacement } from "../routes/leader_placement.ts";
 import { ProjectPlacement } from "../routes/project_placement.ts";
 import { ServedApi } from "../routes/serving.ts";
 import { type Address, type Config, formatAddress } from "../services/config/mod.ts";
@@ -43,7 +44,7 @@ import type { AcmeCertificate } from "../services/acme/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { StartExamination } from "../services/operations/mod.ts";
 import { systemScheduler } from "../services/scheduler.ts";
-import { mountPages } from "../web/mod.ts";
+import { LEADER_PAGES, mountPages } from "../web/mod.ts";
 
 /** `muster serve`: runs everything until a signal ends it. */
 export async function serve(options: SettingsOptions): Promise<void> {
@@ -220,13 +221,17 @@ async function listen(
 type Entrance = (handler: ArrivalHandler) => HttpHandler;
 
 /** What decides which node answers a request; undefined if this server is alone. */
-function openForwarding({ config, hosting, nodeLinks }: Services): Forwarding | undefined {
+function openForwarding({ config, hosting, nodeLinks, nodes }: Services): Forwarding | undefined {
   if (nodeLinks === null) return undefined;
   const { projects, repositories: { homes } } = hosting;
   return new Forwarding({
     ...nodeLinks,
+    nodes,
     proxies: new TrustedProxies(config.trusted_proxies),
-    placements: [new ProjectPlacement({ projects, homes })],
+    placements: [
+      new LeaderPlacement({ nodes, pages: LEADER_PAGES }),
+      new ProjectPlacement({ projects, homes }),
+    ],
   });
 }
 

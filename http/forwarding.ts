@@ -6,6 +6,7 @@ import {
   type Marks,
   type NodeClient,
   type NodeRecord,
+  type Nodes,
 } from "../services/nodes/mod.ts";
 import type { TrustedProxies } from "./forwarded.ts";
 import type { HttpHandler, RequestConnection } from "./server.ts";
@@ -15,6 +16,12 @@ const PRINCIPAL_HEADER = "X-Muster-Principal";
 
 /** After how many seconds to try again what no node could answer. */
 const RETRY_SECONDS = 1;
+
+/** What a node answers that has lost touch with the others. */
+const HEALTH = /^\w+:\/\/[^/]+\/(?:healthz|readyz)$/;
+
+/** After how many seconds to try again what a node refuses that has lost touch. */
+const OUTDATED_SECONDS = 2;
 
 /** Decides which node answers a request. */
 export interface Placement {
@@ -51,6 +58,7 @@ export interface ForwardingOptions {
   readonly client: Pick<NodeClient, "send">;
   readonly marks: Pick<Marks, "read">;
   readonly proxies: TrustedProxies;
+  readonly nodes: Pick<Nodes, "isCurrent">;
   /** The first that names a node decides. */
   readonly placements: readonly Placement[];
 }
@@ -80,6 +88,10 @@ export class Forwarding {
   /** A handler that forwards what other nodes answer. */
   around(handler: ArrivalHandler): HttpHandler {
     return (request, connection) => {
+      if (!this.#options.nodes.isCurrent && !HEALTH.test(request.url)) {
+        if (wantsPage(request)) return outdatedPage();
+        return handler(request, connection, arrival(null, outdated()));
+      }
       const mark = this.#markOf(request);
       if (mark === "stale") return handler(request, connection, arrival(null, staleMark()));
       let found;
@@ -169,6 +181,29 @@ function moved(): Unavailable {
   return new Unavailable("What the request is about is moving to another node; try again", {
     retryAfterSeconds: RETRY_SECONDS,
   });
+}
+
+function outdated(): Unavailable {
+  return new Unavailable("This node has lost touch with the database; try again", {
+    retryAfterSeconds: OUTDATED_SECONDS,
+  });
+}
+
+/** Pages know their reader by what is in memory, so this one is none of them. */
+function outdatedPage(): Response {
+  return new Response(`${outdated().message}\n`, {
+    status: 503,
+    headers: {
+      "Cache-Control": "no-store",
+      "Content-Type": "text/plain; charset=utf-8",
+      "Retry-After": String(OUTDATED_SECONDS),
+      "X-Content-Type-Options": "nosniff",
+    },
+  });
+}
+
+function wantsPage({ headers }: Request): boolean {
+  return headers.get("accept")?.includes("text/html") ?? false;
 }
 
 function staleMark(): Unavailable {

@@ -24,6 +24,7 @@ import { authorize, type Caller, type Identity, type Principal } from "../servic
 import { isLoopback } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
+import type { Nodes } from "../services/nodes/mod.ts";
 import type { ProjectRepositories, Projects } from "../services/projects/mod.ts";
 import type { Scheduler } from "../services/scheduler.ts";
 import type { CoordinationServices } from "./coordination_services.ts";
@@ -45,6 +46,8 @@ export interface McpServices extends Omit<CoordinationServices, "bufferSize" | "
     readonly projects: Pick<Projects, "all">;
     readonly repositories: Pick<ProjectRepositories, "homes">;
   };
+  /** Absent: there are no other nodes. */
+  readonly nodes?: Pick<Nodes, "otherLeader">;
   /** Absent: there are no other nodes. */
   readonly forwarding?: Pick<Forwarding, "forward"> | undefined;
   /** Absent: there are no tools for projects. */

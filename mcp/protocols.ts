@@ -4,6 +4,7 @@ import { coordinationTools } from "./coordination_tools.ts";
 import type { CallPlacement } from "./forwarded_calls.ts";
 import type { McpServices } from "./http.ts";
 import { Protocol, type ProtocolServices } from "./protocol.ts";
+import { LeaderCallPlacement } from "./leader_call_placement.ts";
 import { ProjectCallPlacement } from "./project_call_placement.ts";
 import { ProjectResources } from "./resources.ts";
 import type { Tool } from "./tool.ts";
@@ -44,11 +45,12 @@ export class Protocols {
 
   /** What decides which node answers a message. */
   placements(): readonly CallPlacement[] {
-    const { projectApi: api, hosting } = this.#services;
-    if (api === undefined || hosting === undefined) return [];
+    const { projectApi: api, hosting, nodes } = this.#services;
+    const toLeader = nodes === undefined ? [] : [new LeaderCallPlacement(nodes)];
+    if (api === undefined || hosting === undefined) return toLeader;
     const { projects, repositories: { homes } } = hosting;
     const others = new Set(this.#tools.map(({ name }) => name));
-    return [new ProjectCallPlacement({ api, projects, homes, others })];
+    return [...toLeader, new ProjectCallPlacement({ api, projects, homes, others })];
   }
 
   #load(): Promise<Protocol> {

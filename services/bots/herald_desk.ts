@@ -73,18 +73,17 @@ export class HeraldDesk {
   /** Called when there is something to announce; null while the bot does not run. */
   #onWaiting: (() => void) | null = null;
 
-  private constructor(options: HeraldDeskOptions, deliveries: HeraldDeliveries) {
+  constructor(options: HeraldDeskOptions) {
     this.#options = options;
-    this.#deliveries = deliveries;
+    this.#deliveries = new HeraldDeliveries(options.database, options.scheduler);
     this.#state = new BotState(options.database, "herald");
   }
 
-  static async open(options: HeraldDeskOptions): Promise<HeraldDesk> {
-    const deliveries = await HeraldDeliveries.open(options.database, options.scheduler);
-    const desk = new HeraldDesk(options, deliveries);
-    desk.#sources = await desk.#state.read("sources", z.array(sourceSchema)) ?? [];
-    desk.#waiting = await desk.#state.read("waiting", z.array(waitingSchema)) ?? [];
-    return desk;
+  /** Reads what is stored. Call it before anything else, and again if another node has changed it. */
+  async load(): Promise<void> {
+    await this.#deliveries.load();
+    this.#sources = await this.#state.read("sources", z.array(sourceSchema)) ?? [];
+    this.#waiting = await this.#state.read("waiting", z.array(waitingSchema)) ?? [];
   }
 
   /** The number of waiting notices. */

@@ -65,7 +65,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       irc.keepChannels();
       inboxes.close();
       questions.endWaits();
-      await bots?.close();
+      await bots?.stop();
       await llm.gateway.close();
       await bridge?.stop();
       await irc.close();

@@ -247,6 +247,8 @@ function bridgeEars(
       agents.sessionSeen(speaker);
       if (!leadership.isLeading) return;
       inboxes.takeHeard(message);
+      // The bridge of every node hears a command.
+      if (!leadership.isLeading) return;
       haltCommands.take(message);
       questionCommands.take({ ...message, answered: message.reply ?? null });
     },

@@ -6,9 +6,10 @@ import type { EventLog } from "../events/mod.ts";
 import { Feeds } from "../feeds/mod.ts";
 import type { AccountDirectory, Identity, TokenKey, Tokens } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
-import type { Inboxes } from "../inboxes/mod.ts";
+import type { InboxDoor } from "../inboxes/mod.ts";
 import type { Halts, Roster, Slots } from "../agents/mod.ts";
 import type { Nodes } from "../nodes/mod.ts";
+import { type LeadingPlace, startLeading } from "./leading.ts";
 import { type NotificationDoors, type Notifications, openNotifications } from "./notifications.ts";
 import { Markup } from "../markup/mod.ts";
 import { TicketNotes } from "../notifications/mod.ts";
@@ -46,11 +47,13 @@ export interface HostingOptions extends NotificationDoors {
   readonly roster: Roster;
   readonly halts: Halts;
   readonly slots: Slots;
-  readonly inboxes: Inboxes;
+  readonly inboxes: InboxDoor;
   readonly tokens: Tokens;
   readonly nodes: Nodes;
   readonly scheduler: Scheduler;
   readonly log: Log;
+  /** Where work runs that one node does for all. */
+  readonly place: LeadingPlace;
 }
 
 /** The services of repository hosting. */
@@ -242,12 +245,16 @@ export async function openHosting(
   };
 }
 
+/** How often to look for deliveries that were asked for on another node, in milliseconds. */
+const WEBHOOK_LOOK = 3000;
+
 async function openWebhooks(
   options: HostingOptions,
   projects: Projects,
   started: AsyncDisposableStack,
 ): Promise<Pick<Hosting, "webhooks" | "webhookSender">> {
   const { database, eventLog, scheduler, log, tokenKey: key, webhookConfig } = options;
+  const { leadership, nodes } = options.place;
   const clock = () => scheduler.now();
   const webhooks = await Webhooks.open({ database, projects, eventLog, key, clock });
   const transport = {
@@ -262,9 +269,10 @@ async function openWebhooks(
     scheduler,
     log,
     halts: options.halts,
+    guard: () => leadership.guard(),
+    longestPause: nodes.self === null ? Infinity : WEBHOOK_LOOK,
   });
-  webhookSender.start();
-  started.defer(() => webhookSender.close());
+  await startLeading(options.place, webhookSender, started);
   return { webhooks, webhookSender };
 }
 

@@ -13,7 +13,7 @@ import type {
   Tokens,
   WebSessions,
 } from "../identity/mod.ts";
-import { DirectMessages, type Inboxes } from "../inboxes/mod.ts";
+import { DirectMessages, type InboxDoor } from "../inboxes/mod.ts";
 import type { IrcServer } from "../irc/mod.ts";
 import type { IrcBans } from "../irc_server/bans/mod.ts";
 import { type LedgerServices, openLedger } from "../ledger/mod.ts";
@@ -30,6 +30,7 @@ import { openCallExport } from "../telemetry/mod.ts";
 import { startBots } from "./bots.ts";
 import { type Hosting, type HostingOptions, openHosting } from "./hosting.ts";
 import { HaltNotices } from "./halt_notices.ts";
+import { startLeading } from "./leading.ts";
 import { returnWays } from "./return_ways.ts";
 import { QuestionNotices } from "./question_notices.ts";
 import type { IrcHost } from "./irc_host.ts";
@@ -61,7 +62,7 @@ export interface Services {
   readonly operatorToken: OperatorToken;
   readonly webSessions: WebSessions;
   readonly agents: Agents;
-  readonly inboxes: Inboxes;
+  readonly inboxes: InboxDoor;
   readonly directMessages: DirectMessages;
   readonly chats: Chats;
   readonly conversations: Conversations;
@@ -127,7 +128,8 @@ export async function startServices(
     { ...hosting, database, roster, config: config.llm, scheduler, log },
     started,
   );
-  const { ledger } = accounting;
+  const { ledger, retention } = accounting;
+  await startLeading(stores, retention, started);
   const callExport = await openCallExport(
     { config: config.llm.otlp, environment, ledger, scheduler, log },
     started,
@@ -145,6 +147,10 @@ export async function startServices(
   started.defer(() => gateway.close());
   const { agents } = people;
   const questions = await openQuestions(stores, irc, hosting, started);
+  await startLeading(stores, {
+    start: () => questions.start(),
+    stop: () => questions.stop(),
+  }, started);
   const attention = new Attention({ ...hosting, agents, questions, eventLog, scheduler });
   started.defer(() => attention.close());
   const needs = openNeeds(stores, hosting, attention);
@@ -156,6 +162,7 @@ export async function startServices(
     accounts: identity.accounts,
     server: ircServer,
     bridge,
+    leadership: stores.leadership,
     log,
   });
   started.defer(() => questionNotices.close());
@@ -283,7 +290,6 @@ async function openQuestions(
   started.defer(() => questions.close());
   halts.extend((isHalted, now) => questions.freezing(isHalted, now));
   started.defer(halts.onChanged(() => questions.thawed()));
-  questions.start();
   return questions;
 }
 
@@ -349,6 +355,7 @@ function hostingOptionsOf(
     uploadBytes: config.limits.upload_bytes,
     syncBytes: config.limits.sync_bytes,
     identity: identity.identity,
+    place: stores,
     folder: config.projects.dir || stores.folder.file("projects"),
   };
 }

@@ -7,11 +7,19 @@ import { type EventServices, openEvents } from "../events/mod.ts";
 import { HistoryArchive, type Retention } from "../irc_server/history/mod.ts";
 import { type IdentityServices, openIdentity, openKeyFile } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
-import { Draining, Leadership, type NodeLinks, Nodes, openNodeLinks } from "../nodes/mod.ts";
+import {
+  Draining,
+  Leadership,
+  type NodeLinks,
+  Nodes,
+  openNodeLinks,
+  watchCurrency,
+} from "../nodes/mod.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { SharedThread } from "../threads/mod.ts";
 import { VERSION } from "../version.ts";
 import { openAppDatabase } from "./app_database.ts";
+import { startLeading } from "./leading.ts";
 import { openNodeKeys, settleNodeKeys } from "./node_keys.ts";
 import type { DaemonOptions } from "./options.ts";
 import { STORAGE_PARTS } from "./storage.ts";
@@ -75,6 +83,7 @@ export async function openStores(
   const leadership = new Leadership({ database, log });
   const nodes = await Nodes.open({ database, config: config.node, version: VERSION, scheduler });
   const draining = new Draining({ nodes, leadership, scheduler });
+  await startLeading({ nodes, leadership }, events.retention, started);
   const identity = await openIdentity({
     database,
     pinnedToken,
@@ -92,6 +101,9 @@ export async function openStores(
   const { tokenKey } = identity;
   const nodeLinks = await openNodeLinks({ nodes, tokenKey, clock: () => scheduler.now() });
   started.defer(() => nodeLinks?.client.close());
+  const { revocations } = identity;
+  const onLost = () => revocations.announce({ kind: "everything" });
+  started.defer(watchCurrency({ database, scheduler, onLost }));
   const cloakKey = new TextEncoder().encode(cloak.key);
   if (!config.irc.history.persist) await forgetStoredInboxes(database);
   const history = await opening;

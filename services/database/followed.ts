@@ -11,6 +11,7 @@ export const FOLLOWED = Object.freeze(
     bridge_channels: [],
     claims: [],
     halts: [],
+    inbox_posts: [],
     irc_bans: [],
     irc_channel_access: [],
     irc_channels: [],

@@ -21,6 +21,8 @@ export interface LedgerServices {
   readonly budgetNeeds: BudgetNeeds;
   readonly usage: UsageReader;
   readonly calls: CallReader;
+  /** Starts separately. */
+  readonly retention: LedgerRetention;
 }
 
 export interface LedgerServicesOptions extends AttributionOptions {
@@ -66,8 +68,6 @@ export async function openLedger(
     scheduler,
     log,
   });
-  retention.start();
-  started.defer(() => retention.stop());
   return {
     ledger,
     budgets,
@@ -75,5 +75,6 @@ export async function openLedger(
     budgetNeeds: new BudgetNeeds({ budgets, nameOf: (name) => names.nameOf(name) }),
     usage: new UsageReader(database, clock),
     calls: new CallReader(database),
+    retention,
   };
 }

@@ -10,6 +10,7 @@ export {
   readKnownKeys,
   requireSameKeys,
 } from "./keys.ts";
+export { type CurrencyOptions, watchCurrency } from "./currency.ts";
 export { forgetNodeSettings } from "./settings.ts";
 export { Leadership, type LeadershipOptions, type LeadingWork } from "./leadership.ts";
 export { type NodeLinks, type NodeLinksOptions, openNodeLinks } from "./links.ts";

@@ -1,6 +1,10 @@
 import { type Database, type Directory, statement } from "../database/mod.ts";
+import { Unavailable } from "../errors.ts";
 import { newEvent, SYSTEM } from "../events/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+
+/** After how many seconds to try again while no node leads. */
+const RETRY_SECONDS = 2;
 
 /** A server that shares the database. */
 export interface NodeRecord {
@@ -107,7 +111,10 @@ export class Nodes implements Directory {
     return name === this.self || (this.#database.peers?.running.has(name) ?? false);
   }
 
-  /** Whether this node knows what the others have changed. If not, it lets nobody in. */
+  /**
+   * Whether this node knows what the others have ended, such as tokens. If not, it must let nobody
+   * in.
+   */
   get isCurrent(): boolean {
     return this.#database.isCurrent;
   }
@@ -138,6 +145,21 @@ export class Nodes implements Directory {
   get leader(): NodeRecord | null {
     const name = this.#database.peers?.leader ?? null;
     return name === null ? null : this.find(name);
+  }
+
+  /**
+   * The other node that does what only one does; null if this one does.
+   *
+   * @throws Unavailable while none does
+   */
+  otherLeader(): NodeRecord | null {
+    const { peers } = this.#database;
+    if (peers === null || peers.isLeading) return null;
+    const { leader } = this;
+    if (leader !== null) return leader;
+    throw new Unavailable("No node leads at the moment; try again", {
+      retryAfterSeconds: RETRY_SECONDS,
+    });
   }
 
   /** A node, as the API shows it. */

@@ -2,7 +2,7 @@ import type { Roster } from "../agents/mod.ts";
 import type { Database } from "../database/mod.ts";
 import { Unavailable } from "../errors.ts";
 import { type EventLog, LastingFollowing, type LoggedEvent } from "../events/mod.ts";
-import type { Inboxes, Notification } from "../inboxes/mod.ts";
+import type { InboxDoor, Notification } from "../inboxes/mod.ts";
 import type { Log } from "../log.ts";
 import { mayRead, type Projects } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -21,7 +21,7 @@ export interface People {
 export interface NotifierOptions extends ConcernsOptions {
   readonly projects: Pick<Projects, "get">;
   readonly roster: Pick<Roster, "get">;
-  readonly inboxes: Pick<Inboxes, "notify">;
+  readonly inboxes: Pick<InboxDoor, "notify">;
   readonly channels: ProjectChannels;
   readonly announcer: Announcer;
   /** Sends private messages to people; null if muster cannot know the users of nicks. */

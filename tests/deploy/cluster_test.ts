@@ -30,6 +30,9 @@ const composeSchema = z.strictObject({
       ports: z.array(z.string().regex(/^\d+:\d+$/)).optional(),
       volumes: z.array(z.string().regex(/^(\.\/|[a-z]+:)[^:]*(:|\/)/)).optional(),
       secrets: names.optional(),
+      networks: z.strictObject({
+        default: z.strictObject({ ipv4_address: z.ipv4() }),
+      }).optional(),
       depends_on: z.record(
         z.string(),
         z.strictObject({
@@ -48,6 +51,13 @@ const composeSchema = z.strictObject({
       }).optional(),
     }),
   ),
+  networks: z.strictObject({
+    default: z.strictObject({
+      ipam: z.strictObject({
+        config: z.array(z.strictObject({ subnet: z.cidrv4(), ip_range: z.cidrv4() })),
+      }),
+    }),
+  }),
   secrets: z.record(z.string(), z.strictObject({ file: z.string() })),
   volumes: z.record(z.string(), z.strictObject({})),
 });
@@ -94,6 +104,9 @@ Deno.test("Caddy knows the nodes, and each node has the address that it names", 
   const found = await nodes();
   assert.equal(upstreams, found.map(([service]) => `${service}:8080`).join(" "));
   assert.match(caddyfile, /health_uri \/readyz/);
+  const { services } = await compose();
+  const { trusted_proxies } = parse(await Deno.readTextFile(join(CLUSTER, "muster.yaml")));
+  assert.deepEqual(trusted_proxies, [services["caddy"]?.networks?.default.ipv4_address]);
   for (const [service, environment] of found) {
     assert.equal(environment["MUSTER_NODE_URL"], `http://${service}:8080`);
     assert.equal(service, `muster-${environment["MUSTER_NODE_NAME"]}`);

@@ -42,9 +42,12 @@ export function testNodes(name: string, run: (nodes: TestNodes) => Promise<void>
         await Deno.mkdir(folderOf(node), { recursive: true });
         const database = options.node?.database ?? url;
         const clock = new RunningScheduler();
-        const given = { ...options, node: { name: node, database } };
+        const irc = { history: { persist: true }, ...options.config?.["irc"] };
+        const config = { ...options.config, irc };
+        const given = { ...options, config, node: { name: node, database } };
         const services = await openServices(folderOf(node), given, clock);
         opened.defer(() => services.close());
+        await services.leadership.begin();
         return services;
       };
       const open: TestNodes["open"] = async (node, options) => {

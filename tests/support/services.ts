@@ -203,6 +203,7 @@ export async function openServices(
   });
   if (options.ircServer !== true) irc.bans.enforceOn({ enforceBans: () => sessions.banned++ });
   const services = await startServices(daemon, stores, irc, started);
+  started.defer(() => stores.leadership.end());
   const running = started.move();
   return {
     ...stores.identity,

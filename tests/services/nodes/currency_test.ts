@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { GUEST } from "../../../services/identity/mod.ts";
+import { Cuttable } from "../../support/cuttable.ts";
 import { testNodes } from "../../support/nodes.ts";
 import { anAgent, BY_OPERATOR, type TestServices } from "../../support/services.ts";
+import { until } from "../../support/until.ts";
 
 const ADDRESS = "192.0.2.1";
 
@@ -101,3 +104,34 @@ testNodes("policies that two nodes change at once keep both changes", async ({ o
     assert.deepEqual([oracle, scribe, scroll].map((bot) => bot?.["enabled"]), [true, true, true]);
   }
 });
+
+testNodes(
+  "a node that is cut off lets nobody in, and a revocation waits for that",
+  async (nodes) => {
+    await using link = new Cuttable(nodes.url);
+    const one = await nodes.open("one");
+    const two = await nodes.open("two", { node: { name: "two", database: link.url } });
+    await anAgent(one, "scout");
+    const { id, token } = await one.tokens.create(
+      { name: "ci", owner: "scout", project: null, expires_at: null, scopes: ["read"] },
+      BY_OPERATOR,
+    );
+    assert.ok(await admits(two, token));
+    const ended: unknown[] = [];
+    two.identity.onEnded((end) => ended.push(end.covers({ ...GUEST, tokenId: id })));
+    const { promise: isLost, resolve } = Promise.withResolvers<boolean>();
+    two.identity.onEnded(() => resolve(two.database.isCurrent));
+
+    link.cut();
+    await one.tokens.revoke(id, BY_OPERATOR);
+    assert.equal(two.database.isCurrent, false);
+    assert.equal(await isLost, false);
+    assert.deepEqual(ended, [true]);
+    assert.equal(two.nodes.isCurrent, false);
+    assert.deepEqual(two.status.missing(), ["database"]);
+
+    link.mend();
+    await until(() => two.database.isCurrent);
+    assert.equal(await admits(two, token), false);
+  },
+);
