@@ -86,7 +86,7 @@ export type PeerProof = "whole" | "account" | "nick";
 export interface PeerBridges {
   /** Whether a proven account is that of a node's bridge. */
   isAccount(account: string): boolean;
-  /** Whether the bridge of a node that runs may have this nick. */
+  /** Whether the bridge of another node may have this nick. */
   isNick(nick: string): boolean;
   /** The nicks of all of them, as configured. */
   readonly nicks: readonly string[];

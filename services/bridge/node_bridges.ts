@@ -15,8 +15,6 @@ export interface NodeBridge {
 export interface NodeBridgesOptions {
   readonly database: Database;
   readonly self: NodeBridge;
-  /** Whether a node runs. */
-  readonly isRunning: (node: string) => boolean;
 }
 
 /**
@@ -60,8 +58,7 @@ export class NodeBridges implements PeerBridges, Directory {
     return this.#others.some((bridge) => {
       const own = foldCase(bridge.nick);
       const rest = folded.startsWith(own) ? folded.slice(own.length) : null;
-      const isItsNick = rest !== null && rest.length <= MAX_UNDERSCORES && /^_*$/.test(rest);
-      return isItsNick && this.#options.isRunning(bridge.node);
+      return rest !== null && rest.length <= MAX_UNDERSCORES && /^_*$/.test(rest);
     });
   }
 

@@ -23,8 +23,6 @@ export interface BridgeNodes {
   readonly seen: number;
   readonly visits: VisitStore;
   readonly isLeading: () => boolean;
-  /** Whether other nodes run. */
-  readonly hasPeers: () => boolean;
   /**
    * Calls a listener when another node may have written lines or visits, and each second or so.
    *
@@ -60,7 +58,7 @@ export class NodeSharing {
       store: nodes.lines,
       seen: nodes.seen,
       isLeading: nodes.isLeading,
-      hasPeers: nodes.hasPeers,
+      hasPeers: () => nodes.peers.nicks.length > 0,
     });
   }
 

@@ -41,7 +41,7 @@ export interface SharedLinesOptions {
   readonly seen: number;
   /** Whether this node is the first to store what all nodes hear. */
   readonly isLeading: () => boolean;
-  /** Whether other nodes run. */
+  /** Whether there are other nodes, which may not run. */
   readonly hasPeers: () => boolean;
   /** A channel that the bridge is in, was in or enters, by its folded name. */
   readonly find: (channel: string) => Channel | null;

@@ -18,7 +18,6 @@ export async function openBridgeNodes(stores: Stores): Promise<BridgeNodes | nul
   const peers = await NodeBridges.open({
     database,
     self: { node: self, nick: bridgeNickOf(config), account: bridgeAccountOf(config) },
-    isRunning: (node) => nodes.isRunning(node),
   });
   return {
     peers,
@@ -27,7 +26,6 @@ export async function openBridgeNodes(stores: Stores): Promise<BridgeNodes | nul
     seen: await lines.newest(),
     visits: new StoredVisits(database),
     isLeading: () => leadership.isLeading,
-    hasPeers: () => (database.peers?.running.size ?? 1) > 1,
     onWrote(listener) {
       const ends = [database.onPeerWrote(listener), database.onPeersLooked(listener)];
       return () => ends.forEach((end) => end());

@@ -20,6 +20,7 @@ import {
   IrcConsole,
   type IrcNetwork,
   type NetworkAccounts,
+  type NetworkNodes,
   openNetwork,
   ServicesNetwork,
 } from "../irc_network/mod.ts";
@@ -61,6 +62,7 @@ export async function openExternal(
     log,
     address: config.irc.addr,
     random: Math.random,
+    nodes: networkNodes(stores),
   });
   started.defer(() => network.close());
   const markers = await ReadMarkers.open({ database, accounts: identity.accounts, log });
@@ -118,6 +120,10 @@ export async function openExternal(
     attach(bridge) {
       view.attach(bridge);
       network.sync.start();
+      // A server that is alone has begun with a comparison.
+      if (stores.nodes.self !== null) {
+        stores.leadership.add({ start: () => network.sync.compare(), stop() {} });
+      }
     },
     reconfigure: (changed) => sendLimits.reconfigure(accountRate(changed)),
     keepChannels: () => {},
@@ -198,6 +204,15 @@ async function makeAccounts(
   return new ServicesNetwork({ ...shared, instance, dialect, login, chanServ: services.chanserv });
 }
 
+function networkNodes({ nodes, database, leadership }: Stores): NetworkNodes | null {
+  if (nodes.self === null) return null;
+  return {
+    self: nodes.self,
+    running: () => database.peers?.running ?? new Set(),
+    isLeading: () => leadership.isLeading,
+  };
+}
+
 /** The bridge's login. On Ergo, muster creates an account for it if none is configured. */
 function bridgeLogin(
   { config, secrets, accounts, network }: {
@@ -227,10 +242,7 @@ function paceOf({ bridge }: Config): Exclude<BridgeOptions["pace"], undefined> {
   return perSecond === 0 ? null : { perSecond, burst };
 }
 
-/**
- * Passes the bridge's messages, received and sent, to the inboxes and presence. All nodes hear them;
- * the leader acts on them.
- */
+/** Passes the bridge's messages, received and sent, to the inboxes and presence. */
 function bridgeEars(
   { agents, inboxes, haltCommands, questionCommands }: People,
   leadership: Pick<Leadership, "isLeading">,
@@ -238,14 +250,12 @@ function bridgeEars(
   return {
     onPosted(channel, message) {
       agents.sendLimits.sent(message.nick);
-      if (!leadership.isLeading) return;
       inboxes.takePosted(channel, message);
     },
     onHeard(message) {
       const speaker = message.account ?? message.nick;
       agents.sendLimits.sent(speaker);
       agents.sessionSeen(speaker);
-      if (!leadership.isLeading) return;
       inboxes.takeHeard(message);
       // The bridge of every node hears a command.
       if (!leadership.isLeading) return;

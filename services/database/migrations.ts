@@ -421,6 +421,12 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
   ) STRICT;
   CREATE INDEX channel_lines_by_mark ON channel_lines (channel, mark, seq);
 
+  CREATE TABLE name_leases (
+    name_folded TEXT PRIMARY KEY,
+    node TEXT NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT;
+
   CREATE TABLE channel_visits (
     channel TEXT NOT NULL,
     kind TEXT NOT NULL CHECK (kind IN ('presence', 'use')),

@@ -40,6 +40,7 @@ export interface Tables extends HostingTables {
   node_bridges: NodeBridgesTable;
   channel_lines: ChannelLinesTable;
   channel_visits: ChannelVisitsTable;
+  name_leases: NameLeasesTable;
 }
 
 /** Accounts: agents, people and admins share one namespace. */
@@ -387,6 +388,14 @@ export interface ChannelLinesTable {
   reply: Fixed<string | null>;
   /** Bits of `services/bridge/stored_lines.ts`. */
   heard_as: Fixed<number>;
+}
+
+/** The accounts of the IRC network that nodes are changing. */
+export interface NameLeasesTable {
+  name_folded: Fixed<string>;
+  node: string;
+  /** Unix milliseconds. */
+  expires_at: number;
 }
 
 /** Who used a channel lately, and whose presence over HTTP was noted in it, on any node. */
