@@ -28,6 +28,7 @@ import { explainStart } from "./start_errors.ts";
 import { releaseStartMemory } from "./start_memory.ts";
 import { printWelcome } from "./welcome.ts";
 import { LeaderPlacement } from "../routes/leader_placement.ts";
+import { InternalRequests } from "../routes/internal/internal_requests.ts";
 import { ProjectPlacement } from "../routes/project_placement.ts";
 import { ServedApi } from "../routes/serving.ts";
 import { type Address, type Config, formatAddress } from "../services/config/mod.ts";
@@ -183,9 +184,7 @@ async function listen(
   const tools = { ...services, projectApi, forwarding };
   const toolServer = new LateMcp(tools, config.mcp_addr);
   const toolsOfApi = new LateMcp(tools, config.api_addr);
-  const arrive: Entrance = (handler) =>
-    forwarding?.around(handler) ??
-      ((request, connection) => handler(request, connection, undefined));
+  const arrive = entrance(services, forwarding);
   setTimeout(async () => {
     await toolServer.prepare();
     await served.prepare();
@@ -219,6 +218,20 @@ async function listen(
 
 /** A handler of arrivals as a handler of requests. */
 type Entrance = (handler: ArrivalHandler) => HttpHandler;
+
+/** Lets requests arrive at a handler, or forwards them. */
+function entrance(services: Services, forwarding: Forwarding | undefined): Entrance {
+  if (forwarding === undefined) {
+    return (handler) => (request, connection) => handler(request, connection, undefined);
+  }
+  const internal = new InternalRequests(services);
+  return (handler) =>
+    forwarding.around((request, connection, arrival) =>
+      arrival?.mark?.kind === "internal"
+        ? internal.answer(request)
+        : handler(request, connection, arrival)
+    );
+}
 
 /** What decides which node answers a request; undefined if this server is alone. */
 function openForwarding({ config, hosting, nodeLinks, nodes }: Services): Forwarding | undefined {

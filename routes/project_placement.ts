@@ -7,7 +7,7 @@ const IN_DATABASE: ReadonlySet<string> = new Set(["members", "webhooks"]);
 
 export interface ProjectPlacementOptions {
   readonly projects: Pick<Projects, "find">;
-  readonly homes: Pick<ProjectHomes, "elsewhere" | "forNew">;
+  readonly homes: Pick<ProjectHomes, "elsewhere" | "forNew" | "named">;
 }
 
 /**
@@ -30,6 +30,7 @@ export class ProjectPlacement implements Placement {
     if (parts[0] !== "v1" || parts[1] !== "projects") return null;
     const [, , slug = "", part = ""] = parts;
     if (slug === "") return method === "POST" ? this.#options.homes.forNew() : null;
+    if (part === "restore") return this.#options.homes.named(nodeIn(url));
     const isRepository = part === "" ? method === "DELETE" : !IN_DATABASE.has(part);
     return isRepository ? this.#homeOf(slug) : null;
   }
@@ -43,6 +44,11 @@ export class ProjectPlacement implements Placement {
     const held = this.#options.projects.find(slug);
     return held === null ? null : this.#options.homes.elsewhere(held.project);
   }
+}
+
+/** The node that the query of a URL names; "" for none. */
+function nodeIn(url: string): string {
+  return new URL(url).searchParams.get("node") ?? "";
 }
 
 /** The parts of a URL's path, decoded as the router decodes them. */

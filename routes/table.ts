@@ -124,6 +124,8 @@ export const ROUTES = {
   "DELETE /v1/projects/{slug}/members/{name}": ["projects", "server"],
   "GET /v1/projects/{slug}/repository": ["projects", "server"],
   "PUT /v1/projects/{slug}/repository": ["projects", "server", "file body"],
+  "POST /v1/projects/{slug}/move": ["projects", "server"],
+  "PUT /v1/projects/{slug}/restore": ["projects", "server", "file body"],
   "GET /v1/projects/{slug}/protection": ["protection", "server"],
   "PUT /v1/projects/{slug}/protection": ["protection", "server"],
 

@@ -8,7 +8,13 @@ import type { AccountDirectory, Identity, TokenKey, Tokens } from "../identity/m
 import type { Log } from "../log.ts";
 import type { InboxDoor } from "../inboxes/mod.ts";
 import type { Halts, Roster, Slots } from "../agents/mod.ts";
-import type { Nodes } from "../nodes/mod.ts";
+import {
+  ArrivingCopies,
+  ProjectMoves,
+  type ProjectMovesOptions,
+  ProjectRestores,
+} from "../moves/mod.ts";
+import type { NodeLinks, Nodes } from "../nodes/mod.ts";
 import { type LeadingPlace, startLeading } from "./leading.ts";
 import { type NotificationDoors, type Notifications, openNotifications } from "./notifications.ts";
 import { Markup } from "../markup/mod.ts";
@@ -50,6 +56,8 @@ export interface HostingOptions extends NotificationDoors {
   readonly inboxes: InboxDoor;
   readonly tokens: Tokens;
   readonly nodes: Nodes;
+  /** Null if the server is alone. */
+  readonly nodeLinks: NodeLinks | null;
   readonly scheduler: Scheduler;
   readonly log: Log;
   /** Where work runs that one node does for all. */
@@ -81,6 +89,10 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly webhookSender: WebhookSender;
   readonly mirrors: Mirrors;
   readonly sqlQueries: SqlQueries;
+  /** Copies of projects that other nodes send. */
+  readonly arrivingCopies: ArrivingCopies;
+  readonly moves: ProjectMoves;
+  readonly restores: ProjectRestores;
 }
 
 /** The services of the work on projects. */
@@ -99,6 +111,9 @@ type Work = Omit<
   | "webhookSender"
   | "mirrors"
   | "sqlQueries"
+  | "arrivingCopies"
+  | "moves"
+  | "restores"
 >;
 
 /** Opens projects and the work on them: tickets, claims, workspaces, reviews and releases. */
@@ -203,6 +218,7 @@ export async function openHosting(
     projects,
     repositories,
   });
+  await repositories.leaveOthers(projects.all());
   const watch = new RepositoryWatch({ projects, repositories, scheduler, log });
   await watch.start();
   started.defer(() => watch.close());
@@ -213,7 +229,12 @@ export async function openHosting(
     { ...options, projects, repositories, claims, workspaces, reviews: store, ticketNotes },
     started,
   );
-  const overlapWatch = new OverlapWatch({ ...options, projects, workspaces });
+  const overlapWatch = new OverlapWatch({
+    ...options,
+    projects,
+    workspaces,
+    homes: repositories.homes,
+  });
   await overlapWatch.start();
   started.defer(() => overlapWatch.close());
   const wikis = new Wikis({ repositories });
@@ -228,8 +249,10 @@ export async function openHosting(
     scheduler,
     maxBytes: options.syncBytes,
   });
+  const followers = [notifications.notifier, ticketNotes, overlapWatch];
   return {
     ...work,
+    ...await openMoves({ ...options, projects, repositories, uploads, followers }, started),
     wikis,
     sqlQueries,
     feeds,
@@ -247,6 +270,26 @@ export async function openHosting(
 
 /** How often to look for deliveries that were asked for on another node, in milliseconds. */
 const WEBHOOK_LOOK = 3000;
+
+interface MovesSurroundings
+  extends
+    Pick<HostingOptions, "database" | "nodes" | "nodeLinks" | "scheduler" | "log">,
+    Pick<Hosting, "projects" | "repositories" | "uploads"> {
+  readonly followers: ProjectMovesOptions["followers"];
+}
+
+/** Opens what moves projects between nodes. */
+async function openMoves(
+  options: MovesSurroundings,
+  started: AsyncDisposableStack,
+): Promise<Pick<Hosting, "arrivingCopies" | "moves" | "restores">> {
+  const { repositories: { homes }, nodeLinks } = options;
+  const arrivingCopies = await ArrivingCopies.open({ ...options, homes });
+  const moves = new ProjectMoves({ ...options, client: nodeLinks?.client ?? null });
+  moves.start();
+  started.defer(() => moves.close());
+  return { arrivingCopies, moves, restores: new ProjectRestores(options) };
+}
 
 async function openWebhooks(
   options: HostingOptions,

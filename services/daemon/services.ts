@@ -352,6 +352,7 @@ function hostingOptionsOf(
     webhookConfig: config.webhooks,
     tokenKey: identity.tokenKey,
     nodes: stores.nodes,
+    nodeLinks: stores.nodeLinks,
     uploadBytes: config.limits.upload_bytes,
     syncBytes: config.limits.sync_bytes,
     identity: identity.identity,

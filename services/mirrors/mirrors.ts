@@ -58,6 +58,7 @@ export class Mirrors {
 
   /** Begins with the mirrors that are due, and removes what ended ones left. */
   start(): void {
+    this.#options.repositories.homes.onChanged(() => this.#wake());
     this.#wake();
     this.#sweeping = this.#sweep().catch((error) => {
       this.#options.log.error("Left mirrors cannot be removed", { error });
@@ -68,7 +69,9 @@ export class Mirrors {
     const { folder } = this.#options;
     try {
       for await (const { name } of Deno.readDir(folder)) {
-        if (await this.#find(name.replace(/\..*$/, "")) === null) {
+        const id = name.replace(/\..*$/, "");
+        const isOurs = this.#options.repositories.homes.isHere({ id });
+        if (!isOurs || await this.#find(id) === null) {
           await Deno.remove(join(folder, name), { recursive: true });
         }
       }
@@ -259,16 +262,23 @@ export class Mirrors {
 
   /** The mirror that has been due for the longest time. */
   async #due(): Promise<MirrorRow | null> {
-    const { database, scheduler } = this.#options;
-    const row = await database.tables.selectFrom("project_mirrors").selectAll()
+    const { scheduler } = this.#options;
+    const row = await this.#ours().selectAll("project_mirrors")
       .where("next_run_at", "<=", scheduler.now()).orderBy("next_run_at").limit(1)
       .executeTakeFirst();
     return row ?? null;
   }
 
+  /** The mirrors of the projects on this node. */
+  #ours() {
+    const { database, repositories: { homes: { self } } } = this.#options;
+    return database.tables.selectFrom("project_mirrors")
+      .innerJoin("projects", "projects.id", "project_mirrors.project_id")
+      .$if(self !== null, (mirrors) => mirrors.where("projects.home", "=", self));
+  }
+
   async #nextTime(): Promise<number | null> {
-    const row = await this.#options.database.tables.selectFrom("project_mirrors")
-      .select("next_run_at").orderBy("next_run_at").limit(1).executeTakeFirst();
+    const row = await this.#ours().select("next_run_at").orderBy("next_run_at").limit(1).executeTakeFirst();
     return row?.next_run_at ?? null;
   }
 

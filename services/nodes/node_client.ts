@@ -75,6 +75,25 @@ export class NodeClient {
     }
   }
 
+  /**
+   * Sends a request of this node itself.
+   *
+   * @throws Unavailable like {@link send}
+   */
+  async ask(node: NodeRecord, request: Omit<NodeRequest, "mark">): Promise<Response> {
+    const requestId = crypto.randomUUID();
+    const mark = { kind: "internal", address: "", requestId, secure: false } as const;
+    const { method, target, headers, body, signal } = request;
+    return await this.send(node, {
+      method,
+      target,
+      mark,
+      ...headers === undefined ? {} : { headers },
+      ...body === undefined ? {} : { body },
+      ...signal === undefined ? {} : { signal },
+    });
+  }
+
   /** Ends all requests. */
   close(): void {
     this.#unsubscribe();

@@ -8,7 +8,7 @@ export { type Answer, type NewAnswer, RepositoryAnswers } from "./answers.ts";
 export { type OpenFile, readPart } from "./downloads.ts";
 export { serviceErrorOf } from "./errors/mod.ts";
 export { projectEvent, type ProjectEventData, type ProjectEventType } from "./events.ts";
-export { ProjectHomes } from "./homes.ts";
+export { type HomeListener, ProjectHomes } from "./homes.ts";
 export type { IntentionKind, RegisteredKind, Settling, Stamp } from "./intentions.ts";
 export { Locks } from "./locks.ts";
 export { noSuchProject, Projects } from "./projects.ts";

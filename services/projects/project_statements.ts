@@ -50,6 +50,16 @@ export class ProjectStatements {
     });
   }
 
+  /** Undoes its transaction if the project is not on the node `from`. */
+  homing({ id }: Project, from: string, to: string): Statement {
+    const update = this.#tables.updateTable("projects").set({ home: to })
+      .where("id", "=", id).where("home", "=", from).where("removed_at", "is", null);
+    return statement(update, {
+      mustChange: true,
+      committed: () => this.#directory.replace(id, { home: to }),
+    });
+  }
+
   /** Undoes its transaction if the project has been removed. */
   removal({ id }: Project, now: number): Statement {
     const update = this.#tables.updateTable("projects").set({ removed_at: now })

@@ -31,6 +31,8 @@ export interface ProjectView extends OwnSettings {
   readonly channel: string;
   readonly created_at: string;
   readonly archived: boolean;
+  /** The node with its repository; absent if the server is alone. */
+  readonly node?: string;
 }
 
 /** A member as the API shows it. */
@@ -75,6 +77,7 @@ export function viewOf({ project, stars }: HeldProject): ProjectView {
     channel: project.channel ?? `#project-${slug}`,
     created_at: new Date(project.createdAt).toISOString(),
     archived: project.archivedAt !== null,
+    ...project.home === null ? {} : { node: project.home },
     ...project.settings,
   };
 }
