@@ -69,6 +69,11 @@ export class TestNetwork implements AsyncDisposable {
     return network;
   }
 
+  /** Its processes that run. */
+  get pids(): readonly number[] {
+    return [this.#server, this.#services].flatMap((program) => program?.pid ?? []);
+  }
+
   get address(): { hostname: string; port: number } {
     return { hostname: "127.0.0.1", port: this.plan.port };
   }

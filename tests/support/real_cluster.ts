@@ -96,7 +96,7 @@ export class Cluster implements AsyncDisposable {
     const names = options.nodes ?? ["a", "b", "c"];
     for (const name of names) {
       cluster.#addresses.set(name, `127.0.0.1:${freePort()}`);
-      await network.register(`bridge-${name}`, BRIDGE_PASSWORD);
+      await registerBridge(network, `bridge-${name}`);
     }
     for (const name of names) await cluster.startNode(name);
     for (const name of names) await cluster.ready(name);
@@ -154,7 +154,7 @@ export class Cluster implements AsyncDisposable {
   /** Starts a node: for the first time, with the keys of a node that runs; or again. */
   async startNode(name: string): Promise<Program> {
     const address = this.#addresses.get(name) ?? `127.0.0.1:${freePort()}`;
-    if (!this.#addresses.has(name)) await this.network.register(`bridge-${name}`, BRIDGE_PASSWORD);
+    if (!this.#addresses.has(name)) await registerBridge(this.network, `bridge-${name}`);
     this.#addresses.set(name, address);
     const folder = join(this.folder, name);
     await Deno.mkdir(join(folder, "data"), { recursive: true, mode: 0o700 });
@@ -193,27 +193,11 @@ export class Cluster implements AsyncDisposable {
   }
 
   #configOf(name: string, address: string): Record<string, unknown> {
-    const { plan, servicesPassword } = this.network;
     const sections = {
       database: { url: this.postgres.url },
       node: { name, url: `http://${address}` },
       trusted_proxies: ["127.0.0.1"],
-      irc: {
-        mode: "external",
-        addr: `127.0.0.1:${plan.port}`,
-        services: {
-          kind: SERVICES,
-          account: plan.servicesAccount,
-          password: servicesPassword,
-          oper: plan.operator.name,
-          oper_password: plan.operator.password,
-        },
-      },
-      bridge: {
-        account: `bridge-${name}`,
-        password: BRIDGE_PASSWORD,
-        lines_per_second: 0,
-      },
+      ...networkConfig(this.network, `bridge-${name}`),
     };
     return merge(sections, this.#config);
   }
@@ -223,6 +207,36 @@ export class Cluster implements AsyncDisposable {
     this.#programs.clear();
     await Promise.all(programs.map((program) => program.stop("SIGKILL")));
   }
+}
+
+/**
+ * The configuration of a muster on the network of {@linkcode networkPeers}.
+ *
+ * @param account of its bridge, which {@linkcode registerBridge} has registered
+ */
+export function networkConfig(
+  { plan, servicesPassword }: TestNetwork,
+  account: string,
+): Record<string, unknown> {
+  return {
+    irc: {
+      mode: "external",
+      addr: `127.0.0.1:${plan.port}`,
+      services: {
+        kind: SERVICES,
+        account: plan.servicesAccount,
+        password: servicesPassword,
+        oper: plan.operator.name,
+        oper_password: plan.operator.password,
+      },
+    },
+    bridge: { account, password: BRIDGE_PASSWORD, lines_per_second: 0 },
+  };
+}
+
+/** Registers the account of a bridge. */
+export async function registerBridge(network: TestNetwork, account: string): Promise<void> {
+  await network.register(account, BRIDGE_PASSWORD);
 }
 
 /** Caddy with `deploy/cluster/Caddyfile`, on a free port, without TLS. */
