@@ -36,13 +36,16 @@ export class Mail {
         world.fault(`${node}: ${request}: ${status} ${text}`);
         continue;
       }
-      const texts = (JSON.parse(text) as { text: string }[]).map(({ text }) => text);
+      const entries = JSON.parse(text) as { id: string; text: string; timestamp: string }[];
+      const texts = entries.map(({ text }) => text);
       for (const sent of this.#sent.get(agent.nick) ?? []) {
         const count = texts.filter((one) => one === sent).length;
-        if (count !== 1) world.fault(`${agent.nick} has "${sent}" ${count} times in its inbox`);
+        if (count === 0) world.fault(`${agent.nick} lacks "${sent}" in its inbox`);
       }
       const twice = texts.filter((one, index) => texts.indexOf(one) !== index);
-      if (twice.length > 0) world.fault(`${agent.nick} has twice: ${twice.slice(0, 3).join(" ")}`);
+      for (const { id, text, timestamp } of entries.filter(({ text }) => twice.includes(text))) {
+        world.fault(`${agent.nick} has "${text}" more than once: ${id}, ${timestamp}`);
+      }
     }
   }
 

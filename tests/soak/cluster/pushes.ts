@@ -49,7 +49,7 @@ export class Pushes implements Disposable {
     const who = `Bearer ${this.#token}`;
     for (const [slug, hashes] of this.#pushed) {
       for (const hash of hashes) {
-        const request = `GET /projects/${slug}/fossil/api/checkins/${hash}`;
+        const request = `GET /projects/${slug}/fossil/api/checkin/${hash}`;
         const { status, text } = await world.send(node, who, request);
         if (status !== 200) world.fault(`${node}: ${request}: ${status} ${text}`);
       }
