@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { NodeOperations } from "../../services/nodes/mod.ts";
+import type { Services } from "../../services/daemon/mod.ts";
 import { callerOf, newRoutes } from "../context.ts";
 import { route } from "../route.ts";
 import { errors, json } from "../schemas.ts";
@@ -53,7 +53,7 @@ const removeNode = route("DELETE /v1/nodes/{name}", {
 });
 
 /** `/v1/nodes`: several servers with one database. */
-export function nodeRoutes(operations: NodeOperations) {
+export function nodeRoutes(operations: Services["nodeOperations"]) {
   return newRoutes()
     .openapi(listNodes, async (context) => context.json(await operations.list(), 200))
     .openapi(drainNode, async (context) => {

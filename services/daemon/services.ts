@@ -51,7 +51,7 @@ export interface Services {
   readonly status: Status;
   /** The servers that share the database; none if this one is alone. */
   readonly nodes: Nodes;
-  readonly nodeOperations: NodeOperations;
+  readonly nodeOperations: Pick<NodeOperations, "list" | "drain" | "resume" | "remove">;
   /** Whether this server shall do nothing new. */
   readonly draining: Pick<Draining, "isDrained" | "onLeave">;
   /** For requests from and to them; null if this one is alone. */
