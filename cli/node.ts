@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ApiClient } from "./client.ts";
 import type { Group } from "./command_line/mod.ts";
 import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
+import { moveAway } from "./project_nodes.ts";
 import { print, printJson, table, visible } from "./output.ts";
 
 const nodeSchema = z.looseObject({
@@ -34,10 +35,22 @@ async function listNodes(options: CommandOptions): Promise<void> {
   print(table(["NODE", "STATE", "LEADER", "PROJECTS", "VERSION", "STARTED", "ADDRESS"], rows));
 }
 
+interface DrainOptions extends CommandOptions {
+  readonly moveProjects?: boolean;
+}
+
 /** `muster node drain`. */
-async function drainNode(name: string, options: CommandOptions): Promise<void> {
+async function drainNode(
+  name: string,
+  { moveProjects = false, ...options }: DrainOptions,
+): Promise<void> {
   await change("POST", name, "/drain", options);
   print(`${name} leads no more and gets no new projects; its readers leave within a minute`);
+  if (!moveProjects) return;
+  const client = await ApiClient.connect(options);
+  const nodes = await client.call("GET", "/v1/nodes", z.array(nodeSchema));
+  const targets = nodes.filter(({ state }) => state === "running");
+  await moveAway(client, name, new Map(targets.map(({ name, projects }) => [name, projects])));
 }
 
 /** `muster node resume`. */
@@ -69,7 +82,10 @@ export const NODE: Group = {
       name: "drain",
       summary: "take a node out of service, such as before an upgrade",
       parameters: [NAME],
-      options: [URL_OPTION],
+      options: [
+        { flags: "--move-projects", summary: "also move its projects to the other nodes" },
+        URL_OPTION,
+      ],
       notes: [
         "The load balancer sends it no more requests, another node leads, and its readers come " +
         "back elsewhere. It stays drained over a restart.",
@@ -101,5 +117,6 @@ export const NODE: Group = {
   examples: [
     { line: "node list", purpose: "See which nodes run and which one leads" },
     { line: "node drain b", purpose: "Take a node out of service before its upgrade" },
+    { line: "node drain b --move-projects", purpose: "Take it out of service for longer" },
   ],
 };

@@ -41,16 +41,17 @@ Deno.test(
     await asked(() => answering(cluster.url), (name) => name === "a");
 
     await using stream = await ChannelStream.open(a, "general");
-    assert.match(await succeed(b, "node", "drain", "a"), /^a leads no more/);
+    await order(a, "POST /v1/projects", { slug: "one" });
+    await order(a, "POST /v1/projects", { slug: "two" });
+    const drained = await succeed(b, "node", "drain", "a", "--move-projects");
+    assert.match(drained, /^a leads no more[^]*The project "(one|two)" is on the node "b"\n$/);
     assert.deepEqual(await readiness(a.api), {
       status: 503,
       text: '{"error":"Not ready: node (drained)"}',
     });
     const nodes = await asked(() => nodesOf(b), leads("b"));
-    assert.deepEqual(nodes.map(({ name, state, leader }) => [name, state, leader]), [
-      ["a", "draining", false],
-      ["b", "running", true],
-    ]);
+    const shown = nodes.map(({ name, state, leader, projects }) => [name, state, leader, projects]);
+    assert.deepEqual(shown, [["a", "draining", false, 0], ["b", "running", true, 2]]);
     assert.equal((await call(a, "GET", "/v1/status")).status, 200, "it still answers");
     const { stderr } = await run(b, "node", "drain", "b");
     assert.match(stderr, /No other node would do the work of "b"/);
