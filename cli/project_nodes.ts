@@ -1,4 +1,5 @@
 /** `muster project move` and `restore`: on which of several nodes a project is. */
+import { z } from "zod";
 import { ApiClient } from "./client.ts";
 import type { Command } from "./command_line/mod.ts";
 import { type CommandOptions, URL_OPTION } from "./options.ts";
@@ -15,9 +16,34 @@ interface RestoreOptions extends CommandOptions {
 
 /** `muster project move`. */
 async function moveProject(slug: string, node: string, options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
+  await move(await ApiClient.connect(options), slug, node);
+}
+
+async function move(client: ApiClient, slug: string, node: string): Promise<void> {
   await client.call("POST", `${pathOf(slug)}/move`, projectSchema, { node }, MOVE_TIMEOUT);
   print(`The project "${slug}" is on the node "${node}"`);
+}
+
+/**
+ * Moves all projects of a node, one after the other, each to the node that has the fewest then.
+ *
+ * @param targets the nodes that may get them, with the number of their projects
+ * @throws CommandFailed if there is no such node, or a project cannot be moved
+ */
+export async function moveAway(
+  client: ApiClient,
+  from: string,
+  targets: ReadonlyMap<string, number>,
+): Promise<void> {
+  const projects = await client.call("GET", "/v1/projects", z.array(projectSchema));
+  const counts = new Map(targets);
+  for (const { slug } of projects.filter(({ node }) => node === from)) {
+    const [fewest] = [...counts].sort(([, one], [, other]) => one - other);
+    if (fewest === undefined) throw new CommandFailed("No other node takes projects");
+    const [node, count] = fewest;
+    await move(client, slug, node);
+    counts.set(node, count + 1);
+  }
 }
 
 /** `muster project restore`. */

@@ -18,6 +18,7 @@ import { healthRoutes } from "./health.ts";
 import { heraldRoutes, heraldWebhookRoutes } from "./v1/herald.ts";
 import { ircRoutes } from "./v1/irc.ts";
 import { llmRoutes } from "./v1/llm.ts";
+import { nodeRoutes } from "./v1/nodes.ts";
 import { openAiRoutes } from "./v1/llm_openai.ts";
 import { llmUsageRoutes } from "./v1/llm_usage.ts";
 import { loginRoutes } from "./login.ts";
@@ -120,6 +121,7 @@ export function createGroups(
     heraldWebhooks: heraldWebhookRoutes(services.herald, bodyLimitsOf(config)),
     events: eventRoutes({ eventLog, streams }),
     operations: operationRoutes(services),
+    nodes: nodeRoutes(services.nodeOperations),
     projects: projectRoutes(services),
     projectList: projectListRoutes(services),
     protection: protectionRoutes(services),
@@ -129,8 +131,11 @@ export function createGroups(
 }
 
 /** The event streams of all groups, which share one limit. */
-export function newStreams({ config, identity, scheduler, metrics }: Services): EventStreams {
-  return new EventStreams({ max: config.limits.streams, identity, scheduler, metrics });
+export function newStreams(
+  { config, identity, scheduler, metrics, draining }: Services,
+): EventStreams {
+  const { streams: max } = config.limits;
+  return new EventStreams({ max, identity, scheduler, metrics, draining });
 }
 
 /** Also authenticates by the query if the table allows it, before the check of the header. */

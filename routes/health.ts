@@ -9,6 +9,10 @@ const healthSchema = z.object({ status: z.literal("ok") }).openapi("Health");
 const readinessSchema = z.object({
   status: z.literal("ok"),
   halted: z.boolean().openapi({ description: "Whether any agent is halted" }),
+  node: z.object({
+    name: z.string(),
+    leader: z.boolean().openapi({ description: "Whether it does what only one node does" }),
+  }).optional().openapi({ description: "Which node answers, if there are several" }),
 }).openapi("Readiness");
 
 const getHealth = route("GET /healthz", {
@@ -32,7 +36,11 @@ export function healthRoutes(status: Status) {
       await status.recheck();
       const missing = status.missing();
       if (missing.length === 0) {
-        return context.json({ status: "ok" as const, halted: status.halted }, 200);
+        const { halted, node } = status;
+        return context.json(
+          { status: "ok" as const, halted, ...node === undefined ? {} : { node } },
+          200,
+        );
       }
       return context.json({ error: `Not ready: ${missing.join(", ")}` }, 503);
     });

@@ -109,6 +109,11 @@ export const ROUTES = {
   "POST /v1/pauses": ["operations", "server"],
   "DELETE /v1/pauses/{id}": ["operations", "server"],
 
+  "GET /v1/nodes": ["nodes", "server"],
+  "POST /v1/nodes/{name}/drain": ["nodes", "server"],
+  "POST /v1/nodes/{name}/resume": ["nodes", "server"],
+  "DELETE /v1/nodes/{name}": ["nodes", "server"],
+
   "GET /v1/projects": ["projects", "server"],
   "POST /v1/projects": ["projects", "server"],
   "GET /v1/projects/{slug}": ["projects", "server"],

@@ -1,4 +1,5 @@
 /** All scenarios, in the order in which they run. */
+import { BEFORE, CLUSTER } from "../cluster/mod.ts";
 import { FOSSIL_SCENARIOS } from "../fossil/mod.ts";
 import { HOSTING, HOSTING_LARGE, PAGES, SYNC } from "../hosting/mod.ts";
 import { ADMIN_LOGINS } from "./admin_logins.ts";
@@ -38,4 +39,6 @@ export const SCENARIOS: readonly Scenario[] = [
   HOSTING_LARGE,
   PAGES,
   SYNC,
+  CLUSTER,
+  BEFORE,
 ];

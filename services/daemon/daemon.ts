@@ -41,7 +41,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     : await openEmbedded(options, stores, started);
   const services = await startServices(options, stores, irc, started);
   const { inboxes, questions, llm, bots, bridge, eventLog } = services;
-  const { leadership } = stores;
+  const { draining } = stores;
 
   const running = started.move();
   return {
@@ -58,10 +58,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       await inboxes.flush();
       await history?.flush();
       stores.thread.leave(startStorageWorker);
-      await leadership.begin();
+      await draining.begin();
     },
     quiesce: async () => {
-      await leadership.end();
+      await draining.end();
       irc.keepChannels();
       inboxes.close();
       questions.endWaits();

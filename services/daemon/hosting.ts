@@ -277,6 +277,9 @@ export async function openHosting(
   };
 }
 
+/** How often to look for deliveries that were asked for on another node, in milliseconds. */
+const WEBHOOK_LOOK = 3000;
+
 interface MovesSurroundings
   extends
     Pick<HostingOptions, "database" | "nodes" | "nodeLinks" | "scheduler" | "log">,
@@ -296,8 +299,6 @@ async function openMoves(
   started.defer(() => moves.close());
   return { arrivingCopies, moves, restores: new ProjectRestores(options) };
 }
-/** How often to look for deliveries that were asked for on another node, in milliseconds. */
-const WEBHOOK_LOOK = 3000;
 
 async function openWebhooks(
   options: HostingOptions,

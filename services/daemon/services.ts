@@ -22,7 +22,7 @@ import type { Log } from "../log.ts";
 import { type MetricHistory, Metrics, Status } from "../metrics/mod.ts";
 import { ChangePauses, LogLevels, SelfExamination } from "../operations/mod.ts";
 import { Needs } from "../needs/mod.ts";
-import type { NodeLinks, Nodes } from "../nodes/mod.ts";
+import { type Draining, type NodeLinks, NodeOperations, type Nodes } from "../nodes/mod.ts";
 import { Policies } from "../policies/mod.ts";
 import { QuestionNeeds, Questions } from "../questions/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -51,6 +51,9 @@ export interface Services {
   readonly status: Status;
   /** The servers that share the database; none if this one is alone. */
   readonly nodes: Nodes;
+  readonly nodeOperations: Pick<NodeOperations, "list" | "drain" | "resume" | "remove">;
+  /** Whether this server shall do nothing new. */
+  readonly draining: Pick<Draining, "isDrained" | "onLeave">;
   /** For requests from and to them; null if this one is alone. */
   readonly nodeLinks: NodeLinks | null;
   readonly identity: Identity;
@@ -190,6 +193,7 @@ export async function startServices(
     history,
     http,
     sync: hosting.sync,
+    nodes: stores.nodes,
   }, scheduler);
   started.defer(() => metrics.close());
   const status = makeStatus(stores, irc, { bridge, repositories: hosting.repositories });
@@ -205,6 +209,8 @@ export async function startServices(
     log,
     scheduler,
     nodes: stores.nodes,
+    nodeOperations: new NodeOperations(stores),
+    draining: stores.draining,
     nodeLinks: stores.nodeLinks,
     metrics,
     metricHistory: metrics.history,
@@ -410,7 +416,7 @@ function makeDirectMessages(
 }
 
 function makeStatus(
-  { database, scheduler }: Stores,
+  { database, scheduler, nodes, draining }: Stores,
   { people, network }: IrcHost,
   { bridge, repositories }: Pick<Hosting, "repositories"> & { readonly bridge: Bridge | null },
 ): Status {
@@ -421,8 +427,10 @@ function makeStatus(
     agentsHalted: () => people.agents.halts.count(),
     healthy: () => database.trouble === null,
     recheck: () => database.probe(),
+    node: nodes.self === null ? null : nodes,
     parts: {
-      database: () => database.trouble === null && database.isCurrent,
+      node: () => draining.isDrained ? "drained" : true,
+      database: () => database.isCurrent ? database.trouble === null : "out of touch",
       bridge: () => bridge === null || bridge.ready,
       network: () => network?.trouble ?? true,
       repositories: () => repositories.files.trouble ?? true,

@@ -7,7 +7,14 @@ import { type EventServices, openEvents } from "../events/mod.ts";
 import { HistoryArchive, type Retention } from "../irc_server/history/mod.ts";
 import { type IdentityServices, openIdentity, openKeyFile } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
-import { Leadership, type NodeLinks, Nodes, openNodeLinks, watchCurrency } from "../nodes/mod.ts";
+import {
+  Draining,
+  Leadership,
+  type NodeLinks,
+  Nodes,
+  openNodeLinks,
+  watchCurrency,
+} from "../nodes/mod.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { SharedThread } from "../threads/mod.ts";
 import { VERSION } from "../version.ts";
@@ -32,6 +39,8 @@ export interface Stores {
   readonly nodeLinks: NodeLinks | null;
   /** Work that one of them does. It begins once every part has started. */
   readonly leadership: Leadership;
+  /** Whether this one takes part in that. */
+  readonly draining: Draining;
   readonly events: EventServices;
   readonly identity: IdentityServices;
   /** The secret behind users' visible hosts, stored so that a ban on one survives a restart. */
@@ -73,6 +82,7 @@ export async function openStores(
   started.defer(() => events.close());
   const leadership = new Leadership({ database, log });
   const nodes = await Nodes.open({ database, config: config.node, version: VERSION, scheduler });
+  const draining = new Draining({ nodes, leadership, scheduler });
   await startLeading({ nodes, leadership }, events.retention, started);
   const identity = await openIdentity({
     database,
@@ -111,6 +121,7 @@ export async function openStores(
     nodes,
     nodeLinks,
     leadership,
+    draining,
     events,
     identity,
     cloakKey,

@@ -1,4 +1,6 @@
 /** Several servers with one database of PostgreSQL, on one IRC network. */
+export { Draining, type DrainingOptions } from "./draining.ts";
+export { NodeOperations, type NodeOperationsOptions, type NodeReport } from "./node_operations.ts";
 export {
   agreeOnKeys,
   type KeyFiles,

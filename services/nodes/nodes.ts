@@ -26,6 +26,8 @@ export interface NodeView {
   readonly started_at: string;
   /** `draining`: it runs and takes no new work; `stopped`: nothing was heard of it for seconds. */
   readonly state: "running" | "draining" | "stopped";
+  /** Since when it takes no new work; a restart does not change that. */
+  readonly drained_at: string | null;
   /** Whether it does what only one node does. */
   readonly leader: boolean;
   /** Whether it answers this request. */
@@ -47,6 +49,7 @@ export class Nodes implements Directory {
   readonly self: string | null;
   readonly #database: Database;
   readonly #byName = new Map<string, NodeRecord>();
+  readonly #listeners = new Set<() => void>();
 
   private constructor(options: NodesOptions) {
     this.#database = options.database;
@@ -67,6 +70,30 @@ export class Nodes implements Directory {
     for (const { name, url, version, started_at: startedAt, drained_at: drainedAt } of rows) {
       this.#byName.set(name, { name, url, version, startedAt, drainedAt });
     }
+    this.#tell();
+  }
+
+  /**
+   * Calls a listener when a node was added, changed or removed, on any node.
+   *
+   * @param listener must not throw
+   * @returns a function that ends the subscription
+   */
+  onChanged(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Takes over what a transaction of this node wrote. */
+  put(record: NodeRecord): void {
+    this.#byName.set(record.name, record);
+    this.#tell();
+  }
+
+  /** Forgets a node that a transaction of this node removed. */
+  drop(name: string): void {
+    this.#byName.delete(name);
+    this.#tell();
   }
 
   /** All nodes, by name. */
@@ -143,9 +170,14 @@ export class Nodes implements Directory {
       version,
       started_at: new Date(startedAt).toISOString(),
       state: !this.isRunning(name) ? "stopped" : drainedAt === null ? "running" : "draining",
+      drained_at: drainedAt === null ? null : new Date(drainedAt).toISOString(),
       leader: this.#database.peers?.leader === name,
       self: name === this.self,
     };
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   async #join({ config: { name, url }, version, scheduler }: NodesOptions): Promise<void> {
