@@ -69,9 +69,9 @@ export function channelRoutes(options: ChannelRoutesOptions) {
       return context.body(null, 204);
     })
     .route("/", channelMessageRoutes({ ...options, bridge }))
-    .openapi(refreshPresence, (context) => {
+    .openapi(refreshPresence, async (context) => {
       const { nick } = context.req.valid("json");
-      bridge.presence(context.req.valid("param").channel, nick, callerOf(context));
+      await bridge.presence(context.req.valid("param").channel, nick, callerOf(context));
       agents.touchNick(nick);
       return context.body(null, 204);
     })

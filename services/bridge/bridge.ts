@@ -13,6 +13,7 @@ import { Intake, type IntakeOptions } from "./intake.ts";
 import { Link } from "./link.ts";
 import type { LinkEvent } from "./link_events.ts";
 import { readChannelName } from "./names.ts";
+import { NodeSharing } from "./node_sharing.ts";
 import type {
   BridgeEars,
   BridgeOptions,
@@ -57,6 +58,7 @@ export class Bridge {
   readonly #intake: Intake;
   readonly #reading: ChannelReading;
   readonly #posting: Posting;
+  readonly #sharing: NodeSharing | null;
   readonly #ears = new Set<BridgeEars>();
   #stopping: Promise<void> | null = null;
   #disconnects = 0;
@@ -69,8 +71,10 @@ export class Bridge {
     this.#scheduler = scheduler;
     this.#readiness = new Readiness(scheduler);
     this.#outbox = new Outbox(scheduler, () => hearing.doubt());
+    const nodes = options.nodes ?? null;
     this.#link = new Link({
       nick,
+      peers: nodes?.peers ?? null,
       connect,
       log,
       scheduler,
@@ -91,7 +95,8 @@ export class Bridge {
       max: options.maxChannels,
       maxPerAgent: options.maxChannelsPerAgent,
       keepsAlone: (agent, name) => speakers?.keepsAlone(agent, name) ?? false,
-      store: options.store ?? null,
+      store: nodes?.channels ?? options.store ?? null,
+      nodes,
       restored: options.restored ?? [],
       link: this.#link,
       recall: (channel) => this.#intake.recall(channel),
@@ -99,7 +104,19 @@ export class Bridge {
         for (const ears of this.#ears) ears.activity(activity);
       },
     });
+    this.#sharing = nodes === null ? null : new NodeSharing({
+      nodes,
+      find: (folded) => this.#channels.find(folded),
+      onLine: (channel, line) => this.#intake.deliver(channel, line),
+      onPast: (channel, line) => this.#intake.deliverPast(channel, line),
+      bufferSize,
+      webUserTtlMilliseconds: options.webUserTtlMilliseconds,
+      scheduler,
+      log,
+    });
     const parts = {
+      sharing: this.#sharing,
+      shared: this.#sharing?.lines ?? null,
       scheduler,
       bufferSize,
       log,
@@ -142,11 +159,12 @@ export class Bridge {
 
   /** Whether the bridge sees only itself and this nick in a channel. */
   isAlone(nick: string, channel: string): boolean {
-    return !(this.#channels.get(channel)?.hasOthers(this.#link.nick, nick) ?? false);
+    return !(this.#channels.get(channel)?.hasOthers(...this.#channels.ownNicks, nick) ?? false);
   }
 
   /** Connects, and reconnects whenever the connection is lost. */
   start(): void {
+    this.#sharing?.start();
     this.#link.start();
   }
 
@@ -255,7 +273,7 @@ export class Bridge {
     const id = agentOf(caller);
     const nick = caller?.principal.name ?? "";
     const isDone = id === null ||
-      this.#channels.release(name, { id, nick }, this.#access.watching(name, id));
+      await this.#channels.release(name, { id, nick }, this.#access.watching(name, id));
     if (isDone) await this.#channels.leave(name, "Asked to leave");
   }
 
@@ -366,16 +384,19 @@ export class Bridge {
   }
 
   /**
-   * Records presence over HTTP in a channel. Does nothing if the bridge is not in it.
+   * Records presence over HTTP in a channel. Does nothing if the bridge is not in it. Resolves when
+   * other nodes know it.
    *
-   * @throws Invalid if the nick is not valid, Forbidden if the caller may not use it
+   * @throws Invalid if the nick is not valid, Forbidden if the caller may not use it, Unavailable
    */
-  presence(channel: string, nick: string, caller: Caller): void {
+  presence(channel: string, nick: string, caller: Caller): Promise<void> {
     const name = readChannelName(channel);
     if (!isNick(nick)) throw new Invalid('"nick" must be an IRC nick of 1 to 64 characters');
     const speaker = speakerName(caller.principal, nick) ?? this.nick;
-    if (!this.#access.mayRead(name, caller)) return;
-    this.#channels.get(name)?.setPresent(speaker, this.#scheduler.now());
+    const entered = this.#access.mayRead(name, caller) ? this.#channels.get(name) : null;
+    entered?.setPresent(speaker, this.#scheduler.now());
+    if (entered === null || this.#sharing === null) return Promise.resolve();
+    return this.#sharing.notePresence(entered, speaker);
   }
 
   stats(): BridgeStats {
@@ -393,6 +414,7 @@ export class Bridge {
     const reason = "The server is shutting down";
     this.#readiness.end(reason);
     this.#access.close();
+    this.#sharing?.close();
     this.#channels.close(reason);
     for (const waiting of [this.#outbox, this.#playback]) waiting.clear(new Unavailable(reason));
     await this.#link.stop(reason);
@@ -436,6 +458,7 @@ export class Bridge {
     this.#readiness.interrupt();
     this.#disconnects++;
     this.#channels.linkLost();
+    this.#sharing?.lines.linkLost();
     const error = new Unavailable("The IRC connection was lost");
     for (const waiting of [this.#outbox, this.#playback]) waiting.clear(error);
   }

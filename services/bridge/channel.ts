@@ -34,6 +34,8 @@ export class Channel {
   recalled: Promise<void> = Promise.resolve();
   /** The messages that wait for that; null while none need to wait. */
   held: HeldMessage[] | null = null;
+  /** Whether the log has what the nodes share, and gets the new lines of it. */
+  isFilled = false;
   /** Set while the bridge waits for its PART to be confirmed. */
   leaving: Confirmation | null = null;
   /** Whether the bridge is here only because an IRC user invited it. */
@@ -55,6 +57,11 @@ export class Channel {
     this.usedAt = now;
   }
 
+  /** Its folded name. */
+  get key(): string {
+    return foldCase(this.name);
+  }
+
   /** Adds a waiting message; beyond the limit, drops the oldest, as the log does. */
   hold(message: HeldMessage, most: number): void {
     this.held?.push(message);
@@ -68,6 +75,11 @@ export class Channel {
     this.#uses.set(agent, now);
     const [oldest = null] = this.#uses.keys();
     if (this.#uses.size > MAX_USERS) this.#uses.delete(oldest);
+  }
+
+  /** When it was last read or left by somebody who is not told apart; null if others came later. */
+  get anonymousUse(): number | null {
+    return this.usedAt > Math.max(0, ...this.#uses.values()) ? this.usedAt : null;
   }
 
   /** Forgets an agent's use of the channel. */
@@ -111,9 +123,10 @@ export class Channel {
     for (const nick of nicks) this.addMember(nick);
   }
 
-  /** Records a visit over HTTP at this time. */
+  /** Records a visit over HTTP at this time, unless a later one is known. */
   setPresent(nick: string, seenAt: number): void {
     const key = foldCase(nick);
+    if ((this.#present.get(key)?.seenAt ?? 0) > seenAt) return;
     this.#present.delete(key);
     this.#present.set(key, { nick, seenAt });
     if (this.#present.size <= MAX_PRESENT) return;

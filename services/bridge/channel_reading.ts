@@ -17,6 +17,7 @@ import type {
   Following,
   FoundMessages,
 } from "./options.ts";
+import type { NodeSharing } from "./node_sharing.ts";
 import type { Playback } from "./playback.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Searching } from "./searching.ts";
@@ -31,6 +32,8 @@ export interface ChannelReadingOptions {
   readonly channels: Channels;
   readonly playback: Playback;
   readonly searching: Searching;
+  /** What several nodes share; null without nodes. */
+  readonly sharing: NodeSharing | null;
   /** Messages kept in a channel's log, which is also the limit of one query. */
   readonly bufferSize: number;
   /** How long presence over HTTP currently lasts. */
@@ -106,6 +109,7 @@ export class ChannelReading {
     const { entry, access, bufferSize } = this.#options;
     checkQuery(query, bufferSize);
     const entered = await entry.visit(name, caller);
+    await this.#options.sharing?.lines.refresh();
     const reader = caller ?? INTERNAL;
     const read = entered === null
       ? this.#firstMessages(name, query, reader)
@@ -124,6 +128,7 @@ export class ChannelReading {
     const { entry, searching } = this.#options;
     const entered = await entry.visit(name, caller);
     if (entered === null) return { messages: [], searchedTo: null };
+    await this.#options.sharing?.lines.refresh();
     return await searching.search(entered, wanted);
   }
 
@@ -136,6 +141,7 @@ export class ChannelReading {
   ): Promise<Following> {
     const { entry, access, playback, scheduler } = this.#options;
     const entered = await entry.visitOrMake(name, caller);
+    await this.#options.sharing?.lines.refresh();
     const following = await ChannelFollowing.open({ channel: entered, playback, follower }, start);
     try {
       access.assertReadable(name, caller);
@@ -166,6 +172,7 @@ export class ChannelReading {
     const { readiness, access, channels, scheduler } = this.#options;
     await readiness.wait();
     access.assertReadable(name, caller);
+    await this.#options.sharing?.readPresence();
     const found = channels.get(name);
     if (found === null) throw new NotFound(`The bridge is not in ${name}`);
     found.usedAt = scheduler.now();

@@ -6,8 +6,10 @@ import { Channel } from "./channel.ts";
 import { Confirmation } from "./confirmation.ts";
 import { LastingChannels, type LastingChannelsOptions } from "./lasting_channels.ts";
 import type { LinkEvent } from "./link_events.ts";
+import { type FollowingChannels, NodeChannels, type NodeChannelsOptions } from "./node_channels.ts";
 import type { ChangeListener, ChannelActivity, ChannelChange, ChannelText } from "./options.ts";
 import type { Scheduler } from "../scheduler.ts";
+import type { StoredChannel } from "./stored_channels.ts";
 
 /** How long the server may take to confirm a JOIN or PART. */
 const CONFIRM_MILLISECONDS = 5000;
@@ -52,6 +54,8 @@ export interface ChannelsOptions extends LastingChannelsOptions {
   /** Messages kept for each. */
   readonly bufferSize: number;
   readonly link: ChannelLink;
+  /** What the bridges of several nodes share; null without nodes. */
+  readonly nodes: NodeChannelsOptions["nodes"] | null;
   /** Reads back earlier messages of a channel that the bridge has entered. Must not reject. */
   readonly recall: (channel: Channel) => Promise<void>;
   /** Called with what happens in a channel, and when the bridge has entered or left it. */
@@ -64,12 +68,15 @@ export class Channels {
   readonly #options: ChannelsOptions;
   readonly #channels = new Map<string, Channel>();
   readonly #lasting: LastingChannels;
+  /** Null without nodes. */
+  readonly #nodes: NodeChannels | null;
   readonly #logs: AwaitedLogs;
   readonly #listeners = new Set<ChangeListener>();
   #cancelSweep: () => void = () => {};
 
   constructor(options: ChannelsOptions) {
     this.#options = options;
+    this.#nodes = options.nodes === null ? null : this.#withNodes(options.nodes);
     this.#lasting = new LastingChannels(options);
     this.#logs = new AwaitedLogs(options.bufferSize, options.log);
   }
@@ -78,6 +85,11 @@ export class Channels {
   get(name: string): Channel | null {
     const channel = this.#channels.get(foldCase(name));
     return channel === undefined || channel.entering !== null ? null : channel;
+  }
+
+  /** A channel that the bridge is in, was in or enters, by its folded name. */
+  find(folded: string): Channel | null {
+    return this.#channels.get(folded) ?? null;
   }
 
   /** All channels that {@link get} would find, sorted by name. */
@@ -103,6 +115,7 @@ export class Channels {
     const channel = this.#channels.get(key) ?? this.#add(name, use.agent);
     channel.invited = false;
     channel.use(use.agent, this.#options.scheduler.now());
+    this.#nodes?.used(name, use.agent);
     await channel.entering?.promise;
     await channel.recalled;
     if (use.lasting) await this.#lasting.note(channel, use.agent);
@@ -115,15 +128,25 @@ export class Channels {
    *
    * @param own the number of the agent's readers of the channel
    * @returns whether nobody else uses it, and the configuration does not name it
+   * @throws Unavailable
    */
-  release(name: string, agent: { readonly id: string; readonly nick: string }, own: number) {
+  async release(
+    name: string,
+    agent: { readonly id: string; readonly nick: string },
+    own: number,
+  ): Promise<boolean> {
     const channel = this.get(name);
     if (channel === null) return false;
     channel.forgetUse(agent.id);
     if (this.#lasting.keeps(name) || channel.log.followers > own) return false;
-    const { scheduler, link } = this.#options;
-    return !channel.isUsed(scheduler.now() - IDLE_MILLISECONDS) &&
-      !channel.hasOthers(link.nick, agent.nick);
+    const after = this.#options.scheduler.now() - IDLE_MILLISECONDS;
+    if (channel.isUsed(after) || channel.hasOthers(...this.ownNicks, agent.nick)) return false;
+    return this.#nodes === null || await this.#nodes.release(name, agent.id, after);
+  }
+
+  /** The nicks of this bridge and those of other nodes. */
+  get ownNicks(): readonly string[] {
+    return [this.#options.link.nick, ...this.#nodes?.nicks ?? []];
   }
 
   /** As {@link AwaitedLogs.await}. */
@@ -137,8 +160,13 @@ export class Channels {
    * @throws TimedOut
    */
   async leave(name: string, reason: string): Promise<void> {
-    const key = foldCase(name);
     await this.#lasting.forget(name);
+    await this.#depart(name, reason);
+  }
+
+  /** Leaves a channel, as far as IRC is concerned. */
+  async #depart(name: string, reason: string): Promise<void> {
+    const key = foldCase(name);
     await this.#channels.get(key)?.entering?.promise.catch(() => {});
     const channel = this.#channels.get(key);
     if (channel === undefined) return;
@@ -162,7 +190,7 @@ export class Channels {
     for (const name of this.#lasting.kept) {
       if (!this.has(name)) this.#create(name);
     }
-    this.#restore();
+    this.#restore(this.#nodes?.current ?? this.#lasting.takeRestored());
     const channels = [...this.#channels.values()];
     await Promise.allSettled(channels.map((channel) => this.#request(channel)));
     this.#scheduleSweep();
@@ -293,10 +321,43 @@ export class Channels {
     const isNew = !channel.entered;
     channel.entered = true;
     if (isNew) this.#note(channel, "join", this.#options.link.nick);
+    if (channel.invited || channel.entering === null) this.#share(channel);
     if (channel.entering === null) return;
     channel.recalled = this.#options.recall(channel);
     channel.entering.confirm();
     channel.entering = null;
+  }
+
+  /** Lets other nodes enter a channel that nobody asked this one for. */
+  #share(channel: Channel): void {
+    if (this.#nodes === null) return;
+    this.#lasting.note(channel, null).catch((error: unknown) => {
+      const { name } = channel;
+      this.#options.log.warn("Other nodes could not be told of a channel", {
+        channel: name,
+        error,
+      });
+    });
+  }
+
+  #withNodes(nodes: NodeChannelsOptions["nodes"]): NodeChannels {
+    const following: FollowingChannels = {
+      find: (folded) => this.find(folded),
+      enterAlong: ({ name }) => {
+        const { link, max } = this.#options;
+        if (!link.up || this.#channels.size >= max) return null;
+        const channel = this.#create(name);
+        void this.#request(channel);
+        return channel;
+      },
+      leaveAlong: async (channel) => {
+        const reason = "Another node was asked to leave";
+        if (this.#options.link.up) await this.#depart(channel.name, reason);
+        else this.#drop(channel, reason);
+      },
+      release: (folded) => this.#lasting.leftElsewhere(folded),
+    };
+    return new NodeChannels({ ...this.#options, nodes, following });
   }
 
   #invited(name: string): void {
@@ -344,9 +405,9 @@ export class Channels {
   }
 
   /** Restores the channels from before the restart, to be entered with the others. */
-  #restore(): void {
+  #restore(restored: readonly StoredChannel[]): void {
     const { max, scheduler } = this.#options;
-    for (const { name, opener } of this.#lasting.takeRestored()) {
+    for (const { name, opener } of restored) {
       if (this.has(name) || this.#channels.size >= max) continue;
       const channel = this.#create(name);
       channel.opener = opener;
@@ -398,19 +459,33 @@ export class Channels {
 
   /** Leaves unused channels, and rejoins kept channels that the bridge was removed from. */
   #sweep(): void {
-    const { scheduler, log } = this.#options;
+    const { log } = this.#options;
     this.#scheduleSweep();
+    this.#nodes?.noteUses(this.#channels.values());
     for (const channel of [...this.#channels.values()]) {
-      const idle = scheduler.now() - channel.usedAt;
-      if (this.#lasting.keeps(channel.name) || idle < IDLE_MILLISECONDS) continue;
-      if (channel.log.followers > 0 || channel.entering !== null) continue;
-      this.leave(channel.name, "Nobody reads here").catch((error: unknown) => {
+      if (!this.#isIdle(channel)) continue;
+      this.#leaveIdle(channel.name).catch((error: unknown) => {
         log.warn("The bridge could not leave an idle channel", { channel: channel.name, error });
       });
     }
     for (const name of this.#lasting.kept) {
       if (!this.has(name)) this.#request(this.#create(name));
     }
+  }
+
+  #isIdle({ name, log, usedAt, entering }: Channel): boolean {
+    if (this.#lasting.keeps(name)) return false;
+    if (this.#options.scheduler.now() - usedAt < IDLE_MILLISECONDS) return false;
+    return log.followers === 0 && entering === null;
+  }
+
+  async #leaveIdle(name: string): Promise<void> {
+    if (this.#nodes !== null) {
+      // Other nodes note uses once in a sweep.
+      const after = this.#options.scheduler.now() - IDLE_MILLISECONDS - 2 * SWEEP_MILLISECONDS;
+      if (!await this.#nodes.releaseIdle(name, after)) return;
+    }
+    await this.leave(name, "Nobody reads here");
   }
 
   #isUs(nick: string): boolean {

@@ -75,9 +75,14 @@ export class LastingChannels {
     this.#kept.delete(foldCase(name));
   }
 
+  /** Keeps a channel no longer that another node has left, by its folded name. */
+  leftElsewhere(folded: string): void {
+    this.#kept.delete(folded);
+  }
+
   /** Records that an IRC user removed the bridge from a channel. */
   removedFrom(channel: Channel): void {
-    if (channel.stored === null) return;
+    if (channel.stored === null || this.keeps(channel.name)) return;
     this.#store?.remove(channel.name).catch((error: unknown) => {
       this.#log.warn("The bridge's departure from a channel could not be stored", { error });
     });

@@ -1,7 +1,7 @@
 import { Unavailable } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { BridgeLogin, Pace } from "./options.ts";
-import type { LinkEvent } from "./link_events.ts";
+import type { LinkEvent, PeerBridges } from "./link_events.ts";
 import { DirectSession } from "./direct_session.ts";
 import { LinkSession } from "./link_session.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -17,6 +17,8 @@ export interface LinkOptions {
   readonly serverPassword: string | null;
   /** The rate of outgoing lines; null for no limit. */
   readonly pace: Pace | null;
+  /** The bridges of other nodes; null without nodes. */
+  readonly peers: PeerBridges | null;
   readonly scheduler: Scheduler;
   /** A number from 0 to 1, for jitter. */
   readonly random: () => number;

@@ -66,10 +66,30 @@ export interface LinkMessage {
   readonly label: string | null;
   /** The id of the message that it answers; absent if it answers none. */
   readonly reply?: string;
+  /** How it is known that another node's bridge said it; absent if it did not. */
+  readonly peer?: PeerProof;
+  /** Whether another node's bridge said it as what addresses nobody; absent if not. */
+  readonly isQuiet?: true;
   /** Whether it came as NOTICE, which programs do not answer; absent if not. */
   readonly isNotice?: true;
   /** Whether its speaker is marked as a bot (IRCv3 bot mode); absent if not. */
   readonly isBot?: true;
+}
+
+/**
+ * How much a line tells of another node's bridge. `whole`: its account is proven, and tags tell for
+ * whom it speaks. `account`: only its account is proven. `nick`: it has only the nick of one.
+ */
+export type PeerProof = "whole" | "account" | "nick";
+
+/** The bridges of other nodes. */
+export interface PeerBridges {
+  /** Whether a proven account is that of a node's bridge. */
+  isAccount(account: string): boolean;
+  /** Whether the bridge of another node may have this nick. */
+  isNick(nick: string): boolean;
+  /** The nicks of all of them, as configured. */
+  readonly nicks: readonly string[];
 }
 
 /** A caller in whose name the bridge speaks. */
@@ -107,10 +127,14 @@ const BOT_TAG = "bot";
 /** The marks of a message, as fields of it. */
 export const NOTICE = Object.freeze({ isNotice: true as const });
 export const BOT = Object.freeze({ isBot: true as const });
+const IS_QUIET = Object.freeze({ isQuiet: true as const });
 
 /** The tags of messages that the bridge sends for a caller: its nick and account. */
 export const SPEAKER_TAG = "+muster/nick";
 export const SPEAKER_ACCOUNT_TAG = "+muster/account";
+
+/** The tag of messages that are in no agent's inbox. */
+const QUIET_TAG = "+muster/quiet";
 
 /** The tags that name the message which a message answers (IRCv3 reply); the first one is sent. */
 const REPLY_TAG = "+draft/reply";
@@ -127,9 +151,14 @@ export function isReplyTag(key: string): boolean {
 }
 
 /** These tags without their `+`: nobody but the bridge may send them. */
-export const BRIDGE_TAGS: readonly string[] = [SPEAKER_TAG, SPEAKER_ACCOUNT_TAG].map((tag) =>
-  tag.slice(1)
-);
+export const BRIDGE_TAGS: readonly string[] = [SPEAKER_TAG, SPEAKER_ACCOUNT_TAG, QUIET_TAG]
+  .map((tag) => tag.slice(1));
+
+/** The capabilities with which a bridge sends these tags, and others get them. */
+const TAGGED = ["message-tags", "labeled-response", "echo-message"] as const;
+
+/** Tells other nodes of a message that is in no agent's inbox. */
+export const QUIET: readonly [string, string] = [QUIET_TAG, "1"];
 
 /** The tags that identify the speaker when a message of ours comes back. */
 export function speakerTags({ nick, account, answered }: LinkSpeaker): [string, string][] {
@@ -159,6 +188,8 @@ export const EVENT_TELLER = "HistServ";
 
 /** Where {@linkcode reportEvents} reports to. */
 export interface EventSink {
+  /** The bridges of other nodes; null without nodes. */
+  readonly peers: PeerBridges | null;
   event(event: LinkEvent): void;
   /** The server sent our `user@host`. */
   ownHost(userHost: string): void;
@@ -266,22 +297,35 @@ function reportMessages(
     const isPast = batch?.type === PLAYBACK;
     // Nobody else can have our nick now. In the past, only the account identifies the speaker.
     const isOurs = isPast ? isSameAccount(account, self.account) : nick === client.user.nick;
+    const peer = isOurs ? null : proofOf(nick, account);
     const message: LinkMessage = {
       kind: "message",
       channel: target,
       nick,
       account,
-      speaker: isOurs ? spokenFor(tags) : null,
+      speaker: isOurs || peer === "whole" ? spokenFor(tags) : null,
       text,
       id: idOf(tags),
       time: time ?? scheduler.now(),
       label: isOurs && !isPast ? tags["label"] ?? labels.of(batch?.id) : null,
       ...replyField(tags[REPLY_TAGS[0]] ?? tags[REPLY_TAGS[1]]),
+      ...(peer === null ? {} : { peer }),
+      ...(peer !== null && tags[QUIET_TAG] !== undefined ? IS_QUIET : {}),
       ...(isNotice ? NOTICE : {}),
       ...(tags[BOT_TAG] === undefined ? {} : BOT),
     };
     if (isPast) playback.hear(message);
     else sink.event(message);
+  }
+  function proofOf(nick: string, account: string | null): PeerProof | null {
+    const { peers } = sink;
+    if (peers === null) return null;
+    const { cap } = client.network;
+    if (account !== null && peers.isAccount(account)) {
+      const isTagged = TAGGED.every((name) => cap.isEnabled(name));
+      return isTagged ? "whole" : "account";
+    }
+    return peers.isNick(nick) ? "nick" : null;
   }
   function reportPlain(event: ClientEvents["privmsg"], isNotice = false): void {
     if (!event.message.startsWith(CTCP)) report(event, event.message, isNotice);

@@ -2,7 +2,14 @@ import { Unavailable } from "../errors.ts";
 import { formatTags } from "../irc/mod.ts";
 import type { BridgeLogin, Pace } from "./options.ts";
 import type { Client, ParsedLine } from "./irc_framework.d.ts";
-import { type LinkEvent, type LinkMessage, reportEvents, speakerTags } from "./link_events.ts";
+import {
+  type LinkEvent,
+  type LinkMessage,
+  type PeerBridges,
+  QUIET,
+  reportEvents,
+  speakerTags,
+} from "./link_events.ts";
 import { Pacer } from "./pacer.ts";
 import { PendingAcks } from "./pending_acks.ts";
 import {
@@ -43,6 +50,8 @@ export interface LinkSessionOptions extends SessionOptions {
   readonly parseLine: (line: string) => ParsedLine;
   readonly login: BridgeLogin | null;
   readonly pace: Pace | null;
+  /** The bridges of other nodes; null without nodes. */
+  readonly peers: PeerBridges | null;
 }
 
 /**
@@ -126,12 +135,14 @@ export class LinkSession implements Session {
     channel: string,
     texts: readonly string[],
     labels: readonly string[],
-    { speaker, isNotice }: Delivery,
+    { speaker, isNotice, isQuiet = false }: Delivery,
   ): void {
-    const { client } = this.#options;
+    const { client, peers } = this.#options;
     const isLabelled = this.#has("labeled-response") && this.#has("echo-message");
     const command = isNotice ? "NOTICE" : "PRIVMSG";
-    const tags = speaker === null ? "" : `;${formatTags(speakerTags(speaker))}`;
+    const pairs = speaker === null ? [] : speakerTags(speaker);
+    const told = isQuiet && peers !== null ? [...pairs, QUIET] : pairs;
+    const tags = told.length === 0 ? "" : `;${formatTags(told)}`;
     for (const [index, text] of texts.entries()) {
       const label = labels[index] ?? "";
       this.#pacer.send(() => {
@@ -200,6 +211,7 @@ export class LinkSession implements Session {
     });
     this.#listenForLogin();
     reportEvents(client, parseLine, scheduler, {
+      peers: this.#options.peers,
       event: (event) => this.#take(event),
       ownHost: (userHost) => this.#userHost = userHost,
       pong: (token) => this.#passed(token),

@@ -19,6 +19,11 @@ export class MessageIds {
 
   /** The id of the next received line. */
   of(heard: HeardLine): string {
+    return this.given(heard) ?? newUlid(Date.now());
+  }
+
+  /** The same; null if the server gave none, so that others who hear the line know none either. */
+  given(heard: HeardLine): string | null {
     if (heard.id !== null) {
       this.#last = { message: heard, id: heard.id, lines: 1 };
       return heard.id;
@@ -26,7 +31,7 @@ export class MessageIds {
     const last = this.#last;
     const { nick, channel, time } = last?.message ?? {};
     if (last === null || nick !== heard.nick || channel !== heard.channel || time !== heard.time) {
-      return newUlid(Date.now());
+      return null;
     }
     return `${last.id}.${++last.lines}`;
   }

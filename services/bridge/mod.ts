@@ -12,7 +12,8 @@
  * other it is a `LinkSession`, which logs in, lets lines out at the network's `Pace` (`Pacer`) and
  * finds out by `PendingAcks` what became of a message if the server does not label its answers.
  * There irc-framework speaks IRC, over whatever carries lines (`transportOver`), and sees what
- * `LineFilter` lets through. The `Outbox` knows which echo belongs to which post, and `Hearing`
+ * `LineFilter` lets through. Where several nodes share a network, messages take a way through the
+ * database that gives all nodes the same (`NodeSharing`). The `Outbox` knows which echo belongs to which post, and `Hearing`
  * finds out whether any come.
  */
 export { Bridge } from "./bridge.ts";
@@ -42,6 +43,11 @@ export { compose, type Composition, cut, shownLines } from "./composition.ts";
 export { type Envelope, formatEnvelope, parseEnvelope } from "./envelope.ts";
 export { BRIDGE_TAGS, SPEAKER_TAG } from "./link_events.ts";
 export { readChannelName } from "./names.ts";
+export { type NodeBridge, NodeBridges } from "./node_bridges.ts";
+export type { BridgeNodes } from "./node_sharing.ts";
+export { SharedChannels } from "./shared_channels.ts";
+export { StoredVisits } from "./shared_presence.ts";
+export { type NewLine, type StoredLine, StoredLines } from "./stored_lines.ts";
 export type { MessageArchive } from "./searching.ts";
 export { StoredChannels } from "./stored_channels.ts";
 export type { DirectConnect } from "./session.ts";

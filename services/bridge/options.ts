@@ -5,6 +5,7 @@ import type { ChannelStanding } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import type { Follower, Logged, MessageSearch } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import type { BridgeNodes } from "./node_sharing.ts";
 import type { MessageArchive } from "./searching.ts";
 import type { ChannelStore, StoredChannel } from "./stored_channels.ts";
 import type { DirectConnect } from "./session.ts";
@@ -142,6 +143,8 @@ export interface BridgeOptions {
   readonly store?: ChannelStore;
   /** The channels in the store, to rejoin. */
   readonly restored?: readonly StoredChannel[];
+  /** What it shares with the bridges of other nodes; absent or null without nodes. */
+  readonly nodes?: BridgeNodes | null;
   /** Whether a channel has members; absent if only the bridge's own channels are known. */
   readonly hasChannel?: (channel: string) => boolean;
   /** How long presence over HTTP currently lasts. */

@@ -18,11 +18,20 @@ const ENTRY_BYTES = 256;
 interface Post {
   /** Unconfirmed messages by label. */
   readonly open: Map<string, Sent>;
+  /** How many of its messages have an echo and are not stored yet. */
+  unstored: number;
   /** The number of echoes received when it was sent. */
   readonly echoesBefore: number;
   /** When it is late, in Unix milliseconds. */
   readonly dueAt: number;
   readonly onLate: () => void;
+  readonly confirm: () => void;
+  readonly refuse: (error: Error) => void;
+}
+
+/** A message whose echo has come. */
+export interface Echo {
+  readonly sent: Sent;
   readonly confirm: () => void;
   readonly refuse: (error: Error) => void;
 }
@@ -92,10 +101,26 @@ export class Outbox {
   /** Handles the echo of a message; null if the label is unknown. */
   confirm(label: string): Sent | null {
     const post = this.#awaited.get(label);
-    const sent = post === undefined ? this.#takeLate(label) : this.#take(label, post);
-    if (sent !== null) this.#heard();
+    const sent = this.#receive(label, post);
     if (post?.open.size === 0) post.confirm();
     return sent;
+  }
+
+  /** The same for a caller that confirms the message when it is stored, or tells why it is not. */
+  echoed(label: string): Echo | null {
+    const post = this.#awaited.get(label);
+    const sent = this.#receive(label, post);
+    if (sent === null) return null;
+    if (post === undefined) return { sent, confirm() {}, refuse() {} };
+    post.unstored++;
+    return {
+      sent,
+      confirm: () => {
+        post.unstored--;
+        if (post.open.size + post.unstored === 0) post.confirm();
+      },
+      refuse: post.refuse,
+    };
   }
 
   /**
@@ -145,11 +170,19 @@ export class Outbox {
     this.#silent = false;
   }
 
+  /** Takes a message whose echo has come. */
+  #receive(label: string, post: Post | undefined): Sent | null {
+    const sent = post === undefined ? this.#takeLate(label) : this.#take(label, post);
+    if (sent !== null) this.#heard();
+    return sent;
+  }
+
   #newPost(delay: number, onLate: () => void): { post: Post; confirmed: Promise<void> } {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     promise.catch(() => {});
     const post: Post = {
       open: new Map<string, Sent>(),
+      unstored: 0,
       echoesBefore: this.#echoes,
       dueAt: this.#scheduler.now() + ECHO_MILLISECONDS + delay,
       onLate,

@@ -72,11 +72,20 @@ export class Playback {
    * @throws TimedOut, TooMany, and the error of {@link clear}
    */
   async fill({ name, log }: PlaybackChannel, limit: number): Promise<void> {
-    const heard = await this.#backwards(name, `LATEST ${name} *`, limit);
+    const heard = await this.newest(name, limit);
     for (const { time, ...message } of textsOf(heard)) {
       const isOld = time < Math.floor((log.newest ?? 0) / 1000);
       if (!isOld && log.microsecondsOf(message.id) === null) log.append(message, time);
     }
+  }
+
+  /**
+   * The newest messages of a channel, `limit` or a few more, oldest first.
+   *
+   * @throws TimedOut, TooMany, and the error of {@link clear}
+   */
+  async newest(channel: string, limit: number): Promise<readonly LinkMessage[]> {
+    return await this.#backwards(channel, `LATEST ${channel} *`, limit);
   }
 
   /**

@@ -85,7 +85,7 @@ export class Posting {
     const delay = link.admit(pieces.length);
     if (payer !== null) speakers?.admit(payer, pieces.length);
     const { labels, confirmed } = outbox.add(
-      pieces.map((text) => ({ nick: speaker, text, speaker: saidFor })),
+      pieces.map((text) => ({ nick: speaker, text, speaker: saidFor, prefix })),
       delay,
     );
     link.say(target, pieces.map((piece) => `${prefix}${piece}`), labels, {
@@ -107,9 +107,9 @@ export class Posting {
     const speaker = bot === undefined ? null : { nick: bot, account: bot };
     const prefix = speaker === null ? "" : `[${speaker.nick}] `;
     const [piece = ""] = splitLine(text, Math.max(link.room(name) - byteLength(prefix), 1));
-    const sent = { nick: bot ?? nick, text: piece, speaker, isQuiet: true };
+    const sent = { nick: bot ?? nick, text: piece, speaker, isQuiet: true, prefix };
     const { labels, confirmed } = outbox.add([sent], link.admit(1));
-    link.say(name, [prefix + piece], labels, { speaker });
+    link.say(name, [prefix + piece], labels, { speaker, isQuiet: true });
     await confirmed;
   }
 

@@ -15,6 +15,8 @@ export interface Sent {
   readonly speaker: LinkSpeaker | null;
   /** Whether it calls nobody by name: it is in no agent's inbox. */
   readonly isQuiet?: boolean;
+  /** What goes out before the text; absent for nothing. */
+  readonly prefix?: string;
 }
 
 /** The text and speaker of a message. The speaker is the caller for whom the bridge speaks. */
@@ -31,6 +33,18 @@ export function textOfSent({ nick, text, speaker }: Sent, heard: LinkMessage): S
   const { account } = heard;
   return answering(heard, speaker === null ? { nick, account, text } : spokenBy(speaker, text));
 }
+
+/**
+ * The same for a message that another node's bridge may have said. Where no tags tell for whom, the
+ * name in front of the text does, if the bridge's account is proven.
+ */
+export function textOfPeer(heard: LinkMessage): Shown {
+  const [, nick = null] = heard.peer === "account" ? IN_FRONT.exec(heard.text) ?? [] : [];
+  return textOf(nick === null ? heard : { ...heard, speaker: { nick, account: null } });
+}
+
+/** A speaker's name in front of a text. */
+const IN_FRONT = /^\[([^\]\s]+)\] /;
 
 function answering({ reply }: LinkMessage, shown: Shown): Shown {
   return reply === undefined ? shown : { ...shown, reply };

@@ -33,14 +33,18 @@ export class StoredChannels implements ChannelStore {
   }
 
   /** @throws Unavailable if the database cannot be written */
-  async put({ name, opener }: StoredChannel): Promise<void> {
+  async put(channel: StoredChannel): Promise<void> {
+    await this.#database.commit({ statements: [statement(this.putting(channel))] });
+  }
+
+  /** The query that records a channel. */
+  putting({ name, opener }: StoredChannel) {
     const { tables } = this.#database;
     // An agent that was deleted meanwhile counts as none.
     const known = tables.selectFrom("accounts").select("id").where("id", "=", opener ?? "");
-    const insertion = tables.insertInto("bridge_channels")
+    return tables.insertInto("bridge_channels")
       .values({ name_folded: foldCase(name), name, opener_id: known })
       .onConflict((conflict) => conflict.column("name_folded").doUpdateSet({ opener_id: known }));
-    await this.#database.commit({ statements: [statement(insertion)] });
   }
 
   /** @throws Unavailable if the database cannot be written */

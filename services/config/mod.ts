@@ -4,4 +4,5 @@ export { changedKeys } from "./changes.ts";
 export { ConfigError, type ConfigSources, loadConfig, type LoadedConfig } from "./load.ts";
 export { type Config, configSchema } from "./schema.ts";
 export { isPostgresUrl } from "./database.ts";
+export { bridgeNickOf, consoleNickOf } from "./node.ts";
 export { DataFolder, DataFolderError } from "./data_folder.ts";

@@ -19,6 +19,25 @@ interface NodeConfig {
   readonly irc: { readonly mode: string; readonly history: { readonly persist: boolean } };
 }
 
+/** How a console's nick ends: see {@linkcode consoleNickOf}. */
+const CONSOLE = "-console";
+
+/** The keys that give a server's connections to IRC their nicks. */
+interface NamedBridge {
+  readonly node: { readonly name: string };
+  readonly bridge: { readonly nick: string };
+}
+
+/** The nick of a server's bridge: each node has its own. */
+export function bridgeNickOf({ node: { name }, bridge: { nick } }: NamedBridge): string {
+  return name === "" ? nick : `${nick}-${name}`;
+}
+
+/** The nick of a server's connection to the services of an IRC network. */
+export function consoleNickOf(config: NamedBridge): string {
+  return bridgeNickOf(config) + CONSOLE;
+}
+
 /** Finds what keeps a server from being one of several. */
 export function checkNode(
   { node, database, irc }: NodeConfig,
@@ -29,6 +48,7 @@ export function checkNode(
   const path = ["node", "name"];
   const needs = (isMet: boolean, message: string) => isMet ? [] : [{ path, message }];
   return [
+    ...needs(!node.name.endsWith(CONSOLE), `must not end in "${CONSOLE}"`),
     ...needs(node.url !== "", "needs node.url, at which other nodes reach this one"),
     ...needs(database.url !== "", "needs database.url: nodes cannot share a SQLite file"),
     ...needs(irc.mode === "external", 'needs "irc.mode: external": nodes share an IRC network'),

@@ -1,4 +1,5 @@
 import {
+  amount,
   auditbot,
   type BotDefinition,
   Bots,
@@ -97,7 +98,8 @@ function definitionsOf(
     systembot({
       status: () => {
         const { uptime, agents, status: state } = status.read();
-        return `${state}: up ${uptime}, ${agents} agents, ${bridge.channels().length} channels`;
+        const channels = bridge.channels().length;
+        return `${state}: up ${uptime}, ${amount(agents, "agent")}, ${amount(channels, "channel")}`;
       },
       users: (channel) => bridge.users(channel),
     }),

@@ -1,7 +1,13 @@
 import { Halts, Roster, SendLimits } from "../agents/mod.ts";
 import { BridgeVoices } from "../bots/mod.ts";
 import type { BridgeOptions, Connect } from "../bridge/mod.ts";
-import { type Config, formatAddress, parseAddress } from "../config/mod.ts";
+import {
+  bridgeNickOf,
+  type Config,
+  consoleNickOf,
+  formatAddress,
+  parseAddress,
+} from "../config/mod.ts";
 import { Unavailable } from "../errors.ts";
 import { openKeyFile, readSecretFile } from "../identity/mod.ts";
 import {
@@ -14,21 +20,20 @@ import {
   IrcConsole,
   type IrcNetwork,
   type NetworkAccounts,
+  type NetworkNodes,
   openNetwork,
   ServicesNetwork,
 } from "../irc_network/mod.ts";
 import { foldCase } from "../irc/mod.ts";
 import type { Leadership } from "../nodes/mod.ts";
 import { ReadMarkers } from "../irc_server/mod.ts";
+import { openBridgeNodes } from "./bridge_nodes.ts";
 import type { IrcHost } from "./irc_host.ts";
 import { networkSpeakers } from "./irc_speakers.ts";
 import { NetworkView } from "./network_view.ts";
 import { StartError } from "./options.ts";
 import { accountRate, openPeople, type People } from "./people.ts";
 import type { Stores } from "./stores.ts";
-
-/** The suffix of the bridge's nick for the connection to services. */
-const CONSOLE_SUFFIX = "-console";
 
 /** The salt of the passphrase of the bridge's own account. */
 const BRIDGE_SALT = "bridge ";
@@ -57,6 +62,7 @@ export async function openExternal(
     log,
     address: config.irc.addr,
     random: Math.random,
+    nodes: networkNodes(stores),
   });
   started.defer(() => network.close());
   const markers = await ReadMarkers.open({ database, accounts: identity.accounts, log });
@@ -99,6 +105,7 @@ export async function openExternal(
       login: bridgeLogin({ config, secrets, accounts, network }),
       pace: paceOf(config),
       onUp: () => network.sync.compare(),
+      nodes: await openBridgeNodes(stores),
       ...bridgeEars(people, stores.leadership),
     },
     botVoices: (bridge) => {
@@ -113,6 +120,10 @@ export async function openExternal(
     attach(bridge) {
       view.attach(bridge);
       network.sync.start();
+      // A server that is alone has begun with a comparison.
+      if (stores.nodes.self !== null) {
+        stores.leadership.add({ start: () => network.sync.compare(), stop() {} });
+      }
     },
     reconfigure: (changed) => sendLimits.reconfigure(accountRate(changed)),
     keepChannels: () => {},
@@ -177,7 +188,7 @@ async function makeAccounts(
     connect,
     scheduler,
     log,
-    nick: config.bridge.nick + CONSOLE_SUFFIX,
+    nick: consoleNickOf(config),
     serverPassword: password || null,
     operator: { name: services.oper, password: secrets.operator },
     nickServ: services.nickserv,
@@ -193,6 +204,15 @@ async function makeAccounts(
   return new ServicesNetwork({ ...shared, instance, dialect, login, chanServ: services.chanserv });
 }
 
+function networkNodes({ nodes, database, leadership }: Stores): NetworkNodes | null {
+  if (nodes.self === null) return null;
+  return {
+    self: nodes.self,
+    running: () => database.peers?.running ?? new Set(),
+    isLeading: () => leadership.isLeading,
+  };
+}
+
 /** The bridge's login. On Ergo, muster creates an account for it if none is configured. */
 function bridgeLogin(
   { config, secrets, accounts, network }: {
@@ -202,7 +222,8 @@ function bridgeLogin(
     readonly network: IrcNetwork;
   },
 ): NonNullable<BridgeOptions["login"]> {
-  const { bridge: { nick, account }, irc } = config;
+  const { bridge: { account }, irc } = config;
+  const nick = bridgeNickOf(config);
   const nickServ = irc.services.nickserv;
   if (account !== "") return () => Promise.resolve({ account, password: secrets.bridge, nickServ });
   if (irc.ergo.api_addr === "") return () => Promise.resolve(null);

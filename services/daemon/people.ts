@@ -15,7 +15,7 @@ import { QuestionCommands } from "../questions/mod.ts";
 import { PrivateFeed } from "../chats/mod.ts";
 import { type InboxDoor, ReturnNotices } from "../inboxes/mod.ts";
 import { StoredHomes, type UserDirectory, VirtualUsers } from "../irc_server/virtual_users/mod.ts";
-import type { Config } from "../config/mod.ts";
+import { bridgeNickOf, type Config } from "../config/mod.ts";
 import type { IdentityServices } from "../identity/mod.ts";
 import type { IrcObserver, ObservedMessage } from "../irc/mod.ts";
 import { IrcModeration } from "../irc_server/mod.ts";
@@ -113,7 +113,7 @@ export async function openPeople(
   });
   started.defer(() => virtualUsers.close());
   const hears = virtualUsers.hears.bind(virtualUsers);
-  const bridgeNick = config.bridge.nick;
+  const bridgeNick = bridgeNickOf(config);
   const isOnline = (account: string) => sessions.isOnline(account);
   const returnNotices = new ReturnNotices(accounts);
   const inboxes = await openInboxes(

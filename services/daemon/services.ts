@@ -4,7 +4,7 @@ import { Attention, WorkNeeds } from "../attention/mod.ts";
 import type { Bots, HeraldDesk } from "../bots/mod.ts";
 import { Bridge, StoredChannels } from "../bridge/mod.ts";
 import { Chats, Conversations } from "../chats/mod.ts";
-import type { Config } from "../config/mod.ts";
+import { bridgeNickOf, type Config } from "../config/mod.ts";
 import type { EventLog } from "../events/mod.ts";
 import type {
   AccountDirectory,
@@ -363,11 +363,11 @@ interface BridgeSurroundings {
 
 async function makeBridge({ stores, irc, policies }: BridgeSurroundings): Promise<Bridge> {
   const { config, database, log, scheduler } = stores;
-  const { nick, channels, buffer_size, max_channels } = config.bridge;
+  const { channels, buffer_size, max_channels } = config.bridge;
   const ttlMinutes = () => (policies?.of("bridge") ?? config.bridge).web_user_ttl_minutes;
   const store = new StoredChannels(database);
   return new Bridge({
-    nick,
+    nick: bridgeNickOf(config),
     channels,
     bufferSize: buffer_size,
     maxChannels: max_channels,
@@ -389,7 +389,7 @@ function makeDirectMessages(
 ): DirectMessages {
   const { agents, virtualUsers, inboxes, isOnline } = people;
   const { roster, sendLimits } = agents;
-  const bridgeNick = config.bridge.nick;
+  const bridgeNick = bridgeNickOf(config);
   return new DirectMessages({
     roster,
     sendLimits,

@@ -82,6 +82,7 @@ export async function openStores(
     folder: folder.path,
     peers: nodes.self === null ? null : nodes,
     bridgeNick: config.bridge.nick,
+    isNode: nodes.self !== null,
     adminsEnabled: config.admins.enabled,
     ...loginLimits(config),
     ...(passwordCosts === undefined ? {} : { passwordCosts }),

@@ -1,6 +1,6 @@
 import type { Compilable, Kysely } from "kysely";
 import { Unavailable } from "../errors.ts";
-import type { FollowedTable } from "./followed.ts";
+import type { FollowedTable, ReadOnTable } from "./followed.ts";
 import type { NewEvent, Trim } from "./journal.ts";
 import type { Outcome, SqlValue, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
 import type { Tables } from "./schema.ts";
@@ -88,6 +88,7 @@ export class Database {
   readonly #store: Store;
   readonly #appendListeners = new Set<(newest: number) => void>();
   readonly #peerListeners = new Set<() => void>();
+  readonly #wroteListeners = new Set<(table: ReadOnTable) => void>();
   readonly #directories = new Set<Directory>();
   readonly #pending = new Map<number, Pending>();
   /** Transactions that the writer does not have yet. */
@@ -115,6 +116,9 @@ export class Database {
     store.peers?.listen({
       changed: (tables) => this.#takeChanges(tables),
       appended: (newest) => this.#announce(newest),
+      wrote: (table) => {
+        for (const listener of this.#wroteListeners) listener(table);
+      },
       looked: () => {
         for (const listener of this.#peerListeners) listener();
       },
@@ -148,6 +152,18 @@ export class Database {
   onPeersLooked(listener: () => void): () => void {
     this.#peerListeners.add(listener);
     return () => this.#peerListeners.delete(listener);
+  }
+
+  /**
+   * Calls a listener when another program has written rows that no directory holds. A call can get
+   * lost: look again with {@link onPeersLooked}.
+   *
+   * @param listener must not throw
+   * @returns a function that ends the subscription
+   */
+  onPeerWrote(listener: (table: ReadOnTable) => void): () => void {
+    this.#wroteListeners.add(listener);
+    return () => this.#wroteListeners.delete(listener);
   }
 
   /** Why the last write failed because storage ran out, or null while all is well. */

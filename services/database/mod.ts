@@ -10,6 +10,7 @@ export {
   statement,
   Unchanged,
 } from "./database.ts";
+export type { ReadOnTable } from "./followed.ts";
 export { DAMAGED, type JournalKey, type NewEvent, type Trim } from "./journal.ts";
 export { DatabaseError, migrate, SCHEMA_VERSION } from "./migrate.ts";
 export {

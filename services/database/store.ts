@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { FollowedTable } from "./followed.ts";
+import type { FollowedTable, ReadOnTable } from "./followed.ts";
 import type { Statement, WriteRequest, WriteResponse } from "./protocol.ts";
 import type { Tables } from "./schema.ts";
 
@@ -79,6 +79,8 @@ export interface PeerListener {
   changed(tables: ReadonlySet<FollowedTable>): Promise<void>;
   /** Events up to this number can be read. */
   appended(newest: number): void;
+  /** They wrote rows of a table that no directory holds. Some of this is told by {@link looked} alone. */
+  wrote(table: ReadOnTable): void;
   /** Each second or so: programs may have begun or ended, and another one may lead. */
   looked(): void;
 }

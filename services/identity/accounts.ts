@@ -2,7 +2,7 @@ import type { Compilable, Selectable, Updateable } from "kysely";
 import { type Database, type Directory, statement, type Tables } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
 import { foldCase } from "../irc/mod.ts";
-import { isCommonName } from "./names.ts";
+import { isCommonName, type ReservedNames } from "./names.ts";
 import type { Revocations } from "./revocations.ts";
 
 /** Agents and people log in to IRC, admins to the web pages too. All share one namespace. */
@@ -35,8 +35,7 @@ export interface Account {
 
 export interface AccountDirectoryOptions {
   readonly database: Database;
-  /** Folded names that no account may have. */
-  readonly reserved: ReadonlySet<string>;
+  readonly reserved: ReservedNames;
   /** The kinds of account that are switched off: they keep their names but cannot log in. */
   readonly disabled: ReadonlySet<AccountKind>;
   /** Is told what other programs have ended. */
@@ -57,7 +56,7 @@ export type AccountListener = (id: string, account: Account | null) => void;
 export class AccountDirectory implements Directory {
   readonly tables = ["accounts"] as const;
   readonly #database: Database;
-  readonly #reserved: ReadonlySet<string>;
+  readonly #reserved: ReservedNames;
   readonly #disabled: ReadonlySet<AccountKind>;
   readonly #revocations: AccountDirectoryOptions["revocations"];
   readonly #byId = new Map<string, Account>();

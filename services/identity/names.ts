@@ -38,14 +38,24 @@ export function isCommonName(name: string): boolean {
   return addressesEverybody(name) || STRANGERS.includes(foldCase(name));
 }
 
+/** Names that no account may have. */
+export interface ReservedNames {
+  has(folded: string): boolean;
+}
+
 /**
- * The names that no account may have, folded. `operator` is among them because the API token
- * speaks under it.
+ * The names that no account may have. `operator` is among them because the API token speaks under
+ * it.
  *
  * @param bridgeNick the nick of the bridge
+ * @param isNode whether this server is one of several, whose bridges have this nick, a hyphen and
+ * the name of their node
  */
-export function reservedNames(bridgeNick: string): ReadonlySet<string> {
-  return new Set([bridgeNick, ...BOTS, ...SERVICES, ...PATHS, OPERATOR_NAME].map(foldCase));
+export function reservedNames(bridgeNick: string, isNode: boolean): ReservedNames {
+  const names = new Set([bridgeNick, ...BOTS, ...SERVICES, ...PATHS, OPERATOR_NAME].map(foldCase));
+  if (!isNode) return names;
+  const beginning = `${foldCase(bridgeNick)}-`;
+  return { has: (folded) => names.has(folded) || folded.startsWith(beginning) };
 }
 
 /** Whether a name belongs to an IRC service, such as NickServ. */

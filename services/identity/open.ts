@@ -28,6 +28,8 @@ export interface IdentityServicesOptions {
   readonly peers: { hasOthers(): Promise<boolean> } | null;
   /** The nick that is reserved for the bridge. */
   readonly bridgeNick: string;
+  /** Whether this server is one of several: their bridges' nicks begin with that one. */
+  readonly isNode: boolean;
   /** Whether admins may log in anywhere. */
   readonly adminsEnabled: boolean;
   /** Wrong passwords that are allowed per place and account ... */
@@ -71,7 +73,7 @@ export async function openIdentity(options: IdentityServicesOptions): Promise<Id
   const refusals = new Refusals({ database, scheduler, log });
   const accounts = await AccountDirectory.open({
     database,
-    reserved: reservedNames(options.bridgeNick),
+    reserved: reservedNames(options.bridgeNick, options.isNode),
     disabled: new Set(options.adminsEnabled ? [] : ["admin"]),
     revocations,
   });

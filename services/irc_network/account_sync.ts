@@ -17,6 +17,9 @@ const LAST_RETRY_MILLISECONDS = 60_000;
 /** How often both sides are compared without another reason. */
 const COMPARISON_MILLISECONDS = 10 * 60_000;
 
+/** How long the change of another node is left alone. */
+const NOTICE_MILLISECONDS = 2000;
+
 /** Entries compared at a time. */
 const PAGE = 500;
 
@@ -30,6 +33,8 @@ export interface AccountSyncOptions {
   readonly locks: NameLocks;
   readonly repair: AccountRepair;
   readonly rights: Rights;
+  /** Whether this node compares and repairs; one of several nodes does. */
+  readonly isLeading: () => boolean;
   readonly passphrases: NetworkPassphrases;
   readonly scheduler: Scheduler;
   /** A number from 0 to 1, for jitter. */
@@ -50,6 +55,7 @@ export interface NetworkStats {
  * Keeps the accounts on the network in step with the database. Unsettled entries are tried again
  * after a delay that doubles with each failure of the network and is shortened at random by up to a
  * half. Both sides are compared at the start, whenever the network is back, and every ten minutes.
+ * Of several nodes, the leader does that; the others only see whether they could change accounts.
  * Accounts that muster did not create or adopt are never changed.
  */
 export class AccountSync {
@@ -59,6 +65,7 @@ export class AccountSync {
   /** When both sides were compared, in Unix milliseconds. */
   #comparedAt = -Infinity;
   #again = false;
+  #hasNoticed = false;
   #failures = 0;
   /** Whether the network answered the last time; null before the first time. */
   #answered: boolean | null = null;
@@ -97,6 +104,18 @@ export class AccountSync {
   /** Settles unsettled entries soon, or, if the network is away, at the next attempt. */
   wake(): void {
     if (this.#failures === 0) this.#soon();
+  }
+
+  /** Settles what another node has left unsettled, once its change must be over. */
+  noticed(): void {
+    const { isLeading, ledger } = this.#options;
+    if (!isLeading() || this.#hasNoticed || ledger.unsettledCount === 0) return;
+    if (this.#failures > 0) return;
+    this.#hasNoticed = true;
+    this.#options.scheduler.after(NOTICE_MILLISECONDS, () => {
+      this.#hasNoticed = false;
+      if (!this.#closed) this.wake();
+    });
   }
 
   /** Checks soon whether a network that was reachable still is, and grants our rights. */
@@ -166,10 +185,12 @@ export class AccountSync {
         const thorough = this.#comparedAt === -Infinity;
         this.#comparedAt = now;
         await this.#options.rights.check();
-        await this.#arrive(now);
-        await this.#compareAll(thorough);
+        if (this.#options.isLeading()) {
+          await this.#arrive(now);
+          await this.#compareAll(thorough);
+        }
       }
-      await this.#settleAll();
+      if (this.#options.isLeading()) await this.#settleAll();
     } catch (error) {
       return this.#failed(error);
     }

@@ -64,14 +64,23 @@ export class Ledger implements Directory {
   /** Whether each entry is settled, by its folded name. */
   readonly #settled = new Map<string, boolean>();
 
-  private constructor(database: Database) {
+  readonly #onChanged: () => void;
+  #isOpen = false;
+
+  private constructor(database: Database, onChanged: () => void) {
     this.#database = database;
+    this.#onChanged = onChanged;
   }
 
-  /** Reads the list of entries from the database. */
-  static async open(database: Database): Promise<Ledger> {
-    const ledger = new Ledger(database);
+  /**
+   * Reads the list of entries from the database.
+   *
+   * @param onChanged called when others have changed it; must not throw
+   */
+  static async open(database: Database, onChanged: () => void): Promise<Ledger> {
+    const ledger = new Ledger(database, onChanged);
     await database.keepCurrent(ledger);
+    ledger.#isOpen = true;
     return ledger;
   }
 
@@ -80,6 +89,7 @@ export class Ledger implements Directory {
       .select(["name_folded", "unsettled_since"]).execute();
     this.#settled.clear();
     for (const row of rows) this.#settled.set(row.name_folded, row.unsettled_since === null);
+    if (this.#isOpen) this.#onChanged();
   }
 
   /** The entry of this name, compared without regard to case, or null. */

@@ -7,7 +7,7 @@ export { ErgoApi, type ErgoApiOptions } from "./ergo_api.ts";
 export { instanceIn } from "./ledger.ts";
 export type { AccountSync, NetworkStats } from "./account_sync.ts";
 export type { NetworkAccount, NetworkAccounts, NetworkStatus, ServicesConsole } from "./network.ts";
-export { type IrcNetwork, type IrcNetworkOptions, openNetwork } from "./open.ts";
+export { type IrcNetwork, type IrcNetworkOptions, type NetworkNodes, openNetwork } from "./open.ts";
 export { ANOPE } from "./anope.ts";
 export { ATHEME } from "./atheme.ts";
 export { connectTcp, type TcpOptions, type TlsOptions } from "./connect.ts";

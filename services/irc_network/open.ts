@@ -4,6 +4,7 @@ import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { AccountSync } from "./account_sync.ts";
 import { instanceIn, Ledger } from "./ledger.ts";
+import { NameLeases } from "./name_leases.ts";
 import { NameLocks } from "./name_locks.ts";
 import type { NetworkAccounts } from "./network.ts";
 import { NetworkPassphrases } from "./passphrases.ts";
@@ -23,6 +24,17 @@ export interface IrcNetworkOptions {
   /** A number from 0 to 1, for jitter. */
   readonly random: () => number;
   readonly log: Log;
+  /** The other nodes, and whether this one leads; null without nodes. */
+  readonly nodes: NetworkNodes | null;
+}
+
+/** The nodes that share the accounts of a network. */
+export interface NetworkNodes {
+  /** The name of this one. */
+  readonly self: string;
+  /** The names of those that run. */
+  readonly running: () => ReadonlySet<string>;
+  readonly isLeading: () => boolean;
 }
 
 /** The parts that keep accounts and a network in step. */
@@ -36,19 +48,25 @@ export interface IrcNetwork {
 
 /** Opens the services of this folder, without contacting the network. */
 export async function openNetwork(options: IrcNetworkOptions): Promise<IrcNetwork> {
-  const { database, network, scheduler } = options;
+  const { database, network, nodes, scheduler, log } = options;
+  const leases = nodes === null
+    ? null
+    : new NameLeases({ database, node: nodes.self, running: nodes.running, scheduler, log });
+  let noticed = () => {};
   const passphrases = new NetworkPassphrases(options.key);
   const shared = {
     ...options,
     clock: () => scheduler.now(),
     instance: await instanceIn(database),
-    ledger: await Ledger.open(database),
-    locks: new NameLocks(),
+    ledger: await Ledger.open(database, () => noticed()),
+    locks: new NameLocks(leases),
     rights: new Rights(options),
     passphrases,
   };
   const repair = new AccountRepair(shared);
-  const sync = new AccountSync({ ...shared, repair });
+  const isLeading = nodes?.isLeading ?? (() => true);
+  const sync = new AccountSync({ ...shared, repair, isLeading });
+  noticed = () => sync.noticed();
   return {
     provisioning: new NetworkProvisioning({ ...shared, repair, sync }),
     sync,

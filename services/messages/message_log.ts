@@ -111,12 +111,16 @@ export class MessageLog<Message extends LoggedMessage> {
    * @param time when the IRC server accepted it, in Unix milliseconds
    */
   append(message: Message, time: number): Logged<Message> {
-    const microseconds = this.#stamps.next(time);
-    const logged = { ...message, timestamp: this.#timestamps.of(microseconds) };
-    this.#keep({ microseconds, message: logged });
-    for (const group of this.#groups.keys()) this.#deliverToGroup(group, logged);
-    for (const subscription of this.#single) this.#deliver(subscription, logged);
-    return logged;
+    return this.#add(message, this.#stamps.next(time));
+  }
+
+  /**
+   * The same for a message that has its timestamp already.
+   *
+   * @param microseconds after that of the newest message
+   */
+  appendAt(message: Message, microseconds: number): Logged<Message> {
+    return this.#add(message, microseconds);
   }
 
   /**
@@ -253,6 +257,14 @@ export class MessageLog<Message extends LoggedMessage> {
         this.#options.onFailure(error);
       }
     }
+  }
+
+  #add(message: Message, microseconds: number): Logged<Message> {
+    const logged = { ...message, timestamp: this.#timestamps.of(microseconds) };
+    this.#keep({ microseconds, message: logged });
+    for (const group of this.#groups.keys()) this.#deliverToGroup(group, logged);
+    for (const subscription of this.#single) this.#deliver(subscription, logged);
+    return logged;
   }
 
   #keep(entry: Entry<Message>): void {

@@ -1,9 +1,12 @@
-import { FOLLOWED } from "../followed.ts";
+import { FOLLOWED, READ_ON } from "../followed.ts";
 import { LOG_LOCK } from "./postgres_journal.ts";
 import type { WritingSession } from "./session.ts";
 
 /** The clock by which leases run: PostgreSQL's own, in milliseconds. */
 export const CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+/** The channel by which the nodes of a database notify each other. */
+export const CHANNEL = "'muster_' || md5(current_schema())";
 
 /**
  * What nodes tell each other. A transaction notes each followed table whose rows it changes once,
@@ -42,6 +45,14 @@ const TABLES = `
       RETURN NULL;
     END
   $$;
+  CREATE OR REPLACE FUNCTION tell_nodes() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      PERFORM pg_notify(
+        ${CHANNEL}, 'wrote ' || current_setting('muster.node') || ' ' || TG_TABLE_NAME
+      );
+      RETURN NULL;
+    END
+  $$;
 `;
 
 const TRIGGERS = Object.entries(FOLLOWED).map(([table, ignored]) => `
@@ -50,7 +61,14 @@ const TRIGGERS = Object.entries(FOLLOWED).map(([table, ignored]) => `
     EXECUTE FUNCTION note_change(${ignored.map((column) => `'${column}'`).join(", ")});
 `);
 
+const TELLING_TRIGGERS = READ_ON.map((table) => `
+  CREATE OR REPLACE TRIGGER tell_nodes AFTER INSERT OR UPDATE ON ${table}
+    FOR EACH STATEMENT WHEN (current_setting('muster.node', true) <> '')
+    EXECUTE FUNCTION tell_nodes();
+`);
+
 /** Makes what nodes need in a database whose schema is current. Other nodes may be using it. */
 export async function setUpCluster(session: WritingSession): Promise<void> {
-  await session.execute(["BEGIN", LOG_LOCK[0], TABLES, ...TRIGGERS, "COMMIT"].join(";\n"));
+  const statements = ["BEGIN", LOG_LOCK[0], TABLES, ...TRIGGERS, ...TELLING_TRIGGERS, "COMMIT"];
+  await session.execute(statements.join(";\n"));
 }

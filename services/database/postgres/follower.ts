@@ -1,7 +1,7 @@
 // @ts-types="./pg.d.ts"
 import pg, { type Client } from "pg";
 import type { Scheduler } from "../../scheduler.ts";
-import { FOLLOWED, type FollowedTable } from "../followed.ts";
+import { FOLLOWED, type FollowedTable, type ReadOnTable } from "../followed.ts";
 import type { Statement } from "../protocol.ts";
 import type { PeerListener, Peers } from "../store.ts";
 import { clientOptions } from "./connection.ts";
@@ -272,6 +272,7 @@ export class Follower implements Peers {
     const [what, node = "", change] = payload.split(" ");
     if (node === this.#options.node) return;
     if (what === "saw") this.#confirmations.saw(node, Number(change));
+    else if (what === "wrote") this.#listener?.wrote(change as ReadOnTable);
     else this.#wake();
   }
 }

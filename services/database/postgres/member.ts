@@ -5,7 +5,7 @@ import { type Query, type QueryOutcome, type WritingSession } from "./session.ts
 import type { PostgresSettings } from "./settings.ts";
 import { committedMessage, Follower } from "./follower.ts";
 import { renewal } from "./lease.ts";
-import { CLOCK, setUpCluster } from "./cluster_setup.ts";
+import { CHANNEL, CLOCK, setUpCluster } from "./cluster_setup.ts";
 
 export interface ClusterOptions {
   /** The name of this node; no other node that runs has it. */
@@ -37,7 +37,7 @@ export class Member implements WriterCluster {
   ): Promise<Member> {
     await setUpCluster(session);
     const [found] = await session.run([
-      ["SELECT 'muster_' || md5(current_schema()) AS channel"],
+      [`SELECT ${CHANNEL} AS channel`],
     ]);
     const channel = String(found?.rows[0]?.["channel"]);
     // A change is committed either before the lease begins, or by a node that waits for this one.

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import type { LineConnection } from "../../../services/bridge/mod.ts";
 import { Conflict, TimedOut, Unavailable } from "../../../services/errors.ts";
-import type { IrcServer } from "../../../services/irc/mod.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import { until } from "../../support/until.ts";
 import {
@@ -13,52 +11,7 @@ import {
   withBridge,
   type World,
 } from "./support.ts";
-
-/** A connection to a server that is older than it is: it offers none of these capabilities. */
-class Veil implements LineConnection {
-  onLine: ((line: string) => void) | null = null;
-  onClose: ((reason: string) => void) | null = null;
-  /** What the bridge has sent. */
-  readonly sent: string[] = [];
-  /** Whether a line of the bridge never reaches the server, which tells nobody. */
-  swallows: (line: string) => boolean = () => false;
-  /** Whether a line of the server never reaches the bridge. */
-  hides: (line: string) => boolean = () => false;
-  readonly #inner: LineConnection;
-
-  constructor(server: IrcServer, hidden: readonly string[]) {
-    this.#inner = server.connect();
-    this.#inner.onLine = (line) => {
-      if (this.hides(line)) return;
-      this.onLine?.(/ CAP \S+ LS /.test(line) ? without(line, hidden) : line);
-    };
-    this.#inner.onClose = (reason) => this.onClose?.(reason);
-  }
-
-  get closed(): boolean {
-    return this.#inner.closed;
-  }
-
-  send(line: string): void {
-    this.sent.push(line);
-    if (!this.swallows(line)) this.#inner.send(line);
-  }
-
-  close(): void {
-    this.#inner.close();
-  }
-}
-
-function without(line: string, hidden: readonly string[]): string {
-  return line.split(" ").map((word) => word.startsWith(":") ? word.slice(1) : word)
-    .filter((word) => !hidden.includes(word.split("=")[0] ?? ""))
-    .join(" ").replace(/^/, ":").replace(/ LS /, " LS :");
-}
-
-const ECHOES_ONLY = ["labeled-response"];
-const NOTHING = [
-  ...["labeled-response", "echo-message", "message-tags", "server-time", "batch", "msgid"],
-];
+import { ECHOES_ONLY, NOTHING, Veil } from "./veil.ts";
 
 interface PlainWorld extends Omit<World, "connection" | "way"> {
   readonly veil: () => Veil;

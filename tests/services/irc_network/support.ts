@@ -47,6 +47,7 @@ export async function openNetworked(
         address: ergo.address,
         key,
         random: () => 0,
+        nodes: null,
       });
       return network.provisioning;
     },

@@ -1,0 +1,248 @@
+/** The one order of lines, on nodes that hear them at different times and in different orders. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { Channel } from "../../../services/bridge/channel.ts";
+import { type LineOwner, SharedLines } from "../../../services/bridge/shared_lines.ts";
+import { type NewLine, type StoredLine, StoredLines } from "../../../services/bridge/mod.ts";
+import type { ChannelText } from "../../../services/bridge/options.ts";
+import { type Database, openSqlite, statement } from "../../../services/database/mod.ts";
+import { silentLog } from "../../../services/log.ts";
+import { MessageLog } from "../../../services/messages/mod.ts";
+import { TestScheduler } from "../../support/scheduler.ts";
+import { withFolder } from "../../support/temporary.ts";
+
+const BUFFER = 10_000;
+
+const KIND = { isOurs: false, isQuiet: false, isNotice: false, isBot: false, isPast: false };
+
+interface Surroundings {
+  readonly database: Database;
+  readonly scheduler: TestScheduler;
+}
+
+/** A node that listens to one channel. */
+class Listener {
+  readonly channel = new Channel(
+    "#room",
+    new MessageLog<ChannelText>({
+      capacity: BUFFER,
+      onFailure: (error) => {
+        throw error;
+      },
+    }),
+    0,
+  );
+  readonly lines: SharedLines;
+
+  constructor(surroundings: Surroundings, isLeading: boolean, seen = 0) {
+    const { database, scheduler } = surroundings;
+    this.lines = new SharedLines({
+      store: new StoredLines(database),
+      seen,
+      isLeading: () => isLeading,
+      hasPeers: () => true,
+      find: () => this.channel,
+      onLine: (channel, line) => append(channel, line),
+      onPast: (channel, line) => append(channel, line),
+      bufferSize: BUFFER,
+      scheduler,
+      log: silentLog,
+    });
+  }
+
+  get shown(): string[] {
+    const { log } = this.channel;
+    return log.read(undefined, BUFFER).map(({ timestamp, id, text }) =>
+      `${timestamp} ${id} ${text}`
+    );
+  }
+
+  get texts(): string[] {
+    return this.channel.log.read(undefined, BUFFER).map(({ text }) => text);
+  }
+}
+
+function append({ log }: Channel, { message, microseconds }: StoredLine): void {
+  assert.ok(microseconds > (log.newest ?? 0));
+  log.appendAt(message, microseconds);
+}
+
+interface Said {
+  readonly time: number;
+  readonly text: string;
+  /** The network's id; null if it gives none. */
+  readonly id: string | null;
+}
+
+/** A line as a node hears it: without an id from the network, each node makes one up. */
+function heard({ time, text, id }: Said, unique: string): NewLine {
+  return {
+    channel: "#room",
+    mark: id ?? `ann ${text}`,
+    time,
+    message: { id: id ?? unique, nick: "ann", account: null, text },
+    as: KIND,
+  };
+}
+
+/** A generator of numbers from 0 to below 1 that begins with a seed (mulberry32). */
+function numbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+async function withDatabase(run: (database: Database) => Promise<void>): Promise<void> {
+  await withFolder(async (folder) => {
+    const database = openSqlite(join(folder, "muster.db"));
+    try {
+      await database.commit({
+        statements: [statement(
+          database.tables.insertInto("bridge_channels")
+            .values({ name: "#room", name_folded: "#room", opener_id: null }),
+        )],
+      });
+      await run(database);
+    } finally {
+      await database.close();
+    }
+  });
+}
+
+/** What a person says: often the same again, in one millisecond, at times with a clock set back. */
+function speech(random: () => number, hasIds: boolean): Said[] {
+  let time = 1_800_000_000_000;
+  return Array.from({ length: 60 }, (_, index) => {
+    time += random() < 0.1 ? -3 : random() < 0.5 ? 0 : 1;
+    return { time, text: `text ${Math.floor(random() * 4)}`, id: hasIds ? `id-${index}` : null };
+  });
+}
+
+/** The same, as a server of the network passes it on that is far from the speakers. */
+function asFarAway(said: readonly Said[], random: () => number): Said[] {
+  const order = [...said];
+  for (let index = 1; index < order.length; index++) {
+    const [before, after] = [order[index - 1], order[index]];
+    if (random() < 0.3 && before !== undefined && after !== undefined) {
+      [order[index - 1], order[index]] = [after, before];
+    }
+  }
+  return order;
+}
+
+for (const hasIds of [true, false]) {
+  const ids = hasIds ? "with" : "without";
+  Deno.test(`every node has each line once, in one order, on networks ${ids} ids`, () =>
+    withDatabase(async (database) => {
+      for (let seed = 1; seed <= 12; seed++) {
+        await database.commit({
+          statements: [statement(database.tables.deleteFrom("channel_lines"))],
+        });
+        const random = numbers(seed);
+        const scheduler = new TestScheduler();
+        const nodes = [0, 1, 2].map((one) => new Listener({ database, scheduler }, one === 0));
+        for (const { lines, channel } of nodes) await lines.fill(channel);
+        const said = speech(random, hasIds);
+        // One person's lines keep their order everywhere, those of several need not.
+        const orders = nodes.map(() => hasIds ? asFarAway(said, random) : said);
+        const heardBy = nodes.map(() => 0);
+        while (heardBy.some((count) => count < said.length)) {
+          const which = Math.floor(random() * nodes.length);
+          const line = orders[which]?.[heardBy[which] ?? 0];
+          if (line === undefined) continue;
+          const unique = `node ${which}, ${heardBy[which]}`;
+          heardBy[which] = (heardBy[which] ?? 0) + 1;
+          const owner: LineOwner = random() < 0.2 ? "self" : random() < 0.2 ? "other" : "anybody";
+          const hearing = nodes[which]?.lines.hear(heard(line, unique), owner);
+          if (random() < 0.3) scheduler.advance(random() * 100);
+          if (random() < 0.3) await nodes[Math.floor(random() * 3)]?.lines.refresh();
+          if (owner === "self") await hearing;
+        }
+        scheduler.advance(4000);
+        const late = new Listener({ database, scheduler }, false);
+        await late.lines.fill(late.channel);
+        const all = [...nodes, late];
+        for (let round = 0; round < 3; round++) {
+          for (const { lines } of all) await lines.refresh();
+        }
+        const [first, ...others] = all;
+        assert.deepEqual(first?.texts.toSorted(), said.map(({ text }) => text).toSorted());
+        for (const other of others) assert.deepEqual(other.shown, first?.shown, `seed ${seed}`);
+        for (const { lines } of all) lines.close();
+      }
+    }));
+}
+
+Deno.test("lines that all nodes hear in one order stay in it, and get the time of the network", () =>
+  withDatabase(async (database) => {
+    const random = numbers(7);
+    const scheduler = new TestScheduler();
+    const nodes = [0, 1, 2].map((one) => new Listener({ database, scheduler }, one === 0));
+    for (const { lines, channel } of nodes) await lines.fill(channel);
+    const said = speech(random, true);
+    const heardBy = nodes.map(() => 0);
+    while (heardBy.some((count) => count < said.length)) {
+      const which = Math.floor(random() * nodes.length);
+      const line = said[heardBy[which] ?? 0];
+      if (line === undefined) continue;
+      heardBy[which] = (heardBy[which] ?? 0) + 1;
+      void nodes[which]?.lines.hear(heard(line, ""), random() < 0.3 ? "self" : "anybody");
+      if (random() < 0.2) scheduler.advance(30);
+      if (random() < 0.2) await nodes[which]?.lines.refresh();
+    }
+    scheduler.advance(100);
+    for (const { lines } of nodes) await lines.refresh();
+    let last = 0;
+    const expected = said.map(({ time }) => last = Math.max(time * 1000, last + 1));
+    for (const { channel, lines } of nodes) {
+      await lines.refresh();
+      const read = channel.log.read(undefined, BUFFER);
+      assert.deepEqual(read.map(({ id }) => id), said.map(({ id }) => id));
+      assert.deepEqual(read.map(({ id }) => channel.log.microsecondsOf(id)), expected);
+      lines.close();
+    }
+  }));
+
+Deno.test("a line is stored by another node if the one that should have stored it is gone", () =>
+  withDatabase(async (database) => {
+    const scheduler = new TestScheduler();
+    const node = new Listener({ database, scheduler }, false);
+    await node.lines.fill(node.channel);
+    const line = (text: string) => heard({ time: 1_800_000_000_000, text, id: text }, "");
+    void node.lines.hear(line("theirs"), "other");
+    const second = node.lines.hear(line("after it"), "anybody");
+    await node.lines.hear(line("own"), "self");
+    assert.deepEqual(node.texts, ["own"]);
+    scheduler.advance(3000);
+    await second;
+    assert.deepEqual(node.texts, ["own", "theirs", "after it"]);
+    await node.lines.redact("#room", "theirs");
+    const late = new Listener({ database, scheduler }, false, 3);
+    await late.lines.fill(late.channel);
+    assert.deepEqual(late.texts, ["own", "after it"]);
+    for (const { lines } of [node, late]) lines.close();
+  }));
+
+Deno.test("a channel keeps its newest lines, and none once all bridges have left it", () =>
+  withDatabase(async (database) => {
+    const scheduler = new TestScheduler();
+    const store = new StoredLines(database);
+    const node = new Listener({ database, scheduler }, true);
+    await node.lines.fill(node.channel);
+    for (let index = 0; index < 10; index++) {
+      await node.lines.hear(heard({ time: 1, text: `${index}`, id: `${index}` }, ""), "anybody");
+    }
+    await store.trim(3);
+    const kept = await store.newestOf("#room", Infinity, 100);
+    assert.deepEqual(kept.map(({ message: { text } }) => text), ["7", "8", "9"]);
+    await database.commit({
+      statements: [statement(database.tables.deleteFrom("bridge_channels"))],
+    });
+    await store.trim(3);
+    assert.deepEqual(await store.after(0, 100), []);
+    node.lines.close();
+  }));
