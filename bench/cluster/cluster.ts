@@ -165,8 +165,7 @@ async function furnish(
   apis: readonly string[],
   name: string,
 ): Promise<Measured> {
-  const rate = { messages_per_second: 10_000, burst: 10_000 };
-  const agent = await registerAgent(server, `bench-${name}`, { rate_limit: rate });
+  const agent = await registerAgent(server, `bench-${name}`);
   await order(server, "POST /v1/projects", { slug: name });
   await order(server, `PUT /v1/projects/${name}/members/${agent.nick}`, { role: "write" });
   const tickets: string[] = [];
