@@ -104,7 +104,7 @@ async function guardOf(options: CommandOptions, config: Config): Promise<Guard> 
   requireData(config.data_dir);
   if (!isHeld(config.data_dir)) {
     const folder = DataFolder.open(config.data_dir);
-    const held = { busy: [], release: () => Promise.resolve(true) };
+    const held = { busy: [], areSettled: false, release: () => Promise.resolve(true) };
     return { hold: () => Promise.resolve(held), [Symbol.dispose]: () => folder.close() };
   }
   const client = await serverOf(options, config);
@@ -149,6 +149,7 @@ async function pause(client: ApiClient): Promise<HeldChanges> {
   }
   return {
     busy: begun.busy,
+    areSettled: true,
     release: async () => {
       try {
         await client.call("DELETE", `/v1/pauses/${begun.id}`, z.undefined());
@@ -167,12 +168,17 @@ async function archiveSink(path: string): Promise<ByteSink> {
   return /\.t?gz$/.test(path) ? gzipSink(sink) : sink;
 }
 
+/** A pipe whose reader ends early has no backup, so that is a failure. */
 function outputSink(): ByteSink {
   const writer = Deno.stdout.writable.getWriter();
+  const explaining = (work: Promise<void>) =>
+    work.catch((error) => {
+      throw new CommandFailed(`Standard output cannot be written: ${String(error)}`);
+    });
   return {
-    write: (bytes) => writer.write(bytes),
-    close: () => writer.close(),
-    abort: () => writer.abort(),
+    write: (bytes) => explaining(writer.write(bytes)),
+    close: () => explaining(writer.close()),
+    abort: () => writer.abort().catch(() => {}),
   };
 }
 

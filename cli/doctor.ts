@@ -88,6 +88,7 @@ async function examine(options: CheckOptions): Promise<Finding[]> {
       folders: foldersOf(config),
       postgres: await readPostgresSettings(config.database),
       tls: config.tls,
+      keepsHistory: config.irc.mode === "embedded" && config.irc.history.persist,
       isRunning,
       quick: options.quick === true,
       version: VERSION,

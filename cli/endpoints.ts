@@ -69,7 +69,7 @@ export function isHeld(folder: string): boolean {
     DataFolder.check(folder);
     return false;
   } catch (error) {
-    if (error instanceof DataFolderError) return true;
+    if (error instanceof DataFolderError) return error.isInUse;
     throw error;
   }
 }

@@ -13,7 +13,7 @@ import { Logging } from "./logging.ts";
 import { CommandFailed } from "./output.ts";
 import { readEndpoints, writeEndpoints } from "./endpoints.ts";
 import { startExamination } from "./examination.ts";
-import { endSignals, reloadSignals, restrictNewFiles } from "./platform.ts";
+import { endSignals, reloadSignals, restrictNewFiles, silenceDeprecations } from "./platform.ts";
 import {
   findClearText,
   findListenProblems,
@@ -27,8 +27,8 @@ import { readSettings, type SettingsOptions } from "./settings.ts";
 import { explainStart } from "./start_errors.ts";
 import { releaseStartMemory } from "./start_memory.ts";
 import { printWelcome } from "./welcome.ts";
-import { LeaderPlacement } from "../routes/leader_placement.ts";
 import { InternalRequests } from "../routes/internal/internal_requests.ts";
+import { LeaderPlacement } from "../routes/leader_placement.ts";
 import { ProjectPlacement } from "../routes/project_placement.ts";
 import { ServedApi } from "../routes/serving.ts";
 import { type Address, type Config, formatAddress } from "../services/config/mod.ts";
@@ -51,6 +51,7 @@ import { LEADER_PAGES, mountPages } from "../web/mod.ts";
 export async function serve(options: SettingsOptions): Promise<void> {
   const config = await readSettings(options);
   restrictNewFiles();
+  silenceDeprecations();
   const log = new Logging(config.log);
   const ended = untilSignal(log);
   using manager = new ServiceManager(Deno.env.toObject(), log);
@@ -90,7 +91,8 @@ async function requireFree(folder: string): Promise<void> {
     DataFolder.check(folder);
   } catch (error) {
     // A server writes its addresses; `muster mcp` without a server removes them.
-    if (!(error instanceof DataFolderError) || await readEndpoints(folder) !== null) throw error;
+    const isInUse = error instanceof DataFolderError && error.isInUse;
+    if (!isInUse || await readEndpoints(folder) !== null) throw error;
     throw new CommandFailed(
       `${error.message}. If that is "muster mcp", end the client that started it`,
     );

@@ -9,7 +9,7 @@
 # changes what differs and restarts the service only if something did. --uninstall keeps the
 # configuration and the data; --purge removes them too.
 #
-# DESTDIR=FOLDER installs into a folder and starts nothing, for packages and tests.
+# DESTDIR=FOLDER installs into a folder, makes no data and starts nothing, for packages and tests.
 set -eu
 
 root=${DESTDIR:-}
@@ -64,6 +64,7 @@ parse() {
 manages() { [ -z "$root" ] && [ -d /run/systemd/system ]; }
 
 find_executable() {
+  [ -z "$executable" ] || [ -f "$executable" ] || fail "there is no file $executable"
   for file in "$executable" "$here/muster" "$here/../muster" "$here/../dist/muster"; do
     if [ -n "$file" ] && [ -f "$file" ]; then
       executable=$file
@@ -111,11 +112,20 @@ unit_text() {
 }
 
 # Writes the configuration, and makes the first admin in the data folder, which systemd then gives
-# to the user of the service.
+# to the user of the service. A package gets the configuration alone: keys and passwords must differ
+# from machine to machine.
 first_run() {
   mkdir -p "$etc"
-  say "the first admin:"
-  (cd / && "$bin/muster" init --yes --config "$etc/config.yaml" --data-dir "$root$data")
+  if [ -n "$root" ]; then
+    work=$(mktemp -d)
+    (cd / && "$bin/muster" init --yes --config "$work/config.yaml" --data-dir "$work/data") >/dev/null
+    sed "s|^data_dir: .*|data_dir: $data|" "$work/config.yaml" >"$etc/config.yaml"
+    rm -rf "$work"
+    say "the first admin: \"muster admin passwd admin\", once muster runs"
+  else
+    say "the first admin:"
+    (cd / && "$bin/muster" init --yes --config "$etc/config.yaml" --data-dir "$data")
+  fi
   # Secrets belong in the environment, so the service may read this as any user.
   chmod 644 "$etc/config.yaml"
   changed=true

@@ -17,12 +17,18 @@ const PAGE_UPLOAD = "PUT /projects/{slug}/repository";
 export function fileRoutes(base: string): (context: Context<AppEnv>) => boolean {
   const patterns = new RoutePatterns();
   const names = new Set([...marked(ROUTES, ""), ...marked(PROJECT_ROUTES, base), PAGE_UPLOAD]);
-  const methods = new Set(Array.from(names, (name) => name.split(" ")[0]));
+  const beginnings = [...new Set(Array.from(names, beginningOf))];
   return (context) => {
-    const { method } = context.req;
+    const { method, path } = context.req;
     if (isSync(context.req)) return true;
-    return methods.has(method) && names.has(`${method} ${patterns.of(context)}`);
+    if (!beginnings.some((beginning) => path.startsWith(beginning))) return false;
+    return names.has(`${method} ${patterns.of(context)}`);
   };
+}
+
+/** What all paths of a route begin with. */
+function beginningOf(name: string): string {
+  return name.slice(name.indexOf("/")).replace(/\{.*/, "");
 }
 
 /**

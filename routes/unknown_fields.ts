@@ -2,7 +2,8 @@ import type { RouteConfig } from "@hono/zod-openapi";
 import { z } from "zod";
 import { closed } from "../services/validation/mod.ts";
 
-type Body = NonNullable<NonNullable<RouteConfig["request"]>["body"]>;
+/** The body of a request, as a route describes it. */
+export type Body = NonNullable<NonNullable<RouteConfig["request"]>["body"]>;
 
 /** Paths of the repository API, below its frame and in the document, and of the admin's projects. */
 const CLOSED = /^(?:\/projects\/\{slug\}\/[^/]+)?\/api\/|^\/v1\/projects(?:\/|$)/;

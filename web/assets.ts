@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { STYLES } from "./styles/mod.ts";
 
 const FOLDER = import.meta.dirname ?? ".";
@@ -15,6 +16,8 @@ const TYPES = { script: "text/javascript; charset=utf-8", style: "text/css; char
 /** A file that pages load. */
 interface Asset {
   readonly content: string;
+  /** The same, compressed. Pages are not: they have what somebody wrote beside a secret token. */
+  readonly gzip: Uint8Array<ArrayBuffer>;
   readonly type: string;
 }
 
@@ -33,12 +36,16 @@ export async function readAssets(): Promise<Assets> {
   for (const [name, text] of modules) hash.update(name).update(text);
   const base = `/assets/${hash.digest("hex").slice(0, 16)}`;
   const files = new Map<string, Asset>([
-    [`${base}/muster.css`, { content: style, type: TYPES.style }],
+    [`${base}/muster.css`, assetOf(style, TYPES.style)],
   ]);
   for (const [name, content] of modules) {
-    files.set(`${base}/${name}`, { content, type: TYPES.script });
+    files.set(`${base}/${name}`, assetOf(content, TYPES.script));
   }
   return { style: `${base}/muster.css`, script: `${base}/${modules.keys().next().value}`, files };
+}
+
+function assetOf(content: string, type: string): Asset {
+  return { content, gzip: new Uint8Array(gzipSync(content, { level: 9 })), type };
 }
 
 /** The modules that run in the browser, by name; the first one imports the others. */

@@ -74,10 +74,11 @@ export class Dispatch {
         throw new Invalid(`The address is longer than ${MAX_ADDRESS} characters`);
       }
       const visit = new Visit(context, this.#surroundings, { session });
-      if (page.json !== undefined && wantsJson(context)) {
-        return context.redirect(this.#apiOf(visit) + page.json(visit), 303);
-      }
       if (context.req.method !== "POST") {
+        if (page.json !== undefined && wantsJson(context)) {
+          const path = page.json(visit);
+          return context.redirect(path.startsWith("/v1/") ? path : this.#apiOf(visit) + path, 303);
+        }
         admit(page, session);
         return await this.#show(context, page, visit);
       }

@@ -41,8 +41,13 @@ export function mountPages(
     if (asset === undefined) {
       throw new NotFound("The page belongs to another version: load it again");
     }
-    const headers = { "Content-Type": asset.type, "Cache-Control": YEAR };
-    return context.body(asset.content, 200, headers);
+    const headers = {
+      "Content-Type": asset.type,
+      "Cache-Control": YEAR,
+      "Vary": "Accept-Encoding",
+    };
+    if (!takesGzip(context)) return context.body(asset.content, 200, headers);
+    return context.body(asset.gzip, 200, { ...headers, "Content-Encoding": "gzip" });
   });
   mountStreams(app, surroundings);
   mountRepository(app, surroundings);
@@ -71,4 +76,10 @@ function once<Value>(compute: () => Promise<Value>): () => Promise<Value> {
       value = null;
       throw error;
     });
+}
+
+/** Whether a browser takes compressed answers (RFC 9110, 12.5.3). */
+function takesGzip(context: Context<AppEnv>): boolean {
+  const accepted = context.req.header("accept-encoding") ?? "";
+  return /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?!0(?:\.0*)?\s*(?:,|$)))/i.test(accepted);
 }

@@ -49,8 +49,8 @@ export interface Page {
   /** Answers GET. */
   show(visit: Visit): View | Response | Promise<View | Response>;
   /**
-   * What the page shows as JSON: a path of the project's API, from `/api/` on. Programs that accept
-   * JSON and no HTML are led there.
+   * What the page shows as JSON: a path of the project's API, from `/api/` on, or one of the
+   * server's, from `/v1/` on. Programs that accept JSON and no HTML are led there.
    */
   json?(visit: Visit): string;
   /**

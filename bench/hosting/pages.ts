@@ -67,6 +67,7 @@ async function casesOf(project: HostedProject): Promise<PageCase[]> {
     { name: "releases", path: () => `${HOME}/releases` },
     { name: "search", path: (index) => `${HOME}/search?q=case+${index % 50}` },
     { name: "tickets", path: (index) => `${HOME}/tickets?page=${index % 100 + 1}` },
+    { name: "board", path: () => `${HOME}/tickets?view=board` },
     { name: "ticket", path: (index) => `${HOME}/tickets/${ticket(index)}` },
     { name: "wiki", path: () => `${HOME}/wiki` },
   ];

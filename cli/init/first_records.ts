@@ -1,6 +1,7 @@
 import { createApi } from "../../routes/app.ts";
 import type { Config } from "../../services/config/mod.ts";
 import { startDaemon } from "../../services/daemon/mod.ts";
+import { foldCase } from "../../services/irc/mod.ts";
 import { z } from "zod";
 import { readToken } from "../client.ts";
 import { Logging } from "../logging.ts";
@@ -17,19 +18,23 @@ export interface First {
   readonly agent: string | null;
 }
 
+/** The name and the value of something that was made. */
+export type Made = readonly [name: string, value: string];
+
 const registrationSchema = z.object({ credentials: z.object({ passphrase: z.string() }) });
 
 /**
  * Makes the first admin, project and agent in the data folder. The services run meanwhile, and
  * listen nowhere. What exists already stays as it is.
  *
- * @returns what was made, with its secrets, as names and values
+ * @param onMade called with what was made or was there, and with its secrets
  * @throws CommandFailed if the services cannot start, or refuse something
  */
 export async function makeFirst(
   config: Config,
-  { admin, project, agent }: First,
-): Promise<(readonly [name: string, value: string])[]> {
+  first: First,
+  onMade: (...made: Made) => void,
+): Promise<void> {
   restrictNewFiles();
   silenceDeprecations();
   const log = new Logging({ ...config.log, level: "error" });
@@ -38,35 +43,44 @@ export async function makeFirst(
       throw explainStart(error);
     });
   try {
-    const server = new Server(
-      createApi(daemon.services).app.fetch,
-      await readToken(config.data_dir),
-    );
-    const made: (readonly [string, string])[] = [];
-    if (await server.make("POST", "/v1/admins", admin) !== null) {
-      made.push(["admin", admin.username], ["password", admin.password]);
-    }
-    if (project !== null && await server.make("POST", "/v1/projects", { slug: project }) !== null) {
-      made.push(["project", project]);
-    }
-    if (agent !== null) {
-      const body = { nick: agent, channels: ["general"] };
-      const registered = await server.make("POST", "/v1/agents/register", body);
-      if (registered !== null) {
-        const { credentials } = registrationSchema.parse(registered);
-        made.push(["agent", agent], ["passphrase", credentials.passphrase]);
-      }
-      if (project !== null) {
-        const path = `/v1/projects/${project}/members/${agent}`;
-        await server.make("PUT", path, { role: "write" });
-      }
-    }
-    return made;
+    const { fetch } = createApi(daemon.services).app;
+    await makeRecords(new Server(fetch, await readToken(config.data_dir)), first, onMade);
   } finally {
     await daemon.quiesce();
     await daemon.stop();
     await log.flush();
   }
+}
+
+async function makeRecords(
+  server: Server,
+  { admin, project, agent }: First,
+  onMade: (...made: Made) => void,
+): Promise<void> {
+  const { username, password } = admin;
+  if (await server.has("/v1/admins", "username", username)) {
+    onMade("admin", `${username} (was there; "muster admin passwd ${username}" sets a password)`);
+  } else {
+    await server.make("POST", "/v1/admins", admin);
+    onMade("admin", username);
+    onMade("password", password);
+  }
+  if (project !== null) {
+    const isThere = await server.has("/v1/projects", "slug", project);
+    if (!isThere) await server.make("POST", "/v1/projects", { slug: project });
+    onMade("project", isThere ? `${project} (was there)` : project);
+  }
+  if (agent === null) return;
+  if (await server.has("/v1/agents", "nick", agent)) {
+    onMade("agent", `${agent} (was there; "muster agent rotate ${agent}" makes a passphrase)`);
+  } else {
+    const body = { nick: agent, channels: ["general"] };
+    const registered = await server.make("POST", "/v1/agents/register", body);
+    onMade("agent", agent);
+    onMade("passphrase", registrationSchema.parse(registered).credentials.passphrase);
+  }
+  if (project === null) return;
+  await server.make("PUT", `/v1/projects/${project}/members/${agent}`, { role: "write" });
 }
 
 type Fetch = ReturnType<typeof createApi>["app"]["fetch"];
@@ -81,21 +95,31 @@ class Server {
     this.#token = token;
   }
 
+  /** Whether a list has an entry whose field is this name, without regard to case. */
+  async has(path: string, field: string, name: string): Promise<boolean> {
+    const entries = z.array(z.record(z.string(), z.unknown()))
+      .parse(await this.#call("GET", path, undefined));
+    return entries.some((entry) => foldCase(String(entry[field])) === foldCase(name));
+  }
+
   /**
    * Makes something.
    *
-   * @returns the answer; null if it exists already
+   * @returns the answer
    * @throws CommandFailed if the API refuses it
    */
-  async make(method: string, path: string, body: unknown): Promise<unknown> {
+  async make(method: "POST" | "PUT", path: string, body: unknown): Promise<unknown> {
+    return await this.#call(method, path, JSON.stringify(body));
+  }
+
+  async #call(method: string, path: string, body: string | undefined): Promise<unknown> {
     const request = new Request(`http://127.0.0.1${path}`, {
       method,
       headers: { authorization: `Bearer ${this.#token}`, "content-type": "application/json" },
-      body: JSON.stringify(body),
+      ...(body === undefined ? {} : { body }),
     });
     const response = await this.#fetch(request, { remoteAddress: "127.0.0.1", trust: () => {} });
     const text = await response.text();
-    if (response.status === 409) return null;
     const answer: unknown = text === "" ? {} : JSON.parse(text);
     if (response.ok) return answer;
     const refusal = z.object({ error: z.string() }).safeParse(answer);

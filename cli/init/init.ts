@@ -6,8 +6,8 @@ import { CommandFailed, commandName, print, printFields } from "../output.ts";
 import type { CommandOptions } from "../options.ts";
 import { choosePassword, randomPassword } from "../passwords.ts";
 import { readSettings } from "../settings.ts";
-import { makeFirst } from "./first_records.ts";
-import { ANSWERS, Interview, NONE } from "./questions.ts";
+import { type Made, makeFirst } from "./first_records.ts";
+import { agentBeside, ANSWERS, Interview, NONE, WRONG_USAGE } from "./questions.ts";
 
 const DEFAULT_FILE = "config.yaml";
 
@@ -49,22 +49,38 @@ export async function init(options: InitOptions): Promise<void> {
     ? await choosePassword(false)
     : { password: randomPassword(), random: true };
   const project = interview.ask(ANSWERS.project, options.project);
-  const agent = interview.ask(ANSWERS.agent, options.agent);
+  const agent = askAgent(interview, admin, options);
 
-  const made = await withDraft(file, commentedFile(HEADER, values), async (draft) => {
-    const config = await readSettings({ ...options, config: draft });
-    return await makeFirst(config, {
-      admin: { username: admin, password },
-      project: project === NONE ? null : project,
-      agent: agent === NONE ? null : agent,
+  const made: Made[] = [];
+  const shown = () => random ? made : made.filter(([name]) => name !== "password");
+  try {
+    await withDraft(file, commentedFile(HEADER, values), async (draft) => {
+      const config = await readSettings({ ...options, config: draft });
+      const first = {
+        admin: { username: admin, password },
+        project: project === NONE ? null : project,
+        agent: agent === NONE ? null : agent,
+      };
+      await makeFirst(config, first, (name, value) => made.push([name, value]));
     });
-  });
-  const shown = random ? made : made.filter(([name]) => name !== "password");
-  printFields([["configuration", file], ...shown]);
+  } catch (error) {
+    // What was made before stays in the data folder, and its secrets are shown only now.
+    printFields(shown());
+    throw error;
+  }
+  printFields([["configuration", file], ...shown()]);
   print();
   print("Passwords and passphrases are shown only once. Start muster with:");
   print();
   print(`  ${commandName()} serve${options.config === undefined ? "" : ` --config ${file}`}`);
+}
+
+function askAgent(interview: Interview, admin: string, options: InitOptions): string {
+  const question = agentBeside(admin);
+  const agent = interview.ask(question, options.agent);
+  const wrong = question.fault(agent);
+  if (wrong === null) return agent;
+  throw new CommandFailed(`The value "${agent}" of --agent must ${wrong}`, WRONG_USAGE);
 }
 
 /** Asks where to listen and for TLS; gives the keys. */

@@ -1,11 +1,12 @@
 import { isIP } from "node:net";
 import type { z } from "zod";
-import { accountNameSchema } from "../../services/identity/mod.ts";
+import { accountNameSchema, isCommonName, reservedNames } from "../../services/identity/mod.ts";
+import { foldCase } from "../../services/irc/mod.ts";
 import { slugSchema } from "../../services/projects/mod.ts";
 import { CommandFailed, printError } from "../output.ts";
 
 /** Exit code for a wrong answer that cannot be corrected. */
-const WRONG_USAGE = 2;
+export const WRONG_USAGE = 2;
 
 /** Longest line of an answer, in bytes. */
 const MAX_LINE = 4096;
@@ -41,7 +42,7 @@ export const ANSWERS = {
   admin: {
     text: "Name of the first admin, for the web pages?",
     preset: "admin",
-    fault: (text) => faultOf(accountNameSchema, text),
+    fault: faultOfName,
   },
   project: {
     text: 'Slug of the first project, such as "demo"? "none" makes none',
@@ -51,9 +52,30 @@ export const ANSWERS = {
   agent: {
     text: 'Nick of the first agent, such as "scout"? "none" registers none',
     preset: NONE,
-    fault: (text) => faultOf(accountNameSchema, text),
+    fault: faultOfName,
   },
 } satisfies Record<string, Question>;
+
+/** The bridge's nick in a configuration that "muster init" writes. */
+const BRIDGE = "bridge";
+
+function faultOfName(text: string): string | null {
+  const fault = faultOf(accountNameSchema, text);
+  if (fault !== null) return fault;
+  const isReserved = isCommonName(text) || reservedNames(BRIDGE, false).has(foldCase(text));
+  return isReserved ? "be another name: muster has reserved it" : null;
+}
+
+/** The question for the agent's nick; agents and admins share one namespace. */
+export function agentBeside(admin: string): Question {
+  const { fault, text, preset } = ANSWERS.agent;
+  const isSame = (nick: string) => nick !== NONE && foldCase(nick) === foldCase(admin);
+  return {
+    text,
+    preset,
+    fault: (nick) => fault(nick) ?? (isSame(nick) ? "be another name than the admin's" : null),
+  };
+}
 
 function faultOf(schema: z.ZodString, text: string): string | null {
   const [issue] = schema.safeParse(text).error?.issues ?? [];

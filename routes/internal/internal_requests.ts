@@ -2,26 +2,18 @@ import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Invalid, NotFound, ServiceError } from "../../services/errors.ts";
 import { partSumsSchema } from "../../services/moves/mod.ts";
-import type { Project } from "../../services/projects/mod.ts";
+import { type Project, sharedReadSchema } from "../../services/projects/mod.ts";
 import { statusOf } from "../middleware/errors.ts";
+
+const READ = /^\/internal\/reads\/([a-z0-9_-]+)$/;
 
 /** `/internal/copies/SLUG` and what follows. */
 const COPY = /^\/internal\/copies\/([a-z0-9_-]+)(?:\/([A-Za-z0-9]+))?$/;
 
-const NOTIFICATIONS = "/internal/notifications";
-
-const notificationsSchema = z.array(
-  z.object({
-    agent: z.string(),
-    time: z.number(),
-    entry: z.looseObject({ id: z.string(), text: z.string() }),
-  }),
-);
-
 /** Longest body that is read as a whole, in bytes. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-type InternalServices = Pick<Services, "hosting" | "inboxes" | "agents" | "log">;
+type InternalServices = Pick<Services, "hosting" | "log">;
 
 /** Answers what other nodes ask in their own name: the mark of such a request is its credential. */
 export class InternalRequests {
@@ -34,8 +26,8 @@ export class InternalRequests {
   /** Answers a request with a valid mark of the kind `internal`. */
   async answer(request: Request): Promise<Response> {
     try {
-      await this.#serve(request);
-      return new Response(null, { status: 204 });
+      const answer = await this.#serve(request);
+      return answer === undefined ? new Response(null, { status: 204 }) : Response.json(answer);
     } catch (error) {
       if (error instanceof ServiceError) {
         return Response.json({ error: error.message }, { status: statusOf(error) });
@@ -45,14 +37,21 @@ export class InternalRequests {
     }
   }
 
-  async #serve(request: Request): Promise<void> {
+  /** @returns the JSON of the answer; undefined for none */
+  async #serve(request: Request): Promise<unknown> {
     const { pathname, searchParams } = new URL(request.url);
-    if (pathname === NOTIFICATIONS) return await this.#notify(request);
+    const { projects, reads } = this.#services.hosting;
+    const [, asked = ""] = READ.exec(pathname) ?? [];
+    if (asked !== "") {
+      const { project } = projects.require(asked);
+      return await reads.answer(project, await read(request, sharedReadSchema));
+    }
     const [, slug = "", part = ""] = COPY.exec(pathname) ?? [];
     if (slug === "") throw new NotFound(`There is no ${pathname} here`);
-    const { project } = this.#services.hosting.projects.require(slug);
+    const { project } = projects.require(slug);
     const offset = Number(searchParams.get("offset") ?? 0);
     await this.#copy(project, { part, offset }, request);
+    return undefined;
   }
 
   async #copy(
@@ -73,16 +72,6 @@ export class InternalRequests {
       default:
         return await copies.write(project, { name: part, offset }, request.body);
     }
-  }
-
-  /** Takes what the events of another node's projects tell agents. */
-  async #notify(request: Request): Promise<void> {
-    const { inboxes, agents: { roster } } = this.#services;
-    const notifications = await read(request, notificationsSchema);
-    await inboxes.notify(notifications.flatMap(({ agent: id, time, entry }) => {
-      const agent = roster.get(id);
-      return agent === null ? [] : [{ agent, time, entry: entry as never }];
-    }));
   }
 }
 

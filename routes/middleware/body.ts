@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { type BodyLimits, BodyReader, hasBody } from "../../http/mod.ts";
 import type { AppEnv } from "../context.ts";
+import { JSON_TYPE } from "./validate.ts";
 
 export interface JsonBodyOptions {
   readonly limits: BodyLimits;
@@ -32,7 +33,7 @@ export function jsonBody({ limits, onRead, isFile = () => false }: JsonBodyOptio
 function declareJson(context: Context): void {
   const { raw } = context.req;
   const type = raw.headers.get("content-type") ?? "";
-  if (/^application\/([a-z0-9.+-]+\+)?json\b/i.test(type)) return;
+  if (JSON_TYPE.test(type)) return;
   const headers = new Headers(raw.headers);
   headers.set("content-type", "application/json");
   context.req.raw = new Request(raw, { headers });
@@ -53,6 +54,7 @@ export function optionalBody() {
 }
 
 /** The body that handlers and validators then read. */
-function setBody(context: Context, text: string): void {
+function setBody(context: Context<AppEnv>, text: string): void {
+  context.set("body", text);
   Object.assign(context.req.bodyCache, { text: Promise.resolve(text) });
 }

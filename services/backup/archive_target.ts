@@ -87,13 +87,17 @@ export function gzipSink(sink: ByteSink): ByteSink {
   const compression = new CompressionStream("gzip");
   const writer = compression.writable.getWriter();
   const pumped = pump(compression.readable, sink);
-  // A failure of the sink shows in `write` and `close`.
-  const failed = pumped.then(() => new Promise<never>(() => {}));
-  failed.catch(() => {});
+  pumped.catch(() => {});
+  // A failure of the sink cancels the compression, which then has no reason of its own.
+  const explaining = (work: Promise<void>) =>
+    work.catch(async (error) => {
+      await pumped;
+      throw error;
+    });
   return {
-    write: (bytes) => Promise.race([writer.write(bytes), failed]),
+    write: (bytes) => explaining(writer.write(bytes)),
     close: async () => {
-      await Promise.race([writer.close(), failed]);
+      await explaining(writer.close());
       await pumped;
       await sink.close();
     },

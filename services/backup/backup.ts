@@ -12,6 +12,8 @@ const ATTEMPTS = 3;
 export interface HeldChanges {
   /** The slugs of projects whose work could not be held up: an import, for example. */
   readonly busy: readonly string[];
+  /** Whether a server has moved what its journals held into the databases. */
+  readonly areSettled: boolean;
   /** Lets them go on; false if that happened earlier, because the pause was too long. */
   release(): Promise<boolean>;
 }
@@ -74,11 +76,11 @@ async function takeSnapshots(
 ): Promise<Pick<BackupReport, "paused" | "busy">> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     snapshots.prepare();
-    const { busy, release } = await hold();
+    const { busy, areSettled, release } = await hold();
     const began = performance.now();
     let isOfOneMoment = false;
     try {
-      snapshots.take();
+      snapshots.take(areSettled);
     } finally {
       isOfOneMoment = await release();
     }

@@ -1,5 +1,7 @@
 import { join } from "node:path";
-import { isDatabase } from "./sqlite_snapshot.ts";
+import { isDatabase } from "../database/sqlite/mod.ts";
+import { BackupError } from "./errors.ts";
+import { isExcluded, isStorable } from "./names.ts";
 
 /** The folders of a muster. */
 export interface Folders {
@@ -12,6 +14,7 @@ export interface Folders {
 export interface SourceFile {
   /** Its name in the backup: relative, with `/`. */
   readonly name: string;
+  /** Its path, without a symbolic link at its end. */
   readonly path: string;
   readonly isDatabase: boolean;
 }
@@ -22,22 +25,15 @@ export const PROJECTS = "projects";
 /** The app database. */
 export const APP_DATABASE = "muster.db";
 
-/**
- * What is no part of the data: locks and addresses of the running program, SQLite's files beside a
- * database, copies of the database from before an upgrade, search indexes and mirrors, which muster
- * makes again, and unfinished work.
- */
-const EXCLUDED: readonly RegExp[] = [
-  /^(?:lock|endpoints\.json)$/,
-  /-(?:wal|shm|journal)$/,
-  /\.(?:new|part|index|tmp)$/,
-  /\.db\.v\d+$/,
-  /^\.(?:upload|export|archive|download|restore|mirrors)(?:-|$)/,
-  /\.import(?:-draft)?$/,
-  /\.muster-draft-[0-9a-f]{16}$/,
-];
+/** Changes of the IRC history that a server moves into its database. */
+export const HISTORY_JOURNAL = /^history\.journal\d$/;
 
-/** Finds the files of a backup, the app database first. Symbolic links are not followed. */
+/**
+ * Finds the files of a backup, the app database first. The file that a symbolic link leads to is
+ * part of the data, because muster reads it there.
+ *
+ * @throws BackupError if a backup cannot hold a file
+ */
 export function contentsOf({ data, projects }: Folders): SourceFile[] {
   const files = [
     ...filesIn(data, "", projects),
@@ -49,11 +45,45 @@ export function contentsOf({ data, projects }: Folders): SourceFile[] {
 
 /** @param except a folder that is not entered */
 function* filesIn(folder: string, prefix: string, except: string): Generator<SourceFile> {
-  for (const { name, isFile, isDirectory } of entriesOf(folder)) {
+  for (const { name, isFile, isDirectory, isSymlink } of entriesOf(folder)) {
     const path = join(folder, name);
-    if (path === except || EXCLUDED.some((pattern) => pattern.test(name))) continue;
+    if (path === except || isExcluded(name)) continue;
     if (isDirectory) yield* filesIn(path, `${prefix}${name}/`, except);
-    else if (isFile) yield { name: prefix + name, path, isDatabase: isDatabase(path) };
+    else if (isFile) yield sourceFile(path, prefix + name);
+    else if (isSymlink) yield* linkedFile(path, prefix + name, except);
+  }
+}
+
+function sourceFile(path: string, name: string): SourceFile {
+  if (isStorable(name)) return { name, path, isDatabase: isDatabase(path) };
+  throw new BackupError(
+    `A backup cannot hold a file named ${JSON.stringify(name)}: rename "${path}", or move it away`,
+  );
+}
+
+function* linkedFile(link: string, name: string, except: string): Generator<SourceFile> {
+  const path = realPath(link);
+  if (path === null) {
+    throw new BackupError(
+      `"${link}" is a symbolic link to nothing: restore its file, or remove it`,
+    );
+  }
+  if (path === realPath(except)) return;
+  const { isFile, isDirectory } = Deno.statSync(path);
+  if (isFile) yield sourceFile(path, name);
+  if (!isDirectory) return;
+  throw new BackupError(
+    `"${link}" is a symbolic link to a folder, which a backup does not follow: put the folder there`,
+  );
+}
+
+/** The path without symbolic links; null if there is nothing. */
+function realPath(path: string): string | null {
+  try {
+    return Deno.realPathSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
   }
 }
 

@@ -12,6 +12,8 @@ export const BACKUPS = "backups";
 
 const TEMPORARY = /^\.part-/;
 
+const OBJECT = /^[0-9a-f]{64}$/;
+
 export interface FolderTargetOptions {
   /** How many backups it keeps. */
   readonly keep: number;
@@ -28,6 +30,8 @@ export class FolderTarget implements BackupTarget {
   /** The files of the last backup, by name without SQLite's endings. */
   readonly #last = new Map<string, StoredFile[]>();
   readonly #lock: FolderLock;
+  /** What this backup has added, to be removed if it fails. */
+  readonly #added: string[] = [];
   #part: string | null = null;
 
   private constructor(folder: string, lock: FolderLock, options: FolderTargetOptions) {
@@ -72,7 +76,9 @@ export class FolderTarget implements BackupTarget {
       const part = join(this.#folder, OBJECTS, `.part-${crypto.randomUUID()}`);
       this.#part = part;
       const sha256 = await this.#copy(part, pieces);
-      await Deno.rename(part, join(this.#folder, OBJECTS, sha256));
+      const path = join(this.#folder, OBJECTS, sha256);
+      if (!await exists(path)) this.#added.push(path);
+      await Deno.rename(part, path);
       this.#part = null;
       return { name, bytes, sha256, state };
     });
@@ -86,13 +92,16 @@ export class FolderTarget implements BackupTarget {
       await this.#copy(part, [new TextEncoder().encode(`${JSON.stringify(manifest, null, 1)}\n`)]);
       await Deno.rename(part, join(this.#folder, BACKUPS, name));
       this.#part = null;
+      this.#added.length = 0;
       await this.#removeOld();
       this.#lock.close();
     });
   }
 
   async abort(): Promise<void> {
-    if (this.#part !== null) await Deno.remove(this.#part).catch(() => {});
+    for (const path of [...this.#added, this.#part]) {
+      if (path !== null) await Deno.remove(path).catch(() => {});
+    }
     this.#lock.close();
   }
 
@@ -111,7 +120,7 @@ export class FolderTarget implements BackupTarget {
     }
   }
 
-  /** Removes the oldest backups, and the contents that none of the others has. */
+  /** Removes the oldest backups, and the contents that none of the others has; nothing foreign. */
   async #removeOld(): Promise<void> {
     const names = await backupsIn(this.#folder);
     const kept = names.slice(-this.#keep);
@@ -123,9 +132,15 @@ export class FolderTarget implements BackupTarget {
       await Deno.remove(join(this.#folder, BACKUPS, name));
     }
     for await (const { name } of Deno.readDir(join(this.#folder, OBJECTS))) {
-      if (!used.has(name)) await Deno.remove(join(this.#folder, OBJECTS, name));
+      if (OBJECT.test(name) && !used.has(name)) {
+        await Deno.remove(join(this.#folder, OBJECTS, name));
+      }
     }
   }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
 }
 
 async function explaining<T>(folder: string, work: () => Promise<T>): Promise<T> {
@@ -161,6 +176,8 @@ export async function readManifest(folder: string, name: string): Promise<Manife
   try {
     return manifestSchema.parse(JSON.parse(await Deno.readTextFile(path)));
   } catch {
-    throw new BackupError(`"${path}" cannot be read, or describes no backup`);
+    throw new BackupError(
+      `"${path}" cannot be read, or describes no backup: move it away, or restore another with --at`,
+    );
   }
 }

@@ -9,7 +9,10 @@ export const HEADER_NAME = "muster-backup.json";
 /** The last entry of an archive. */
 export const MANIFEST_NAME = "manifest.json";
 
-export const headerSchema = z.object({ format: z.int().min(1), muster: z.string() });
+export const headerSchema = z.object({
+  format: z.int().min(1),
+  muster: z.string().regex(/^[\w.+-]{1,64}$/),
+});
 
 const fileSchema = z.object({
   name: z.string(),

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { isDatabase } from "../database/sqlite/mod.ts";
 import { APP_DATABASE, type Folders } from "./contents.ts";
 import { BackupError } from "./errors.ts";
 import type { Manifest, StoredFile } from "./manifest.ts";
 import { requireSafeName } from "./names.ts";
 import { placeFolders } from "./placing.ts";
 import { readArchive, readFolder } from "./sources.ts";
-import { isDatabase } from "./sqlite_snapshot.ts";
 import { explainDisk, writeAll } from "./target.ts";
 
 export interface RestoreOptions {
@@ -163,8 +163,10 @@ function requireKnownSchema({ schema, muster, files }: Manifest, known: number):
 function settleDatabases(draft: string, { files }: Manifest): void {
   for (const { name } of files) {
     const path = join(draft, name);
-    if (name.endsWith("-wal") || !isDatabase(path)) continue;
-    const problem = settle(path);
+    if (name.endsWith("-wal")) continue;
+    const isUsable = isDatabase(path);
+    if (!isUsable && name !== APP_DATABASE) continue;
+    const problem = isUsable ? settle(path) : "it is no database";
     if (problem === null) continue;
     throw new BackupError(`The database "${name}" in the backup is damaged: ${problem}`);
   }

@@ -1,4 +1,10 @@
-import { APP_DATABASE, contentsOf, type Folders, type SourceFile } from "./contents.ts";
+import {
+  APP_DATABASE,
+  contentsOf,
+  type Folders,
+  HISTORY_JOURNAL,
+  type SourceFile,
+} from "./contents.ts";
 import { BackupError } from "./errors.ts";
 import { readParts } from "./file_parts.ts";
 import type { StoredFile } from "./manifest.ts";
@@ -42,10 +48,12 @@ export class Snapshots implements Disposable {
   /**
    * Takes the state of this moment, while nobody writes to a repository.
    *
+   * @param areSettled whether journals hold nothing from before this moment; they are left out then
    * @throws BackupError if a file cannot be read, or there is no database
    */
-  take(): void {
-    const sources = contentsOf(this.#folders);
+  take(areSettled: boolean): void {
+    const sources = contentsOf(this.#folders)
+      .filter(({ name }) => !areSettled || !HISTORY_JOURNAL.test(name));
     if (sources[0]?.name !== APP_DATABASE) {
       throw new BackupError(`There is no data of a muster in "${this.#folders.data}"`);
     }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { z } from "zod";
 import { ArchiveReader, openArchive } from "./archive_reader.ts";
 import { BackupError } from "./errors.ts";
 import { backupsIn, OBJECTS, readManifest } from "./folder_target.ts";
@@ -9,10 +10,14 @@ import {
   type Manifest,
   MANIFEST_NAME,
   manifestSchema,
+  type StoredFile,
 } from "./manifest.ts";
 
 /** Longest manifest, in bytes; a file takes about 200. */
 const MAX_MANIFEST = 256 * 1024 * 1024;
+
+/** Longest header, in bytes. */
+const MAX_HEADER = 4096;
 
 /** Takes the content of a file of a backup. */
 export type TakeFile = (
@@ -30,15 +35,17 @@ export async function readArchive(path: string, take: TakeFile): Promise<Manifes
   const reader = new ArchiveReader(await openArchive(path));
   try {
     const first = await reader.next();
-    if (first?.name !== HEADER_NAME) throw new BackupError(`"${path}" is no archive of muster`);
-    requireKnown(headerSchema.parse(await readJson(reader.content(first))));
+    if (first?.name !== HEADER_NAME || first.bytes > MAX_HEADER) {
+      throw new BackupError(`"${path}" is no archive of muster`);
+    }
+    requireKnown(await readJson(reader.content(first), headerSchema));
     for (let entry = await reader.next(); entry !== null; entry = await reader.next()) {
       if (entry.name !== MANIFEST_NAME) {
         await take(entry.name, reader.content(entry));
         continue;
       }
       if (entry.bytes > MAX_MANIFEST) throw new BackupError("The list of files is too long");
-      return manifestSchema.parse(await readJson(reader.content(entry)));
+      return await readJson(reader.content(entry), manifestSchema);
     }
     throw new BackupError("The archive ends early: its list of files is missing");
   } finally {
@@ -69,16 +76,20 @@ export async function readFolder(
   }
   const manifest = await readManifest(folder, chosen);
   requireKnown(manifest);
-  for (const { name, sha256 } of manifest.files) {
-    let file: Deno.FsFile;
-    try {
-      file = await Deno.open(join(folder, OBJECTS, sha256));
-    } catch {
-      throw new BackupError(`The backup is incomplete: the content of "${name}" is missing`);
-    }
-    await take(name, file.readable);
+  for (const file of manifest.files) {
+    await take(file.name, (await openObject(join(folder, OBJECTS, file.sha256), file)).readable);
   }
   return manifest;
+}
+
+async function openObject(path: string, { name, bytes }: StoredFile): Promise<Deno.FsFile> {
+  try {
+    const { isFile, size } = await Deno.lstat(path);
+    if (isFile && size === bytes) return await Deno.open(path);
+  } catch {
+    throw new BackupError(`The backup is incomplete: the content of "${name}" is missing`);
+  }
+  throw new BackupError(`The backup is damaged: the content of "${name}" does not have its length`);
 }
 
 function requireKnown({ format, muster }: Pick<Manifest, "format" | "muster">): void {
@@ -86,10 +97,13 @@ function requireKnown({ format, muster }: Pick<Manifest, "format" | "muster">): 
   throw new BackupError(`The backup comes from a newer muster, ${muster}: restore it with that`);
 }
 
-async function readJson(pieces: AsyncIterable<Uint8Array<ArrayBuffer>>): Promise<unknown> {
+async function readJson<T>(
+  pieces: AsyncIterable<Uint8Array<ArrayBuffer>>,
+  schema: z.ZodType<T>,
+): Promise<T> {
   const all = await Array.fromAsync(pieces, (piece) => piece.slice());
   try {
-    return JSON.parse(await new Blob(all).text());
+    return schema.parse(JSON.parse(await new Blob(all).text()));
   } catch {
     throw new BackupError("The archive is damaged: its list of files cannot be read");
   }

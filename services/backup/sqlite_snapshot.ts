@@ -1,13 +1,11 @@
 import { DatabaseSync } from "node:sqlite";
+import { reasonOfSqlite } from "../database/sqlite/mod.ts";
 import { BackupError } from "./errors.ts";
 import { type FilePart, readParts } from "./file_parts.ts";
 import { readWalIndex } from "./wal_index.ts";
 
 /** How long a snapshot waits for another program's lock, in milliseconds. */
 const BUSY_TIMEOUT = 5000;
-
-/** The first bytes of every SQLite file. */
-const MAGIC = "SQLite format 3\0";
 
 /**
  * One state of a SQLite file that other programs use, read without holding them up.
@@ -42,14 +40,16 @@ export class SqliteSnapshot implements Disposable {
   static open(path: string): SqliteSnapshot {
     let connection: DatabaseSync | undefined;
     try {
-      connection = new DatabaseSync(path);
+      // SQLite has its other files beside the file itself, not beside a symbolic link to it.
+      const real = Deno.realPathSync(path);
+      connection = new DatabaseSync(real);
       connection.exec(`
         PRAGMA busy_timeout = ${BUSY_TIMEOUT};
         PRAGMA trusted_schema = OFF;
         PRAGMA query_only = ON;
       `);
       connection.prepare("SELECT count(*) FROM sqlite_schema").get();
-      return new SqliteSnapshot(path, connection);
+      return new SqliteSnapshot(real, connection);
     } catch (error) {
       connection?.close();
       throw unreadable(path, error);
@@ -126,14 +126,5 @@ export class SqliteSnapshot implements Disposable {
 }
 
 function unreadable(path: string, error: unknown): BackupError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new BackupError(`The database "${path}" cannot be read: ${reason}`);
-}
-
-/** Whether a file is a SQLite database. */
-export function isDatabase(path: string): boolean {
-  using file = Deno.openSync(path);
-  const head = new Uint8Array(MAGIC.length);
-  const read = file.readSync(head) ?? 0;
-  return new TextDecoder().decode(head.subarray(0, read)) === MAGIC;
+  return new BackupError(`The database "${path}" cannot be read: ${reasonOfSqlite(error, path)}`);
 }

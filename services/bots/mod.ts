@@ -33,6 +33,7 @@ export { type ProjectWork, shepherd, type ShepherdParts } from "./shepherd/mod.t
 export { type Presence, snitch, type SnitchParts } from "./snitch/mod.ts";
 export { steward, type StewardParts } from "./steward/mod.ts";
 export { systembot, type SystemFacts } from "./systembot.ts";
+export { amount } from "./words.ts";
 export {
   type AgentMail,
   BotPort,

@@ -4,6 +4,13 @@ import { FolderLock, FolderLockError } from "../database/sqlite/mod.ts";
 /** The data folder cannot be used; the message says why in one sentence. */
 export class DataFolderError extends Error {
   override readonly name = "DataFolderError";
+  /** Whether another process uses the folder. */
+  readonly isInUse: boolean;
+
+  constructor(message: string, isInUse = false) {
+    super(message);
+    this.isInUse = isInUse;
+  }
 }
 
 const LOCK_FILE = "lock";
@@ -24,7 +31,7 @@ export class DataFolder {
   /**
    * Checks whether another process uses the folder, and changes nothing.
    *
-   * @throws DataFolderError if one does
+   * @throws DataFolderError if one does, or if that cannot be found out
    */
   static check(path: string): void {
     if (fileExists(join(path, LOCK_FILE))) takeLock(path).close();
@@ -65,7 +72,7 @@ function takeLock(path: string): FolderLock {
     return FolderLock.take(join(path, LOCK_FILE));
   } catch (error) {
     if (!(error instanceof FolderLockError)) throw error;
-    throw new DataFolderError(`The data folder "${path}" ${error.message}`);
+    throw new DataFolderError(`The data folder "${path}" ${error.message}`, error.isInUse);
   }
 }
 

@@ -1,4 +1,5 @@
 import {
+  amount,
   auditbot,
   type BotDefinition,
   Bots,
@@ -29,7 +30,7 @@ export interface BotServices
   readonly bridge: Bridge | null;
   readonly status: Status;
   readonly irc: Pick<IrcHost, "claimReports" | "mutes" | "server" | "people">;
-  readonly hosting: Pick<Hosting, "projects" | "claims" | "repositories">;
+  readonly hosting: Pick<Hosting, "projects" | "claims" | "reads">;
 }
 
 /** The bots, and what takes events for one of them. */
@@ -97,7 +98,8 @@ function definitionsOf(
     systembot({
       status: () => {
         const { uptime, agents, status: state } = status.read();
-        return `${state}: up ${uptime}, ${agents} agents, ${bridge.channels().length} channels`;
+        const channels = bridge.channels().length;
+        return `${state}: up ${uptime}, ${amount(agents, "agent")}, ${amount(channels, "channel")}`;
       },
       users: (channel) => bridge.users(channel),
     }),

@@ -8,6 +8,7 @@ import type { AccountDirectory, Identity, TokenKey, Tokens } from "../identity/m
 import type { Log } from "../log.ts";
 import type { InboxDoor } from "../inboxes/mod.ts";
 import type { Halts, Roster, Slots } from "../agents/mod.ts";
+import { type LeadingPlace, startLeading } from "./leading.ts";
 import {
   ArrivingCopies,
   ProjectMoves,
@@ -15,11 +16,16 @@ import {
   ProjectRestores,
 } from "../moves/mod.ts";
 import type { NodeLinks, Nodes } from "../nodes/mod.ts";
-import { type LeadingPlace, startLeading } from "./leading.ts";
 import { type NotificationDoors, type Notifications, openNotifications } from "./notifications.ts";
 import { Markup } from "../markup/mod.ts";
 import { TicketNotes } from "../notifications/mod.ts";
-import { ProjectHomes, ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
+import {
+  ProjectHomes,
+  ProjectRepositories,
+  Projects,
+  ReadsAnywhere,
+  RepositoryWatch,
+} from "../projects/mod.ts";
 import { Protection } from "../protection/mod.ts";
 import { SqlQueries } from "../queries/mod.ts";
 import { openReviews, type ReviewServices } from "../reviews/mod.ts";
@@ -89,6 +95,7 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly webhookSender: WebhookSender;
   readonly mirrors: Mirrors;
   readonly sqlQueries: SqlQueries;
+  readonly reads: ReadsAnywhere;
   /** Copies of projects that other nodes send. */
   readonly arrivingCopies: ArrivingCopies;
   readonly moves: ProjectMoves;
@@ -111,6 +118,7 @@ type Work = Omit<
   | "webhookSender"
   | "mirrors"
   | "sqlQueries"
+  | "reads"
   | "arrivingCopies"
   | "moves"
   | "restores"
@@ -253,6 +261,7 @@ export async function openHosting(
   return {
     ...work,
     ...await openMoves({ ...options, projects, repositories, uploads, followers }, started),
+    reads: new ReadsAnywhere({ repositories, client: options.nodeLinks?.client ?? null }),
     wikis,
     sqlQueries,
     feeds,

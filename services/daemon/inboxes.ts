@@ -1,3 +1,4 @@
+import { bridgeNickOf } from "../config/mod.ts";
 import {
   type InboxDoor,
   Inboxes,
@@ -23,7 +24,7 @@ export async function openInboxes(
       identity,
       queueTime: config.inboxes.queue_hours * 60 * 60 * 1000 || null,
       accounts,
-      bridgeNick: config.bridge.nick,
+      bridgeNick: bridgeNickOf(config),
       store: config.irc.history.persist
         ? new InboxStore({ database, age, scheduler, log, guard })
         : null,

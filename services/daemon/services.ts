@@ -271,7 +271,7 @@ function openNeeds(
 async function openQuestions(
   { database, scheduler, log, identity: { accounts, identity } }: Stores,
   { people: { agents: { roster, halts }, inboxes, virtualUsers } }: IrcHost,
-  { projects, repositories }: Pick<Hosting, "projects" | "repositories">,
+  { projects, reads }: Pick<Hosting, "projects" | "reads">,
   started: AsyncDisposableStack,
 ): Promise<Questions> {
   const questions = await Questions.open({
@@ -283,7 +283,7 @@ async function openQuestions(
     speech: virtualUsers,
     inboxes,
     projects,
-    repositories,
+    reads,
     scheduler,
     log,
   });

@@ -11,6 +11,11 @@ const LAST_RETRY_MILLISECONDS = 30_000;
 
 export interface BatchedWritesOptions {
   readonly scheduler: Scheduler;
+  /**
+   * How long changes may be gathered, in milliseconds: longer than 20 while they are safe elsewhere.
+   * 20, if absent.
+   */
+  gather?(): number;
   /** Whether changes wait to be written. */
   hasWaiting(): boolean;
   /** Writes one batch of them. Returns false if the disk refused it: it is tried again later. */
@@ -19,7 +24,7 @@ export interface BatchedWritesOptions {
 
 /**
  * Decides when the changes in a queue are written: one batch at a time, within 20 ms after the first
- * change arrived. A change that nothing preceded for 20 ms is written after the next turn of the
+ * change arrived, or later if the owner allows it. A change that nothing preceded for 20 ms is written after the next turn of the
  * event loop: a timer would wake an idle program once more. After a failure, it waits one second
  * before it tries again; the wait doubles up to 30 seconds. The queue stays with its owner.
  */
@@ -30,6 +35,8 @@ export class BatchedWrites {
   #lastAt = -Infinity;
   #writing: Promise<boolean> | null = null;
   #cancel: (() => void) | null = null;
+  /** Whether the scheduled write gathers changes for longer than 20 ms. */
+  #isPatient = false;
   #stopped = false;
 
   constructor(options: BatchedWritesOptions) {
@@ -43,7 +50,11 @@ export class BatchedWrites {
 
   /** Call this after adding a change: schedules the write. */
   schedule(): void {
-    if (this.#cancel !== null) return;
+    if (this.#cancel !== null) {
+      if (!this.#isPatient || this.#longest > GATHER_MILLISECONDS) return;
+      this.#cancel();
+      this.#cancel = null;
+    }
     this.#writeIn(this.failing ? this.#retryMilliseconds() : this.#gatherMilliseconds());
   }
 
@@ -61,6 +72,7 @@ export class BatchedWrites {
   #writeIn(milliseconds: number): void {
     if (this.#writing !== null || this.#stopped) return;
     if (this.#cancel !== null) return;
+    this.#isPatient = milliseconds > GATHER_MILLISECONDS && !this.failing;
     const { scheduler } = this.#options;
     const write = () => {
       this.#cancel = null;
@@ -80,12 +92,24 @@ export class BatchedWrites {
       return written;
     } finally {
       this.#writing = null;
-      if (hasWaiting()) this.#writeIn(this.failing ? this.#retryMilliseconds() : 0);
+      if (hasWaiting()) this.#writeIn(this.#pauseMilliseconds());
     }
+  }
+
+  get #longest(): number {
+    return this.#options.gather?.() ?? GATHER_MILLISECONDS;
+  }
+
+  /** The pause before the next batch, whose changes have waited for the last one. */
+  #pauseMilliseconds(): number {
+    if (this.failing) return this.#retryMilliseconds();
+    return this.#longest > GATHER_MILLISECONDS ? this.#gatherMilliseconds() : 0;
   }
 
   #gatherMilliseconds(): number {
     const now = this.#options.scheduler.now();
+    const longest = this.#longest;
+    if (longest > GATHER_MILLISECONDS) return untilMultiple(longest, now);
     const isQuiet = Math.abs(now - this.#lastAt) >= GATHER_MILLISECONDS;
     return isQuiet ? 0 : untilMultiple(GATHER_MILLISECONDS, now);
   }

@@ -2,6 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { configureConnection } from "./connection.ts";
 import { type Migration, sqliteSql } from "./migration.ts";
 import { MIGRATIONS } from "./migrations.ts";
+import { reasonOfSqlite } from "./sqlite/mod.ts";
 
 /** The version of the schema that this program makes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -44,8 +45,10 @@ export function migrate(path: string, migrations: readonly Migration[] = MIGRATI
 function readVersion(database: DatabaseSync, path: string): number {
   try {
     return Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
-  } catch {
-    throw new DatabaseError(`The file "${path}" is no database`);
+  } catch (error) {
+    throw new DatabaseError(
+      `The database "${path}" cannot be read: ${reasonOfSqlite(error, path)}`,
+    );
   }
 }
 

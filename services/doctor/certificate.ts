@@ -34,7 +34,23 @@ export async function checkCertificate(
     const fix = "check the clock of this machine, or wait";
     findings.push(found.error(`The certificate "${cert}" is not valid yet`, fix));
   }
-  return [...findings, ...await checkPair(cert, key)];
+  return [...findings, ...await checkPair(cert, key), ...checkSecrecy(key)];
+}
+
+/** A group may read a key, such as the group of a program that renews it. */
+function checkSecrecy(key: string): Finding[] {
+  if (Deno.build.os === "windows") return [];
+  let mode: number;
+  try {
+    mode = Deno.statSync(key).mode ?? 0;
+  } catch {
+    return [];
+  }
+  if ((mode & 0o007) === 0) return [];
+  const message = `Every user can read "${key}" (mode ${
+    (mode & 0o777).toString(8)
+  }), the key of TLS`;
+  return [findingsOf("tls").error(message, `chmod o= ${quoted(key)}`)];
 }
 
 /** A listener refuses a key that is not the certificate's. */

@@ -8,7 +8,8 @@ import {
   readPostgres,
   SCHEMA_VERSION,
 } from "../database/mod.ts";
-import { readDatabase } from "../database/sqlite/mod.ts";
+import { readDatabase, reasonOfSqlite } from "../database/sqlite/mod.ts";
+import { readJournal } from "../irc_server/history/mod.ts";
 import { verifyLog, verifyPostgresLog } from "../events/mod.ts";
 import { readKeyFile } from "../identity/mod.ts";
 import { type Finding, findingsOf, reasonOf } from "./finding.ts";
@@ -18,6 +19,9 @@ const SHOWN = 5;
 
 /** How far the clock may be behind the newest event, in milliseconds. */
 const CLOCK_TOLERANCE = 60_000;
+
+/** The first version of the history that has a journal. */
+const FIRST_WITH_JOURNAL = 4;
 
 const RESTORE = "stop muster and restore a backup: muster restore BACKUP --replace";
 
@@ -173,26 +177,61 @@ export async function checkEvents(
   }
 }
 
-/** Checks the IRC history. */
-export function checkHistory({ data }: Folders): Finding[] {
+/**
+ * Checks the IRC history and its journal.
+ *
+ * @param state whether a start makes its file, and whether a server runs
+ */
+export function checkHistory(
+  { data }: Folders,
+  { isKept, isRunning }: { readonly isKept: boolean; readonly isRunning: boolean },
+): Finding[] {
+  const found = findingsOf("history");
   const path = join(data, "history.db");
   try {
     Deno.statSync(path);
   } catch {
-    return [];
+    const fix = `${RESTORE}; a start makes an empty history`;
+    return isKept ? [found.warning(`The history "${path}" is missing`, fix)] : [];
   }
   const findings = integrityOf(path, "history");
   if (findings.length > 0) return findings;
+  const tables = "SELECT count(*) AS value FROM sqlite_schema";
+  if (readDatabase(path, (database) => number(database, tables)) === 0) {
+    return [found.error(`The history "${path}" is empty`, RESTORE)];
+  }
   const count = `SELECT count(*) AS value FROM targets WHERE records <>
     (SELECT count(*) FROM entries WHERE entries.target = targets.id)`;
   const wrong = readDatabase(path, (database) => number(database, count));
-  if (wrong === 0) return [];
-  return [
-    findingsOf("history").error(
-      `The counts of ${wrong} logs in the history are wrong`,
-      RESTORE,
-    ),
-  ];
+  if (wrong > 0) {
+    const message = `The counts of ${wrong} logs in the history are wrong`;
+    return [found.error(message, RESTORE)];
+  }
+  return isRunning ? [] : checkJournal(path);
+}
+
+/** Tells what a stopped program has left in the history's journal. */
+function checkJournal(path: string): Finding[] {
+  const found = findingsOf("history");
+  const last = readDatabase(path, (database) => {
+    const version = number(database, "SELECT user_version AS value FROM pragma_user_version");
+    if (version < FIRST_WITH_JOURNAL) return null;
+    return number(database, "SELECT sequence AS value FROM last_change");
+  });
+  if (last === null) return [];
+  const { operations, torn } = readJournal(path, last);
+  const findings: Finding[] = [];
+  if (operations.length > 0) {
+    const message = `${operations.length} changes of the history are only in its journal`;
+    findings.push(found.note(message, "the next start moves them into the database"));
+  }
+  if (torn > 0) {
+    const message =
+      `The history's journal ends in the middle of a change: a kill, a full disk or ` +
+      "a loss of power came before its end";
+    findings.push(found.note(message, "the next start leaves that change out"));
+  }
+  return findings;
 }
 
 /** Checks the pages, indexes and constraints of a database. */
@@ -207,7 +246,7 @@ export function integrityOf(path: string, check: string): Finding[] {
     if (messages.length === 1 && messages[0] === "ok") return [];
     return few(messages).map((message) => found.error(`"${path}" is damaged: ${message}`, RESTORE));
   } catch (error) {
-    return [found.error(`"${path}" cannot be read: ${reasonOf(error)}`, RESTORE)];
+    return [found.error(`"${path}" cannot be read: ${reasonOfSqlite(error, path)}`, RESTORE)];
   }
 }
 

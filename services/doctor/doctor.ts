@@ -1,10 +1,10 @@
-import { join } from "node:path";
 import type { Folders } from "../backup/mod.ts";
 import type { PostgresSettings } from "../database/mod.ts";
 import { checkCertificate } from "./certificate.ts";
 import { checkDatabase, checkEvents, checkHistory } from "./databases.ts";
-import { checkKeys, checkLeftovers, checkPermissions } from "./files.ts";
-import { type Finding, findingsOf } from "./finding.ts";
+import { checkPresence } from "./presence.ts";
+import { checkKeys, checkLeftovers, checkPermissions, checkWritable } from "./files.ts";
+import type { Finding } from "./finding.ts";
 import { checkDescriptors, checkSpace } from "./machine.ts";
 import { checkRepositories } from "./repositories.ts";
 
@@ -13,6 +13,8 @@ export interface DoctorOptions {
   /** Where the app database is, if it is not a SQLite file. */
   readonly postgres: PostgresSettings | null;
   readonly tls: { readonly cert: string; readonly key: string };
+  /** Whether the configuration keeps the IRC history in a file. */
+  readonly keepsHistory: boolean;
   /** Whether a server uses the data folder. */
   readonly isRunning: boolean;
   /** Leaves out what reads every event and every artifact. */
@@ -29,16 +31,16 @@ export interface DoctorOptions {
  * the temporary folder.
  */
 export async function examineData(options: DoctorOptions): Promise<Finding[]> {
-  const { folders, postgres, tls, now, quick, onProgress = () => {} } = options;
+  const { folders, postgres, tls, now, quick, isRunning, onProgress = () => {} } = options;
   const findings = [
     ...checkSpace(folders),
     ...checkDescriptors(),
     ...await checkCertificate(tls, now),
   ];
-  if (postgres === null && !isFile(join(folders.data, "muster.db"))) {
-    const message = `There is no data in "${folders.data}" yet`;
-    return [...findings, findingsOf("database").note(message, "start muster")];
-  }
+  const unwritable = checkWritable(folders);
+  if (unwritable.length > 0) return [...findings, ...unwritable];
+  const absent = postgres === null ? checkPresence(folders) : null;
+  if (absent !== null) return [...findings, absent];
   findings.push(
     ...checkPermissions(folders),
     ...await checkKeys(folders),
@@ -55,7 +57,7 @@ export async function examineData(options: DoctorOptions): Promise<Finding[]> {
   const { slugs } = facts;
   return [
     ...findings,
-    ...checkHistory(folders),
+    ...checkHistory(folders, { isKept: options.keepsHistory, isRunning }),
     ...await checkRepositories({
       folders,
       slugs,
@@ -63,12 +65,4 @@ export async function examineData(options: DoctorOptions): Promise<Finding[]> {
       onProgress: (done) => onProgress("Repositories checked:", done, slugs.length),
     }),
   ];
-}
-
-function isFile(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
 }

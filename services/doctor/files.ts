@@ -5,7 +5,11 @@ import { readKeyFile } from "../identity/mod.ts";
 import { type Finding, findingsOf, quoted, reasonOf } from "./finding.ts";
 
 /** Files that only their owner may read. */
-const SECRET = /^(?:api_token|token_key|event_key|cloak_key|network_key|muster\.db|history\.db)$/;
+const SECRET =
+  /^(?:api_token|token_key|event_key|cloak_key|network_key|muster\.db|history\.(?:db|journal\d))$/;
+
+/** Databases of the data folder. */
+const DATABASE = /^(?:muster\.db|history\.db|[^.].*\.fossil)$/;
 
 /** The keys that the data depends on. Losing one loses what it protects. */
 const KEYS: readonly (readonly [name: string, protects: string])[] = [
@@ -56,6 +60,43 @@ export function checkPermissions({ data, projects }: Folders): Finding[] {
     }
   }
   return findings;
+}
+
+/**
+ * Checks that this user can write the folders and the databases. SQLite needs that even to read a
+ * database, and says of one on a disk that cannot be written that it is no database.
+ */
+export function checkWritable({ data, projects }: Folders): Finding[] {
+  const found = findingsOf("permissions");
+  const findings: Finding[] = [];
+  for (const folder of new Set([data, projects])) {
+    if (((statOf(folder)?.mode ?? 0o200) & 0o200) === 0) {
+      findings.push(
+        found.error(`"${folder}" cannot be written`, `chmod 700 ${quoted(folder)}`),
+      );
+    }
+    for (const name of namesIn(folder).filter((name) => DATABASE.test(name))) {
+      const path = join(folder, name);
+      const reason = whyUnwritable(path);
+      if (reason === null) continue;
+      const fix =
+        "let the user that runs muster own the files (chown, chmod 600), on a disk that " +
+        "can be written";
+      findings.push(found.error(`"${path}" cannot be written: ${reason}`, fix));
+    }
+  }
+  return findings;
+}
+
+function whyUnwritable(path: string): string | null {
+  if (statOf(path)?.isFile !== true) return null;
+  try {
+    Deno.openSync(path, { write: true }).close();
+    const isProtected = ((statOf(path)?.mode ?? 0o200) & 0o200) === 0;
+    return isProtected ? "it is read-only" : null;
+  } catch (error) {
+    return reasonOf(error);
+  }
 }
 
 /** Checks that the keys are there and have their form. */

@@ -23,7 +23,7 @@ export class Retention {
   readonly #options: RetentionOptions;
   #cancel: () => void = () => {};
   #running: Promise<void> = Promise.resolve();
-  #stopped = true;
+  #stopped = false;
 
   constructor(options: RetentionOptions) {
     this.#options = options;

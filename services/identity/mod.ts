@@ -23,7 +23,7 @@ export { Identity } from "./identity.ts";
 export { type KeyFile, openKeyFile, readKeyFile } from "./key_file.ts";
 export { acceptedAccount, type LoginAttempt, type LoginOutcome, Logins } from "./logins.ts";
 export { ScramVerifiers } from "./scram.ts";
-export { addressesEverybody, isServiceName } from "./names.ts";
+export { addressesEverybody, isCommonName, isServiceName, reservedNames } from "./names.ts";
 export { OperatorToken } from "./operator_token.ts";
 export { PASSWORD_COSTS, type PasswordCosts } from "./password_costs.ts";
 export { isPasswordHash, MAX_PASSWORD_LENGTH, Passwords } from "./passwords.ts";

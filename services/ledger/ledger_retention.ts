@@ -18,7 +18,7 @@ export class LedgerRetention {
   readonly #options: LedgerRetentionOptions;
   #cancel: () => void = () => {};
   #running: Promise<void> = Promise.resolve();
-  #stopped = true;
+  #stopped = false;
 
   constructor(options: LedgerRetentionOptions) {
     this.#options = options;

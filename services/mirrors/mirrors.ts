@@ -278,7 +278,8 @@ export class Mirrors {
   }
 
   async #nextTime(): Promise<number | null> {
-    const row = await this.#ours().select("next_run_at").orderBy("next_run_at").limit(1).executeTakeFirst();
+    const row = await this.#ours().select("next_run_at").orderBy("next_run_at").limit(1)
+      .executeTakeFirst();
     return row?.next_run_at ?? null;
   }
 

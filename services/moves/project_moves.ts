@@ -77,7 +77,7 @@ export class ProjectMoves {
    * Moves a project to another node.
    *
    * @throws NotFound if there is no such project or node; Conflict if it is there or moves already
-   * @throws Unavailable if a node does not run, or the copy fails; the project stays where it is
+   * @throws Unavailable if a node does not run or the copy fails; the project then stays
    */
   async move(slug: string, to: string, caller: Caller): Promise<HeldProject> {
     const { projects, repositories } = this.#options;

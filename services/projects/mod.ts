@@ -19,6 +19,12 @@ export {
   type ProjectView,
   viewOf,
 } from "./records.ts";
+export {
+  ReadsAnywhere,
+  type ReadsAnywhereOptions,
+  type SharedReads,
+  sharedReadSchema,
+} from "./reads_anywhere.ts";
 export type { Reception, ReceptionObserver } from "./reception.ts";
 export { ProjectRepositories, type RepositoryWrite } from "./repositories.ts";
 export {

@@ -386,7 +386,6 @@ export class ProjectRepositories {
     this.#log.warn("The project is on another node; the copy here was set aside", { slug, file });
   }
 
-
   /** Settles the project's intentions, and appends the events of new artifacts. */
   async #settle(project: Project, own: OwnWrite | null): Promise<void> {
     for (;;) {

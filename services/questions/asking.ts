@@ -6,7 +6,7 @@ import {
   type Principal,
   roomFor,
 } from "../identity/mod.ts";
-import { accessOf, mayRead, type ProjectRepositories, type Projects } from "../projects/mod.ts";
+import { accessOf, mayRead, type Projects, type ReadsAnywhere } from "../projects/mod.ts";
 import type { QuestionBook } from "./question_book.ts";
 import type { Party, Question } from "./question.ts";
 import { folded, MAX_DEADLINE, MIN_DEADLINE, type NewQuestion } from "./schemas.ts";
@@ -15,13 +15,11 @@ import { folded, MAX_DEADLINE, MIN_DEADLINE, type NewQuestion } from "./schemas.
 export const MAX_OPEN_OF_ASKER = 20;
 export const MAX_OPEN = 4000;
 
-const WHOLE_ID = /^[0-9a-f]{40}$/;
-
 /** What a new question is checked against. */
 export interface AskingOptions {
   readonly accounts: Pick<AccountDirectory, "find">;
   readonly projects: Projects;
-  readonly repositories: Pick<ProjectRepositories, "read" | "homes">;
+  readonly reads: Pick<ReadsAnywhere, "read">;
   readonly book: QuestionBook;
 }
 
@@ -123,12 +121,7 @@ export class Asking {
     if (held === null || !accessOf(held, principal).may("read")) {
       throw new NotFound(`There is no project "${slug}", or you may not read it`);
     }
-    const { repositories } = this.#options;
-    // Another node has the repository, so only a whole id can be told.
-    if (WHOLE_ID.test(id) && !repositories.homes.isHere(held.project)) {
-      return { projectId: held.project.id, uuid: id };
-    }
-    const { uuid } = await repositories.read(
+    const { uuid } = await this.#options.reads.read(
       held.project,
       (repository) => repository.resolveTicket(id),
     );

@@ -14,12 +14,7 @@ import {
 } from "../identity/mod.ts";
 import type { InboxDoor } from "../inboxes/mod.ts";
 import type { Log } from "../log.ts";
-import {
-  accessOf,
-  type Project,
-  type ProjectRepositories,
-  type Projects,
-} from "../projects/mod.ts";
+import { accessOf, type Project, type Projects, type ReadsAnywhere } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { Asking, choiceOf, type Draft } from "./asking.ts";
 import { AskerNotices } from "./asker_notices.ts";
@@ -41,7 +36,7 @@ export interface QuestionsOptions {
   readonly speech: { admit(principal: Principal, messages: number): void };
   readonly inboxes: Pick<InboxDoor, "notify">;
   readonly projects: Projects;
-  readonly repositories: Pick<ProjectRepositories, "read" | "homes">;
+  readonly reads: Pick<ReadsAnywhere, "read">;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }

@@ -79,6 +79,13 @@ Deno.test("install.sh verifies, installs, upgrades what differs, and uninstalls"
     const wrong = await install("--sha256", "0".repeat(64));
     assert.equal(wrong.code, 1);
     assert.match(wrong.stderr, /the checksum of .* is [0-9a-f]{64}, not 0{64}/);
+    const absent = await runProgram(join(DEPLOY, "install.sh"), ["--executable", "/nothing"], {
+      DESTDIR: root,
+    });
+    assert.deepEqual([absent.code, absent.stderr], [
+      1,
+      "install.sh: there is no file /nothing\n",
+    ]);
     assert.equal(await exists(root), false);
 
     const { stdout: sum } = await runProgram("sha256sum", [executable]);
@@ -89,6 +96,12 @@ Deno.test("install.sh verifies, installs, upgrades what differs, and uninstalls"
     assert.equal(await modeOf(join(root, "usr/local/bin/muster")), "755");
     assert.equal(await modeOf(join(root, "etc/muster/environment")), "600");
     assert.equal(await modeOf(join(root, "etc/muster/config.yaml")), "644");
+
+    const config = await Deno.readTextFile(join(root, "etc/muster/config.yaml"));
+    assert.match(config, /^data_dir: \/var\/lib\/muster$/m);
+    assert.equal(config.includes(folder), false);
+    assert.equal(await exists(join(root, "var")), false, "a package must hold no keys");
+    assert.doesNotMatch(first.stdout, /password /);
 
     const second = await install();
     assert.equal(second.stderr, "");

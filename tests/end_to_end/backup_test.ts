@@ -168,6 +168,23 @@ Deno.test("repositories in a folder of their own are part of a backup", async ()
   });
 });
 
+Deno.test("a backup to a pipe that nobody reads, and to a full disk, has failed", async () => {
+  await using program = await startProgram();
+  assert.equal(await program.stop(), 0);
+  for (const place of ["| true", "> /dev/full"]) {
+    const script = `set -o pipefail; "$0" "$@" backup - ${place}`;
+    const { code, stderr } = await new Deno.Command("bash", {
+      cwd: program.folder,
+      args: ["-c", script, ...musterWords()],
+    }).output();
+    assert.equal(code, 1, place);
+    assert.match(
+      new TextDecoder().decode(stderr),
+      /^Standard output cannot be written: .*os error/,
+    );
+  }
+});
+
 Deno.test("a full disk leaves no half archive", smallDisk(), async () => {
   await withFolder(async (folder) => {
     await using program = await startProgram();

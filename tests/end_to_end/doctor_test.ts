@@ -1,15 +1,12 @@
 /** `muster doctor`, against defects that are planted in the data of the real program. */
 import assert from "node:assert/strict";
-import { dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { openSqlite } from "../../services/database/mod.ts";
-import { newEvent } from "../../services/events/mod.ts";
-import { openKeyFile } from "../../services/identity/mod.ts";
+import { join } from "node:path";
 import { call } from "../support/api.ts";
 import { makeCertificate } from "../support/certificate.ts";
+import { DEFECTS, FREE } from "../support/planted_defects.ts";
 import { musterCommand, musterWords, runMuster, startProgram } from "../support/program.ts";
 import { runOn, smallDisk } from "../support/small_disk.ts";
-import { withFolder, writeFile } from "../support/temporary.ts";
+import { withFolder } from "../support/temporary.ts";
 
 interface Finding {
   readonly level: string;
@@ -23,203 +20,9 @@ interface Report {
   readonly findings: readonly Finding[];
 }
 
-const FREE = { MUSTER_API_ADDR: ":0", MUSTER_MCP_ADDR: ":0", MUSTER_IRC_LISTEN: ":0" };
 const LOOPBACK = Object.fromEntries(
   Object.keys(FREE).map((key) => [key, "127.0.0.1:0"]),
 );
-
-/** A planted defect. */
-interface Defect {
-  readonly name: string;
-  /** Plants it in a folder with the data of a stopped program. */
-  plant(home: string): unknown;
-  readonly finding: { readonly level: string; readonly check: string; readonly message: RegExp };
-  /** Follows the advice; absent where that takes another machine, or another program. */
-  cure?(home: string, fix: string): unknown;
-  readonly environment?: Readonly<Record<string, string>>;
-}
-
-const database = (home: string, sql: string, file = "muster.db") => {
-  using opened = new DatabaseSync(join(home, "data", file));
-  opened.exec(sql);
-};
-
-/** Overwrites pages in the middle of a file. */
-function damage(path: string): void {
-  using file = Deno.openSync(path, { read: true, write: true });
-  const { size } = file.statSync();
-  file.seekSync(Math.floor(size / 2 / 4096) * 4096, Deno.SeekMode.Start);
-  file.writeSync(new Uint8Array(3 * 4096).fill(0x5a));
-}
-
-/** The advice is a line for the shell, after its last colon. */
-async function inShell(home: string, fix: string): Promise<void> {
-  const line = fix.slice(fix.lastIndexOf(": ") + 1).trim();
-  const { success } = await new Deno.Command("sh", { args: ["-c", line], cwd: home }).output();
-  assert.ok(success, line);
-}
-
-const restoreAll = async (home: string) => {
-  const backup = join(dirname(home), "backup.tar");
-  const { code, stderr } = await runMuster(["restore", backup, "--replace"], { folder: home });
-  assert.equal(code, 0, stderr);
-};
-
-const restoreFile = (name: string) => (home: string) =>
-  Deno.copyFileSync(join(dirname(home), "healthy", "data", name), join(home, "data", name));
-
-async function logEvent(
-  home: string,
-  event: Parameters<typeof newEvent<"program.started">>[1],
-  time: number,
-) {
-  const folder = join(home, "data");
-  const journalKey = await openKeyFile(join(folder, "event_key"));
-  const opened = openSqlite(join(folder, "muster.db"), { journalKey });
-  const origin = { actor: "system", actorId: null, address: null, cause: null };
-  await opened.commit({ events: [newEvent("program.started", event, origin, time)] });
-  await opened.close();
-}
-
-const DEFECTS: readonly Defect[] = [
-  {
-    name: "an unknown key in the configuration",
-    plant: (home) => writeFile(home, "config.yaml", "irc:\n  listn: 127.0.0.1:6667\n"),
-    finding: { level: "error", check: "configuration", message: /config\.yaml:2: irc\.listn/ },
-    cure: (home) => Deno.remove(join(home, "config.yaml")),
-  },
-  {
-    name: "a token that others can read",
-    plant: (home) => Deno.chmod(join(home, "data", "api_token"), 0o644),
-    finding: { level: "error", check: "permissions", message: /api_token" \(mode 644\)/ },
-    cure: inShell,
-  },
-  {
-    name: "a data folder that others can enter",
-    plant: (home) => Deno.chmod(join(home, "data"), 0o755),
-    finding: { level: "error", check: "permissions", message: /data" \(mode 755\)/ },
-    cure: inShell,
-  },
-  {
-    name: "a missing key",
-    plant: (home) => Deno.remove(join(home, "data", "token_key")),
-    finding: { level: "error", check: "keys", message: /token_key" is missing.*all tokens/ },
-    cure: restoreFile("token_key"),
-  },
-  {
-    name: "a key file with something else",
-    plant: (home) => writeFile(home, "data/cloak_key", "oops"),
-    finding: { level: "error", check: "keys", message: /cloak_key" holds no key/ },
-    cure: restoreFile("cloak_key"),
-  },
-  {
-    name: "a damaged database",
-    plant: (home) => damage(join(home, "data", "muster.db")),
-    finding: {
-      level: "error",
-      check: "database",
-      message: /muster\.db" (?:is damaged|cannot be read)/,
-    },
-    cure: restoreAll,
-  },
-  {
-    name: "a row that names another one that does not exist",
-    plant: (home) =>
-      database(
-        home,
-        "PRAGMA foreign_keys = OFF; INSERT INTO agent_channels VALUES ('x', 'a', 'a', 0)",
-      ),
-    finding: { level: "error", check: "database", message: /1 rows of .* in agent_channels/ },
-    cure: restoreAll,
-  },
-  {
-    name: "a database of a newer version",
-    plant: (home) => database(home, "PRAGMA user_version = 999"),
-    finding: { level: "error", check: "versions", message: /version 999 and comes from a newer/ },
-  },
-  {
-    name: "a newer program that used the data",
-    plant: (home) => logEvent(home, { version: "99.0.0" }, Date.now()),
-    finding: { level: "warning", check: "versions", message: /muster 99\.0\.0 started last/ },
-  },
-  {
-    name: "a changed event",
-    plant: (home) =>
-      database(home, "UPDATE events SET actor = 'nobody' WHERE type = 'project.created'"),
-    finding: { level: "error", check: "events", message: /is not as it was written/ },
-    cure: restoreAll,
-  },
-  {
-    name: "a damaged history",
-    plant: (home) => damage(join(home, "data", "history.db")),
-    finding: { level: "error", check: "history", message: /history\.db" (?:is damaged|cannot be)/ },
-    cure: restoreAll,
-  },
-  {
-    name: "a missing repository",
-    plant: (home) => Deno.remove(join(home, "data", "projects", "demo.fossil")),
-    finding: { level: "error", check: "repositories", message: /of the project "demo" is missing/ },
-    cure: restoreFile("projects/demo.fossil"),
-  },
-  {
-    name: "a damaged artifact",
-    plant: (home) =>
-      database(
-        home,
-        "UPDATE blob SET content = (SELECT content FROM blob WHERE rid = 1) WHERE rid = 3",
-        "projects/demo.fossil",
-      ),
-    finding: { level: "error", check: "repositories", message: /"demo" has 1 damaged artifacts/ },
-    cure: restoreFile("projects/demo.fossil"),
-  },
-  {
-    name: "derived tables that lack a row",
-    plant: (home) => database(home, "DELETE FROM event WHERE type = 'w'", "projects/demo.fossil"),
-    finding: { level: "error", check: "repositories", message: /differ from a rebuild: event/ },
-    cure: async (home, fix) => {
-      const [, path = ""] = /muster fossil rebuild (\S+)$/.exec(fix) ?? [];
-      const { code, stderr } = await runMuster(["fossil", "rebuild", path], { folder: home });
-      assert.equal(code, 0, stderr);
-    },
-  },
-  {
-    name: "a repository without a project",
-    plant: (home) => {
-      const folder = join(home, "data", "projects");
-      Deno.copyFileSync(join(folder, "demo.fossil"), join(folder, "stray.fossil"));
-      Deno.mkdirSync(join(folder, "removed"), { recursive: true, mode: 0o700 });
-    },
-    finding: { level: "warning", check: "repositories", message: /stray\.fossil" belongs to no/ },
-    cure: inShell,
-  },
-  {
-    name: "a clock that is behind",
-    plant: (home) => logEvent(home, { version: "0.0.1" }, Date.now() + 86_400_000),
-    finding: { level: "error", check: "clock", message: /86\d{3} s behind the newest event/ },
-  },
-  {
-    name: "what an export has left",
-    plant: async (home) => {
-      const path = join(home, "data", "projects", ".export-abc");
-      await Deno.mkdir(path);
-      await Deno.utime(path, 0, 0);
-    },
-    finding: { level: "warning", check: "leftovers", message: /\.export-abc" is left/ },
-    cure: inShell,
-  },
-  {
-    name: "a public address without a host",
-    plant: () => {},
-    environment: { MUSTER_IRC_PUBLIC_ADDRESS: "irc.invalid:6697" },
-    finding: { level: "warning", check: "addresses", message: /irc\.invalid:6697" has no address/ },
-  },
-  {
-    name: "passwords in the clear",
-    plant: () => {},
-    environment: FREE,
-    finding: { level: "warning", check: "configuration", message: /api_addr: .*in the clear/ },
-  },
-];
 
 async function examine(
   home: string,
@@ -316,6 +119,11 @@ Deno.test("muster doctor finds a taken address, an expired certificate and a for
     assert.match(await messagesOf(tls("old/tls.crt", "tls.key")), /tls\.crt" has expired/);
     assert.match(await messagesOf(tls("tls.crt", "other/tls.key")), /does not go with/);
     assert.doesNotMatch(await messagesOf(tls("tls.crt", "tls.key")), /tls/);
+    await Deno.chmod(join(folder, "tls.key"), 0o644);
+    assert.match(
+      await messagesOf(tls("tls.crt", "tls.key")),
+      /can read "[^"]*tls\.key" \(mode 644/,
+    );
   });
 });
 
@@ -331,6 +139,27 @@ Deno.test("muster doctor finds a full disk", smallDisk(), async () => {
     assert.equal(code, 1);
   });
 });
+
+Deno.test(
+  "a disk that cannot be written is at fault, not the data on it",
+  smallDisk(),
+  async () => {
+    await withFolder(async (folder) => {
+      await makeHealthy(folder);
+      const disk = join(folder, "disk");
+      await Deno.mkdir(disk);
+      const script = 'cp -a "$1" "$0/data"; mount -o remount,ro "$0"; cd "$0"; shift; ' +
+        '"$@" doctor --quick; "$@" serve; "$@" backup ../b.tar; "$@" upgrade --check; true';
+      const data = join(folder, "healthy", "data");
+      const { stdout, stderr } = runOn(disk, 20, script, [data, ...musterWords()]);
+      const said = stdout + stderr;
+      assert.match(stdout, /^error: permissions: .*muster\.db" cannot be written: Read-only file/m);
+      assert.doesNotMatch(said, /no database|damaged|restore a backup/);
+      const sentences = stderr.split("\n").filter((line) => /Read-only file|be written/.test(line));
+      assert.equal(sentences.length, 3, stderr);
+    });
+  },
+);
 
 Deno.test("muster doctor finds a low limit of open files", async () => {
   await withFolder(async (folder) => {

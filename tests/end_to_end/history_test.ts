@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { call, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
 import { type Program, runMuster, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
+import { until } from "../support/until.ts";
 import { headersOf, logIn } from "../support/visiting.ts";
 
 const MESSAGES = "/v1/channels/general/messages";
@@ -75,6 +77,60 @@ Deno.test("messages survive kill -9, on IRC and over HTTP, with their ids and ti
     const [next] = await read(program, `?since=${shown.at(-1)?.timestamp}&wait_seconds=10`);
     assert.equal(next?.text, "new");
     assert.ok((next?.timestamp ?? "") > (shown.at(-1)?.timestamp ?? "z"));
+  }));
+
+/** Whether a text is on disk: in the journal, or already in the database. */
+function isStored(folder: string, text: string): boolean {
+  const data = join(folder, "data");
+  if (
+    [1, 2].some((number) =>
+      Deno.readTextFileSync(join(data, `history.journal${number}`)).includes(text)
+    )
+  ) {
+    return true;
+  }
+  using history = new DatabaseSync(join(data, "history.db"), { readOnly: true });
+  return history.prepare("SELECT 1 FROM entries WHERE content LIKE ?").get(`%${text}%`) !==
+    undefined;
+}
+
+Deno.test("a kill -9 loses no message of a journal, and the next start has each once", () =>
+  withFolder(async (folder) => {
+    const said: string[] = [];
+    for (let round = 0; round < 3; round++) {
+      await using program = await startProgram({ folder });
+      await using ann = await IrcClient.connect(program.irc);
+      await ann.register({ nick: "ann", capabilities: CAPABILITIES });
+      await ann.send("JOIN #general");
+      await ann.expect(/ 366 /);
+      assert.deepEqual((await read(program, "?limit=200")).map(({ text }) => text), said);
+      for (let index = 0; index < 20; index++) {
+        await ann.send(`PRIVMSG #general :${round} ${index} over IRC`, `PING ${index}`);
+        await ann.expect(new RegExp(`PONG .*${index}`));
+        said.push(`${round} ${index} over IRC`);
+        await post(program, { nick: "carol", text: `${round} ${index} over HTTP` });
+        said.push(`${round} ${index} over HTTP`);
+      }
+      // It is there within a millisecond.
+      await until(() => isStored(folder, said.at(-1) ?? ""));
+      await program.stop("SIGKILL");
+    }
+    // A backup without a server has what only the journal has.
+    const archive = join(folder, "killed.tar");
+    const backup = await runMuster(["backup", archive], { folder });
+    assert.equal(backup.code, 0, backup.stderr);
+    const copy = join(folder, "copy");
+    await Deno.mkdir(copy);
+    const restored = await runMuster(["restore", archive], { folder: copy });
+    assert.equal(restored.code, 0, restored.stderr);
+    for (const place of [folder, copy]) {
+      await using program = await startProgram({ folder: place });
+      assert.deepEqual((await read(program, "?limit=200")).map(({ text }) => text), said);
+      const journals = [1, 2].map((number) => join(place, "data", `history.journal${number}`));
+      assert.deepEqual(journals.map((path) => Deno.statSync(path).mode! & 0o777), [0o600, 0o600]);
+      assert.equal(await program.stop(), 0);
+      for (const path of journals) assert.throws(() => Deno.statSync(path), Deno.errors.NotFound);
+    }
   }));
 
 Deno.test("a history that is no database stops the start with a sentence", () =>

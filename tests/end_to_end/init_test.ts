@@ -77,6 +77,48 @@ Deno.test("muster init takes an answer a line, and the defaults at the end of th
   });
 });
 
+Deno.test("muster init refuses names that nobody may have, and makes nothing then", async () => {
+  await withFolder(async (folder) => {
+    const refusals: readonly (readonly [args: string[], message: RegExp])[] = [
+      [["--admin", "bridge"], /"bridge" of --admin must be .*reserved/],
+      [["--agent", "NickServ"], /"NickServ" of --agent must be .*reserved/],
+      [["--agent", "ADMIN"], /"ADMIN" .* the admin/],
+      [["--admin", "ann", "--agent", "Ann"], /"Ann" .* the admin/],
+    ];
+    for (const [args, message] of refusals) {
+      const { code, stderr } = await runMuster(["init", "--yes", ...args], { folder });
+      assert.equal(code, 2, `${args}: ${stderr}`);
+      assert.match(stderr, message);
+    }
+    const { code, stderr } = await runMuster(["init"], { folder, stdin: "\n\nann\n\nann\n" });
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /"ann" .* the admin/);
+    assert.deepEqual(await namesIn(folder), []);
+  });
+});
+
+Deno.test("muster init on earlier data says what was there, and makes the rest", async () => {
+  await withFolder(async (folder) => {
+    const again = async (...args: string[]) => {
+      await Deno.remove(join(folder, "config.yaml")).catch(() => {});
+      return await runMuster(["init", "--yes", ...args], { folder });
+    };
+    assert.equal((await again("--admin", "ann", "--project", "demo")).code, 0);
+    const second = await again("--admin", "ann", "--project", "demo", "--agent", "scout");
+    assert.deepEqual([second.code, second.stderr], [0, ""]);
+    assert.match(second.stdout, /^admin +ann \(was there; .*muster admin passwd ann/m);
+    assert.match(second.stdout, /^project +demo \(was there\)$/m);
+    assert.notEqual(fieldOf(second.stdout, "passphrase"), "");
+
+    const taken = await again("--admin", "ann", "--agent", "ann");
+    assert.equal(taken.code, 2);
+    const other = await again("--admin", "bob", "--agent", "ann");
+    assert.equal(other.code, 1);
+    assert.match(other.stderr, /The name "ann" is taken/);
+    assert.match(other.stdout, /^password /m);
+  });
+});
+
 Deno.test("muster init overwrites no configuration, and leaves none after a failure", async () => {
   await withFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "mine.yaml"), "log: { level: debug }\n");

@@ -45,6 +45,16 @@ async function insist(
   }
 }
 
+/** Moves the project, once both nodes know of each other. */
+async function move(program: Program, node: string): Promise<void> {
+  for (;;) {
+    const response = await call(program, "POST", "/v1/projects/demo/move", { node });
+    const text = await response.text();
+    if (response.ok) return;
+    assert.match(text, /does not run at the moment/);
+  }
+}
+
 async function nodeOf(program: Program): Promise<string> {
   const { node } = await order(program, "GET /v1/projects/demo") as { node: string };
   return node;
@@ -61,14 +71,14 @@ testCluster("a project moves to another node and back while agents work in it", 
   const claimed: unknown[] = [];
   let isOver = false;
   const work = async (index: number) => {
+    await insist(nodes, scout, "/workspaces/create", { name: `w${index}` });
     for (let turn = 0; !isOver; turn++) {
       const order = index % 2 === 0 ? nodes : nodes.toReversed();
       const { uuid } = await insist(order, scout, "/tickets", { title: `${index} ${turn}` });
       filed.add(uuid);
       const claim = await insist(order, scout, `/tickets/${uuid}/claim`, {});
       claimed.push(claim["ticket_uuid"]);
-      await insist(order, scout, "/workspaces/create", { name: `w${index}-${turn}`, ticket: uuid });
-      await insist(order, scout, `/workspaces/w${index}-${turn}/commit`, {
+      await insist(order, scout, `/workspaces/w${index}/commit`, {
         message: "Work",
         changes: [{ path: `${index}-${turn}.txt`, content: "x" }],
       });
@@ -77,15 +87,16 @@ testCluster("a project moves to another node and back while agents work in it", 
     }
   };
   const working = Promise.all([0, 1, 2].map(work));
-  for (const to of ["two", "one", "two"]) {
-    const before = filed.size;
-    await order(one, "POST /v1/projects/demo/move", { node: to });
-    assert.equal(await nodeOf(one), to);
-    assert.equal(await nodeOf(two), to);
-    while (filed.size < before + 3) await Promise.race([working, reached(one)]);
-  }
-  isOver = true;
-  await working;
+  const moves = async () => {
+    for (const to of ["two", "one", "two"]) {
+      const before = filed.size;
+      await move(one, to);
+      assert.equal(await nodeOf(one), to);
+      assert.equal(await nodeOf(two), to);
+      while (filed.size < before + 3) await reached(one);
+    }
+  };
+  await Promise.all([moves().finally(() => isOver = true), working]);
   for (const node of nodes) {
     const listed = new Set<string>();
     for (let page = 1, pages = 1; page <= pages; page++) {
@@ -111,4 +122,99 @@ testCluster("a project moves to another node and back while agents work in it", 
     { folder: cluster.folderOf("two") },
   );
   assert.equal(verified.code, 0, verified.stdout + verified.stderr);
+});
+
+testCluster(
+  "a kill of either node during a move leaves a project on one node, whole",
+  async (cluster) => {
+    let { one, two, scout } = await start(cluster);
+    const filed: string[] = [];
+    for (let round = 0; round < 6; round++) {
+      const nodes = [one, two];
+      const { uuid } = await insist(nodes, scout, "/tickets", { title: `Round ${round}` });
+      filed.push(String(uuid));
+      const to = await nodeOf(one) === "one" ? "two" : "one";
+      const moving = order(one, "POST /v1/projects/demo/move", { node: to }).then(
+        () => true,
+        () => false,
+      );
+      // Each question takes a few milliseconds of the move.
+      const moment = crypto.getRandomValues(new Uint8Array(1))[0] ?? 0;
+      for (let asked = 0; asked < moment % 25; asked++) await nodeOf(two);
+      const victim = round % 2 === 0 ? "one" : "two";
+      await (victim === "one" ? one : two).stop("SIGKILL");
+      await moving;
+      const again = await cluster.start(victim);
+      if (victim === "one") one = again;
+      else two = again;
+      await Promise.all([reached(one), reached(two)]);
+      const home = await nodeOf(one);
+      assert.equal(await nodeOf(two), home);
+      for (const node of [one, two]) {
+        for (const ticket of filed) await order(node, `GET ${BASE}/tickets/${ticket}`);
+      }
+      const folder = cluster.folderOf(home);
+      const verified = await runMuster(
+        ["fossil", "verify", "-R", join(folder, "data/projects/demo.fossil")],
+        { folder },
+      );
+      assert.equal(verified.code, 0, verified.stdout + verified.stderr);
+    }
+  },
+);
+
+testCluster("a project of a dead node is restored on another one", async (cluster) => {
+  const { one, two, scout } = await start(cluster);
+  const nodes = [one, two];
+  const { uuid: kept } = await insist(nodes, scout, "/tickets", { title: "Before the backup" });
+  const backup = join(cluster.folderOf("two"), "demo.backup");
+  const muster = (...args: string[]) =>
+    runMuster(["project", ...args], {
+      folder: cluster.folderOf("two"),
+      environment: { MUSTER_URL: two.api, MUSTER_TOKEN: two.token },
+    });
+  const exported = await muster("export", "demo", backup);
+  assert.equal(exported.code, 0, exported.stderr);
+  const { uuid: lost } = await insist(nodes, scout, "/tickets", { title: "After the backup" });
+  const restore = ["restore", "demo", "--from", backup, "--on", "two"];
+  const early = await muster(...restore);
+  assert.deepEqual([early.code, /"one" .* runs: use muster project move/.test(early.stderr)], [
+    1,
+    true,
+  ]);
+
+  await one.stop("SIGKILL");
+  const ask = () => callAs(two, scout, "GET", `${BASE}/tickets/${kept}`);
+  for (;;) {
+    const response = await ask();
+    const text = await response.text();
+    assert.equal(response.status, 503, text);
+    assert.ok(response.headers.has("retry-after"));
+    if (text.includes("does not run")) break;
+  }
+  const stranger = await fetch(`${two.api}${BASE}/tickets`);
+  assert.equal(stranger.status, 404, await stranger.text());
+  const listed = await order(two, "GET /v1/projects") as unknown[];
+  assert.equal(listed.length, 1);
+
+  const restored = await muster(...restore);
+  assert.equal(restored.code, 0, restored.stderr);
+  assert.equal(await nodeOf(two), "two");
+  const found = await ask();
+  assert.equal(found.status, 200, await found.text());
+  const gone = await callAs(two, scout, "GET", `${BASE}/tickets/${lost}`);
+  assert.equal(gone.status, 404, await gone.text());
+  const { uuid: later } = await insist([two], scout, "/tickets", { title: "After the restore" });
+
+  const back = await cluster.start("one");
+  assert.ok(back.log.some((line) => /was set aside/.test(line)), back.log.join("\n"));
+  const data = join(cluster.folderOf("one"), "data", "projects");
+  assert.equal(await isFile(join(data, "demo.fossil")), false);
+  assert.equal((await Array.fromAsync(Deno.readDir(join(data, "removed")))).length > 0, true);
+  await reached(back);
+  await order(back, `GET ${BASE}/tickets/${later}`);
+  const log = await order(back, "GET /v1/events?types=project.moved&limit=10") as {
+    events: { data: unknown }[];
+  };
+  assert.equal(log.events.length, 1);
 });

@@ -40,6 +40,16 @@ Deno.test("muster starts in an empty folder, serves, and SIGTERM ends it with co
   assert.equal(await program.stop(), 0);
 });
 
+Deno.test("without a terminal, the log is nothing but JSON lines", async () => {
+  await using program = await startProgram();
+  const account = { account: "ann", password: "correct horse battery" };
+  const made = await call(program, "POST", "/v1/irc/accounts", account);
+  assert.equal(made.status, 201, await made.text());
+  assert.equal(await program.stop(), 0);
+  assert.notEqual(program.log.length, 0);
+  for (const line of program.log) assert.equal(typeof JSON.parse(line), "object", line);
+});
+
 Deno.test("a restart keeps the API token", async () => {
   await withFolder(async (folder) => {
     const first = await startProgram({ folder });

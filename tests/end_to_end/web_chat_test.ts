@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { order, registerAgent } from "../support/api.ts";
 import { TestBrowser } from "../support/browser.ts";
 import { IrcClient } from "../support/irc_client.ts";
 import { peer } from "../support/peers.ts";
@@ -86,6 +87,77 @@ Deno.test({
       const quoted = await page.evaluate("document.querySelector('.quoted').textContent.trim()");
       assert.equal(quoted, "bob: hello ann");
       await until("document.activeElement.id === 'say' && document.activeElement.value === ''");
+      assert.deepEqual(browser.complaints, []);
+    }),
+});
+
+Deno.test({
+  name: "a message that comes while the page is open looks as it does later",
+  ...peer("chromium"),
+  fn: () =>
+    withChat(async ({ program, browser, bob, until }) => {
+      const { page } = browser;
+      await registerAgent(program, "scout", { channels: ["general"] });
+      const say = (
+        post: { readonly nick: string; readonly text: string; readonly reply?: string },
+      ) => order(program, "POST /v1/channels/general/messages", post);
+      const texts = [
+        "plain <b>text</b> & more",
+        "ann: \x02bold\x02, `code` and https://example.test/a?b=c",
+        "A long report. ".repeat(60),
+        JSON.stringify({
+          v: 1,
+          type: "task.create",
+          id: "01J0000000000000000000000A",
+          from: "scout",
+          to: ["bob"],
+          payload: { title: "<i>Skip</i>" },
+        }),
+      ];
+      for (const text of texts) await say({ nick: "scout", text });
+      await bob.send("PRIVMSG #general :\x01ACTION waves\x01");
+      await until(hasMessages(5));
+      const first = await page.evaluate("document.querySelector('.message').id.slice(2)") as string;
+      await say({ nick: "bob", text: "an answer", reply: first });
+      await until(hasMessages(6));
+      // The focus and the marker of what is unread are the reader's.
+      const drawn = `document.querySelectorAll(".messages > .message").values()
+        .map(({ outerHTML }) => outerHTML).toArray()`;
+      const live = await page.evaluate(drawn);
+      await browser.go("/channels/general");
+      assert.deepEqual(live, await page.evaluate(drawn));
+      assert.deepEqual(browser.complaints, []);
+    }),
+});
+
+Deno.test({
+  name: "a long list of who is here can be filtered",
+  ...peer("chromium"),
+  fn: () =>
+    withChat(async ({ program, browser, until }) => {
+      const { page } = browser;
+      const field = "document.querySelector('[data-here-filter]')";
+      const shown = `[...document.querySelectorAll("[data-here] > li:not([hidden])")]
+        .map(({ dataset }) => dataset.nick).join()`;
+      await browser.look({ width: "desk", theme: "light" });
+      await browser.go("/channels/general");
+      await until(`${shown}.split(",").length === 2`);
+      assert.equal(await page.evaluate(`${field}.hidden`), true);
+      await using guests = new AsyncDisposableStack();
+      const join = async (nick: string) => {
+        const guest = guests.use(await IrcClient.connect(program.irc));
+        await guest.register({ nick });
+        await guest.send("JOIN #general");
+      };
+      for (let number = 10; number < 20; number++) await join(`Guest${number}`);
+      await until(`!${field}.hidden`);
+      await page.type("[data-here-filter]", "gUEST1");
+      await until(`${shown}.split(",").length === 10`);
+      await page.type("[data-here-filter]", "7");
+      await until(`${shown} === "Guest17"`);
+      await join("Guest17b");
+      await join("carl");
+      await until(`${shown} === "Guest17,Guest17b"`);
       assert.deepEqual(browser.complaints, []);
     }),
 });

@@ -31,6 +31,8 @@ interface World {
   readonly running: Set<string>;
   /** Tells the front that it has looked which nodes run. */
   look(): void;
+  /** From now on, the nodes do not know what others have ended. */
+  cutOff(): void;
 }
 
 async function withNodes(
@@ -42,6 +44,7 @@ async function withNodes(
   const running = new Set(["front", "far"]);
   const looking = new Set<() => void>();
   const nodes = {
+    isCurrent: true,
     isRunning: (name: string) => running.has(name),
     onLooked(listener: () => void) {
       looking.add(listener);
@@ -59,7 +62,8 @@ async function withNodes(
       nodeFor: ({ url }) => new URL(url).pathname === target ? addresses.get("far") ?? null : null,
     };
     const trusted = new TrustedProxies(proxies);
-    const forwarding = new Forwarding({ client, marks, proxies: trusted, placements: [placement] });
+    const placements = [placement];
+    const forwarding = new Forwarding({ client, marks, nodes, proxies: trusted, placements });
     const server = startHttpServer(forwarding.around((request, connection, arrival) => {
       assert.ok(arrival);
       seen[self].push({ ...arrival, url: request.url, address: connection.address });
@@ -72,7 +76,14 @@ async function withNodes(
   await using front = start("front", "/far");
   await using far = start("far", "/lost");
   try {
-    await run({ front, far, seen, running, look: () => looking.forEach((listener) => listener()) });
+    await run({
+      front,
+      far,
+      seen,
+      running,
+      look: () => looking.forEach((listener) => listener()),
+      cutOff: () => nodes.isCurrent = false,
+    });
   } finally {
     for (const client of clients) client.close();
   }
@@ -291,4 +302,33 @@ Deno.test("a placement may let this node find out by itself what it cannot answe
       assert.deepEqual([response.status, await response.text()], [404, "not here"]);
     },
     { refusesItself: true },
+  ));
+
+Deno.test("a node that has lost touch with the database refuses all but its health", () =>
+  withNodes(
+    (_request, _connection, arrival) =>
+      refusalOf(arrival ?? assert.fail()) ?? new Response("healthy"),
+    async ({ front, cutOff, seen }) => {
+      cutOff();
+      for (const path of ["/far", "/near", "/mcp", "/healthz/x"]) {
+        const response = await fetch(`http://127.0.0.1:${front.port}${path}`);
+        assert.equal(response.status, 503, path);
+        const { error, retryAfterSeconds } = await response.json();
+        assert.match(error, /lost touch with the database/);
+        assert.equal(retryAfterSeconds, 2);
+      }
+      assert.deepEqual(seen.far, []);
+      for (const path of ["/healthz", "/readyz"]) {
+        const response = await fetch(`http://127.0.0.1:${front.port}${path}`);
+        assert.equal(await response.text(), "healthy");
+      }
+      const before = seen.front.length;
+      const page = await fetch(`http://127.0.0.1:${front.port}/`, {
+        headers: { accept: "text/html" },
+      });
+      assert.equal(page.status, 503);
+      assert.equal(page.headers.get("retry-after"), "2");
+      assert.match(await page.text(), /lost touch/);
+      assert.equal(seen.front.length, before);
+    },
   ));

@@ -37,9 +37,11 @@ export async function withChat(
   });
 }
 
-/** The messages of a page, as `nick: text`. */
+/** The messages of a page, as `nick: text`, without the template of one. */
 export function messagesOf(html: string): string[] {
-  const messages = html.matchAll(/<li class="message[^"]*".*?data-nick="([^"]*)".*?<\/li>/gs);
+  const messages = html.matchAll(
+    /<li class="message[^"]*" id="m-[^"]+".*?data-nick="([^"]*)".*?<\/li>/gs,
+  );
   return Array.from(messages, ([item, nick]) => {
     const [, text = ""] = /<div class="text" dir="auto">(.*)<\/div><a class="answer"/s.exec(item) ??
       [];

@@ -54,7 +54,9 @@ export async function crawl(
 
 /** The links of a page to this server, without what follows `#`. */
 function linksOf(html: string, url: string, base: string): string[] {
-  return [...html.matchAll(/<a\s[^>]*?href="([^"]*)"/g)].flatMap(([, href = ""]) => {
+  // Nobody sees a template; a script fills in its links.
+  const shown = html.replaceAll(/<template\b.*?<\/template>/gs, "");
+  return [...shown.matchAll(/<a\s[^>]*?href="([^"]*)"/g)].flatMap(([, href = ""]) => {
     const target = URL.parse(href.replaceAll("&amp;", "&").replaceAll("&#39;", "'"), url);
     if (target === null || target.origin !== new URL(base).origin) return [];
     return [target.pathname + target.search];

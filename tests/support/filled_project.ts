@@ -261,6 +261,7 @@ async function fillTickets(server: Server): Promise<string> {
   await order(server, `PATCH ${BASE}/tickets/${closed}`, { status: "Closed", resolution: "Fixed" });
   await file(
     "A title of a ticket that goes on for so long that no card has room for it in one line",
+    { subsystem: `long-${"name".repeat(15)}` },
   );
   return claimed;
 }
@@ -320,7 +321,9 @@ async function fillReleases(server: Server, checkin: string): Promise<void> {
   await order(server, `POST ${BASE}/releases`, { tag_name: "v1.0", name: "Version 1.0", body });
   await order(server, `PUT ${BASE}/releases/v1.0/assets/demo.txt`, "hello");
   await order(server, `POST ${BASE}/releases`, { tag_name: "v1.1", name: "Next", is_draft: true });
-  await order(server, `POST ${BASE}/tags`, { name: "green" });
+  for (const name of ["green", `long-${"name".repeat(15)}`]) {
+    await order(server, `POST ${BASE}/tags`, { name });
+  }
   for (const [context, state] of [["ci", "success"], ["lint", "failure"], ["docs", "pending"]]) {
     await order(server, `POST ${BASE}/status`, { checkin, context, state });
   }

@@ -189,7 +189,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 function textOf(html: string): string {
-  return html.replace(/<(script|style)\b.*?<\/\1>/gs, "")
+  return html.replace(/<(script|style|template)\b.*?<\/\1>/gs, "")
     .replace(
       /<span class=turning>U\+([0-9A-F]{4})<\/span>/g,
       (_, hex) => String.fromCharCode(parseInt(hex, 16)),

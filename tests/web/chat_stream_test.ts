@@ -3,6 +3,7 @@ import type { TestChat } from "../support/chat.ts";
 import { withChat } from "../support/chat.ts";
 import { BY_OPERATOR } from "../support/services.ts";
 import type { Visitor } from "../support/web.ts";
+import type { SentMessage } from "../../web/elements/sent_message.ts";
 import { until } from "../support/until.ts";
 
 /** An event of a stream. */
@@ -47,11 +48,14 @@ class PageStream {
     });
   }
 
-  /** The texts of the messages so far. */
+  /** The messages so far. */
+  get messages(): SentMessage[] {
+    return this.events.filter(({ name }) => name === "").map(({ data }) => JSON.parse(data));
+  }
+
+  /** What they say, as HTML where that is more than a text. */
   get texts(): string[] {
-    return this.events.filter(({ name }) => name === "").map(({ data }) =>
-      /<div class="text" dir="auto">(.*?)<\/div>/s.exec(data)?.[1] ?? ""
-    );
+    return this.messages.map(({ text, html }) => text ?? html ?? "");
   }
 
   async #read(): Promise<void> {
@@ -68,7 +72,7 @@ class PageStream {
   }
 }
 
-Deno.test("the stream of a channel has messages as HTML, who comes and goes, and the topic", () =>
+Deno.test("the stream of a channel has messages, who comes and goes, and the topic", () =>
   withChat(async (chat) => {
     const { person, connect } = chat;
     const [bob, eve] = [await connect("bob"), await connect("eve")];
@@ -85,10 +89,54 @@ Deno.test("the stream of a channel has messages as HTML, who comes and goes, and
       '[["bob","@",false],["bridge","@",true]]',
     ]);
     assert.deepEqual([joined?.name, joined?.data], ["joined", '["eve","",false]']);
-    assert.match(message?.data ?? "", /^<li class="message" id="m-[^"]+".*&lt;b&gt;one&lt;\/b&gt;/);
-    assert.ok(message?.data.includes(`id="m-${message.id}"`));
+    assert.notEqual(message?.id, "");
+    const [{ at, ...sent } = { at: "" }] = stream.messages;
+    assert.deepEqual(sent, { nick: "bob", text: "<b>one</b>" });
+    assert.match(at, /^2026-.*Z$/);
     assert.deepEqual([topic?.name, topic?.data], ["topic", '"<i>plans</i>"']);
     assert.deepEqual([left?.name, left?.data], ["left", '"eve"']);
+    await stream.cancel();
+  }));
+
+Deno.test("a stream has HTML only of texts that are shown in another way", () =>
+  withChat(async (chat) => {
+    const { person, connect, api } = chat;
+    const bob = await connect("bob");
+    await bob.join("#general");
+    const stream = await PageStream.open(chat, person, "/live/channels/general");
+    const envelope = {
+      v: 1,
+      type: "note",
+      id: "1",
+      from: "bob",
+      to: [],
+      payload: { title: "<i>" },
+    };
+    const others = [
+      "<b> `code`",
+      "<b> https://example.test/",
+      "<b> #general",
+      "<b> \x02bold",
+      "<b> \u202eturned",
+      "<b>".padEnd(800, "x"),
+      JSON.stringify(envelope),
+    ];
+    const { bridge } = api.services.chats;
+    for (const text of ['<b> & "plain"', ...others]) {
+      await bridge.post("#general", { nick: "eve", text }, BY_OPERATOR);
+    }
+    bob.send("PRIVMSG #general :\x01ACTION waves\x01");
+    await until(() => stream.messages.length === others.length + 2);
+    const [plain, ...rest] = stream.messages;
+    const action = rest.pop();
+    assert.deepEqual([plain?.text, plain?.html], ['<b> & "plain"', undefined]);
+    assert.deepEqual([plain?.operator, plain?.agent, plain?.action], [true, undefined, undefined]);
+    assert.deepEqual([action?.text, action?.action], ["* bob waves", true]);
+    for (const { text, html = "" } of rest) {
+      assert.equal(text, undefined);
+      assert.match(html, /&lt;[bi]>?/);
+      assert.doesNotMatch(html, /<[bi]>/);
+    }
     await stream.cancel();
   }));
 
@@ -199,7 +247,7 @@ Deno.test("the stream of a conversation has both sides, and resumes", () =>
     assert.equal(sent.status, 204);
     await bob.expect(/^:ann!web\S+ PRIVMSG bob :and to you$/);
     await until(() => stream.texts.length === 2);
-    assert.deepEqual(stream.texts, ["good &lt;i&gt;morning&lt;/i&gt;", "and to you"]);
+    assert.deepEqual(stream.texts, ["good <i>morning</i>", "and to you"]);
     const last = stream.events.at(-1)?.id ?? "";
     await stream.cancel();
     bob.send("PRIVMSG ann :see you");

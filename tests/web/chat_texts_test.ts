@@ -96,7 +96,8 @@ Deno.test("texts have their styles, code, addresses, cards and folds", () =>
       bob.send(`PRIVMSG #general :${text}`);
       await bob.sync();
       const { html } = await person.see("/channels/general");
-      return /.*<div class="text" dir="auto">(.*?)<\/div><a class="answer"/s.exec(html)?.[1] ?? "";
+      const last = /.*<div class="text" dir="auto">(.*?)<\/div><a class="answer".*<template/s;
+      return last.exec(html)?.[1] ?? "";
     };
     assert.equal(
       await say("\x02bold\x02 \x1dit\x02al\x0fic \x0304,12red\x03 \x16rev \x1fline\x1f \x11m"),

@@ -85,7 +85,11 @@ Deno.test("the page of a project has its files, README, clone line, counts and r
     assert.match(shown.text, /Version 1\.0/);
     assert.match(shown.html, /<meta property="og:title" content="Demo"/);
     assert.match(shown.html, /rel="alternate" type="application\/atom\+xml"/);
-    assert.match(shown.html, /badge\.svg/);
+    assert.doesNotMatch(shown.html, /badge\.svg/);
+    const { checkins: [tip] } = await web.answer("GET /api/timeline?branch=trunk");
+    const report = { checkin: tip.uuid, context: "ci/test", state: "failure" };
+    await web.answer("POST /api/status", { body: report });
+    assert.match((await web.guest.see("/projects/demo")).html, /badge\.svg/);
   });
 });
 
@@ -248,6 +252,7 @@ Deno.test("blame names the check-in of each line, and the history those of a fil
     await publish(web);
     const blame = await web.guest.see("/projects/demo/blame/trunk/a.txt");
     assert.match(blame.html, new RegExp(`checkin/${one}.*first.*checkin/${two}.*second`, "s"));
+    assert.match(blame.html, /<tr id="L2" class="first age-0">/);
     const history = await web.guest.see("/projects/demo/history/a.txt");
     assert.match(history.html, new RegExp(`checkin/${two}.*checkin/${one}`, "s"));
     assert.match(history.text, /2 check-ins/);

@@ -31,7 +31,11 @@ Deno.test("technotes and threads of the forum can be read, by members alone", as
     const timeline = await person.see(`${base}/timeline?type=technote`);
     const [, link = ""] = /href="([^"]+)">Release day</.exec(timeline.html) ?? [];
     assert.match((await person.see(link)).html, /We <em>released<\/em>/);
-    assert.match((await person.see(`${base}/forum`)).text, /Question .*1 post/);
+    const forum = await person.see(`${base}/forum`);
+    assert.match(forum.text, /Question .*1 post/);
+    for (const { html } of [forum, await person.see(`${base}/technotes`)]) {
+      assert.match(html, /<a href="[^"]*\/wiki" aria-current="page"/);
+    }
     assert.match((await person.see(`${base}/forum/${thread}`)).html, /How <em>so<\/em>\?/);
     assert.equal((await person.get(`${base}/forum/ffffffff`)).status, 404);
 

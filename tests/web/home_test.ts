@@ -198,6 +198,8 @@ Deno.test("landings that conflict wait until the review has a new round", async 
     feed.close();
     const home = await person.see("/");
     assert.match(home.text, /Conflict Write two .*conflicts with trunk: same\.txt/);
+    const queue = await person.see("/projects/demo/landing");
+    assert.match(queue.text, /same\.txt both sides added this file/);
     assert.match(home.text, /returned from the landing queue: Write two/);
   });
 });

@@ -222,3 +222,21 @@ Deno.test("a login ends the session that the browser had before", async () => {
     assert.equal(api.services.webSessions.find(before), null);
   });
 });
+
+Deno.test("the style sheet and the script are compressed for browsers that take that", async () => {
+  await withWeb(async ({ guest }) => {
+    const { html } = await guest.see("/login");
+    const [style = ""] = /\/assets\/[^"]+\.css/.exec(html) ?? [];
+    const [script = ""] = /\/assets\/[^"]+\.[jt]s/.exec(html) ?? [];
+    for (const path of [style, script]) {
+      const plain = await guest.get(path);
+      assert.equal(plain.headers.get("content-encoding"), null);
+      const packed = await guest.get(path, { headers: { "accept-encoding": "gzip, br" } });
+      assert.equal(packed.headers.get("content-encoding"), "gzip", path);
+      assert.equal(packed.headers.get("vary"), "Accept-Encoding");
+      assert.ok(packed.html.length < plain.html.length / 2, path);
+      const refused = await guest.get(path, { headers: { "accept-encoding": "br, gzip;q=0" } });
+      assert.equal(refused.html, plain.html);
+    }
+  });
+});

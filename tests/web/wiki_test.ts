@@ -38,6 +38,7 @@ Deno.test("a page is begun, previewed, saved, compared and deleted", async () =>
     assert.match((await person.see(`${page}?view=history`)).text, /History of a\/New page .*ann/);
     const difference = await person.see(`${page}?view=diff`);
     assert.match(difference.html, /<del>-It is \*new\*/);
+    assert.doesNotMatch(difference.text, /No newline at end of file/);
     assert.match(difference.html, /<ins>\+It is &#39;&#39;&#39;old/);
     assert.match((await person.see(`${page}?version=${uuid}`)).text, /This is an older version/);
     assert.match((await person.see(`${WIKI}?search=new`)).text, /a\/New page/);

@@ -42,8 +42,8 @@ function followChat(chat: HTMLElement, { live, log, here }: Chat): void {
   const title = document.title;
   let missed = 0;
   const stream = new ChatStream(live, chat, {
-    message(id, html) {
-      if (!log.add(id, html)) return;
+    message(id, message) {
+      if (!log.add(id, message)) return;
       if (document.hidden) document.title = `(${++missed}) ${title}`;
       read.later();
     },

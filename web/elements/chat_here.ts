@@ -6,10 +6,14 @@ export type HereEntry = readonly [nick: string, sign: string, isAgent: boolean];
 /** The statuses in the order of the list. */
 const SIGNS = ["@", "+", ""];
 
+/** With so many names or fewer, nobody needs to filter them. */
+const FEW = 10;
+
 /** Who is in the channel. */
 export class ChatHere {
   readonly #list: HTMLElement | null;
   readonly #count: HTMLElement | null;
+  readonly #filter: HTMLInputElement | null;
   /** The picture that marks agents. */
   readonly #picture: Node | null;
   /** The number of those that the page does not list. */
@@ -18,12 +22,15 @@ export class ChatHere {
   constructor(chat: HTMLElement) {
     this.#list = chat.querySelector<HTMLElement>("[data-here]");
     this.#count = chat.querySelector<HTMLElement>("[data-here-count]");
+    this.#filter = chat.querySelector<HTMLInputElement>("[data-here-filter]");
+    this.#filter?.addEventListener("input", () => this.#show());
     this.#picture = chat.querySelector<HTMLTemplateElement>("template[data-agent]")?.content ??
       null;
     this.#others = Number(this.#count?.textContent ?? 0) - this.nicks().length;
     // On a phone, the list would take the place of the messages.
     const fold = chat.querySelector<HTMLDetailsElement>("details.here");
     if (fold !== null && matchMedia("(max-width: 52rem)").matches) fold.open = false;
+    this.#show();
   }
 
   nicks(): string[] {
@@ -32,7 +39,7 @@ export class ChatHere {
 
   set(entries: readonly HereEntry[]): void {
     this.#list?.replaceChildren(...entries.map((entry) => this.#itemOf(entry)));
-    this.#showCount();
+    this.#show();
   }
 
   add(entry: HereEntry): void {
@@ -41,14 +48,14 @@ export class ChatHere {
     const item = this.#itemOf(entry);
     const place = this.#entries().find((other) => isBefore(item, other)) ?? null;
     this.#list?.insertBefore(item, place);
-    this.#showCount();
+    this.#show();
   }
 
   remove(nick: string): void {
     const item = this.#entries().find(({ dataset }) => dataset["nick"] === nick);
     if (item === undefined) this.#others = Math.max(0, this.#others - 1);
     else item.remove();
-    this.#showCount();
+    this.#show();
   }
 
   #entries(): HTMLElement[] {
@@ -73,9 +80,16 @@ export class ChatHere {
     return item;
   }
 
-  #showCount(): void {
-    if (this.#count === null || this.#list === null) return;
-    this.#count.textContent = String(this.#list.children.length + this.#others);
+  /** Shows how many are here, and those whose names have what the reader looks for. */
+  #show(): void {
+    const entries = this.#entries();
+    if (this.#count !== null) this.#count.textContent = String(entries.length + this.#others);
+    if (this.#filter === null) return;
+    this.#filter.hidden = entries.length <= FEW && this.#filter.value === "";
+    const wanted = this.#filter.value.trim().toLowerCase();
+    for (const entry of entries) {
+      entry.hidden = !(entry.dataset["nick"] ?? "").toLowerCase().includes(wanted);
+    }
   }
 }
 

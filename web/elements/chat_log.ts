@@ -1,5 +1,7 @@
 import { arrange, messagesIn } from "./chat_arrange.ts";
 import { ChatJump } from "./chat_jump.ts";
+import { drawMessage } from "./chat_message.ts";
+import type { SentMessage } from "./sent_message.ts";
 
 /**
  * Messages on the page. Those at the end that the reader does not look at leave it for others, and
@@ -29,6 +31,7 @@ export class ChatLog {
   readonly #chat: HTMLElement;
   readonly #scroller: HTMLElement;
   readonly #list: HTMLElement;
+  readonly #template: HTMLTemplateElement;
   readonly #own: string;
   readonly #events: ChatLogEvents;
   readonly #jump: ChatJump;
@@ -40,6 +43,7 @@ export class ChatLog {
     this.#chat = chat;
     this.#scroller = chat.querySelector<HTMLElement>(".chat-log")!;
     this.#list = chat.querySelector<HTMLElement>(".messages")!;
+    this.#template = chat.querySelector<HTMLTemplateElement>("template[data-message]")!;
     this.#own = own;
     this.#events = events;
     this.#jump = new ChatJump(chat, () => this.#hasNewest);
@@ -71,21 +75,16 @@ export class ChatLog {
   }
 
   /** Adds a message; false if it is there already. */
-  add(id: string, html: string): boolean {
+  add(id: string, message: SentMessage): boolean {
     const key = `m-${id}`;
     if (this.#ids.has(key)) return false;
-    const template = document.createElement("template");
-    // The server rendered it, and escaped what somebody wrote.
-    template.innerHTML = html;
-    const [element] = template.content.children;
-    if (!(element instanceof HTMLElement)) return false;
     // Newer messages than those on the page are fetched when the reader scrolls to them.
     if (!this.#hasNewest && !this.#isFetching) {
       this.#jump.note();
       return true;
     }
     this.#ids.add(key);
-    this.#waiting.push(element);
+    this.#waiting.push(drawMessage(this.#template, id, message));
     if (this.#waiting.length > 1) return true;
     // A page in the background gets no frames.
     if (document.hidden) setTimeout(() => this.#flush());

@@ -99,6 +99,22 @@ function isOfNick(character: string | undefined): boolean {
   return character !== undefined && /[\p{L}\p{N}_\-[\]\\`^{}|]/u.test(character);
 }
 
+/** Whether a text tells what its speaker does. */
+export function isAction(nick: string, text: string): boolean {
+  return text.startsWith(`* ${nick} `);
+}
+
+/** The lasting link to a message, from the page of its channel. */
+export function linkTo(id: string): string {
+  const encoded = encodeURIComponent(id);
+  return `?at=${encoded}#m-${encoded}`;
+}
+
+/** The link to answer a message. */
+export function answerTo(id: string): string {
+  return `?reply=${encodeURIComponent(id)}#say`;
+}
+
 /** A number of messages as a badge shows it. */
 export function countOf(count: number): string {
   return count > 99 ? "99+" : String(count);

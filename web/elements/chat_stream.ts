@@ -1,4 +1,5 @@
 import type { HereEntry } from "./chat_here.ts";
+import type { SentMessage } from "./sent_message.ts";
 import { followUnread } from "./unread.ts";
 
 /** Pauses before a broken stream is opened again, in milliseconds. */
@@ -13,7 +14,7 @@ const HIDDEN = 5 * 60_000;
 
 /** Gets what comes. */
 export interface ChatEvents {
-  message(id: string, html: string): void;
+  message(id: string, message: SentMessage): void;
   joined(entry: HereEntry): void;
   left(nick: string): void;
   here(entries: readonly HereEntry[]): void;
@@ -64,7 +65,7 @@ export class ChatStream {
     };
     source.onmessage = ({ data, lastEventId }) => {
       this.#last = lastEventId;
-      this.#events.message(lastEventId, data);
+      this.#events.message(lastEventId, JSON.parse(data));
     };
     source.addEventListener("joined", ({ data }) => this.#events.joined(JSON.parse(data)));
     source.addEventListener("left", ({ data }) => this.#events.left(JSON.parse(data)));

@@ -1,4 +1,5 @@
 import { jsonLine } from "../../routes/event_streams.ts";
+import { sentMessage, type ShownMessage } from "../parts/chat/message.tsx";
 import type { UnreadNews } from "./unread_watch.ts";
 
 /** The event with what its reader has not read. It has no id, so a resumed stream is not moved. */
@@ -6,7 +7,7 @@ export function unreadEvent({ channels, people }: UnreadNews): string {
   return `event: unread\ndata: ${jsonLine({ channels, people })}`;
 }
 
-/** The event of a message: its id, and its HTML on one line or on several. */
-export function messageEvent(id: string, html: string): string {
-  return `id: ${id}\n${html.split(/\r\n|[\r\n]/).map((line) => `data: ${line}`).join("\n")}`;
+/** The event of a message. */
+export function messageEvent(message: ShownMessage, isAgent: boolean): string {
+  return `id: ${message.id}\ndata: ${jsonLine(sentMessage(message, isAgent))}`;
 }

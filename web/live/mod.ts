@@ -5,8 +5,8 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { AppEnv } from "../../routes/context.ts";
 import type { Surroundings } from "../visit.ts";
-import type { ChannelStream } from "./channels.tsx";
-import type { ConversationStream } from "./conversations.tsx";
+import type { ChannelStream } from "./channels.ts";
+import type { ConversationStream } from "./conversations.ts";
 import { HomeStream } from "./home.ts";
 import { ProjectStream } from "./projects.ts";
 import { UnreadWatch } from "./unread_watch.ts";
@@ -23,14 +23,14 @@ export function mountStreams(app: OpenAPIHono<AppEnv>, surroundings: Surrounding
   // These render messages, so they are loaded at the first visit, as pages are.
   let channels: Promise<ChannelStream> | null = null;
   app.get("/live/channels/:name", async (context) => {
-    channels ??= import("./channels.tsx").then((module) =>
+    channels ??= import("./channels.ts").then((module) =>
       new module.ChannelStream(surroundings, unread)
     );
     return await (await channels).answer(context);
   });
   let conversations: Promise<ConversationStream> | null = null;
   app.get("/live/messages/:nick", async (context) => {
-    conversations ??= import("./conversations.tsx")
+    conversations ??= import("./conversations.ts")
       .then((module) => new module.ConversationStream(surroundings, unread));
     return await (await conversations).answer(context);
   });

@@ -25,6 +25,7 @@ export const page = definePage({
   opens: "session",
   show,
   actions: { pause, resume, rate, slots, acknowledge, rotate, revoke, remove },
+  json: (visit) => `/v1/agents/${encodeURIComponent(visit.param("nick"))}`,
 });
 
 async function show(visit: Visit): Promise<View> {

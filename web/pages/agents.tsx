@@ -24,7 +24,12 @@ const FILTERS = ["all", ...WORK_STATES, "paused", "revoked"] as const;
 type Filter = (typeof FILTERS)[number];
 
 /** All agents, by state, with a search. Admins register and adopt agents here. */
-export const page = definePage({ opens: "session", show, actions: { register, adopt } });
+export const page = definePage({
+  opens: "session",
+  show,
+  actions: { register, adopt },
+  json: () => "/v1/agents",
+});
 
 async function show(visit: Visit): Promise<View> {
   const { services: { attention }, principal } = visit;

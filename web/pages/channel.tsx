@@ -21,6 +21,7 @@ export const page = definePage({
   show,
   actions: { say, read, join, leave },
   keeps: ["say"],
+  json: (visit) => `/v1/channels/${encodeURIComponent(visit.param("name"))}/messages`,
 });
 
 /** The channel of the address, with its `#`. */

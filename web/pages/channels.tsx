@@ -16,7 +16,12 @@ import type { Visit } from "../visit.ts";
 const BEGINNING = 140;
 
 /** The channels that the visitor may read, and the conversations with one person or agent. */
-export const page = definePage({ opens: "session", show, actions: { join, write } });
+export const page = definePage({
+  opens: "session",
+  show,
+  actions: { join, write },
+  json: () => "/v1/channels",
+});
 
 async function show(visit: Visit): Promise<View> {
   const { services: { chats, conversations, identity }, caller } = visit;

@@ -26,7 +26,7 @@ const TYPE = /^(?:\*|[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*(?:\.\*)?)$/;
 const NUMBER = /^\d{1,15}$/;
 
 /** The event log: filters in the address, newest first. */
-export const page = definePage({ opens: "admin", show });
+export const page = definePage({ opens: "admin", show, json: () => "/v1/events" });
 
 /** What the address asks for. */
 interface Filter {

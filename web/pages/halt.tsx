@@ -8,7 +8,12 @@ import { Time } from "../parts/time.tsx";
 import type { Visit } from "../visit.ts";
 
 /** Who is halted, and the way to halt and resume types and agents. */
-export const page = definePage({ opens: "admin", show, actions: { halt, resume, exempt } });
+export const page = definePage({
+  opens: "admin",
+  show,
+  actions: { halt, resume, exempt },
+  json: () => "/v1/halt",
+});
 
 function show(visit: Visit): View {
   const state = visit.services.agents.halts.read();

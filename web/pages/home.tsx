@@ -15,7 +15,12 @@ const MAX_QUESTIONS = 25;
 const MAX_OTHER = 25;
 
 /** Who needs me, what is going on, and what happened. */
-export const page = definePage({ opens: "session", show, actions: { offer, release } });
+export const page = definePage({
+  opens: "session",
+  show,
+  actions: { offer, release },
+  json: () => "/v1/needs",
+});
 
 async function show(visit: Visit): Promise<View> {
   const { services: { attention, chats, conversations, needs }, principal, caller } = visit;

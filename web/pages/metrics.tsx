@@ -4,7 +4,7 @@ import { Time } from "../parts/time.tsx";
 import type { Visit } from "../visit.ts";
 
 /** Figures of the last two hours as plots. */
-export const page = definePage({ opens: "admin", show });
+export const page = definePage({ opens: "admin", show, json: () => "/v1/status" });
 
 function show(visit: Visit): View {
   const { metricHistory: history, status } = visit.services;

@@ -22,6 +22,7 @@ export const page = definePage({
   opens: "admin",
   show,
   actions: { add, password, remove, addAdmin, adminPassword, removeAdmin },
+  json: () => "/v1/irc/accounts",
 });
 
 /** An account of a list, and the names of its actions. */

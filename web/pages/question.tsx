@@ -11,6 +11,7 @@ export const page = definePage({
   show,
   actions: { answer, withdraw },
   keeps: ["answer"],
+  json: (visit) => `/v1/questions/${encodeURIComponent(visit.param("id"))}`,
 });
 
 async function show(visit: Visit): Promise<View> {

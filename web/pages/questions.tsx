@@ -9,7 +9,7 @@ import { type Visit, withQuery } from "../visit.ts";
 const PER_PAGE = Math.min(50, MAX_PAGE);
 
 /** The open or the closed questions that the visitor may know of, newest first. */
-export const page = definePage({ opens: "session", show });
+export const page = definePage({ opens: "session", show, json: () => "/v1/questions" });
 
 async function show(visit: Visit): Promise<View> {
   const { services: { questions }, principal, url } = visit;

@@ -1,25 +1,26 @@
-import type { PropsWithChildren } from "hono/jsx";
+import type { Child } from "hono/jsx";
 import { Invalid } from "../../services/errors.ts";
 import type { Visit } from "../visit.ts";
 import { Field, Form } from "./form.tsx";
 
 /** A dangerous form behind a button. A script shows it as a dialog; without one it folds out. */
 export function ConfirmForm(
-  { visit, action, to, values = {}, label, button, look = "danger", name, children }:
-    PropsWithChildren<{
-      readonly visit: Visit;
-      readonly action: string;
-      readonly to?: string;
-      readonly values?: Readonly<Record<string, string>>;
-      /** The button that leads to the form, such as "Delete scout …". */
-      readonly label: string;
-      /** The button that sends the form. */
-      readonly button: string;
-      /** `danger` by default; "" for a form that does no harm. */
-      readonly look?: "danger" | "";
-      /** The person types this name to confirm; see {@link requireTypedName}. */
-      readonly name?: string;
-    }>,
+  { visit, action, to, values = {}, label, button, look = "danger", name, children }: {
+    readonly visit: Visit;
+    readonly action: string;
+    readonly to?: string;
+    readonly values?: Readonly<Record<string, string>>;
+    /** The button that leads to the form, such as "Delete scout …". */
+    readonly label: string;
+    /** The button that sends the form. */
+    readonly button: string;
+    /** `danger` by default; "" for a form that does no harm. */
+    readonly look?: "danger" | "";
+    /** The person types this name to confirm; see {@link requireTypedName}. */
+    readonly name?: string;
+    /** What happens then, and more fields. */
+    readonly children: Child;
+  },
 ) {
   const id = `confirm-${action}-${Object.values(values).join("-").replace(/[^\w-]/g, "_")}`;
   return (

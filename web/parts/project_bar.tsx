@@ -23,8 +23,8 @@ export type ProjectTab = (typeof TABS)[number][0];
 const TABS_OF_PAGES: Readonly<Record<string, ProjectTab>> = {
   checkin: "timeline",
   contributors: "timeline",
-  technotes: "timeline",
-  forum: "timeline",
+  technotes: "wiki",
+  forum: "wiki",
   compare: "branches",
 };
 

@@ -1,6 +1,6 @@
 import { Conflict, NotFound } from "../../errors.ts";
 import { foldCase, type PresentUser } from "../../irc/mod.ts";
-import type { Mute, Mutes, Spoken } from "../../irc_server/mutes/mod.ts";
+import { authorOf, type Mute, type Mutes, type Spoken } from "../../irc_server/mutes/mod.ts";
 import type { BotContext, BotName, Speaker } from "../bot.ts";
 
 /** Characters of a reason. */
@@ -85,7 +85,7 @@ export class Moderator {
     const { channel, reason, speaker } = short(order);
     this.#context.record("irc.warned", this.#data(target, { channel, reason }), speaker);
     const where = channel === null ? "" : ` (${channel})`;
-    this.#context.tell(target.nick, `You are warned${where}: ${reason}`);
+    this.#context.tell(target.nick, `You are warned${by(speaker)}${where}: ${reason}`);
   }
 
   /**
@@ -102,7 +102,7 @@ export class Moderator {
     const where = channel ?? "all channels";
     this.#context.tell(
       target.nick,
-      `You are muted in ${where} until ${timeOf(mute.until)}: ${reason}`,
+      `You are muted in ${where} until ${timeOf(mute.until)}${by(speaker)}: ${reason}`,
     );
     return mute;
   }
@@ -141,11 +141,13 @@ export class Moderator {
   mutesFor(speaker: Speaker): string[] {
     return this.#server.mutes.list()
       .filter(({ channel }) => channel === null || this.#context.mayRead(speaker, channel))
-      .map(({ nick, channel, until, bot, reason }) =>
-        `${nick} is muted in ${channel ?? "all channels"} until ${
-          timeOf(until)
-        } by ${bot}: ${reason}`
-      );
+      .map((mute) => {
+        const { nick, channel, until, reason } = mute;
+        const where = channel ?? "all channels";
+        return `${nick} is muted in ${where} until ${timeOf(until)} by ${
+          authorOf(mute)
+        }: ${reason}`;
+      });
   }
 
   #data({ nick, account }: Spoken, { channel, reason }: Pick<Order, "channel" | "reason">) {
@@ -164,6 +166,11 @@ export function isSame(one: string, other: string): boolean {
 }
 
 const UNSAFE = /\p{Cc}+/gu;
+
+/** Who gave the command, for the one whom it concerns; "" if the bot acts by itself. */
+function by(speaker: Speaker | undefined): string {
+  return speaker === undefined ? "" : ` by ${speaker.nick}`;
+}
 
 function short(order: Order): Order {
   return { ...order, reason: order.reason.replace(UNSAFE, " ").slice(0, MAX_REASON) };

@@ -3,6 +3,13 @@ import { DatabaseSync } from "node:sqlite";
 /** The lock was not taken; the message ends the sentence "The folder …". */
 export class FolderLockError extends Error {
   override readonly name = "FolderLockError";
+  /** Whether another process holds it. */
+  readonly isInUse: boolean;
+
+  constructor(message: string, isInUse = false) {
+    super(message);
+    this.isInUse = isInUse;
+  }
 }
 
 /**
@@ -37,7 +44,7 @@ export class FolderLock {
     } catch (error) {
       connection.close();
       const reason = error instanceof Error ? error.message : String(error);
-      if (/locked/.test(reason)) throw new FolderLockError("is in use by another muster");
+      if (/locked/.test(reason)) throw new FolderLockError("is in use by another muster", true);
       throw new FolderLockError(`cannot be locked: ${reason}`);
     }
   }

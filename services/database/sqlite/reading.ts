@@ -36,6 +36,35 @@ export function readDatabase<Result>(
   }
 }
 
+/** The first bytes of every SQLite file. */
+const MAGIC = "SQLite format 3\0";
+
+/** Whether a file is a SQLite database. */
+export function isDatabase(path: string): boolean {
+  using file = Deno.openSync(path);
+  const head = new Uint8Array(MAGIC.length);
+  const read = file.readSync(head) ?? 0;
+  return new TextDecoder().decode(head.subarray(0, read)) === MAGIC;
+}
+
+/** What SQLite says where it can open a file, but not use it; Deno 2.4 names no reason at all. */
+const VAGUE =
+  /^failed to prepare statement$|^unable to open database file|^file is not a database$/;
+
+/** Why SQLite cannot use a file. Its own words may blame a file where the disk is at fault. */
+export function reasonOfSqlite(error: unknown, path: string): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  if (!VAGUE.test(reason)) return reason;
+  try {
+    Deno.openSync(path, { read: true, write: true }).close();
+    return isDatabase(path)
+      ? "it is damaged, or its folder cannot be written"
+      : "it is no database";
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
 function probed(path: string, readOnly: boolean): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly });
   try {

@@ -21,19 +21,16 @@ import {
   type Retention,
 } from "./protocol.ts";
 import { archivePart } from "./archive_part.ts";
-import { WorkerPort, type Write } from "./worker_port.ts";
-
-/** Most bytes of records that wait to be written. */
-const MAX_QUEUED_BYTES = 16 * 1024 * 1024;
-
-/** Most waiting changes; deletions may still wait when no more records may. */
-const MAX_QUEUED_CHANGES = 200_000;
-
-/** Estimated memory of a record beside its content. */
-const RECORD_BYTES = 512;
+import { Journal } from "./journal.ts";
+import { WaitingChanges } from "./waiting_changes.ts";
+import { WorkerPort } from "./worker_port.ts";
 
 /** Changes of one transaction. */
 const BATCH = 500;
+
+/** How long changes are gathered for one transaction, in milliseconds, and urgent ones. */
+const GATHER_MILLISECONDS = 1000;
+const GATHER_URGENT_MILLISECONDS = 20;
 
 /** How often retention removes old records. */
 const TRIM_MILLISECONDS = 60 * 60 * 1000;
@@ -56,10 +53,14 @@ export interface ArchiveOptions {
   readonly log: Log;
 }
 
-/** Changes that the worker was given, and their number. */
-interface Given {
-  readonly write: Write;
-  readonly count: number;
+/** What an archive begins with. */
+interface OpenedArchive {
+  readonly worker: WorkerPort;
+  readonly journal: Journal;
+  /** Changes that only the journal has. */
+  readonly replayed: readonly Operation[];
+  readonly newestTime: number;
+  readonly lastSequence: number;
 }
 
 /** Figures of the archive. */
@@ -73,24 +74,23 @@ export interface ArchiveStats {
 }
 
 /**
- * The history of the IRC server in a SQLite file, which a worker reads and writes; nothing here
- * blocks on the disk. Records are written in batches, 20 ms after they arrive. A kill of the
- * process loses at most that, and a power failure at most the last second.
+ * The history of the IRC server in a SQLite file, which a worker reads and writes. A change goes to
+ * a journal first, in the task that makes it: a kill of the process loses at most the last
+ * millisecond, and a power failure the last second. The worker writes the changes in batches, each
+ * second, and before anything is read. Deletions are written within 20 ms.
  *
  * If the disk refuses, up to 16 MiB of changes wait and are tried again. Further records are lost,
  * counted and logged; chat continues. The stored history can still be read, unless a deletion is
- * waiting.
+ * waiting. If only the journal is refused, all changes are written within 20 ms.
  */
 export class HistoryArchive implements HistoryStore {
   readonly newestTime: number;
   readonly #options: ArchiveOptions;
   readonly #worker: WorkerPort;
   readonly #writes: BatchedWrites;
-  readonly #queue: Operation[] = [];
-  /** The changes at the head of the queue that the worker was given. */
-  #given: Given | null = null;
+  readonly #journal: Journal;
+  readonly #changes: WaitingChanges;
   #retention: Retention;
-  #queuedBytes = 0;
   #lastSequence: number;
   /** Requested and written changes since the start. */
   #asked = 0;
@@ -103,37 +103,55 @@ export class HistoryArchive implements HistoryStore {
   #cancelTrim: () => void;
   #closed = false;
 
-  private constructor(
-    options: ArchiveOptions,
-    worker: WorkerPort,
-    newest: { readonly newestTime: number; readonly lastSequence: number },
-  ) {
+  private constructor(options: ArchiveOptions, opened: OpenedArchive) {
+    const { replayed, lastSequence } = opened;
     this.#options = options;
-    this.#worker = worker;
+    this.#worker = opened.worker;
+    this.#journal = opened.journal;
     this.#writes = new BatchedWrites({
       scheduler: options.scheduler,
-      hasWaiting: () => this.#queue.length > (this.#given?.count ?? 0),
+      gather: () => this.#isHurried() ? GATHER_URGENT_MILLISECONDS : GATHER_MILLISECONDS,
+      hasWaiting: () => this.#changes.length > 0,
       writeBatch: () => this.#writeBatch(),
     });
+    this.#changes = new WaitingChanges({
+      journal: opened.journal,
+      scheduler: options.scheduler,
+      replayed,
+      onAdded: () => this.#writes.schedule(),
+    });
     this.#retention = options.retention;
-    this.newestTime = newest.newestTime;
-    this.#lastSequence = newest.lastSequence;
+    this.newestTime = opened.newestTime;
+    this.#lastSequence = lastSequence;
+    this.#asked = replayed.length;
     this.#cancelTrim = options.scheduler.after(FIRST_TRIM_MILLISECONDS, () => this.#trim());
   }
 
   /**
-   * Opens the archive. Creates it if it does not exist, readable by its owner alone.
+   * Opens the archive. Creates it if it does not exist, readable by its owner alone. It gets what only
+   * the journal has.
    *
    * @throws DatabaseError if the file is not an archive or belongs to a newer version
    */
   static async open(options: ArchiveOptions): Promise<HistoryArchive> {
+    const { path, log } = options;
     const worker = new WorkerPort({
-      path: options.path,
+      path,
       speakerTag: options.speakerTag ?? "",
       thread: options.thread ?? new SharedThread({ history: archivePart }),
     });
     try {
-      return new HistoryArchive(options, worker, await worker.open());
+      const { newestTime, lastSequence } = await worker.open();
+      const { journal, operations: replayed } = Journal.open(path, lastSequence, log);
+      const archive = new HistoryArchive(options, {
+        worker,
+        journal,
+        replayed,
+        newestTime: replayed.reduce(laterTime, newestTime),
+        lastSequence: replayed.at(-1)?.sequence ?? lastSequence,
+      });
+      await archive.flush();
+      return archive;
     } catch (error) {
       await worker.close();
       throw new DatabaseError(error instanceof Error ? error.message : String(error));
@@ -141,35 +159,34 @@ export class HistoryArchive implements HistoryStore {
   }
 
   append(record: NewHistoryRecord): void {
-    if (this.#closed || this.#queuedBytes + sizeOf(record) > MAX_QUEUED_BYTES) {
+    if (this.#closed || !this.#changes.hasRoomFor(record)) {
       if (this.#gap++ === 0) {
         this.#options.log.error("Messages are not stored: the disk takes no more history");
       }
       this.#lost++;
       return;
     }
-    this.#queuedBytes += sizeOf(record);
-    this.#change({ kind: "append", sequence: ++this.#lastSequence, record });
+    this.#change({ kind: "append", sequence: this.#lastSequence + 1, record });
   }
 
   redact(id: string): void {
-    this.#change({ kind: "redact", id });
+    this.#change({ kind: "redact", sequence: this.#lastSequence + 1, id });
   }
 
   confine(target: HistoryTarget): void {
-    this.#change({ kind: "confine", target });
+    this.#change({ kind: "confine", sequence: this.#lastSequence + 1, target });
   }
 
   forgetConfined(target: HistoryTarget): void {
-    this.#change({ kind: "forgetConfined", target });
+    this.#change({ kind: "forgetConfined", sequence: this.#lastSequence + 1, target });
   }
 
   forgetAccount(account: string): void {
-    this.#change({ kind: "forgetAccount", account, before: null });
+    this.#forgetAccount(account, null);
   }
 
   rename(from: HistoryTarget, to: HistoryTarget, title: string): void {
-    this.#change({ kind: "rename", from, to, title });
+    this.#change({ kind: "rename", sequence: this.#lastSequence + 1, from, to, title });
   }
 
   async select(target: HistoryTarget, query: HistoryQuery): Promise<readonly number[]> {
@@ -218,7 +235,7 @@ export class HistoryArchive implements HistoryStore {
    */
   async forgetStrangers(since: (account: string) => number | null): Promise<void> {
     for (const account of await this.#ask({ kind: "accounts" }) as Answers["accounts"]) {
-      this.#change({ kind: "forgetAccount", account, before: since(account) });
+      this.#forgetAccount(account, since(account));
     }
   }
 
@@ -234,8 +251,7 @@ export class HistoryArchive implements HistoryStore {
   }
 
   stats(): ArchiveStats {
-    const written = this.#given?.write.done ? this.#given.count : 0;
-    return { lost: this.#lost, waiting: this.#queue.length - written, bytes: this.#bytes };
+    return { lost: this.#lost, waiting: this.#changes.length, bytes: this.#bytes };
   }
 
   /** Writes the waiting changes and closes the file. */
@@ -245,28 +261,33 @@ export class HistoryArchive implements HistoryStore {
     this.#closed = true;
     this.#cancelTrim();
     this.#writes.stop();
-    if (this.#queue.length > 0) {
+    if (this.#changes.length > 0) {
       this.#options.log.error("The last messages are not stored: the disk does not take them", {
-        records: this.#queue.length,
+        records: this.#changes.length,
       });
     }
     await this.#worker.close();
+    this.#journal.close();
+  }
+
+  #forgetAccount(account: string, before: number | null): void {
+    this.#change({ kind: "forgetAccount", sequence: this.#lastSequence + 1, account, before });
   }
 
   #change(operation: Operation): void {
     if (this.#closed) return;
-    if (this.#queue.length >= MAX_QUEUED_CHANGES) {
+    if (this.#changes.isFull) {
       const { kind } = operation;
       return this.#options.log.error("A change of the history is lost", { kind });
     }
-    this.#queue.push(operation);
+    this.#lastSequence = operation.sequence;
+    this.#changes.add(operation);
     this.#asked++;
-    this.#writes.schedule();
   }
 
   async #ask(question: Question): Promise<Answers[keyof Answers]> {
     await this.#settle();
-    if (this.#queue.some(({ kind }) => kind !== "append")) {
+    if (this.#changes.haveDeletions) {
       throw new Unavailable("The history cannot be read until the deletions before it are done");
     }
     const response = await this.#worker.request({ kind: "ask", question });
@@ -282,37 +303,30 @@ export class HistoryArchive implements HistoryStore {
     }
   }
 
-  /**
-   * Gives the worker the next changes once it has written the last ones. Nobody is woken when it has
-   * written them; the next batch looks. Only a disk that refuses is waited for.
-   */
-  async #writeBatch(): Promise<boolean> {
-    if (this.#given !== null && !await this.#finish(this.#given)) return false;
-    const operations = this.#queue.slice(0, BATCH);
-    if (operations.length === 0) return true;
-    const { records } = this.#retention;
-    const changes = { operations: packOperations(operations), records };
-    try {
-      const write = this.#worker.write(changes, () => this.#writes.schedule());
-      this.#given = { write, count: operations.length };
-    } catch (error) {
-      return this.#refused(error);
-    }
-    return this.#writes.failing ? await this.#finish(this.#given) : true;
+  /** Whether the changes that wait should not be gathered for long. */
+  #isHurried(): boolean {
+    return this.#changes.areUrgent || this.#changes.length >= BATCH;
   }
 
-  /** Waits for the worker, and removes what it has written from the queue. */
-  async #finish({ write, count }: Given): Promise<boolean> {
-    this.#given = null;
+  async #writeBatch(): Promise<boolean> {
+    const operations = this.#changes.oldest(BATCH);
+    const last = operations.at(-1);
+    if (last === undefined) return true;
     try {
-      this.#bytes = await write.finished();
+      const response = await this.#worker.request({
+        kind: "write",
+        operations: packOperations(operations),
+        records: this.#retention.records,
+        journals: this.#journal.turn(last.sequence),
+      });
+      if (response.kind !== "written") throw new TypeError("The archive answered something else");
+      this.#bytes = response.bytes;
+      this.#journal.emptied(response.emptied);
     } catch (error) {
       return this.#refused(error);
     }
-    for (const operation of this.#queue.splice(0, count)) {
-      if (operation.kind === "append") this.#queuedBytes -= sizeOf(operation.record);
-    }
-    this.#written += count;
+    this.#changes.removeOldest(operations.length);
+    this.#written += operations.length;
     this.#recovered();
     const { bytes } = this.#retention;
     if (bytes !== null && this.#bytes > bytes) this.#trim();
@@ -354,6 +368,6 @@ export class HistoryArchive implements HistoryStore {
   }
 }
 
-function sizeOf({ content, id, title }: NewHistoryRecord): number {
-  return RECORD_BYTES + 2 * (content.length + id.length + title.length);
+function laterTime(time: number, operation: Operation): number {
+  return operation.kind === "append" ? Math.max(time, operation.record.time) : time;
 }

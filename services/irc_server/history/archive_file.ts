@@ -50,6 +50,7 @@ export class ArchiveFile {
   readonly #addEntry: StatementSync;
   readonly #count: StatementSync;
   readonly #recordsOf: StatementSync;
+  readonly #setLast: StatementSync;
   /**
    * The rows of logs as earlier transactions left them, by account and name. Only what appends keeps
    * them: anything else may delete or rename a log.
@@ -92,6 +93,7 @@ export class ArchiveFile {
     );
     this.#count = this.#database.prepare("UPDATE targets SET records = records + ? WHERE id = ?");
     this.#recordsOf = this.#database.prepare("SELECT records FROM targets WHERE id = ?");
+    this.#setLast = this.#database.prepare("UPDATE last_change SET sequence = max(sequence, ?)");
     this.#pages = this.#database.prepare(
       `SELECT page_count AS total, freelist_count AS free, page_size AS bytes
        FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
@@ -101,11 +103,15 @@ export class ArchiveFile {
     this.#usedBytes = this.#countBytes();
   }
 
-  /** The newest record's time in Unix milliseconds, and its sequence; 0 without one. */
+  /** The newest record's time in Unix milliseconds, and the number of the last change; 0 without. */
   newest(): { newestTime: number; lastSequence: number } {
-    const row = this.#database
-      .prepare("SELECT sequence, time FROM entries ORDER BY sequence DESC LIMIT 1").get();
-    return { newestTime: Number(row?.["time"] ?? 0), lastSequence: Number(row?.["sequence"] ?? 0) };
+    const record = this.#database
+      .prepare("SELECT time FROM entries ORDER BY sequence DESC LIMIT 1").get();
+    const change = this.#database.prepare("SELECT sequence FROM last_change").get();
+    return {
+      newestTime: Number(record?.["time"] ?? 0),
+      lastSequence: Number(change?.["sequence"]),
+    };
   }
 
   /** Used bytes of the file, at most 100 changes ago. */
@@ -133,6 +139,7 @@ export class ArchiveFile {
       this.#added.clear();
       for (const operation of operations) this.#apply(operation);
       this.#countAdded();
+      this.#setLast.run(operations.at(-1)?.sequence ?? 0);
       if (records !== null) this.#shorten(records);
       this.#uncounted += operations.length;
       if (this.#uncounted >= COUNTED_CHANGES) this.#recount();

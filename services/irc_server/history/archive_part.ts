@@ -1,13 +1,16 @@
 import type { Part } from "../../threads/mod.ts";
 import { ArchiveFile } from "./archive_file.ts";
-import { Progress } from "./progress.ts";
+import { emptyFiles } from "./journal.ts";
 import { type Request, type Response, unpackOperations } from "./protocol.ts";
 
 /**
- * How long records may wait for a sync. A sync costs ten times as much as a write, and a kill of
- * the process loses nothing that is written.
+ * The time between two syncs: each costs ten times as much as a write, and a kill of the process
+ * loses nothing that is written.
  */
 const SYNC_MILLISECONDS = 1000;
+
+/** How long a sync waits after a write, so that a question which follows it is answered first. */
+const SYNC_PAUSE = 20;
 
 /**
  * How long the worker is free for requests between two parts of the search index. A part of a file
@@ -21,8 +24,8 @@ const FIRST_INDEX_MILLISECONDS = 5000;
 /** The file of the history. Each request is answered before the next is read. */
 export const archivePart: Part = (answer) => {
   let file: ArchiveFile | null = null;
-  let progress = new Progress();
   let isSyncing = false;
+  let syncedAt = -Infinity;
   let isIndexing = false;
 
   function syncLater(opened: ArchiveFile): void {
@@ -30,8 +33,9 @@ export const archivePart: Part = (answer) => {
     isSyncing = true;
     setTimeout(() => {
       isSyncing = false;
+      syncedAt = performance.now();
       if (file !== null) trySync(file);
-    }, SYNC_MILLISECONDS);
+    }, Math.max(SYNC_PAUSE, syncedAt + SYNC_MILLISECONDS - performance.now()));
   }
 
   function indexLater(opened: ArchiveFile, pause = INDEX_MILLISECONDS): void {
@@ -43,11 +47,9 @@ export const archivePart: Part = (answer) => {
     }, pause);
   }
 
-  /** Returns null if nobody waits for the answer. */
-  function carryOut(request: Request): Response | null {
+  function carryOut(request: Request): Response {
     const { id } = request;
     if (request.kind === "open") {
-      progress = new Progress(request.progress);
       file = new ArchiveFile(request.path, request.speakerTag);
       indexLater(file, FIRST_INDEX_MILLISECONDS);
       return { id, kind: "opened", ...file.newest() };
@@ -58,7 +60,12 @@ export const archivePart: Part = (answer) => {
         file.write(unpackOperations(request.operations), request.records);
         syncLater(file);
         indexLater(file);
-        return progress.write(id, file.usedBytes) ? { id, kind: "written" } : null;
+        return {
+          id,
+          kind: "written",
+          bytes: file.usedBytes,
+          emptied: emptyFiles(request.journals),
+        };
       case "ask":
         return { id, kind: "answer", value: file.answer(request.question) };
       case "trim": {
@@ -77,8 +84,7 @@ export const archivePart: Part = (answer) => {
       return answer(null);
     }
     try {
-      const response = carryOut(request);
-      if (response !== null) answer(response);
+      answer(carryOut(request));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       answer({ id: request.id, kind: "failed", message: reason } satisfies Response);

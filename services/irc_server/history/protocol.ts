@@ -13,18 +13,26 @@ import type { SoughtWords } from "./spoken.ts";
 
 /** A change of the archive. Changes are executed in order. */
 export type Operation =
-  /** `sequence` is the record's place; a second one for the same place changes nothing. */
-  | { readonly kind: "append"; readonly sequence: number; readonly record: NewHistoryRecord }
-  | { readonly kind: "redact"; readonly id: string }
-  | { readonly kind: "confine" | "forgetConfined"; readonly target: HistoryTarget }
-  /** Forgets records older than `before`, in Unix milliseconds; null for all. */
-  | { readonly kind: "forgetAccount"; readonly account: string; readonly before: number | null }
-  | {
-    readonly kind: "rename";
-    readonly from: HistoryTarget;
-    readonly to: HistoryTarget;
-    readonly title: string;
-  };
+  & Numbered
+  & (
+    /** `sequence` is also the record's place; a second one for the same place changes nothing. */
+    | { readonly kind: "append"; readonly record: NewHistoryRecord }
+    | { readonly kind: "redact"; readonly id: string }
+    | { readonly kind: "confine" | "forgetConfined"; readonly target: HistoryTarget }
+    /** Forgets records older than `before`, in Unix milliseconds; null for all. */
+    | { readonly kind: "forgetAccount"; readonly account: string; readonly before: number | null }
+    | {
+      readonly kind: "rename";
+      readonly from: HistoryTarget;
+      readonly to: HistoryTarget;
+      readonly title: string;
+    }
+  );
+
+/** Changes are numbered in their order, without a gap. */
+interface Numbered {
+  readonly sequence: number;
+}
 
 type Append = Operation & { readonly kind: "append" };
 
@@ -165,19 +173,17 @@ export type Request =
     readonly path: string;
     /** As in `spokenIn`. */
     readonly speakerTag: string;
-    /** The memory of {@linkcode Progress}. */
-    readonly progress: SharedArrayBuffer;
   }
   /**
-   * Then removes the oldest records of each log longer than `records`; null for no limit. The
-   * progress shows that it is done; an answer comes only if the main thread waits for it, or the
-   * disk refused.
+   * Then removes the oldest records of each log longer than `records`; null for no limit. Then
+   * empties these files of the journal.
    */
   | {
     readonly id: number;
     readonly kind: "write";
     readonly operations: PackedOperations;
     readonly records: number | null;
+    readonly journals: readonly string[];
   }
   | { readonly id: number; readonly kind: "ask"; readonly question: Question }
   /** Removes a limited number of records that retention does not keep. */
@@ -195,9 +201,17 @@ export type Response =
     readonly kind: "opened";
     /** Unix time in milliseconds of the newest record; 0 without one. */
     readonly newestTime: number;
+    /** The number of the last change that the file has. */
     readonly lastSequence: number;
   }
-  | { readonly id: number; readonly kind: "written" }
+  | {
+    readonly id: number;
+    readonly kind: "written";
+    /** Used bytes of the file. */
+    readonly bytes: number;
+    /** The files of the journal that are empty. */
+    readonly emptied: readonly string[];
+  }
   | { readonly id: number; readonly kind: "answer"; readonly value: Answers[keyof Answers] }
   | { readonly id: number; readonly kind: "trimmed"; readonly removed: number }
   | { readonly id: number; readonly kind: "failed"; readonly message: string };

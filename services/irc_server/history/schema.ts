@@ -77,6 +77,11 @@ const MIGRATIONS: readonly string[] = [
     postings BLOB NOT NULL
   ) STRICT;
   `,
+  // The number of the last change that the file has: see Journal.
+  `
+  CREATE TABLE last_change (sequence INTEGER NOT NULL) STRICT;
+  INSERT INTO last_change SELECT coalesce(max(sequence), 0) FROM entries;
+  `,
 ];
 
 /**

@@ -1,6 +1,5 @@
 import { Unavailable } from "../../errors.ts";
 import type { PartPort, PartThread } from "../../threads/mod.ts";
-import { Progress } from "./progress.ts";
 import type { Request, Response } from "./protocol.ts";
 
 /** Requests that may wait for the worker; one more is refused. */
@@ -11,52 +10,6 @@ type Unnumbered<Type> = Type extends { id: number } ? Omit<Type, "id"> : never;
 interface Pending {
   resolve(response: Response): void;
   reject(error: Error): void;
-}
-
-/** Changes that the worker was given to write. */
-export interface Write {
-  /** Whether they are written. */
-  readonly done: boolean;
-  /**
-   * Waits until they are written.
-   *
-   * @returns the used bytes of the file
-   * @throws Unavailable if the worker is broken, Error with the reason if the disk refused
-   */
-  finished(): Promise<number>;
-}
-
-interface GivenWriteOptions {
-  /** The number of the request. */
-  readonly id: number;
-  readonly progress: Progress;
-  /** Settles when the worker reports a failure, or success if somebody waits for it. */
-  readonly answer: Promise<unknown>;
-  readonly forget: (id: number) => void;
-}
-
-/**
- * Changes that a worker has. A literal with a getter would do, but V8 gives each one a hidden class
- * of its own, which keeps the changes alive until the next full collection.
- */
-class GivenWrite implements Write {
-  readonly #options: GivenWriteOptions;
-
-  constructor(options: GivenWriteOptions) {
-    this.#options = options;
-  }
-
-  get done(): boolean {
-    const { id, progress } = this.#options;
-    return progress.isWritten(id);
-  }
-
-  async finished(): Promise<number> {
-    const { id, progress, answer, forget } = this.#options;
-    if (!this.done && progress.await(id)) await answer;
-    forget(id);
-    return progress.bytes;
-  }
 }
 
 export interface WorkerPortOptions {
@@ -71,8 +24,6 @@ export class WorkerPort {
   readonly #options: WorkerPortOptions;
   readonly #pending = new Map<number, Pending>();
   #worker: PartPort<Request | null> | null = null;
-  /** That of the present worker. */
-  #progress = new Progress();
   #lastId = 0;
   #closed: (() => void) | null = null;
 
@@ -87,33 +38,9 @@ export class WorkerPort {
    * @throws Error with the reason if that cannot be
    */
   async open(): Promise<Response & { kind: "opened" }> {
-    this.#progress = new Progress();
     const { path, speakerTag } = this.#options;
-    const progress = this.#progress.memory;
-    const request = { kind: "open", path, speakerTag, progress } as const;
+    const request = { kind: "open", path, speakerTag } as const;
     return await this.#post(request) as Response & { kind: "opened" };
-  }
-
-  /**
-   * Gives the worker changes to write. It writes one set of changes at a time: wait for the last
-   * one first.
-   *
-   * @param onRefused called if it could not write them, so that `finished` will throw
-   * @throws Unavailable if it has too much to do
-   */
-  write(
-    changes: Omit<Request & { kind: "write" }, "id" | "kind">,
-    onRefused: () => void,
-  ): Write {
-    this.#prepare();
-    const answer = this.#post({ kind: "write", ...changes });
-    answer.catch(onRefused);
-    return new GivenWrite({
-      id: this.#lastId,
-      progress: this.#progress,
-      answer,
-      forget: (id) => this.#pending.delete(id),
-    });
   }
 
   /**

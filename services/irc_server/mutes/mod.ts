@@ -5,6 +5,7 @@
  */
 export {
   type Act,
+  authorOf,
   type Mute,
   Mutes,
   type MutesOptions,

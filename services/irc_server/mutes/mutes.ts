@@ -35,6 +35,12 @@ export interface Act {
   readonly origin: Origin;
 }
 
+/** Who muted somebody: a bot by itself, or for the one who ordered it. */
+export function authorOf({ bot, setBy }: Pick<Mute, "bot" | "setBy">): string {
+  if (setBy === `bot:${bot}`) return bot;
+  return `${bot} for ${setBy.slice(setBy.indexOf(":") + 1)}`;
+}
+
 /** A mute to add. */
 export interface MuteWish extends Act {
   /** Null: in all channels. */
@@ -231,7 +237,7 @@ export class Mutes implements SpeechGuard, Directory {
     const mute = this.find(sender, channel);
     if (mute === null) return null;
     const until = new Date(mute.until).toISOString();
-    return `You are muted until ${until} by ${mute.bot}: ${mute.reason}`;
+    return `You are muted until ${until} by ${authorOf(mute)}: ${mute.reason}`;
   }
 
   async #lift(mutes: readonly Mute[], act: Act | null): Promise<void> {

@@ -24,14 +24,20 @@ const ERRORS: Readonly<Record<FossilErrorCode, new (message: string) => ServiceE
   unsupported: Unavailable,
 };
 
+/** Errors whose message may name the file. */
+const NAMES_FILE: ReadonlySet<string> = new Set(["corrupt", "unsupported"]);
+
+/** A path in a message of the engine. */
+const PATH = /"\/[^"\n]*"/g;
+
 /**
  * Translates an error of the engine, of SQLite or of the system below it.
  *
  * @param name what to call the repository if SQLite or the system refuses it, such as its path.
- * Keep the default if the caller must not learn paths.
+ * Leave it out if the caller must not learn paths.
  * @returns null for any other error, which is a bug
  */
-export function serviceErrorOf(error: unknown, name = "The repository"): ServiceError | null {
+export function serviceErrorOf(error: unknown, name?: string): ServiceError | null {
   const code = errorCodeOf(error);
   if (code === null) return null;
   const translated = new ERRORS[code](messageOf(error, name));
@@ -39,7 +45,11 @@ export function serviceErrorOf(error: unknown, name = "The repository"): Service
   return translated;
 }
 
-function messageOf(error: unknown, name: string): string {
-  if (error instanceof FossilError) return error.message;
-  return describeError(error, name) ?? `${name} cannot be read or written`;
+function messageOf(error: unknown, name?: string): string {
+  if (!(error instanceof FossilError)) {
+    const called = name ?? "The repository";
+    return describeError(error, called) ?? `${called} cannot be read or written`;
+  }
+  if (name !== undefined || !NAMES_FILE.has(error.code)) return error.message;
+  return error.message.replaceAll(PATH, (_, at) => `${at === 0 ? "The" : "the"} repository`);
 }

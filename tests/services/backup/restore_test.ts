@@ -3,98 +3,9 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import {
-  ArchiveTarget,
-  fileSink,
-  FolderTarget,
-  makeBackup,
-  restoreBackup,
-} from "../../../services/backup/mod.ts";
+import { ArchiveTarget, fileSink, FolderTarget, makeBackup } from "../../../services/backup/mod.ts";
 import { withFolder } from "../../support/temporary.ts";
-
-const NOW = Date.UTC(2026, 10, 22, 18);
-
-/** A data folder with a database and a key. */
-function makeData(folder: string): void {
-  Deno.mkdirSync(join(folder, "projects"), { recursive: true });
-  for (const path of ["muster.db", "projects/demo.fossil"]) {
-    using database = new DatabaseSync(join(folder, path));
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA user_version = 3");
-    database.exec("CREATE TABLE facts (fact); INSERT INTO facts VALUES ('kept')");
-  }
-  Deno.writeTextFileSync(join(folder, "event_key"), "secret");
-}
-
-const foldersOf = (data: string) => ({ data, projects: join(data, "projects") });
-
-async function backUp(data: string, archive: string): Promise<void> {
-  await makeBackup({
-    folders: foldersOf(data),
-    target: new ArchiveTarget(await fileSink(archive), NOW),
-    hold: () => Promise.resolve({ busy: [], release: () => Promise.resolve(true) }),
-    version: "1.0.0",
-    now: NOW,
-  });
-}
-
-function restore(source: string, data: string, schema = 3) {
-  return restoreBackup({
-    source,
-    name: null,
-    folders: foldersOf(data),
-    replace: false,
-    requireFree: () => {},
-    schema,
-  });
-}
-
-/** Restores must fail with this message, and leave nothing behind. */
-async function refuses(source: string, folder: string, message: RegExp, schema = 3): Promise<void> {
-  const target = join(folder, "target");
-  await Deno.mkdir(target);
-  await assert.rejects(restore(source, join(target, "data"), schema), {
-    name: "BackupError",
-    message,
-  });
-  assert.deepEqual([...Deno.readDirSync(target)], []);
-  await Deno.remove(target);
-}
-
-/** A header of a file in a tar archive. */
-function tarFile(name: string, content: Uint8Array, type = "0"): Uint8Array<ArrayBuffer> {
-  const header = new Uint8Array(512);
-  const put = (place: number, text: string) => header.set(new TextEncoder().encode(text), place);
-  put(0, name);
-  put(124, content.length.toString(8).padStart(11, "0"));
-  put(156, type);
-  put(257, "ustar\x0000");
-  put(148, "        ");
-  const sum = header.reduce((total, byte) => total + byte, 0);
-  put(148, `${sum.toString(8).padStart(6, "0")}\0 `);
-  const blocks = new Uint8Array(512 + Math.ceil(content.length / 512) * 512);
-  blocks.set(header);
-  blocks.set(content, 512);
-  return blocks;
-}
-
-/** An archive with a file of any name, and a list that names it. */
-async function craft(path: string, name: string, options: { type?: string; format?: number } = {}) {
-  const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
-  const content = encode("harm");
-  const sha256 = createHash("sha256").update(content).digest("hex");
-  const header = { format: options.format ?? 1, muster: "9.0.0" };
-  const files = [{ name, bytes: content.length, sha256, state: null }];
-  const manifest = { ...header, created_at: new Date(NOW).toISOString(), schema: 1, files };
-  await Deno.writeFile(
-    path,
-    await new Blob([
-      tarFile("muster-backup.json", encode(header)),
-      tarFile(name, content, options.type),
-      tarFile("manifest.json", encode(manifest)),
-      new Uint8Array(1024),
-    ]).bytes(),
-  );
-}
+import { backUp, craft, foldersOf, HARM, makeData, NOW, refuses, restore } from "./support.ts";
 
 Deno.test("a restored folder has every file, and only its owner may read it", async () => {
   await withFolder(async (folder) => {
@@ -120,11 +31,11 @@ Deno.test("a restore refuses names that lead out of the folder, and what is no f
     for (
       const name of ["../evil", "/etc/evil", "projects/../../evil", "a\\..\\b", "C:evil", ".."]
     ) {
-      await craft(archive, name);
+      await craft(archive, { files: [[name, HARM]] });
       await refuses(archive, folder, /which muster never writes/);
     }
     for (const type of ["1", "2", "3", "5", "L"]) {
-      await craft(archive, "link", { type });
+      await craft(archive, { files: [["link", HARM]], type });
       await refuses(archive, folder, /which is no regular file/);
     }
   });
@@ -133,7 +44,7 @@ Deno.test("a restore refuses names that lead out of the folder, and what is no f
 Deno.test("a restore refuses a backup from a newer muster", async () => {
   await withFolder(async (folder) => {
     const [data, archive] = [join(folder, "data"), join(folder, "b.tar")];
-    await craft(archive, "muster.db", { format: 2 });
+    await craft(archive, { files: [["muster.db", HARM]], header: { format: 2, muster: "9.0.0" } });
     await refuses(archive, folder, /comes from a newer muster, 9\.0\.0/);
     makeData(data);
     await backUp(data, archive);
@@ -175,13 +86,19 @@ Deno.test("a restore refuses a folder of backups that lacks a content", async ()
     await makeBackup({
       folders: foldersOf(data),
       target: await FolderTarget.open(backups, { keep: 1 }),
-      hold: () => Promise.resolve({ busy: [], release: () => Promise.resolve(true) }),
+      hold: () =>
+        Promise.resolve({ busy: [], areSettled: true, release: () => Promise.resolve(true) }),
       version: "1.0.0",
       now: NOW,
     });
     const sha256 = createHash("sha256").update("secret").digest("hex");
-    await Deno.remove(join(backups, "objects", sha256));
+    const object = join(backups, "objects", sha256);
+    await Deno.writeTextFile(object, "longer than it was");
+    await refuses(backups, folder, /the content of "event_key" does not have its length/);
+    await Deno.remove(object);
     await refuses(backups, folder, /the content of "event_key" is missing/);
+    await Deno.symlink("/dev/zero", object);
+    await refuses(backups, folder, /the content of "event_key" does not have its length/);
   });
 });
 
@@ -195,7 +112,11 @@ Deno.test("a backup whose pause ended too early is begun again", async () => {
         folders: foldersOf(data),
         target: new ArchiveTarget(await fileSink(archive), NOW),
         hold: () =>
-          Promise.resolve({ busy: [], release: () => Promise.resolve(answers.shift() ?? false) }),
+          Promise.resolve({
+            busy: [],
+            areSettled: true,
+            release: () => Promise.resolve(answers.shift() ?? false),
+          }),
         version: "1.0.0",
         now: NOW,
       });

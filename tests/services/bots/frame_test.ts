@@ -251,7 +251,7 @@ Deno.test("systembot answers its commands", () =>
     const ann = await world.person("ann");
     const bob = await world.person("bob");
     ann.send("PRIVMSG #general :!systembot status");
-    await ann.expect(/PRIVMSG #general :ok: up .*, 0 agents, 1 channels$/);
+    await ann.expect(/PRIVMSG #general :ok: up .*, 0 agents, 1 channel$/);
     ann.send("PRIVMSG #general :systembot: who");
     await ann.expect(/PRIVMSG #general :#general has 4: ann bob bridge systembot$/);
     bob.send("PART #general");

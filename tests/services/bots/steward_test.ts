@@ -140,7 +140,7 @@ testSteward(
     root.send("PRIVMSG #general :!steward status");
     await root.expect(/:Acting on commands only: "auto_act" is off$/);
     await root.expect(/:Since the start: 0 reports; by myself 0 warnings, 0 mutes, 0 kicks$/);
-    await root.expect(/:bob is muted in #general until 2026-11-20T12:02:00Z by steward/);
+    await root.expect(/:bob is muted in #general until 2026-11-20T12:02:00Z by steward for ann: /);
     root.send("PRIVMSG #general :!steward unmute bob");
     await root.expect(/:bob may speak again in #general$/);
     ann.send("PRIVMSG steward :kick bob #general out");

@@ -157,11 +157,12 @@ testWarden("people warn, mute, unmute and kick, each in the event log", {}, asyn
   const bob = await world.agent("bob");
   root.send("PRIVMSG #general :!warden warn bob do not shout");
   await root.expect(/:warden!.* PRIVMSG #general :Warned bob: do not shout$/);
-  await bob.expect(/ NOTICE bob :You are warned \(#general\): do not shout$/);
+  await bob.expect(/ NOTICE bob :You are warned by root \(#general\): do not shout$/);
   root.send("PRIVMSG #general :!warden mute bob 5m too loud");
   await root.expect(/:Muted bob in #general until 2026-11-20T12:05:00Z$/);
+  await bob.expect(/ NOTICE bob :You are muted in #general until \S+ by root: too loud$/);
   bob.send("PRIVMSG #general :hm");
-  await bob.expect(/ 404 bob #general :You are muted until .* by warden: too loud$/);
+  await bob.expect(/ 404 bob #general :You are muted until .* by warden for root: too loud$/);
   root.send("PRIVMSG #general :!warden unmute bob");
   await root.expect(/:bob may speak again in #general$/);
   bob.send("PRIVMSG #general :thanks");
@@ -208,7 +209,9 @@ testWarden("STATUS tells the limits, and who is muted", { cooldown_sec: 45 }, as
   await root.expect(
     /:By myself since the start: 0 messages refused, 0 warnings, 0 mutes, 0 kicks$/,
   );
-  await root.expect(/:bob is muted in #general until 2026-11-20T12:00:45Z by warden: Asked for by/);
+  await root.expect(
+    /:bob is muted in #general until 2026-11-20T12:00:45Z by warden for root: Asked/,
+  );
 });
 
 testWarden("text that gives orders makes nobody act", {}, async (world) => {

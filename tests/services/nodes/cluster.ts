@@ -5,7 +5,6 @@ import { postgresOf } from "../../support/postgres.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import { TestLog } from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
-import { until } from "../../support/until.ts";
 
 /** One of the nodes. */
 export interface Node {
@@ -20,7 +19,7 @@ export interface Node {
 
 /** What a test does with nodes. */
 export interface Cluster {
-  /** Starts a node; the tests ends it. */
+  /** Starts a node, which ends with the test. */
   open(name: string): Promise<Node>;
   /** Lets seconds pass on all nodes until something is so. */
   lookUntil(isSo: () => boolean): Promise<void>;
@@ -38,16 +37,23 @@ export function withCluster(run: (cluster: Cluster) => Promise<void>): Promise<v
           opened.push(node);
           return node;
         },
-        lookUntil: (isSo) =>
-          until(() => {
-            for (const { scheduler } of opened) scheduler.advance(1000);
-            return isSo();
-          }),
+        lookUntil: async (isSo) => {
+          while (!isSo()) await Promise.all(opened.map(look));
+        },
       });
     } finally {
       for (const { database } of opened) await database.close();
     }
   });
+}
+
+/** Lets a second pass, and a node look at the others. */
+async function look({ database, scheduler }: Node): Promise<void> {
+  const { promise: looked, resolve } = Promise.withResolvers<void>();
+  const end = database.onPeersLooked(resolve);
+  scheduler.advance(1000);
+  await looked;
+  end();
 }
 
 async function openNode(url: string, name: string): Promise<Node> {

@@ -49,6 +49,21 @@ Deno.test("errors of SQLite and the system name no path unless asked to", () => 
   }
 });
 
+Deno.test("errors of the engine about a file name no path unless asked to", () => {
+  const table = [
+    ['"/srv/data/x.fossil" is not an SQLite database', "The repository is not an SQLite database"],
+    [
+      'Cannot open "/srv/data/x.fossil": "config" is a view',
+      'Cannot open the repository: "config" is a view',
+    ],
+  ] as const;
+  for (const [message, shown] of table) {
+    const error = new FossilError("unsupported", message);
+    assert.equal(serviceErrorOf(error)?.message, shown);
+    assert.equal(serviceErrorOf(error, '"/srv/data/x.fossil"')?.message, message);
+  }
+});
+
 Deno.test("a bug stays a bug", () => {
   assert.equal(serviceErrorOf(new TypeError("x is not a function")), null);
 });

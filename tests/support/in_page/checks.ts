@@ -107,11 +107,14 @@ import type { PageChecks } from "./types.ts";
     return found;
   }
 
+  /** Boxes with an edge, out of which nothing may stick. */
+  const FRAMED = ".card, .list > li, .board-card, .timeline > li, .notice";
+
   const checks: PageChecks = {
     faults: findFaults,
     overflow() {
-      const boxes = [document.documentElement, document.querySelector("main")];
-      return Math.max(...boxes.map((box) => (box?.scrollWidth ?? 0) - (box?.clientWidth ?? 0)));
+      const boxes = document.querySelectorAll(`:root, main, ${FRAMED}`);
+      return Math.max(...[...boxes].map((box) => box.scrollWidth - box.clientWidth));
     },
     pageOverflow() {
       const { scrollWidth, clientWidth } = document.documentElement;

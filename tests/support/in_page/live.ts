@@ -17,7 +17,7 @@ import type { LiveChecks } from "./types.ts";
   /** Elements that no page of the program has, wherever they come from. */
   const FORBIDDEN =
     "iframe, frame, frameset, object, embed, applet, base, style, marquee, portal, " +
-    "template:not([data-agent]), meta[http-equiv], plaintext, xmp, listing, foreignObject, animate, set, math, " +
+    "template:not([data-agent], [data-message]), meta[http-equiv], plaintext, xmp, listing, foreignObject, animate, set, math, " +
     "use:not([href='#icon-bot'], [href='#icon-reply']), " +
     "video, audio, source, map, area, dialog";
 

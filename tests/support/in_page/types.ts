@@ -4,7 +4,7 @@
 export interface PageChecks {
   /** What is wrong with the page as a whole; empty if nothing is. */
   faults(): Promise<string[]>;
-  /** How many pixels the page is wider than the window, with what it cuts off. */
+  /** How many pixels the page is wider than the window, or something wider than its frame. */
   overflow(): number;
   /** How many pixels the page is wider than the window. */
   pageOverflow(): number;

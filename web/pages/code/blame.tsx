@@ -41,6 +41,7 @@ async function show(visit: Visit): Promise<View | Response> {
   const lines = blame.lines.slice(first - 1, first - 1 + LINES_OF_PAGE);
   const texts = lines.map(({ text }) => text);
   const highlighted = await highlightFile(project, { path, lines: texts });
+  const span = spanOf(blame.lines);
   const body = (
     <>
       <h1 class="hidden-text">Blame of {path}</h1>
@@ -57,7 +58,7 @@ async function show(visit: Visit): Promise<View | Response> {
           <a href={to.file(checkin, path)}>File</a>
           <a href={to.history(path, checkin)}>History</a>
         </div>
-        <BlameLines {...{ project, lines, highlighted, path }} />
+        <BlameLines {...{ project, lines, highlighted, path, span }} />
       </section>
       <LinePager
         visit={visit}
@@ -73,11 +74,34 @@ async function show(visit: Visit): Promise<View | Response> {
   };
 }
 
-function BlameLines({ project, lines, highlighted: { html, isPending }, path }: {
+/** How many ages of lines are told apart. */
+const AGES = 5;
+
+/** The time of the oldest and of the newest line of a file, in Unix milliseconds. */
+interface Span {
+  readonly oldest: number;
+  readonly newest: number;
+}
+
+function spanOf(lines: readonly BlameLine[]): Span {
+  const times = lines.map(({ timestamp }) => Date.parse(timestamp));
+  return times.reduce(({ oldest, newest }, time) => {
+    return { oldest: Math.min(oldest, time), newest: Math.max(newest, time) };
+  }, { oldest: Infinity, newest: -Infinity });
+}
+
+/** How old a line is among those of its file, in steps from 0, the newest. */
+function ageOf({ timestamp }: BlameLine, { oldest, newest }: Span): number {
+  const share = (newest - Date.parse(timestamp)) / Math.max(1, newest - oldest);
+  return Math.min(AGES - 1, Math.floor(share * AGES));
+}
+
+function BlameLines({ project, lines, highlighted: { html, isPending }, path, span }: {
   readonly project: CodeProject;
   readonly lines: readonly BlameLine[];
   readonly highlighted: Highlighted;
   readonly path: string;
+  readonly span: Span;
 }) {
   return (
     <div class="code-scroll" tabindex={0} role="region" aria-label={`Lines of ${path}`}>
@@ -85,8 +109,9 @@ function BlameLines({ project, lines, highlighted: { html, isPending }, path }: 
         <tbody>
           {lines.map((line, index) => {
             const isFirst = lines[index - 1]?.uuid !== line.uuid;
+            const age = `age-${ageOf(line, span)}`;
             return (
-              <tr id={`L${line.number}`} class={isFirst ? "first" : undefined}>
+              <tr id={`L${line.number}`} class={isFirst ? `first ${age}` : age}>
                 <td class="origin">
                   {isFirst && line.uuid !== "" && (
                     <>

@@ -66,7 +66,7 @@ async function show(visit: Visit): Promise<View | Response> {
     <>
       <div class="page-head">
         <h1>Compare</h1>
-        <span class="row">
+        <span class="file-actions">
           <a href={linkWith(visit, { format: "patch" })}>Patch</a>
           <a href={project.to.compare(to, from)}>Swap sides</a>
         </span>

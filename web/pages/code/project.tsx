@@ -1,5 +1,6 @@
 import { Star } from "lucide-static";
 import type { z } from "zod";
+import type { checkinStatusSchema } from "../../../routes/projects/checks.ts";
 import type { branchesSchema, tagsSchema } from "../../../routes/projects/names.ts";
 import type { projectSchema } from "../../../routes/projects/project.ts";
 import type { releaseListSchema } from "../../../routes/projects/releases.ts";
@@ -47,6 +48,8 @@ export interface ProjectFigures {
   readonly contributors: Contributions["contributors"];
   readonly newest: z.output<typeof timelineSchema>["checkins"][number] | undefined;
   readonly counts: Statistics;
+  /** Whether the tip of the main branch has checks. */
+  readonly isChecked: boolean;
 }
 
 async function show(visit: Visit): Promise<View> {
@@ -104,7 +107,23 @@ async function read(project: CodeProject): Promise<ProjectFigures> {
     "/api/timeline",
     { branch: shown.main_branch, per_page: 1 },
   );
-  return { project: shown, tree, branches, tags, releases, contributors, newest, counts };
+  const { checks } = newest === undefined
+    ? { checks: [] }
+    : await project.read<z.output<typeof checkinStatusSchema>>("/api/status", {
+      checkin: newest.uuid,
+    });
+  const isChecked = checks.length > 0;
+  return {
+    project: shown,
+    tree,
+    branches,
+    tags,
+    releases,
+    contributors,
+    newest,
+    counts,
+    isChecked,
+  };
 }
 
 function ProjectHead({ project, figures }: {
@@ -202,9 +221,11 @@ function ProjectAside({ project, figures }: {
           <Figure words="technotes" count={counts.technote_count} to={to.at("/technotes")} />
           <Figure words="forum posts" count={counts.forum_post_count} to={to.at("/forum")} />
         </dl>
-        <p class="small">
-          <img src={to.badge(checkin)} alt="State of the checks at the tip" height={20} />
-        </p>
+        {figures.isChecked && (
+          <p class="small">
+            <img src={to.badge(checkin)} alt="State of the checks at the tip" height={20} />
+          </p>
+        )}
       </section>
       {latest !== undefined && (
         <section class="card">

@@ -106,7 +106,9 @@ function groupOf({ project, answer, kind, q, isOnly }: {
               <a class="strong" href={match.to}>{match.title}</a>
               <span class="soft small">{match.about}</span>
             </div>
-            <p class="snippet">{marked(match.snippet, match.highlights)}</p>
+            <p class={name === "code" ? "snippet mono" : "snippet"}>
+              {marked(match.snippet, match.highlights)}
+            </p>
           </li>
         ))}
       </ul>

@@ -9,7 +9,7 @@ import type { Visit } from "../../visit.ts";
 type Threads = z.output<typeof threadsSchema>;
 
 /** The threads of a project's forum, to read; they are written with Fossil. */
-export const page = definePage({ opens: "anybody", show });
+export const page = definePage({ opens: "anybody", show, json: () => "/api/forum" });
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);
@@ -47,7 +47,7 @@ async function show(visit: Visit): Promise<View> {
       <Pager visit={visit} page={page} pages={total_pages} />
     </>
   );
-  return { title: "Forum", body, project: project.place("timeline"), live: project.live };
+  return { title: "Forum", body, project: project.place("wiki"), live: project.live };
 }
 
 /** How the first thread is written: these pages only show what Fossil wrote. */

@@ -9,7 +9,11 @@ import type { Visit } from "../../visit.ts";
 type Technote = z.output<typeof technoteSchema>;
 
 /** A technote. */
-export const page = definePage({ opens: "anybody", show });
+export const page = definePage({
+  opens: "anybody",
+  show,
+  json: (visit) => `/api/technotes/${encodeURIComponent(visit.param("id"))}`,
+});
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);
@@ -37,5 +41,5 @@ async function show(visit: Visit): Promise<View> {
       </article>
     </>
   );
-  return { title, body, project: project.place("timeline"), live: project.live };
+  return { title, body, project: project.place("wiki"), live: project.live };
 }

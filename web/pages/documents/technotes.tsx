@@ -9,7 +9,7 @@ import type { Visit } from "../../visit.ts";
 type Technotes = z.output<typeof technotesSchema>;
 
 /** The technotes of a project. */
-export const page = definePage({ opens: "anybody", show });
+export const page = definePage({ opens: "anybody", show, json: () => "/api/technotes" });
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);
@@ -50,7 +50,7 @@ async function show(visit: Visit): Promise<View> {
       <Pager visit={visit} page={page} pages={total_pages} />
     </>
   );
-  return { title: "Technotes", body, project: project.place("timeline"), live: project.live };
+  return { title: "Technotes", body, project: project.place("wiki"), live: project.live };
 }
 
 /** What a technote is, and how the first one is written. */

@@ -12,7 +12,11 @@ type Thread = z.output<typeof threadSchema>;
 const PER_PAGE = 50;
 
 /** A thread of the forum with its posts, oldest first. */
-export const page = definePage({ opens: "anybody", show });
+export const page = definePage({
+  opens: "anybody",
+  show,
+  json: (visit) => `/api/forum/${encodeURIComponent(visit.param("uuid"))}`,
+});
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);
@@ -66,5 +70,5 @@ async function show(visit: Visit): Promise<View> {
       />
     </>
   );
-  return { title, body, project: project.place("timeline"), live: project.live };
+  return { title, body, project: project.place("wiki"), live: project.live };
 }

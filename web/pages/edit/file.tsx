@@ -132,12 +132,14 @@ function SaveFields({ visit, file, branch, workspaces }: {
   const here = workspaces.find((workspace) => workspace.branch === branch)?.name ?? "";
   return (
     <div class="field-grid">
-      <TextField
-        visit={visit}
-        name="message"
-        label="Commit message"
-        value={file === null ? "" : `Edit ${file.path}`}
-      />
+      <div class="full-width">
+        <TextField
+          visit={visit}
+          name="message"
+          label="Commit message"
+          value={file === null ? "" : `Edit ${file.path}`}
+        />
+      </div>
       {workspaces.length > 0 && (
         <Select
           visit={visit}

@@ -18,8 +18,27 @@ const STATES: Readonly<Record<string, string>> = {
   pending: "warn",
 };
 
+/** What a conflict is, by its kind. */
+const CONFLICTS: Readonly<Record<string, string>> = {
+  "content": "both sides changed the same lines",
+  "binary": "both sides changed this binary file",
+  "link": "both sides changed this link",
+  "mode": "both sides changed its permissions",
+  "deleted-by-us": "the target branch deleted this file",
+  "deleted-by-them": "the review deletes this file, which the target branch changed",
+  "both-added": "both sides added this file",
+  "both-renamed": "both sides moved this file, to different places",
+  "same-path": "two files would have this name",
+  "file-folder": "it would be a file and a folder",
+};
+
 /** The landing queue: what lands next, and why something came back. */
-export const page = definePage({ opens: "anybody", show, actions: { withdraw } });
+export const page = definePage({
+  opens: "anybody",
+  show,
+  actions: { withdraw },
+  json: () => "/api/landing",
+});
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);
@@ -82,13 +101,19 @@ function Row({ visit, project, landing }: {
         {checks.map(({ context, state }) => (
           <span class={`badge ${STATES[state] ?? ""}`}>{context}: {state}</span>
         ))}
+        {landing.ended_at === null && project.mayWrite && (
+          <Withdraw
+            visit={visit}
+            review={review}
+          />
+        )}
       </div>
       {reason !== null && <p>{reason}.</p>}
       {conflicts.length > 0 && (
-        <ul class="small">
+        <ul class="plain small soft">
           {conflicts.map(({ path, kind }) => (
             <li>
-              <code>{path}</code> {kind}
+              <code>{path}</code> {CONFLICTS[kind] ?? kind}
             </li>
           ))}
         </ul>
@@ -113,12 +138,6 @@ function Row({ visit, project, landing }: {
           <span>
             ended <Time at={landing.ended_at} />
           </span>
-        )}
-        {landing.ended_at === null && project.mayWrite && (
-          <Withdraw
-            visit={visit}
-            review={review}
-          />
         )}
       </div>
     </li>

@@ -62,7 +62,9 @@ function show(visit: Visit, { access: { held } }: OpenProject) {
                     values={{ name }}
                     label="Remove …"
                     button={`Remove ${name}`}
-                  />
+                  >
+                    <p>{name} has no role in this project then. What {name} wrote stays.</p>
+                  </ConfirmForm>
                 </div>
               </li>
             ))}

@@ -99,7 +99,9 @@ function State({ visit, mirror }: { readonly visit: Visit; readonly mirror: Mirr
           action="remove-mirror"
           label="End the mirror …"
           button="End it"
-        />
+        >
+          <p>Nothing is pushed or pulled any more. What is already there stays.</p>
+        </ConfirmForm>
       </div>
     </section>
   );

@@ -71,7 +71,9 @@ async function show(visit: Visit, project: OpenProject) {
                 values={{ id }}
                 label="Revoke …"
                 button={`Revoke ${name}`}
-              />
+              >
+                <p>Whatever uses this token is refused from then on.</p>
+              </ConfirmForm>
             </li>
           ))}
         </ul>

@@ -182,8 +182,10 @@ function WebhookButtons({ visit }: { readonly visit: Visit }) {
         visit={visit}
         action="remove-webhook"
         label="Remove …"
-        button="Remove it with its deliveries"
-      />
+        button="Remove the webhook"
+      >
+        <p>Its deliveries are removed too.</p>
+      </ConfirmForm>
     </div>
   );
 }

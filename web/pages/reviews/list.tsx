@@ -24,7 +24,7 @@ const LISTS: Readonly<Record<string, readonly [words: string, query: Query]>> = 
 const OWN: ReadonlySet<string> = new Set(["mine", "own"]);
 
 /** The reviews of a project. */
-export const page = definePage({ opens: "anybody", show });
+export const page = definePage({ opens: "anybody", show, json: () => "/api/reviews" });
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);

@@ -61,6 +61,7 @@ export const page = definePage({
     drop,
   },
   keeps: ["comment", "approve", "request-changes"],
+  json: (visit) => `/api/reviews/${encodeURIComponent(visit.param("id"))}`,
 });
 
 async function show(visit: Visit): Promise<View> {

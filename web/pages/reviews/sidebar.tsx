@@ -150,7 +150,9 @@ function Rounds({ visit, review: { rounds }, project: { base } }: ReviewProps) {
             {round > 1 && (
               <>
                 {" "}
-                <a href={changesSince(visit, round - 1)}>changes since round {round - 1}</a>
+                <a class="small" href={changesSince(visit, round - 1)}>
+                  changes since round {round - 1}
+                </a>
               </>
             )}
           </li>

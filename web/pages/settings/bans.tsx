@@ -18,7 +18,12 @@ const DURATIONS = [
 ] as const;
 
 /** Bans from the IRC server. */
-export const page = definePage({ opens: "admin", show, actions: { ban, unban } });
+export const page = definePage({
+  opens: "admin",
+  show,
+  actions: { ban, unban },
+  json: () => "/v1/irc/bans",
+});
 
 function show(visit: Visit): View {
   const { ircBans } = visit.services;

@@ -9,7 +9,7 @@ import type { Visit } from "../../visit.ts";
 const PER_PAGE = 100;
 
 /** The connections of the IRC server. */
-export const page = definePage({ opens: "admin", show });
+export const page = definePage({ opens: "admin", show, json: () => "/v1/irc/clients" });
 
 function show(visit: Visit): View {
   const { ircServer } = visit.services;

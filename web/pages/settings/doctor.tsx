@@ -7,7 +7,12 @@ import { Time } from "../../parts/time.tsx";
 import type { Visit } from "../../visit.ts";
 
 /** What `muster doctor` finds on the running server. */
-export const page = definePage({ opens: "admin", show, actions: { examine } });
+export const page = definePage({
+  opens: "admin",
+  show,
+  actions: { examine },
+  json: () => "/v1/doctor",
+});
 
 function show(visit: Visit): View {
   const { last } = visit.services.selfExamination;

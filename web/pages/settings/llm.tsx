@@ -19,6 +19,7 @@ export const page = definePage({
   opens: "admin",
   show: (visit) => show(visit),
   actions: { create, change, remove, models, ask },
+  json: () => "/v1/llm/backends",
 });
 
 /** What a form found out, which the page shows beside the backend. */

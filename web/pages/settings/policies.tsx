@@ -16,7 +16,12 @@ import { SettingsFrame } from "../../parts/settings_frame.tsx";
 import { type Visit, withQuery } from "../../visit.ts";
 
 /** The settings of every bot: a form where a schema describes them, else their JSON. */
-export const page = definePage({ opens: "admin", show, actions: { save, saveJson } });
+export const page = definePage({
+  opens: "admin",
+  show,
+  actions: { save, saveJson },
+  json: () => "/v1/settings/policies",
+});
 
 async function show(visit: Visit): Promise<View> {
   const { policies, llm } = visit.services;

@@ -24,6 +24,7 @@ export const page = definePage({
   opens: "admin",
   show,
   actions: { create, revoke, rotate },
+  json: () => "/v1/tokens",
 });
 
 async function show(visit: Visit): Promise<View> {

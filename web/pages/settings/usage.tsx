@@ -20,7 +20,12 @@ const MICRO = 1_000_000;
 const SHOWN = 100;
 
 /** What calls of language models took, and the budgets that limit them. */
-export const page = definePage({ opens: "admin", show, actions: { setBudget, removeBudget } });
+export const page = definePage({
+  opens: "admin",
+  show,
+  actions: { setBudget, removeBudget },
+  json: () => "/v1/llm/usage",
+});
 
 async function show(visit: Visit): Promise<View> {
   const { usage, budgets, budgetNames } = visit.services.accounting;

@@ -20,6 +20,7 @@ export const page = definePage({
   opens: "admin",
   show,
   actions: { change, turn, rotate, remove, ping, redeliver },
+  json: (visit) => `/v1/webhooks/${encodeURIComponent(visit.param("id"))}`,
 });
 
 async function show(visit: Visit): Promise<View> {

@@ -19,6 +19,7 @@ export const page = definePage({
   opens: "admin",
   show,
   actions: { create, addSource, removeSource },
+  json: () => "/v1/webhooks",
 });
 
 function show(visit: Visit): View {

@@ -98,7 +98,9 @@ function Changed({ change, isFirst }: { readonly change: Change; readonly isFirs
   if (isFirst) {
     return (
       <p class="meta">
-        <b>{user}</b> filed this ticket <Time at={timestamp} />
+        <span>
+          <b>{user}</b> filed this ticket <Time at={timestamp} />
+        </span>
       </p>
     );
   }

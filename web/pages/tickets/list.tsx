@@ -8,7 +8,7 @@ import { Empty, Pager } from "../../parts/lists.tsx";
 import { TicketHolder, TicketStatus, TicketWords } from "../../parts/ticket_badges.tsx";
 import { Time } from "../../parts/time.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
-import type { Query, Visit } from "../../visit.ts";
+import { type Query, type Visit, withQuery } from "../../visit.ts";
 import { Board } from "./board.tsx";
 import { type Holding, holdingOf } from "./holding.ts";
 import { choicesOf } from "../../parts/ticket_words.ts";
@@ -29,21 +29,18 @@ const ORDERS = [
 ] as const;
 
 /** The tickets of a project, as a list or as a board. */
-export const page = definePage({ opens: "anybody", show, actions: { move } });
+export const page = definePage({
+  opens: "anybody",
+  show,
+  actions: { move },
+  json: (visit) => withQuery("/api/tickets", queryOf(visit)),
+});
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);
   const isBoard = visit.query("view") === "board";
   const filters = filtersOf(visit);
-  const state = stateOf(visit);
-  const query = {
-    ...filters,
-    sort: visit.query("sort"),
-    status: visit.query("status"),
-    state: state === "all" || visit.query("status") !== undefined ? undefined : state,
-    page: visit.pageNumber,
-    per_page: PER_PAGE,
-  };
+  const query = queryOf(visit);
   const [listed, all] = await Promise.all([
     isBoard ? null : visit.read<TicketListAnswer>(project.slug, "/api/tickets", query),
     visit.read<TicketListAnswer>(project.slug, "/api/tickets", { ...filters, per_page: 1 }),
@@ -57,6 +54,19 @@ async function show(visit: Visit): Promise<View> {
     </>
   );
   return { title: "Tickets", body, project: project.place("tickets"), live: project.live };
+}
+
+/** What the route is asked for the list. */
+function queryOf(visit: Visit): Query {
+  const state = stateOf(visit);
+  return {
+    ...filtersOf(visit),
+    sort: visit.query("sort"),
+    status: visit.query("status"),
+    state: state === "all" || visit.query("status") !== undefined ? undefined : state,
+    page: visit.pageNumber,
+    per_page: PER_PAGE,
+  };
 }
 
 function filtersOf(visit: Visit): Query {

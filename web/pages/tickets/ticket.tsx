@@ -35,6 +35,7 @@ export const page = definePage({
   show,
   actions: { comment, edit, claim, release, forgive },
   keeps: ["comment", "edit"],
+  json: pathOf,
 });
 
 async function show(visit: Visit): Promise<View> {

@@ -27,7 +27,7 @@ export async function showHistory(visit: Visit, project: OpenProject): Promise<V
       <form method="get" action={visit.url.pathname}>
         <input type="hidden" name="view" value="diff" />
         <div class="table-scroll" tabindex={0} role="region" aria-label="Versions">
-          <table>
+          <table class="stacks">
             <thead>
               <tr>
                 <th>From</th>
@@ -69,6 +69,7 @@ function Version({ version, index, address }: {
           checked={index === 1}
           aria-label={`From ${short}`}
         />
+        <span class="stack-label" aria-hidden="true">from</span>
       </td>
       <td>
         <input
@@ -78,13 +79,14 @@ function Version({ version, index, address }: {
           checked={index === 0}
           aria-label={`To ${short}`}
         />
+        <span class="stack-label" aria-hidden="true">to</span>
       </td>
       <td>
         {is_deletion ? "deleted" : <a href={`${address}?version=${uuid}`}>{short}</a>}{" "}
         <Time at={timestamp} />
       </td>
       <td>{user}</td>
-      <td>{size} bytes</td>
+      <td class="soft">{size === 1 ? "1 byte" : `${size.toLocaleString("en")} bytes`}</td>
     </tr>
   );
 }

@@ -14,7 +14,12 @@ type PageList = z.output<typeof pageListSchema>;
 const PER_PAGE = 100;
 
 /** The wiki pages of a project. */
-export const page = definePage({ opens: "anybody", show, actions: { begin } });
+export const page = definePage({
+  opens: "anybody",
+  show,
+  actions: { begin },
+  json: () => "/api/wiki",
+});
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);

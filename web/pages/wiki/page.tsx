@@ -19,6 +19,7 @@ export const page = definePage({
   show,
   actions: { save, preview: (visit) => edit(visit, true), remove },
   keeps: ["save", "preview"],
+  json: (visit) => `/api/wiki/${encodeURIComponent(visit.param("name"))}`,
 });
 
 async function show(visit: Visit): Promise<View> {

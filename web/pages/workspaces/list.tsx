@@ -7,7 +7,7 @@ import { Empty, Pager } from "../../parts/lists.tsx";
 import { Time } from "../../parts/time.tsx";
 import { OverlapBadge, WorkStatus } from "../../parts/work_badges.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
-import type { Visit } from "../../visit.ts";
+import { type Visit, withQuery } from "../../visit.ts";
 
 type WorkspaceList = z.output<typeof workspaceListSchema>;
 
@@ -19,12 +19,17 @@ const STATUSES = [
 ] as const;
 
 /** The workspaces of a project: who works on what, and whose changes overlap. */
-export const page = definePage({ opens: "anybody", show, actions: { create } });
+export const page = definePage({
+  opens: "anybody",
+  show,
+  actions: { create },
+  json: (visit) => withQuery("/api/workspaces", queryOf(visit)),
+});
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);
-  const status = visit.query("status") ?? "active";
-  const query = { status, page: visit.pageNumber, per_page: 50 };
+  const query = queryOf(visit);
+  const { status } = query;
   const listed = await visit.read<WorkspaceList>(project.slug, "/api/workspaces", query);
   const body = (
     <>
@@ -51,6 +56,10 @@ async function show(visit: Visit): Promise<View> {
     </>
   );
   return { title: "Workspaces", body, project: project.place("workspaces"), live: project.live };
+}
+
+function queryOf(visit: Visit) {
+  return { status: visit.query("status") ?? "active", page: visit.pageNumber, per_page: 50 };
 }
 
 function WorkspaceRows({ base, listed, status }: {

@@ -24,6 +24,7 @@ export const page = definePage({
   show,
   actions: { update, merge, abandon, restore, takeover, review },
   keeps: ["review"],
+  json: (visit) => `/api/workspaces/${encodeURIComponent(visit.param("name"))}`,
 });
 
 function pathOf(visit: Visit): string {
@@ -231,7 +232,7 @@ function Overlapping({ base, overlaps }: {
               : conflicts.length === 0
               ? <span class="badge good">merges cleanly</span>
               : <span class="badge bad">conflicts</span>}
-            <ul class="small soft">
+            <ul class="plain small soft">
               {paths.slice(0, MAX_PATHS).map((path) => (
                 <li>
                   <code>{path}</code>

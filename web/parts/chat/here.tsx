@@ -22,6 +22,13 @@ export function Here({ visit, present }: {
       <summary>
         <Icon svg={Users} /> <span data-here-count>{present.length}</span> here
       </summary>
+      <input
+        type="search"
+        data-here-filter
+        hidden
+        aria-label="Filter who is here"
+        placeholder="Filter"
+      />
       <template data-agent>
         <Icon svg={Bot} />
       </template>

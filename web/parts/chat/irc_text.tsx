@@ -39,6 +39,11 @@ export function IrcText({ text }: { readonly text: string }): Child {
   return <>{runsOf(text).map(({ text: run, styles }) => styled(inner(run, styles), styles))}</>;
 }
 
+/** Whether {@linkcode IrcText} shows a text as it is: it has no styles, no code and no links. */
+export function isPlainText(text: string): boolean {
+  return !MAY_HAVE_PARTS.test(text) && text.search(CONTROL) === -1 && text.search(TURNING) === -1;
+}
+
 /** A text of IRC without any formatting. */
 export function plainText(text: string): string {
   return runsOf(text).map((run) => run.text).join("");
@@ -89,8 +94,11 @@ const PART =
 /** Characters that end a sentence rather than an address. */
 const TRAILING = /[.,;:!?'*_~]+$/;
 
+/** What every {@linkcode PART} has. */
+const MAY_HAVE_PARTS = /[`#]|:\/\//;
+
 function inner(text: string, styles: ReadonlySet<Style>): Child {
-  if (styles.has("code") || !/[`#]|:\/\//.test(text)) return text;
+  if (styles.has("code") || !MAY_HAVE_PARTS.test(text)) return text;
   const parts: Child[] = [];
   let from = 0;
   for (const match of text.matchAll(PART)) {

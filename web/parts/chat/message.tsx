@@ -1,10 +1,11 @@
 import { Bot, Reply } from "lucide-static";
 import { parseEnvelope } from "../../../services/bridge/mod.ts";
-import { colorOf } from "../../elements/chat_rules.ts";
+import { answerTo, colorOf, isAction, linkTo } from "../../elements/chat_rules.ts";
+import type { SentMessage } from "../../elements/sent_message.ts";
+import { exactly, validTime } from "../../elements/time_ago.ts";
 import { IconOf, IconSet } from "../icon.tsx";
 import { EnvelopeCard } from "./envelope.tsx";
-import { IrcText, plainText } from "./irc_text.tsx";
-import { validTime } from "../time.tsx";
+import { IrcText, isPlainText, plainText } from "./irc_text.tsx";
 
 /** A longer text is folded, in characters. */
 const FOLDED = 700;
@@ -41,12 +42,28 @@ export function MessageIcons() {
   return <IconSet icons={{ bot: Bot, reply: Reply }} />;
 }
 
-/** One message. It is the same for all readers; the browser adds what only the reader knows. */
+/**
+ * A message with every part, from which the browser draws those that a stream brings
+ * ({@linkcode sentMessage}).
+ */
+export function MessageTemplate() {
+  const message = { id: "", nick: "", text: "", timestamp: "", via: "bridge", reply: "" } as const;
+  return (
+    <template data-message>
+      <Message message={message} isAgent />
+    </template>
+  );
+}
+
+/**
+ * One message. It is the same for all readers; the browser adds what only the reader knows.
+ * `elements/chat_message.ts` draws the same.
+ */
 export function Message({ message, isAgent, place = "", answered }: MessageProps) {
   const { id, nick, text, timestamp, reply, via } = message;
   return (
     <li
-      class={`message ${text.startsWith(`* ${nick} `) ? "action " : ""}${place}`.trim()}
+      class={`message ${isAction(nick, text) ? "action " : ""}${place}`.trim()}
       id={`m-${id}`}
       data-at={timestamp}
       data-nick={nick}
@@ -54,7 +71,7 @@ export function Message({ message, isAgent, place = "", answered }: MessageProps
       <a
         class="at"
         href={linkTo(id)}
-        title={`${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC`}
+        title={exactly(timestamp)}
       >
         <time class="clock" datetime={validTime(timestamp)}>{timestamp.slice(11, 16)}</time>
       </a>
@@ -71,7 +88,7 @@ export function Message({ message, isAgent, place = "", answered }: MessageProps
       </div>
       <a
         class="answer"
-        href={`?reply=${encodeURIComponent(id)}#say`}
+        href={answerTo(id)}
         aria-label={`Reply to ${nick}`}
         title="Reply"
       >
@@ -79,12 +96,6 @@ export function Message({ message, isAgent, place = "", answered }: MessageProps
       </a>
     </li>
   );
-}
-
-/** The lasting link to a message, from the page of its channel. */
-function linkTo(id: string): string {
-  const encoded = encodeURIComponent(id);
-  return `?at=${encoded}#m-${encoded}`;
 }
 
 /** The message that a message answers. */
@@ -97,6 +108,25 @@ function Quoted({ id, answered }: Pick<MessageProps, "answered"> & { readonly id
       <IconOf name="reply" /> <bdi>{words}</bdi>
     </a>
   );
+}
+
+/** A message for the streams of pages: its text, or its HTML if the text is not shown as it is. */
+export function sentMessage(message: ShownMessage, isAgent: boolean): SentMessage {
+  const { nick, text, timestamp, via, reply } = message;
+  return {
+    nick,
+    at: timestamp,
+    ...(isPlain(text) ? { text } : { html: String(<MessageText text={text} />) }),
+    ...(isAgent && { agent: true }),
+    ...(isAction(nick, text) && { action: true }),
+    ...(via === "bridge" && { operator: true }),
+    ...(reply !== undefined && { reply }),
+  };
+}
+
+/** Whether {@linkcode MessageText} shows a text as it is. */
+function isPlain(text: string): boolean {
+  return text.length <= FOLDED && isPlainText(text) && parseEnvelope(text) === null;
 }
 
 /** What a message says: an envelope as a card, a long text folded. */

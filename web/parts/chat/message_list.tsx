@@ -1,5 +1,5 @@
 import { Fences, names, Runs } from "../../elements/chat_rules.ts";
-import { Message, MessageIcons, type ShownMessage } from "./message.tsx";
+import { Message, MessageIcons, MessageTemplate, type ShownMessage } from "./message.tsx";
 
 /** Messages in order, with a line between days and one before what is unread. */
 export function MessageList({ messages, own, isAgent, readUpTo, label }: {
@@ -47,6 +47,7 @@ export function MessageList({ messages, own, isAgent, readUpTo, label }: {
     <div role="log" aria-label={label}>
       <MessageIcons />
       <ol class="messages">{items}</ol>
+      <MessageTemplate />
     </div>
   );
 }

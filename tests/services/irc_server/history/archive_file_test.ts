@@ -36,7 +36,7 @@ Deno.test("Messages are in the file at once, and synced on request or after a re
     assert.equal(file.synced, true);
     file.write([append(3)]);
     assert.equal(file.synced, false);
-    file.write([append(4), { kind: "redact", id: "id-3" }]);
+    file.write([append(4), { kind: "redact", sequence: 5, id: "id-3" }]);
     assert.equal(file.synced, true);
     assert.equal(file.usedBytes % 4096, 0);
     assert.ok(file.usedBytes > 4096);
@@ -51,26 +51,29 @@ const titles = fc.constantFrom("A", "B");
 type Change =
   | { readonly name: string; readonly title: string; readonly sequence: number }
   | { readonly account: string; readonly sequence: number }
-  | { readonly from: string; readonly to: string }
-  | { readonly forgotten: string };
+  | { readonly from: string; readonly to: string; readonly sequence: number }
+  | { readonly forgotten: string; readonly sequence: number };
+
+const sequence = fc.nat(40);
 
 const changes: fc.Arbitrary<Change> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ name: names, title: titles, sequence: fc.nat(40) }) },
-  { weight: 2, arbitrary: fc.record({ account: accounts, sequence: fc.nat(40) }) },
-  fc.record({ from: names, to: names }),
-  fc.record({ forgotten: accounts }),
+  { weight: 4, arbitrary: fc.record({ name: names, title: titles, sequence }) },
+  { weight: 2, arbitrary: fc.record({ account: accounts, sequence }) },
+  fc.record({ from: names, to: names, sequence }),
+  fc.record({ forgotten: accounts, sequence }),
 );
 
 /** A change of the log of a channel or of an account's private messages. */
 function operationOf(change: Change): Operation {
+  const { sequence } = change;
   if ("from" in change) {
     const [from, to] = [change.from, change.to].map((name) => ({ account: null, name }));
-    return { kind: "rename", from: from ?? fail(), to: to ?? fail(), title: change.to };
+    return { kind: "rename", sequence, from: from ?? fail(), to: to ?? fail(), title: change.to };
   }
   if ("forgotten" in change) {
-    return { kind: "forgetAccount", account: change.forgotten, before: null };
+    return { kind: "forgetAccount", sequence, account: change.forgotten, before: null };
   }
-  const appended = append(change.sequence);
+  const appended = append(sequence);
   if (appended.kind !== "append") return fail();
   const log = "account" in change
     ? { target: { account: change.account, name: "carol" }, title: "Carol" }

@@ -231,20 +231,47 @@ Deno.test("a failing disk does not disturb chat, and lost records are counted", 
     assert.equal(Number(long7.get()?.["n"]), 1200 - lost);
   }));
 
-Deno.test("a message is in the file 20 ms later, without a request or a further message", () =>
+Deno.test("messages are in the file at the end of the second, in one transaction", () =>
   withFolder(async (folder) => {
     const scheduler = new TestScheduler();
     await using archive = await openArchive(folder, { scheduler });
     using file = openFile(folder);
     const count = file.value.prepare("SELECT count(*) AS n FROM entries");
-    archive.value.append(record(1));
-    scheduler.advance(20);
-    await until(() => count.get()?.["n"] === 1);
+    for (let time = 1; time <= 3; time++) {
+      archive.value.append(record(time));
+      await settled();
+      scheduler.advance(300);
+      assert.equal(count.get()?.["n"], 0);
+    }
+    scheduler.advance(100);
+    await until(() => count.get()?.["n"] === 3);
     await until(() => archive.value.stats().waiting === 0);
-    archive.value.append(record(2));
+    archive.value.append(record(4));
+    assert.deepEqual((await archive.value.fetch([3, 4])).map(({ id }) => id), ["id-3", "id-4"]);
+  }));
+
+Deno.test("a full batch, and a deletion with what came before, are written within 20 ms", () =>
+  withFolder(async (folder) => {
+    const scheduler = new TestScheduler();
+    await using archive = await openArchive(folder, { scheduler });
+    using file = openFile(folder);
+    const count = file.value.prepare("SELECT count(*) AS n FROM entries WHERE content <> ''");
+    for (let time = 1; time <= 500; time++) archive.value.append(record(time));
+    await settled();
     scheduler.advance(20);
-    await until(() => count.get()?.["n"] === 2);
-    assert.deepEqual((await archive.value.fetch([1, 2])).map(({ id }) => id), ["id-1", "id-2"]);
+    await until(() => count.get()?.["n"] === 500);
+    await until(() => archive.value.stats().waiting === 0);
+    archive.value.append(record(501));
+    await settled();
+    scheduler.advance(20);
+    await settled();
+    assert.equal(count.get()?.["n"], 500);
+    archive.value.redact("id-7");
+    await settled();
+    scheduler.advance(20);
+    await until(() => archive.value.stats().waiting === 0);
+    assert.equal(count.get()?.["n"], 500);
+    for (const { size } of journalsIn(folder)) assert.equal(size, 0);
   }));
 
 Deno.test("a refusal of the disk is reported and retried without a request", () =>
@@ -256,9 +283,10 @@ Deno.test("a refusal of the disk is reported and retried without a request", () 
     const count = file.value.prepare("SELECT count(*) AS n FROM entries");
     file.value.exec("BEGIN IMMEDIATE");
     archive.value.append(record(1));
-    scheduler.advance(20);
+    await settled();
+    scheduler.advance(1000);
     await until(() => {
-      scheduler.advance(20);
+      scheduler.advance(1000);
       return log.lines.some((line) => line.startsWith("error The history cannot be written"));
     });
     archive.value.append(record(2));
@@ -367,6 +395,15 @@ async function openArchive(
 function openFile(folder: string): Disposable & { readonly value: DatabaseSync } {
   const value = new DatabaseSync(join(folder, "history.db"));
   return { value, [Symbol.dispose]: () => value.close() };
+}
+
+/** Lets the task end in which changes were made. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}
+
+function journalsIn(folder: string): Deno.FileInfo[] {
+  return [1, 2].map((number) => Deno.statSync(join(folder, `history.journal${number}`)));
 }
 
 /** A message of the channel `#many`. */

@@ -23,13 +23,19 @@ Deno.test("operations pass through the worker's port unchanged", () => {
   const target = { account: null, name: "#room" };
   const operations: Operation[] = [
     append(1, null),
-    { kind: "redact", id: "id-1" },
-    append(2, "alice"),
-    append(3, ""),
-    { kind: "forgetConfined", target },
-    { kind: "forgetAccount", account: "alice", before: null },
-    { kind: "rename", from: target, to: { account: null, name: "#other" }, title: "#other" },
-    append(4, null),
+    { kind: "redact", sequence: 2, id: "id-1" },
+    append(3, "alice"),
+    append(4, ""),
+    { kind: "forgetConfined", sequence: 5, target },
+    { kind: "forgetAccount", sequence: 6, account: "alice", before: null },
+    {
+      kind: "rename",
+      sequence: 7,
+      from: target,
+      to: { account: null, name: "#other" },
+      title: "#other",
+    },
+    append(8, null),
   ];
   assert.deepEqual(unpackOperations(packOperations(operations)), operations);
   assert.deepEqual(unpackOperations([]), []);

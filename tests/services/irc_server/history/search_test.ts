@@ -176,19 +176,25 @@ Deno.test("the index finds what a reader of every message finds, whatever was re
             const one = log[redact];
             if (one === undefined) return;
             one.shown = null;
-            apply({ kind: "redact", id: one.id });
+            apply({ kind: "redact", sequence: ++sequence, id: one.id });
           },
           confine: ({ confine }: { confine: string }) => {
             for (const one of log) if (one.channel === confine) one.isConfined = true;
-            apply({ kind: "confine", target: targetOf(confine) });
+            apply({ kind: "confine", sequence: ++sequence, target: targetOf(confine) });
           },
           forgetConfined: ({ forgetConfined: name }: { forgetConfined: string }) => {
             log = log.filter(({ channel, isConfined }) => channel !== name || !isConfined);
-            apply({ kind: "forgetConfined", target: targetOf(name) });
+            apply({ kind: "forgetConfined", sequence: ++sequence, target: targetOf(name) });
           },
           rename: ({ rename: [from, to] }: { rename: readonly [string, string] }) => {
             for (const one of log) if (one.channel === from) one.channel = to;
-            apply({ kind: "rename", from: targetOf(from), to: targetOf(to), title: to });
+            apply({
+              kind: "rename",
+              sequence: ++sequence,
+              from: targetOf(from),
+              to: targetOf(to),
+              title: to,
+            });
           },
           keep: ({ keep }: { keep: number }) => {
             file.trim({ age: null, records: keep, bytes: null }, time, 1000);
@@ -254,9 +260,10 @@ Deno.test("a history from before the index is searched at once, and indexed in s
     before.close();
     {
       using database = new DatabaseSync(path);
-      database.exec(
-        "DROP TABLE search_postings; DROP TABLE search_segments; PRAGMA user_version = 2;",
-      );
+      for (const table of ["last_change", "search_postings", "search_segments"]) {
+        database.exec(`DROP TABLE ${table}`);
+      }
+      database.exec("PRAGMA user_version = 2");
     }
     const file = new ArchiveFile(path);
     const seek = () => {

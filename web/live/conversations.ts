@@ -5,14 +5,13 @@ import { EventFrames } from "../../routes/event_streams.ts";
 import { sessionOf } from "../../routes/middleware/session.ts";
 import { Unauthorized } from "../../services/errors.ts";
 import type { PrivateMessage } from "../../services/irc/mod.ts";
-import { Message } from "../parts/chat/message.tsx";
 import { isRobot } from "../parts/chat/robots.ts";
 import type { Surroundings } from "../visit.ts";
 import { messageEvent, unreadEvent } from "./message_event.ts";
 import { answerStream } from "./request.ts";
 import type { UnreadNews, UnreadWatch } from "./unread_watch.ts";
 
-/** The streams of conversations: each private message is one event with its HTML. */
+/** The streams of conversations: each private message is one event. */
 export class ConversationStream {
   readonly #surroundings: Surroundings;
   readonly #frames: EventFrames<PrivateMessage | UnreadNews>;
@@ -25,8 +24,7 @@ export class ConversationStream {
       if ("kind" in item) return unreadEvent(item);
       const { time, ...message } = item;
       const shown = { ...message, timestamp: new Date(time).toISOString() };
-      const isAgent = isRobot(surroundings.services, message.nick);
-      return messageEvent(message.id, String(<Message message={shown} isAgent={isAgent} />));
+      return messageEvent(shown, isRobot(surroundings.services, message.nick));
     });
   }
 

@@ -8,7 +8,6 @@ import type { ChannelChange, ChannelMessage } from "../../services/bridge/mod.ts
 import type { Present } from "../../services/chats/mod.ts";
 import { Unauthorized } from "../../services/errors.ts";
 import { MAX_HERE } from "../parts/chat/here.tsx";
-import { Message } from "../parts/chat/message.tsx";
 import type { Surroundings } from "../visit.ts";
 import { messageEvent, unreadEvent } from "./message_event.ts";
 import type { UnreadNews, UnreadWatch } from "./unread_watch.ts";
@@ -36,8 +35,8 @@ type Change =
 type Item = ChannelMessage | Change | Joined | Here | UnreadNews;
 
 /**
- * The streams of the pages of channels. Each message is one event with the HTML of the message,
- * rendered and encoded once for all readers. Joins, parts and topics are events with a name.
+ * The streams of the pages of channels. Each message is one event, encoded once for all readers,
+ * with what the browser needs to draw it. Joins, parts and topics are events with a name.
  */
 export class ChannelStream {
   readonly #surroundings: Surroundings;
@@ -52,8 +51,7 @@ export class ChannelStream {
     const { bridge } = surroundings.services;
     this.#frames = new EventFrames((item) => {
       if (!("text" in item)) return eventOf(item);
-      const isAgent = isRobot(surroundings.services, item.nick);
-      return messageEvent(item.id, String(<Message message={item} isAgent={isAgent} />));
+      return messageEvent(item, isRobot(surroundings.services, item.nick));
     });
     bridge?.onChanged((source, change) => {
       const channel = this.#followed.get(source);

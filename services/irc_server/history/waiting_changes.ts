@@ -1,0 +1,115 @@
+import type { NewHistoryRecord } from "../../irc/mod.ts";
+import type { Scheduler } from "../../scheduler.ts";
+import type { Journal } from "./journal.ts";
+import type { Operation } from "./protocol.ts";
+
+/** Most bytes of records that wait to be written. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** Most waiting changes; deletions may still wait when no more records may. */
+const MAX_CHANGES = 200_000;
+
+/** Estimated memory of a record beside its content. */
+const RECORD_BYTES = 512;
+
+export interface WaitingChangesOptions {
+  readonly journal: Journal;
+  readonly scheduler: Scheduler;
+  /** Changes that the journal has already. */
+  readonly replayed: readonly Operation[];
+  /** Called after changes were offered to the journal. */
+  readonly onAdded: () => void;
+}
+
+/**
+ * The queue of changes that the archive does not have yet. Changes go to the journal as one group, at
+ * the end of the task that adds them. Further ones of the same millisecond gather until the end of
+ * the event loop's turn, because a write costs more than a change.
+ */
+export class WaitingChanges {
+  readonly #options: WaitingChangesOptions;
+  readonly #changes: Operation[] = [];
+  #bytes = 0;
+  /** How many changes at the head of the queue were offered to the journal. */
+  #offered = 0;
+  #isOffering = false;
+  /** When changes were offered last, in Unix milliseconds. */
+  #offeredAt = NaN;
+  /** The number of the last change that is a deletion, or that the journal did not take. */
+  #urgent = 0;
+
+  constructor(options: WaitingChangesOptions) {
+    this.#options = options;
+    options.replayed.forEach((change) => this.#push(change));
+    this.#offered = this.#changes.length;
+    this.#urgent = this.#changes.at(-1)?.sequence ?? 0;
+  }
+
+  get length(): number {
+    return this.#changes.length;
+  }
+
+  /** Whether no further change can wait. */
+  get isFull(): boolean {
+    return this.#changes.length >= MAX_CHANGES;
+  }
+
+  /** Whether changes wait that a kill would lose, or whose effect should not wait. */
+  get areUrgent(): boolean {
+    return (this.#changes[0]?.sequence ?? Infinity) <= this.#urgent;
+  }
+
+  get haveDeletions(): boolean {
+    return this.#changes.some(({ kind }) => kind !== "append");
+  }
+
+  /** Whether there is room for a record. */
+  hasRoomFor(record: NewHistoryRecord): boolean {
+    return this.#bytes + sizeOf(record) <= MAX_BYTES;
+  }
+
+  add(change: Operation): void {
+    this.#push(change);
+    if (change.kind !== "append") this.#urgent = change.sequence;
+    if (this.#isOffering) return;
+    this.#isOffering = true;
+    const { scheduler } = this.#options;
+    if (scheduler.now() === this.#offeredAt) scheduler.after(0, () => this.#offer());
+    else queueMicrotask(() => this.#offer());
+  }
+
+  /** The oldest changes, at most so many. */
+  oldest(most: number): Operation[] {
+    return this.#changes.slice(0, most);
+  }
+
+  /** Removes the oldest changes: the archive has them. */
+  removeOldest(count: number): void {
+    const removed = this.#changes.splice(0, count);
+    this.#offered = Math.max(0, this.#offered - count);
+    for (const change of removed) {
+      if (change.kind === "append") this.#bytes -= sizeOf(change.record);
+    }
+  }
+
+  #push(change: Operation): void {
+    this.#changes.push(change);
+    if (change.kind === "append") this.#bytes += sizeOf(change.record);
+  }
+
+  #offer(): void {
+    const { journal, scheduler, onAdded } = this.#options;
+    const group = this.#changes.slice(this.#offered);
+    const last = group.at(-1);
+    this.#isOffering = false;
+    this.#offeredAt = scheduler.now();
+    this.#offered = this.#changes.length;
+    if (last === undefined) return;
+    if (!journal.add(group)) this.#urgent = last.sequence;
+    onAdded();
+  }
+}
+
+function sizeOf({ content, id, title }: NewHistoryRecord): number {
+  return RECORD_BYTES + 2 * (content.length + id.length + title.length);
+}

@@ -1,0 +1,267 @@
+/** Defects in the data of a stopped program, for `muster doctor` to find. */
+import assert from "node:assert/strict";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { openSqlite } from "../../services/database/mod.ts";
+import { newEvent } from "../../services/events/mod.ts";
+import { openKeyFile } from "../../services/identity/mod.ts";
+import { Journal } from "../../services/irc_server/history/journal.ts";
+import { silentLog } from "../../services/log.ts";
+import { runMuster } from "./program.ts";
+import { writeFile } from "./temporary.ts";
+
+/** Ports that the system chooses, on every interface. */
+export const FREE = { MUSTER_API_ADDR: ":0", MUSTER_MCP_ADDR: ":0", MUSTER_IRC_LISTEN: ":0" };
+/** A planted defect. */
+export interface Defect {
+  readonly name: string;
+  /** Plants it in a folder with the data of a stopped program. */
+  plant(home: string): unknown;
+  readonly finding: { readonly level: string; readonly check: string; readonly message: RegExp };
+  /** Follows the advice; absent where that takes another machine, or another program. */
+  cure?(home: string, fix: string): unknown;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+const database = (home: string, sql: string, file = "muster.db") => {
+  using opened = new DatabaseSync(join(home, "data", file));
+  opened.exec(sql);
+};
+
+/** Leaves a deletion in the journal of the history, as a kill would. */
+function leaveInJournal(home: string): void {
+  const path = join(home, "data", "history.db");
+  using opened = new DatabaseSync(path);
+  const { sequence } = opened.prepare("SELECT sequence FROM last_change").get() ?? {};
+  const last = Number(sequence);
+  const { journal } = Journal.open(path, last, silentLog);
+  journal.add([{ kind: "redact", sequence: last + 1, id: "nothing" }]);
+  journal.close();
+}
+
+/** Overwrites pages in the middle of a file. */
+function damage(path: string): void {
+  using file = Deno.openSync(path, { read: true, write: true });
+  const { size } = file.statSync();
+  file.seekSync(Math.floor(size / 2 / 4096) * 4096, Deno.SeekMode.Start);
+  file.writeSync(new Uint8Array(3 * 4096).fill(0x5a));
+}
+
+/** The advice is a line for the shell, after its last colon. */
+async function inShell(home: string, fix: string): Promise<void> {
+  const line = fix.slice(fix.lastIndexOf(": ") + 1).trim();
+  const { success } = await new Deno.Command("sh", { args: ["-c", line], cwd: home }).output();
+  assert.ok(success, line);
+}
+
+const restoreAll = async (home: string) => {
+  const backup = join(dirname(home), "backup.tar");
+  const { code, stderr } = await runMuster(["restore", backup, "--replace"], { folder: home });
+  assert.equal(code, 0, stderr);
+};
+
+const restoreFile = (name: string) => (home: string) =>
+  Deno.copyFileSync(join(dirname(home), "healthy", "data", name), join(home, "data", name));
+
+async function logEvent(
+  home: string,
+  event: Parameters<typeof newEvent<"program.started">>[1],
+  time: number,
+) {
+  const folder = join(home, "data");
+  const journalKey = await openKeyFile(join(folder, "event_key"));
+  const opened = openSqlite(join(folder, "muster.db"), { journalKey });
+  const origin = { actor: "system", actorId: null, address: null, cause: null };
+  await opened.commit({ events: [newEvent("program.started", event, origin, time)] });
+  await opened.close();
+}
+
+export const DEFECTS: readonly Defect[] = [
+  {
+    name: "an unknown key in the configuration",
+    plant: (home) => writeFile(home, "config.yaml", "irc:\n  listn: 127.0.0.1:6667\n"),
+    finding: { level: "error", check: "configuration", message: /config\.yaml:2: irc\.listn/ },
+    cure: (home) => Deno.remove(join(home, "config.yaml")),
+  },
+  {
+    name: "a token that others can read",
+    plant: (home) => Deno.chmod(join(home, "data", "api_token"), 0o644),
+    finding: { level: "error", check: "permissions", message: /api_token" \(mode 644\)/ },
+    cure: inShell,
+  },
+  {
+    name: "a data folder that others can enter",
+    plant: (home) => Deno.chmod(join(home, "data"), 0o755),
+    finding: { level: "error", check: "permissions", message: /data" \(mode 755\)/ },
+    cure: inShell,
+  },
+  {
+    name: "a database that cannot be written",
+    plant: (home) => Deno.chmod(join(home, "data", "muster.db"), 0o400),
+    finding: { level: "error", check: "permissions", message: /muster\.db" cannot be written/ },
+    cure: (home) => Deno.chmod(join(home, "data", "muster.db"), 0o600),
+  },
+  {
+    name: "a folder that cannot be written",
+    plant: (home) => Deno.chmod(join(home, "data", "projects"), 0o500),
+    finding: { level: "error", check: "permissions", message: /projects" cannot be written/ },
+    cure: inShell,
+  },
+  {
+    name: "a missing key",
+    plant: (home) => Deno.remove(join(home, "data", "token_key")),
+    finding: { level: "error", check: "keys", message: /token_key" is missing.*all tokens/ },
+    cure: restoreFile("token_key"),
+  },
+  {
+    name: "a key file with something else",
+    plant: (home) => writeFile(home, "data/cloak_key", "oops"),
+    finding: { level: "error", check: "keys", message: /cloak_key" holds no key/ },
+    cure: restoreFile("cloak_key"),
+  },
+  {
+    name: "a damaged database",
+    plant: (home) => damage(join(home, "data", "muster.db")),
+    finding: {
+      level: "error",
+      check: "database",
+      message: /muster\.db" (?:is damaged|cannot be read)/,
+    },
+    cure: restoreAll,
+  },
+  {
+    name: "a row that names another one that does not exist",
+    plant: (home) =>
+      database(
+        home,
+        "PRAGMA foreign_keys = OFF; INSERT INTO agent_channels VALUES ('x', 'a', 'a', 0)",
+      ),
+    finding: { level: "error", check: "database", message: /1 rows of .* in agent_channels/ },
+    cure: restoreAll,
+  },
+  {
+    name: "a database of a newer version",
+    plant: (home) => database(home, "PRAGMA user_version = 999"),
+    finding: { level: "error", check: "versions", message: /version 999 and comes from a newer/ },
+  },
+  {
+    name: "a newer program that used the data",
+    plant: (home) => logEvent(home, { version: "99.0.0" }, Date.now()),
+    finding: { level: "warning", check: "versions", message: /muster 99\.0\.0 started last/ },
+  },
+  {
+    name: "a changed event",
+    plant: (home) =>
+      database(home, "UPDATE events SET actor = 'nobody' WHERE type = 'project.created'"),
+    finding: { level: "error", check: "events", message: /is not as it was written/ },
+    cure: restoreAll,
+  },
+  {
+    name: "a damaged history",
+    plant: (home) => damage(join(home, "data", "history.db")),
+    finding: { level: "error", check: "history", message: /history\.db" (?:is damaged|cannot be)/ },
+    cure: restoreAll,
+  },
+  {
+    name: "what a kill left in the history's journal",
+    plant: leaveInJournal,
+    finding: { level: "note", check: "history", message: /1 changes of the history are only/ },
+  },
+  {
+    name: "a database that is gone",
+    plant: (home) => Deno.remove(join(home, "data", "muster.db")),
+    finding: { level: "error", check: "database", message: /muster\.db" is missing, .* keys/ },
+    cure: restoreAll,
+  },
+  {
+    name: "a database without content",
+    plant: (home) => Deno.truncate(join(home, "data", "muster.db")),
+    finding: { level: "error", check: "database", message: /muster\.db" is empty, .* keys/ },
+    cure: restoreAll,
+  },
+  {
+    name: "a folder in the place of the database",
+    plant: (home) => {
+      Deno.removeSync(join(home, "data", "muster.db"));
+      Deno.mkdirSync(join(home, "data", "muster.db"));
+    },
+    finding: { level: "error", check: "database", message: /muster\.db" is no file/ },
+    cure: restoreAll,
+  },
+  {
+    name: "a history that is gone",
+    plant: (home) => Deno.remove(join(home, "data", "history.db")),
+    finding: { level: "warning", check: "history", message: /history\.db" is missing/ },
+    cure: restoreAll,
+  },
+  {
+    name: "a history without content",
+    plant: (home) => Deno.truncate(join(home, "data", "history.db")),
+    finding: { level: "error", check: "history", message: /history\.db" is empty/ },
+    cure: restoreAll,
+  },
+  {
+    name: "a missing repository",
+    plant: (home) => Deno.remove(join(home, "data", "projects", "demo.fossil")),
+    finding: { level: "error", check: "repositories", message: /of the project "demo" is missing/ },
+    cure: restoreFile("projects/demo.fossil"),
+  },
+  {
+    name: "a damaged artifact",
+    plant: (home) =>
+      database(
+        home,
+        "UPDATE blob SET content = (SELECT content FROM blob WHERE rid = 1) WHERE rid = 3",
+        "projects/demo.fossil",
+      ),
+    finding: { level: "error", check: "repositories", message: /"demo" has 1 damaged artifacts/ },
+    cure: restoreFile("projects/demo.fossil"),
+  },
+  {
+    name: "derived tables that lack a row",
+    plant: (home) => database(home, "DELETE FROM event WHERE type = 'w'", "projects/demo.fossil"),
+    finding: { level: "error", check: "repositories", message: /differ from a rebuild: event/ },
+    cure: async (home, fix) => {
+      const [, path = ""] = /muster fossil rebuild (\S+)$/.exec(fix) ?? [];
+      const { code, stderr } = await runMuster(["fossil", "rebuild", path], { folder: home });
+      assert.equal(code, 0, stderr);
+    },
+  },
+  {
+    name: "a repository without a project",
+    plant: (home) => {
+      const folder = join(home, "data", "projects");
+      Deno.copyFileSync(join(folder, "demo.fossil"), join(folder, "stray.fossil"));
+      Deno.mkdirSync(join(folder, "removed"), { recursive: true, mode: 0o700 });
+    },
+    finding: { level: "warning", check: "repositories", message: /stray\.fossil" belongs to no/ },
+    cure: inShell,
+  },
+  {
+    name: "a clock that is behind",
+    plant: (home) => logEvent(home, { version: "0.0.1" }, Date.now() + 86_400_000),
+    finding: { level: "error", check: "clock", message: /86\d{3} s behind the newest event/ },
+  },
+  {
+    name: "what an export has left",
+    plant: async (home) => {
+      const path = join(home, "data", "projects", ".export-abc");
+      await Deno.mkdir(path);
+      await Deno.utime(path, 0, 0);
+    },
+    finding: { level: "warning", check: "leftovers", message: /\.export-abc" is left/ },
+    cure: inShell,
+  },
+  {
+    name: "a public address without a host",
+    plant: () => {},
+    environment: { MUSTER_IRC_PUBLIC_ADDRESS: "irc.invalid:6697" },
+    finding: { level: "warning", check: "addresses", message: /irc\.invalid:6697" has no address/ },
+  },
+  {
+    name: "passwords in the clear",
+    plant: () => {},
+    environment: FREE,
+    finding: { level: "warning", check: "configuration", message: /api_addr: .*in the clear/ },
+  },
+];
