@@ -107,7 +107,7 @@ async function one(
   const postgres = store === "sqlite"
     ? null
     : open.use(await PostgresServer.start(join(folder, "postgres-alone")));
-  const home = join(folder, store);
+  const home = join(folder, `alone-${store}`);
   await Deno.mkdir(home);
   const program = open.use(await startAlone(network, { store, home, url: postgres?.url ?? "" }));
   await asked(() => readiness(program.api), ({ status }) => status === 200);
