@@ -20,10 +20,10 @@ import { type Measured, type Operation, OPERATIONS, repeat } from "./operations.
 const MOST = 1.5;
 
 /** How often each operation is done in a round. */
-const TIMES = 300;
+const TIMES = 160;
 
 /** The same before the first round: the runtime compiles what runs often. */
-const WARM_UP = 600;
+const WARM_UP = 160;
 
 /** Tickets of each project. */
 const TICKETS = 32;
