@@ -4,6 +4,9 @@ import type { Credentials } from "../../tests/support/api.ts";
 /** Requests at a time. */
 const AT_ONCE = 8;
 
+/** How long an answer may take, in milliseconds. */
+const ANSWER_LIMIT = 30_000;
+
 /** A server or a cluster that is measured. */
 export interface Measured {
   /** The base URLs of its nodes, in turn. */
@@ -92,7 +95,10 @@ async function send(
   const response = await fetch(api + path, {
     method,
     headers: { authorization },
+    signal: AbortSignal.timeout(ANSWER_LIMIT),
     ...body === undefined ? {} : { body: JSON.stringify(body) },
+  }).catch((error) => {
+    throw new Error(`${request} at ${api}: ${error}`);
   });
   const text = await response.text();
   if (!response.ok) throw new Error(`${request}: ${response.status} ${text}`);

@@ -208,8 +208,14 @@ export class InboxStore {
     return row !== undefined;
   }
 
-  /** The message to which its sender gave an id; null if there is none. */
+  /**
+   * The message to which its sender gave an id; null if there is none.
+   *
+   * @throws Unavailable if the disk refuses messages, of which this one may be one
+   */
   async sent(senderId: string, clientId: string): Promise<Sent | null> {
+    // What was refused is still to be written, though its sender was told that it was refused.
+    if (this.#writes.failing) await this.flush();
     const row = await this.#sent().where("sender_id", "=", senderId)
       .where("client_id", "=", clientId).executeTakeFirst();
     return row === undefined ? null : sentOf(row);
