@@ -31,7 +31,8 @@ async function backUp(data: string, archive: string): Promise<void> {
   await makeBackup({
     folders: foldersOf(data),
     target: new ArchiveTarget(await fileSink(archive), NOW),
-    hold: () => Promise.resolve({ busy: [], release: () => Promise.resolve(true) }),
+    hold: () =>
+      Promise.resolve({ busy: [], areSettled: true, release: () => Promise.resolve(true) }),
     version: "1.0.0",
     now: NOW,
   });
@@ -175,7 +176,8 @@ Deno.test("a restore refuses a folder of backups that lacks a content", async ()
     await makeBackup({
       folders: foldersOf(data),
       target: await FolderTarget.open(backups, { keep: 1 }),
-      hold: () => Promise.resolve({ busy: [], release: () => Promise.resolve(true) }),
+      hold: () =>
+        Promise.resolve({ busy: [], areSettled: true, release: () => Promise.resolve(true) }),
       version: "1.0.0",
       now: NOW,
     });
@@ -195,7 +197,11 @@ Deno.test("a backup whose pause ended too early is begun again", async () => {
         folders: foldersOf(data),
         target: new ArchiveTarget(await fileSink(archive), NOW),
         hold: () =>
-          Promise.resolve({ busy: [], release: () => Promise.resolve(answers.shift() ?? false) }),
+          Promise.resolve({
+            busy: [],
+            areSettled: true,
+            release: () => Promise.resolve(answers.shift() ?? false),
+          }),
         version: "1.0.0",
         now: NOW,
       });
