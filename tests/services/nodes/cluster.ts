@@ -21,6 +21,8 @@ export interface Node {
 export interface Cluster {
   /** Starts a node, which ends with the test. */
   open(name: string): Promise<Node>;
+  /** Ends a node before the test ends. */
+  close(node: Node): Promise<void>;
   /** Lets seconds pass on all nodes until something is so. */
   lookUntil(isSo: () => boolean): Promise<void>;
 }
@@ -29,16 +31,20 @@ export interface Cluster {
 export function withCluster(run: (cluster: Cluster) => Promise<void>): Promise<void> {
   return withFolder(async (folder) => {
     const url = await postgresOf(folder);
-    const opened: Node[] = [];
+    const opened = new Set<Node>();
     try {
       await run({
         open: async (name) => {
           const node = await openNode(url, name);
-          opened.push(node);
+          opened.add(node);
           return node;
         },
+        close: async (node) => {
+          opened.delete(node);
+          await node.database.close();
+        },
         lookUntil: async (isSo) => {
-          while (!isSo()) await Promise.all(opened.map(look));
+          while (!isSo()) await Promise.all([...opened].map(look));
         },
       });
     } finally {

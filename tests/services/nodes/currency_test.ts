@@ -128,7 +128,7 @@ testNodes(
     assert.equal(await isLost, false);
     assert.deepEqual(ended, [true]);
     assert.equal(two.nodes.isCurrent, false);
-    assert.deepEqual(two.status.missing(), ["database"]);
+    assert.deepEqual(two.status.missing(), ["database (out of touch)"]);
 
     link.mend();
     await until(() => two.database.isCurrent);

@@ -41,7 +41,7 @@ Deno.test(
   "a drained node leads no more, also after a restart",
   peer("postgres server"),
   () =>
-    withCluster(async ({ open, lookUntil }) => {
+    withCluster(async ({ open, close, lookUntil }) => {
       const [a, b] = [await open("a"), await open("b")];
       let asked = 0;
       a.draining.onLeave(() => asked++);
@@ -65,7 +65,7 @@ Deno.test(
       ]);
 
       await a.draining.end();
-      await a.database.close();
+      await close(a);
       await lookUntil(() => !b.nodes.isRunning("a"));
       const again = await open("a");
       assert.equal(again.draining.isDrained, true);
