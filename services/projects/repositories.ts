@@ -29,6 +29,9 @@ import type { Project } from "./records.ts";
 import { type ImportSource, RepositoryFiles } from "./repository_files.ts";
 import { SearchIndexes } from "./search_indexes.ts";
 
+/** Pause before another attempt to take over a project, in milliseconds. */
+const RETRY_MS = 5000;
+
 export interface ProjectRepositoriesOptions {
   /** The folder of the repository files. */
   readonly folder: string;
@@ -142,7 +145,7 @@ export class ProjectRepositories {
     return this.#locks.run(project.id, async () => {
       // The caller may have been halted while the write waited for its turn.
       this.#halts.requireGoing(caller.principal);
-      this.homes.require(project);
+      this.homes.requireTaken(project);
       this.files.requireInPlace(project);
       const origin = originOf(caller);
       const stamp = { user: user ?? caller.principal.name, date: this.#nextDate(project.id) };
@@ -178,7 +181,7 @@ export class ProjectRepositories {
   ): Promise<Result> {
     return this.#locks.run(project.id, async () => {
       if (caller !== null) this.#halts.requireGoing(caller.principal);
-      this.homes.require(project);
+      this.homes.requireTaken(project);
       this.files.requireInPlace(project);
       const mark = caller === null ? null : markOf(originOf(caller), this.#scheduler.now());
       const result = await this.files.use(project, (repository) => push(repository, mark));
@@ -194,7 +197,7 @@ export class ProjectRepositories {
    */
   exclusively<T>(project: Pick<Project, "id">, task: () => Promise<T>): Promise<T> {
     return this.#locks.run(project.id, () => {
-      this.homes.require(project);
+      this.homes.requireTaken(project);
       return task();
     });
   }
@@ -215,7 +218,7 @@ export class ProjectRepositories {
    */
   catchUp(project: Project): Promise<void> {
     return this.#locks.run(project.id, async () => {
-      this.homes.require(project);
+      this.homes.requireTaken(project);
       await this.#settle(project, null);
     });
   }
@@ -374,7 +377,9 @@ export class ProjectRepositories {
       });
       if (isHere) await this.catchUp(project);
     } catch (error) {
-      this.#log.error("A project cannot be taken over", { slug: project.slug, error });
+      if (!isHere || !this.homes.isHere(project)) return;
+      this.#log.error("A project cannot be taken over yet", { slug: project.slug, error });
+      this.#scheduler.after(RETRY_MS, () => void this.#turn(project, true));
     }
   }
 
