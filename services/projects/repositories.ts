@@ -28,9 +28,7 @@ import { causesOf, isBy, type OwnWrite, type ReceptionObserver } from "./recepti
 import type { Project } from "./records.ts";
 import { type ImportSource, RepositoryFiles } from "./repository_files.ts";
 import { SearchIndexes } from "./search_indexes.ts";
-
-/** Pause before another attempt to take over a project, in milliseconds. */
-const RETRY_MS = 5000;
+import { Takeovers } from "./takeovers.ts";
 
 export interface ProjectRepositoriesOptions {
   /** The folder of the repository files. */
@@ -79,6 +77,7 @@ export class ProjectRepositories {
   readonly #halts: HaltCheck;
   readonly #locks = new Locks();
   readonly places: ReceivedPlaces;
+  readonly takeovers: Takeovers;
   readonly #lastDates = new Map<string, number>();
   readonly #observers: ReceptionObserver[] = [];
 
@@ -102,6 +101,16 @@ export class ProjectRepositories {
     this.indexes = new SearchIndexes({ files: this.files, log: options.log });
     this.intentions = new Intentions(options);
     this.places = new ReceivedPlaces(options.database, options.homes.self);
+    this.takeovers = new Takeovers({
+      files: this.files,
+      intentions: this.intentions,
+      places: this.places,
+      homes: options.homes,
+      scheduler: options.scheduler,
+      log: options.log,
+      alone: (project, task) => this.#locks.run(project.id, task),
+      catchUp: (project) => this.catchUp(project),
+    });
     this.#halts = options.halts;
     this.#scheduler = options.scheduler;
     this.#log = options.log;
@@ -114,7 +123,6 @@ export class ProjectRepositories {
     await repositories.files.sweep();
     await repositories.intentions.load();
     await repositories.places.load();
-    options.homes.onChanged((project, isHere) => void repositories.#turn(project, isHere));
     return repositories;
   }
 
@@ -350,45 +358,11 @@ export class ProjectRepositories {
     return target;
   }
 
-  /** Sets the files aside of projects that were given to other nodes while this one was away. */
-  async leaveOthers(projects: Iterable<{ readonly project: Project }>): Promise<void> {
-    if (this.homes.self === null) return;
-    for (const { project } of projects) {
-      if (!this.homes.isHere(project)) await this.#leave(project);
-    }
-  }
-
   /** Waits for running writes and closes every file. */
   async close(): Promise<void> {
     await this.#locks.idle();
     await this.#pool.close();
     await this.downloads.close();
-  }
-
-  /** Takes over a repository that came to this node, or closes one that left. */
-  async #turn(project: Project, isHere: boolean): Promise<void> {
-    try {
-      await this.#locks.run(project.id, async () => {
-        await this.files.forget(project);
-        if (!isHere) return await this.#leave(project);
-        await this.intentions.reload(project.id);
-        await this.places.reload(project);
-        this.homes.settle(project);
-      });
-      if (isHere) await this.catchUp(project);
-    } catch (error) {
-      if (!isHere || !this.homes.isHere(project)) return;
-      this.#log.error("A project cannot be taken over yet", { slug: project.slug, error });
-      this.#scheduler.after(RETRY_MS, () => void this.#turn(project, true));
-    }
-  }
-
-  /** Sets a file aside whose project was given to another node while this one was away. */
-  async #leave(project: Project): Promise<void> {
-    const file = await this.files.setAside(project, "removed");
-    if (file === null) return;
-    const { slug } = project;
-    this.#log.warn("The project is on another node; the copy here was set aside", { slug, file });
   }
 
   /** Settles the project's intentions, and appends the events of new artifacts. */
