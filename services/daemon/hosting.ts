@@ -226,7 +226,7 @@ export async function openHosting(
     projects,
     repositories,
   });
-  await repositories.leaveOthers(projects.all());
+  await repositories.takeovers.leaveOthers(projects.all());
   const watch = new RepositoryWatch({ projects, repositories, scheduler, log });
   await watch.start();
   started.defer(() => watch.close());

@@ -71,12 +71,24 @@ export class ProjectHomes {
    *
    * @throws Unavailable
    */
-  require({ id }: Pick<Project, "id">): void {
-    if (this.isHere({ id }) && !this.#arriving.has(id)) return;
+  require(project: Pick<Project, "id">): void {
+    if (!this.isHere(project)) throw this.#refusal(project);
+  }
+
+  /**
+   * Checks that this node has taken a project over, so that it may be changed here.
+   *
+   * @throws Unavailable
+   */
+  requireTaken(project: Pick<Project, "id">): void {
+    if (!this.isHere(project) || this.#arriving.has(project.id)) throw this.#refusal(project);
+  }
+
+  #refusal({ id }: Pick<Project, "id">): Unavailable {
     const { home, slug } = this.#directory?.get(id)?.project ?? {};
     const name = home ?? "";
-    if (!this.#nodes.isRunning(name)) throw notRunning(name);
-    throw new Unavailable(`The project "${slug}" is on the node "${name}"; try again`, {
+    if (!this.#nodes.isRunning(name)) return notRunning(name);
+    return new Unavailable(`The project "${slug}" is on the node "${name}"; try again`, {
       retryAfterSeconds: RETRY_SECONDS,
     });
   }

@@ -28,6 +28,7 @@ import { causesOf, isBy, type OwnWrite, type ReceptionObserver } from "./recepti
 import type { Project } from "./records.ts";
 import { type ImportSource, RepositoryFiles } from "./repository_files.ts";
 import { SearchIndexes } from "./search_indexes.ts";
+import { Takeovers } from "./takeovers.ts";
 
 export interface ProjectRepositoriesOptions {
   /** The folder of the repository files. */
@@ -76,6 +77,7 @@ export class ProjectRepositories {
   readonly #halts: HaltCheck;
   readonly #locks = new Locks();
   readonly places: ReceivedPlaces;
+  readonly takeovers: Takeovers;
   readonly #lastDates = new Map<string, number>();
   readonly #observers: ReceptionObserver[] = [];
 
@@ -99,6 +101,16 @@ export class ProjectRepositories {
     this.indexes = new SearchIndexes({ files: this.files, log: options.log });
     this.intentions = new Intentions(options);
     this.places = new ReceivedPlaces(options.database, options.homes.self);
+    this.takeovers = new Takeovers({
+      files: this.files,
+      intentions: this.intentions,
+      places: this.places,
+      homes: options.homes,
+      scheduler: options.scheduler,
+      log: options.log,
+      alone: (project, task) => this.#locks.run(project.id, task),
+      catchUp: (project) => this.catchUp(project),
+    });
     this.#halts = options.halts;
     this.#scheduler = options.scheduler;
     this.#log = options.log;
@@ -111,7 +123,6 @@ export class ProjectRepositories {
     await repositories.files.sweep();
     await repositories.intentions.load();
     await repositories.places.load();
-    options.homes.onChanged((project, isHere) => void repositories.#turn(project, isHere));
     return repositories;
   }
 
@@ -142,7 +153,7 @@ export class ProjectRepositories {
     return this.#locks.run(project.id, async () => {
       // The caller may have been halted while the write waited for its turn.
       this.#halts.requireGoing(caller.principal);
-      this.homes.require(project);
+      this.homes.requireTaken(project);
       this.files.requireInPlace(project);
       const origin = originOf(caller);
       const stamp = { user: user ?? caller.principal.name, date: this.#nextDate(project.id) };
@@ -178,7 +189,7 @@ export class ProjectRepositories {
   ): Promise<Result> {
     return this.#locks.run(project.id, async () => {
       if (caller !== null) this.#halts.requireGoing(caller.principal);
-      this.homes.require(project);
+      this.homes.requireTaken(project);
       this.files.requireInPlace(project);
       const mark = caller === null ? null : markOf(originOf(caller), this.#scheduler.now());
       const result = await this.files.use(project, (repository) => push(repository, mark));
@@ -194,7 +205,7 @@ export class ProjectRepositories {
    */
   exclusively<T>(project: Pick<Project, "id">, task: () => Promise<T>): Promise<T> {
     return this.#locks.run(project.id, () => {
-      this.homes.require(project);
+      this.homes.requireTaken(project);
       return task();
     });
   }
@@ -215,7 +226,7 @@ export class ProjectRepositories {
    */
   catchUp(project: Project): Promise<void> {
     return this.#locks.run(project.id, async () => {
-      this.homes.require(project);
+      this.homes.requireTaken(project);
       await this.#settle(project, null);
     });
   }
@@ -347,43 +358,11 @@ export class ProjectRepositories {
     return target;
   }
 
-  /** Sets the files aside of projects that were given to other nodes while this one was away. */
-  async leaveOthers(projects: Iterable<{ readonly project: Project }>): Promise<void> {
-    if (this.homes.self === null) return;
-    for (const { project } of projects) {
-      if (!this.homes.isHere(project)) await this.#leave(project);
-    }
-  }
-
   /** Waits for running writes and closes every file. */
   async close(): Promise<void> {
     await this.#locks.idle();
     await this.#pool.close();
     await this.downloads.close();
-  }
-
-  /** Takes over a repository that came to this node, or closes one that left. */
-  async #turn(project: Project, isHere: boolean): Promise<void> {
-    try {
-      await this.#locks.run(project.id, async () => {
-        await this.files.forget(project);
-        if (!isHere) return await this.#leave(project);
-        await this.intentions.reload(project.id);
-        await this.places.reload(project);
-        this.homes.settle(project);
-      });
-      if (isHere) await this.catchUp(project);
-    } catch (error) {
-      this.#log.error("A project cannot be taken over", { slug: project.slug, error });
-    }
-  }
-
-  /** Sets a file aside whose project was given to another node while this one was away. */
-  async #leave(project: Project): Promise<void> {
-    const file = await this.files.setAside(project, "removed");
-    if (file === null) return;
-    const { slug } = project;
-    this.#log.warn("The project is on another node; the copy here was set aside", { slug, file });
   }
 
   /** Settles the project's intentions, and appends the events of new artifacts. */
