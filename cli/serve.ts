@@ -186,7 +186,7 @@ async function listen(
   const tools = { ...services, projectApi, forwarding };
   const toolServer = new LateMcp(tools, config.mcp_addr);
   const toolsOfApi = new LateMcp(tools, config.api_addr);
-  const arrive = entrance(services, forwarding);
+  const doors = openDoors(services, forwarding);
   setTimeout(async () => {
     await toolServer.prepare();
     await served.prepare();
@@ -198,7 +198,7 @@ async function listen(
       api: http.listen(
         requireAddress(config.api_addr),
         certificate,
-        arrive((request, { address, trust }, arrival) =>
+        doors.api((request, { address, trust }, arrival) =>
           isMcp(request)
             ? toolsOfApi.handle(request, address, trust, arrival)
             : served.fetch(request, { remoteAddress: address, trust, ...arrival })
@@ -207,7 +207,7 @@ async function listen(
       mcp: http.listen(
         requireAddress(config.mcp_addr),
         certificate,
-        arrive((request, { address, trust }, arrival) =>
+        doors.mcp((request, { address, trust }, arrival) =>
           toolServer.handle(request, address, trust, arrival)
         ),
       ),
@@ -219,20 +219,31 @@ async function listen(
 }
 
 /** A handler of arrivals as a handler of requests. */
-type Entrance = (handler: ArrivalHandler) => HttpHandler;
+type Door = (handler: ArrivalHandler) => HttpHandler;
 
-/** Lets requests arrive at a handler, or forwards them. */
-function entrance(services: Services, forwarding: Forwarding | undefined): Entrance {
+/**
+ * Lets requests arrive at the handlers of the API and of MCP, or forwards them. MCP forwards calls
+ * alone, so that its port opens nothing else of other nodes.
+ */
+function openDoors(
+  services: Services,
+  forwarding: Forwarding | undefined,
+): Readonly<Record<"api" | "mcp", Door>> {
   if (forwarding === undefined) {
-    return (handler) => (request, connection) => handler(request, connection, undefined);
+    const door: Door = (handler) => (request, connection) =>
+      handler(request, connection, undefined);
+    return { api: door, mcp: door };
   }
   const internal = new InternalRequests(services);
-  return (handler) =>
-    forwarding.around((request, connection, arrival) =>
-      arrival?.mark?.kind === "internal"
-        ? internal.answer(request)
-        : handler(request, connection, arrival)
-    );
+  return {
+    api: (handler) =>
+      forwarding.around((request, connection, arrival) =>
+        arrival?.mark?.kind === "internal"
+          ? internal.answer(request)
+          : handler(request, connection, arrival)
+      ),
+    mcp: (handler) => forwarding.around(handler, []),
+  };
 }
 
 /** What decides which node answers a request; undefined if this server is alone. */

@@ -85,8 +85,12 @@ export class Forwarding {
     this.#options = options;
   }
 
-  /** A handler that forwards what other nodes answer. */
-  around(handler: ArrivalHandler): HttpHandler {
+  /**
+   * A handler that forwards what other nodes answer.
+   *
+   * @param placements what decides it; by default, all
+   */
+  around(handler: ArrivalHandler, placements = this.#options.placements): HttpHandler {
     return (request, connection) => {
       if (!this.#options.nodes.isCurrent && !HEALTH.test(request.url)) {
         if (wantsPage(request)) return outdatedPage();
@@ -96,7 +100,7 @@ export class Forwarding {
       if (mark === "stale") return handler(request, connection, arrival(null, staleMark()));
       let found;
       try {
-        found = this.#find(request, mark);
+        found = find(placements, request, mark);
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
         return handler(request, connection, arrival(mark, error));
@@ -141,17 +145,6 @@ export class Forwarding {
     return this.#options.marks.read(text, { method, target: pathname + search });
   }
 
-  /** @throws ServiceError if no node can answer */
-  #find(request: Request, mark: Mark | null): Found | null {
-    for (const placement of this.#options.placements) {
-      const node = placement.nodeFor(request, mark);
-      if (node === null) continue;
-      if (mark !== null) throw moved();
-      return { node, placement };
-    }
-    return null;
-  }
-
   /** Answers a request that another node forwards, and tells it whose credential was valid. */
   async #take(
     handler: ArrivalHandler,
@@ -171,6 +164,21 @@ export class Forwarding {
     if (trusted !== null) response.headers.set(PRINCIPAL_HEADER, principalText(trusted));
     return response;
   }
+}
+
+/** @throws ServiceError if no node can answer */
+function find(
+  placements: readonly Placement[],
+  request: Request,
+  mark: Mark | null,
+): Found | null {
+  for (const placement of placements) {
+    const node = placement.nodeFor(request, mark);
+    if (node === null) continue;
+    if (mark !== null) throw moved();
+    return { node, placement };
+  }
+  return null;
 }
 
 function arrival(mark: Mark | null, refusal: ServiceError | null): Arrival {

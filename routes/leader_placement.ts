@@ -31,9 +31,9 @@ export class LeaderPlacement implements Placement {
   readonly #nodes: LeaderPlacementOptions["nodes"];
   readonly #patterns: PathPatterns;
 
-  constructor({ nodes, pages }: LeaderPlacementOptions) {
-    this.#nodes = nodes;
-    this.#patterns = new PathPatterns([...LEADER_ROUTES, ...pages]);
+  constructor(options: LeaderPlacementOptions) {
+    this.#nodes = options.nodes;
+    this.#patterns = new PathPatterns([...LEADER_ROUTES, ...options.pages]);
   }
 
   nodeFor({ method, url }: Request, _mark: Mark | null): NodeRecord | null {

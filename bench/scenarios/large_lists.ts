@@ -88,7 +88,9 @@ async function measure(
     readonly ask: () => Promise<void>;
   },
 ): Promise<Figure[]> {
-  const request = HttpClient.format({ method: "GET", path, token });
+  // Without the other accepted type, which asks for a stream.
+  const request = HttpClient.format({ method: "GET", path, token })
+    .replace(", text/event-stream", "");
   const { status, text } = await lister.ask(request, true);
   if (status !== 200 || !isRight(text)) throw new Error(`${path} was answered ${status}`);
   const times: number[] = [];

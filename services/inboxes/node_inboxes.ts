@@ -9,7 +9,7 @@ import { Sweep } from "../sweep.ts";
 import type { Delivery, Sending } from "./arrivals.ts";
 import { type InboxPosts, notificationOf } from "./inbox_posts.ts";
 import type { Acknowledgement, InboxDoor, Inboxes, InboxQuery, Notification } from "./inboxes.ts";
-import type { MissedMessages } from "./missed_messages.ts";
+import type { Missed, MissedMessages } from "./missed_messages.ts";
 
 /** Posted entries that are taken at once. */
 const AT_ONCE = 200;
@@ -60,7 +60,7 @@ export class NodeInboxes implements InboxDoor {
     this.#inboxes = inboxes;
     inboxes.start();
     this.#sweep.start();
-    await inboxes.takeMissed(this.#options.missed.take());
+    await this.#takeMissed(inboxes, this.#options.missed.take());
   }
 
   /** Leaves the inboxes to another node. */
@@ -159,6 +159,18 @@ export class NodeInboxes implements InboxDoor {
   #here(): Inboxes {
     if (this.#inboxes !== null) return this.#inboxes;
     throw new Unavailable(MOVED, { retryAfterSeconds: RETRY_SECONDS });
+  }
+
+  /** Takes what this node heard before it led; again and again, if the database is away. */
+  async #takeMissed(inboxes: Inboxes, all: readonly Missed[]): Promise<void> {
+    const { missed, log, scheduler } = this.#options;
+    if (this.#inboxes !== inboxes) return all.forEach((one) => missed.add(one));
+    try {
+      await inboxes.takeMissed(all);
+    } catch (error) {
+      log.warn("Messages of IRC are not in the inboxes yet", { error });
+      scheduler.after(RETRY_MS, () => void this.#takeMissed(inboxes, all));
+    }
   }
 
   /** Takes what other nodes have posted. Each entry has an id, and is in its inbox once. */

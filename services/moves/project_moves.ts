@@ -83,8 +83,9 @@ export class ProjectMoves {
     const { projects, repositories } = this.#options;
     const { project } = projects.require(slug);
     repositories.homes.require(project);
-    const [node, client] = [this.#targetOf(project, to), this.#options.client];
+    const { client } = this.#options;
     if (client === null) throw new Conflict("This server has no other nodes");
+    const node = this.#targetOf(project, to);
     if (this.#moving.has(project.id)) throw new Conflict(`The project "${slug}" is moving already`);
     this.#moving.add(project.id);
     const copy = new NodeCopy({ client, node, project, signal: this.#ended.signal });
@@ -118,7 +119,7 @@ export class ProjectMoves {
       readonly caller: Caller;
     },
   ): Promise<void> {
-    const { repositories, uploads } = this.#options;
+    const { repositories, uploads, scheduler, log } = this.#options;
     await copy.begin();
     await using temporary = new AsyncDisposableStack();
     const snapshot = async () => {
@@ -131,6 +132,7 @@ export class ProjectMoves {
     await copy.verify();
     await this.#followersIdle();
     await repositories.handOver(project, async () => {
+      const stopped = scheduler.now();
       const resume = await uploads.hold(project);
       try {
         const last = await snapshot();
@@ -144,6 +146,8 @@ export class ProjectMoves {
         await copy.finish(sums);
         this.#ended.signal.throwIfAborted();
         await this.#switch(project, node, caller);
+        const waited = scheduler.now() - stopped;
+        log.info("A project was moved", { slug: project.slug, to: node.name, waited });
         await repositories.files.setAside(project, "moved");
       } finally {
         resume();

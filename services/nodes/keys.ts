@@ -45,7 +45,7 @@ export async function readKnownKeys(tables: Kysely<Tables>, self: string): Promi
 /**
  * Makes sure that a data folder has the keys of the other nodes, or may make its own.
  *
- * @throws DatabaseError if it has other keys, or none; it says which files to copy from where
+ * @throws DatabaseError if it has other keys, or none
  */
 export function requireSameKeys(
   { folder, keys }: { readonly folder: string; readonly keys: KeyFiles },

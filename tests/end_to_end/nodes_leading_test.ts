@@ -55,3 +55,24 @@ testCluster(
     assert.deepEqual(await inboxOf(two, scout), ["first", "second"]);
   },
 );
+
+testCluster(
+  "a token that ends on one node ends its open streams on the others",
+  async (cluster) => {
+    const one = await cluster.start("one");
+    const two = await cluster.start("two");
+    await order(one, "POST /v1/admins", { username: "root", password: "correct horse" });
+    const { id, token } = await order(one, "POST /v1/tokens", {
+      owner: "root",
+      name: "test",
+      scopes: ["admin"],
+    }) as { id: string; token: string };
+    const stream = await fetch(`${two.api}/v1/events`, {
+      headers: { accept: "text/event-stream", authorization: `Bearer ${token}` },
+    });
+    assert.equal(stream.status, 200);
+    const ended = stream.text();
+    await order(one, `DELETE /v1/tokens/${id}`);
+    assert.ok(!(await ended).includes("token.revoked"));
+  },
+);

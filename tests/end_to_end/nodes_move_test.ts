@@ -124,6 +124,41 @@ testCluster("a project moves to another node and back while agents work in it", 
   assert.equal(verified.code, 0, verified.stdout + verified.stderr);
 });
 
+testCluster("an unfinished upload moves with its project", async (cluster) => {
+  const { one, two } = await start(cluster);
+  await order(one, `POST ${BASE}/releases`, { tag_name: "v1" });
+  const content = crypto.getRandomValues(new Uint8Array(50_000));
+  const send = async (node: Program, method: string, path: string, more: RequestInit = {}) => {
+    const response = await fetch(node.api + path, {
+      method,
+      body: more.body ?? null,
+      headers: { authorization: `Bearer ${node.token}`, "tus-resumable": "1.0.0", ...more.headers },
+    });
+    assert.ok(response.ok, `${method} ${path}: ${response.status}`);
+    return response;
+  };
+  const metadata = `filename ${btoa("tool.bin")}`;
+  const made = await send(one, "POST", `${BASE}/releases/v1/assets`, {
+    headers: { "upload-length": `${content.length}`, "upload-metadata": metadata },
+  });
+  const { pathname } = new URL(made.headers.get("location") ?? "", one.api);
+  const append = (node: Program, from: number, to: number) =>
+    send(node, "PATCH", pathname, {
+      body: content.slice(from, to),
+      headers: { "upload-offset": `${from}`, "content-type": "application/offset+octet-stream" },
+    });
+  await append(two, 0, 20_000);
+  await move(two, "two");
+  const asked = await send(one, "HEAD", pathname);
+  assert.equal(asked.headers.get("upload-offset"), "20000");
+  await append(one, 20_000, content.length);
+  const file = await send(one, "GET", `${BASE}/releases/v1/assets/tool.bin`);
+  assert.deepEqual(new Uint8Array(await file.arrayBuffer()), content);
+  await move(one, "one");
+  const again = await send(two, "GET", `${BASE}/releases/v1/assets/tool.bin`);
+  assert.deepEqual(new Uint8Array(await again.arrayBuffer()), content);
+});
+
 testCluster(
   "a kill of either node during a move leaves a project on one node, whole",
   async (cluster) => {

@@ -239,6 +239,26 @@ testCluster("a repository is imported and exported through a node without it", a
   assert.equal(refused.status, 401, await refused.text());
 });
 
+testCluster("what is about several projects reads those of other nodes", async (cluster) => {
+  const { two, scout } = await startTwo(cluster);
+  const filed = await callAs(two, scout, "POST", "/projects/demo/fossil/api/tickets", {
+    title: "Known elsewhere",
+  });
+  const { uuid } = await filed.json();
+  const asked = await callAs(two, scout, "POST", "/v1/questions", {
+    text: "May I?",
+    ticket: `demo/${uuid.slice(0, 10)}`,
+  });
+  const question = await asked.json();
+  assert.equal(asked.status, 201, JSON.stringify(question));
+  assert.equal(question.ticket, `demo/${uuid}`);
+  const unknown = await callAs(two, scout, "POST", "/v1/questions", {
+    text: "May I?",
+    ticket: "demo/0123456789",
+  });
+  assert.equal(unknown.status, 404, await unknown.text());
+});
+
 testCluster("pages of a project come from every node", async (cluster) => {
   const { two } = await startTwo(cluster);
   await order(two, "PATCH /v1/projects/demo", { visibility: "public" });

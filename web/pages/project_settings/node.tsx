@@ -1,3 +1,4 @@
+import { Form, Select } from "../../parts/form.tsx";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 import { definePart } from "./part.ts";
@@ -31,19 +32,16 @@ function show(visit: Visit, { access }: OpenProject) {
       {others.length === 0
         ? <p>No other node runs that takes projects.</p>
         : (
-          <form class="form" method="post">
-            <input type="hidden" name="csrf" value={visit.session?.csrfToken ?? ""} />
-            <div class="field">
-              <label for="node">Move to</label>
-              <select id="node" name="node">
-                {others.map(({ name }) => <option value={name}>{name}</option>)}
-              </select>
-            </div>
-            <button type="submit" name="action" value="move">Move</button>
-            <p class="soft small">
-              The project can be used meanwhile; writes wait for the moment of the change.
-            </p>
-          </form>
+          <Form visit={visit} action="move">
+            <Select
+              visit={visit}
+              name="node"
+              label="Move to"
+              hint="The project can be used meanwhile; writes wait for the moment of the change."
+              options={others.map(({ name }) => [name, name] as const)}
+            />
+            <button type="submit">Move</button>
+          </Form>
         )}
     </>
   );
