@@ -24,6 +24,7 @@ export interface Operation {
   readonly name: string;
   /** Whether only the node with the project can do it. */
   readonly isOfProject: boolean;
+  readonly isWrite: boolean;
   /** Does it once at a node. */
   act(at: Measured, api: string, index: number): Promise<void>;
 }
@@ -32,27 +33,32 @@ export interface Operation {
 export const OPERATIONS: readonly Operation[] = [
   {
     name: "status",
+    isWrite: false,
     isOfProject: false,
     act: (at, api) => send(api, bearer(at), "GET /v1/status"),
   },
   {
     name: "messages read",
+    isWrite: false,
     isOfProject: false,
     act: (at, api) => send(api, bearer(at), `GET /v1/channels/${at.channel}/messages?limit=50`),
   },
   {
     name: "post",
+    isWrite: true,
     isOfProject: false,
     act: (at, api, index) =>
       send(api, bearer(at), `POST /v1/channels/${at.channel}/messages`, { text: `line ${index}` }),
   },
   {
     name: "project read",
+    isWrite: false,
     isOfProject: true,
     act: (at, api) => send(api, basic(at), `GET /projects/${at.slug}/fossil/api/tickets`),
   },
   {
     name: "claim and release",
+    isWrite: true,
     isOfProject: true,
     act: async (at, api, index) => {
       const uuid = at.tickets[index % at.tickets.length];

@@ -46,7 +46,8 @@ export class PostgresServer implements AsyncDisposable {
     const settings = {
       listen_addresses: "127.0.0.1",
       port: this.#port,
-      unix_socket_directories: this.#folder,
+      // The path of a socket has at most 107 bytes.
+      unix_socket_directories: "",
       max_connections: 200,
       // What is written outlives the program, and nothing here outlives the machine.
       fsync: "off",

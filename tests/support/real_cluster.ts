@@ -74,9 +74,10 @@ export class Cluster implements AsyncDisposable {
 
   private constructor(
     folder: string,
-    { postgres, network }: Pick<Cluster, "postgres" | "network">,
+    servers: Pick<Cluster, "postgres" | "network">,
     config: Readonly<Record<string, unknown>>,
   ) {
+    const { postgres, network } = servers;
     this.folder = folder;
     this.postgres = postgres;
     this.network = network;
