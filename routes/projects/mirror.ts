@@ -4,7 +4,8 @@ import type { Services } from "../../services/daemon/mod.ts";
 import { mirrorRequestSchema } from "../../services/mirrors/mod.ts";
 import type { Project } from "../../services/projects/mod.ts";
 import { type AppEnv, callerOf, newRoutes } from "../context.ts";
-import { type Description, type RouteAccess, tableRoute } from "../route.ts";
+import type { RouteAccess } from "../access.ts";
+import { type Description, tableRoute } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 import { projectAccess, projectErrors } from "./route.ts";
 

@@ -7,7 +7,8 @@ import {
   type WebhookOwner,
 } from "../../services/webhooks/mod.ts";
 import { type AppEnv, callerOf, newRoutes } from "../context.ts";
-import { type Description, type RouteAccess, tableRoute } from "../route.ts";
+import type { RouteAccess } from "../access.ts";
+import { type Description, tableRoute } from "../route.ts";
 import { errors, json, jsonRequest, wholeNumber } from "../schemas.ts";
 import { projectAccess, projectErrors } from "./route.ts";
 

@@ -59,16 +59,6 @@ const removeSource = route("DELETE /v1/herald/sources/{name}", {
   responses: { 204: { description: "Removed" }, ...errors(404, 409, 503) },
 });
 
-const receive = route("POST /webhooks/{name}", {
-  summary: "Receive a signed webhook of GitHub, Forgejo, Gitea or Standard Webhooks",
-  request: { params: name },
-  responses: {
-    200: { description: "It was accepted before" },
-    202: json(acceptedSchema, "It is on disk and waits for its turn"),
-    ...errors(400, 401, 408, 409, 413, 429, 503),
-  },
-});
-
 /** `/v1/herald…`: for operators and their programs. */
 export function heraldRoutes(desk: HeraldDesk | null) {
   return newRoutes()
@@ -90,9 +80,16 @@ export function heraldRoutes(desk: HeraldDesk | null) {
 
 /** `/webhooks/…`: its callers prove themselves by a signature. */
 export function heraldWebhookRoutes(desk: HeraldDesk | null, limits: BodyLimits) {
-  const routes = newRoutes();
-  routes.use("/webhooks/*", jsonBody({ limits }));
-  return routes.openapi(receive, async (context) => {
+  const receive = route("POST /webhooks/{name}", {
+    summary: "Receive a signed webhook of GitHub, Forgejo, Gitea or Standard Webhooks",
+    request: { params: name },
+    responses: {
+      200: { description: "It was accepted before" },
+      202: json(acceptedSchema, "It is on disk and waits for its turn"),
+      ...errors(400, 401, 408, 409, 413, 429, 503),
+    },
+  }, jsonBody({ limits }));
+  return newRoutes().openapi(receive, async (context) => {
     const body = await context.req.text();
     const header = (name: string) => context.req.header(name) ?? null;
     const accepted = await required(desk).receive(context.req.valid("param").name, {

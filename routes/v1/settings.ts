@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { Invalid, NotFound } from "../../services/errors.ts";
+import { Invalid } from "../../services/errors.ts";
 import type { Backends } from "../../services/llm/mod.ts";
 import {
   type JsonObject,
@@ -52,8 +52,7 @@ const putPolicies = route("PUT /v1/settings/policies", {
 });
 
 /** `/v1/settings…` */
-export function settingsRoutes(policies: Policies | null, backends: Pick<Backends, "list">) {
-  if (policies === null) return disabledRoutes();
+export function settingsRoutes(policies: Policies, backends: Pick<Backends, "list">) {
   return newRoutes()
     .openapi(getSettings, (context) => context.json({ policies: policies.read() }, 200))
     .openapi(getPolicies, (context) => context.json(policies.read(), 200))
@@ -75,10 +74,4 @@ function asciiJson(value: unknown): string {
     /[^\x20-\x7e]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
-}
-
-function disabledRoutes() {
-  return newRoutes().on(["GET", "PUT"], ["/v1/settings", "/v1/settings/*"], () => {
-    throw new NotFound("There are no settings: policies.enabled is false in the configuration");
-  });
 }
