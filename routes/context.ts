@@ -2,7 +2,6 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { ApiRoutes } from "./api_routes.ts";
 import type { AppEnv } from "./environment.ts";
 
-export { callerOf } from "./caller.ts";
 export type { AppEnv, Proof } from "./environment.ts";
 
 /** Creates an empty application, to which a group adds its routes. */

@@ -72,9 +72,9 @@ function lazyHandler(
   pattern: string,
 ): Handler<AppEnv> {
   let loaded: Handler<AppEnv> | null = null;
-  return async (context, next) => {
-    loaded ??= chainOf(await load(), method, pattern);
-    return await loaded(context, next);
+  return (context, next) => {
+    if (loaded !== null) return loaded(context, next);
+    return load().then((group) => (loaded ??= chainOf(group, method, pattern))(context, next));
   };
 }
 
@@ -82,13 +82,13 @@ function lazyHandler(
 function chainOf({ routes }: Hono<AppEnv>, method: string, pattern: string): Handler<AppEnv> {
   const handlers = routes.filter((route) => route.method === method && route.path === pattern)
     .map(({ handler }) => handler);
-  return async (context, next) => {
+  return (context, next) => {
     const run = async (index: number): Promise<void> => {
       const handler = handlers[index];
       if (handler === undefined) return await next();
       const response = await handler(context, () => run(index + 1));
       if (response instanceof Response && !context.finalized) context.res = response;
     };
-    await run(0);
+    return run(0);
   };
 }

@@ -1,9 +1,11 @@
-import { z } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
+import { z } from "./extended_zod.ts";
 import type { BodyLimits } from "../http/mod.ts";
-import { type AdminLogin, loginSchema } from "../services/admins/mod.ts";
+import type { AdminLogin } from "../services/admins/mod.ts";
+import { loginSchema } from "../services/admins/schemas.ts";
 import type { WebSessions } from "../services/identity/mod.ts";
-import { type AppEnv, callerOf, newRoutes } from "./context.ts";
+import { callerOf } from "./caller.ts";
+import { type AppEnv, newRoutes } from "./context.ts";
 import { authenticate, type AuthenticateOptions } from "./middleware/authenticate.ts";
 import { jsonBody } from "./middleware/body.ts";
 import { sameOrigin } from "./middleware/origin.ts";

@@ -1,4 +1,5 @@
-import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { z } from "./extended_zod.ts";
 import { type AppEnv, newRoutes } from "./context.ts";
 import { describeApi, renderDocumentation } from "./documentation/mod.ts";
 import { once } from "./once.ts";

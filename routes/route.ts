@@ -1,5 +1,6 @@
-import { createRoute, type RouteConfig, z } from "@hono/zod-openapi";
+import { createRoute, type RouteConfig } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
+import { z } from "./extended_zod.ts";
 import type { AppEnv } from "./context.ts";
 import { accessOf, type RouteAccess } from "./access.ts";
 import { openedBy } from "./documentation/mod.ts";

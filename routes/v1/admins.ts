@@ -1,6 +1,8 @@
-import { z } from "@hono/zod-openapi";
-import { type Admins, adminSchema, passwordSchema } from "../../services/admins/mod.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import { z } from "../extended_zod.ts";
+import type { Admins } from "../../services/admins/mod.ts";
+import { adminSchema, passwordSchema } from "../../services/admins/schemas.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 

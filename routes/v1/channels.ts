@@ -1,7 +1,8 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import type { Agents } from "../../services/agents/mod.ts";
 import type { Bridge } from "../../services/bridge/mod.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest, nickSchema } from "../schemas.ts";
 import {

@@ -1,8 +1,10 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import { type BodyLimits } from "../../http/mod.ts";
-import { type HeraldDesk, heraldSourceSchema } from "../../services/bots/mod.ts";
+import type { HeraldDesk } from "../../services/bots/mod.ts";
+import { heraldSourceSchema } from "../../services/bots/schemas.ts";
 import { Conflict } from "../../services/errors.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { jsonBody } from "../middleware/body.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";

@@ -1,11 +1,12 @@
-import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { dirname } from "node:path";
+import { z } from "../extended_zod.ts";
 import { bodyLimitsOf, wantsLines } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { originOf } from "../../services/identity/mod.ts";
 import { type ProjectRepositories, receiveUpload } from "../../services/projects/mod.ts";
-import { type AppEnv, callerOf, newRoutes } from "../context.ts";
+import { type AppEnv, newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { proveAgain } from "../middleware/authenticate.ts";
 import { progressLines } from "../progress_lines.ts";
 import { route } from "../route.ts";

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import type { Status } from "../../services/metrics/mod.ts";
 import { newRoutes } from "../context.ts";
 import { statusHandlers } from "../plain_handlers.ts";

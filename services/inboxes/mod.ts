@@ -14,7 +14,6 @@ export {
   ADDRESSED_KINDS,
   type AddressedKind,
   type AddressedText,
-  clientIdSchema,
   ENTRY_STATES,
   type EntryState,
 } from "./entry.ts";

@@ -4,8 +4,9 @@ import { newEvent } from "../events/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { BotSettings, KnownBot } from "./bots.ts";
+import { DEFAULTS } from "./defaults.ts";
 import { diffPatch, isObject, type Json, type JsonObject, mergePatch, pathsOf } from "./merge.ts";
-import { defaultPolicies, readBot } from "./schemas.ts";
+import type { readBot } from "./schemas.ts";
 
 /** The key of the differences from the defaults in the settings table. */
 const KEY = "policies";
@@ -49,6 +50,8 @@ export class Policies {
   readonly #defaults: PolicyDocument;
   readonly #listeners = new Set<PolicyListener>();
   #document: PolicyDocument;
+  /** Reads what is stored of a bot; null while every setting is the default. */
+  #reader: typeof readBot | null = null;
   /** The last change. The next one waits for it, because it builds on it. */
   #changed: Promise<unknown> = Promise.resolve();
 
@@ -56,7 +59,7 @@ export class Policies {
     this.#options = options;
     const { enabled, web_user_ttl_minutes } = options.bridge;
     this.#defaults = {
-      ...defaultPolicies() as PolicyDocument,
+      ...DEFAULTS,
       bridge: { enabled, web_user_ttl_minutes },
     };
     this.#document = this.#completed(mergePatch(this.#defaults, stored));
@@ -66,7 +69,9 @@ export class Policies {
   static async open(options: PoliciesOptions): Promise<Policies> {
     const row = await options.database.tables.selectFrom("settings").select("value")
       .where("key", "=", KEY).executeTakeFirst();
-    return new Policies(options, row === undefined ? {} : JSON.parse(row.value));
+    const policies = new Policies(options, row === undefined ? {} : JSON.parse(row.value));
+    if (row !== undefined) await policies.#loadReader();
+    return policies;
   }
 
   /** Every policy, with defaults for unset fields. */
@@ -77,7 +82,8 @@ export class Policies {
   /** The settings of a known bot. */
   of<Bot extends KnownBot>(bot: Bot): BotSettings<Bot> {
     const settings = mergePatch(this.#defaults[bot], this.#document[bot] ?? {});
-    return readBot(bot, isObject(settings) ? settings : {});
+    if (this.#reader === null) return settings as BotSettings<Bot>;
+    return this.#reader(bot, isObject(settings) ? settings : {});
   }
 
   /**
@@ -115,6 +121,7 @@ export class Policies {
       throw new TooLarge(`The policies would be larger than ${MAX_BYTES} bytes`);
     }
     await this.#store(diffPatch(this.#defaults, document), keys, caller);
+    await this.#loadReader();
     this.#document = document;
     this.#announce();
     return document;
@@ -133,6 +140,10 @@ export class Policies {
       ],
       events: [newEvent("policy.changed", { keys }, originOf(caller), clock())],
     });
+  }
+
+  async #loadReader(): Promise<void> {
+    this.#reader ??= (await import("./schemas.ts")).readBot;
   }
 
   #announce(): void {
