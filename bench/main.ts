@@ -11,6 +11,7 @@ import {
 import { print, printError } from "../cli/output.ts";
 import { join } from "node:path";
 import { VERSION } from "../services/version.ts";
+import { BEFORE, CLUSTER } from "./cluster/mod.ts";
 import { HOSTING_LARGE } from "./hosting/mod.ts";
 import { PEER_SCENARIOS, PEERS } from "./peers/mod.ts";
 import { formatPeerTable, formatResult, type Result } from "./report.ts";
@@ -79,13 +80,16 @@ async function measure(names: readonly string[], options: Options): Promise<numb
 /** A real repository of 6,392 check-ins, where it lies beside the tree. */
 const EXPRESS = join(import.meta.dirname ?? ".", "..", "..", "shared", "data", "express.fossil");
 
+/** Scenarios that a run without names leaves out: they take minutes, or need more than muster. */
+const BY_NAME: ReadonlySet<Scenario> = new Set([HOSTING_LARGE, CLUSTER, BEFORE]);
+
 const SCENARIO_NAMES = SCENARIOS.map(({ name }) => name);
 
 const PEER_NAMES = PEER_SCENARIOS.map(({ name }) => name);
 
 /** The scenarios with these names; by default, all that take seconds and need only muster. */
 function scenariosOf(names: readonly string[]): readonly Scenario[] {
-  if (names.length === 0) return SCENARIOS.filter((scenario) => scenario !== HOSTING_LARGE);
+  if (names.length === 0) return SCENARIOS.filter((scenario) => !BY_NAME.has(scenario));
   return [
     ...named(SCENARIOS, names),
     ...names.includes(PEERS) ? PEER_SCENARIOS : named(PEER_SCENARIOS, names),

@@ -39,6 +39,16 @@ export async function processUsage(pid: number): Promise<ProcessUsage> {
   };
 }
 
+/** A process and those that it has started, which run. */
+export async function familyOf(pid: number): Promise<readonly number[]> {
+  const { stdout } = await new Deno.Command("ps", {
+    args: ["-o", "pid=", "--ppid", String(pid)],
+    stderr: "null",
+  }).output();
+  const children = new TextDecoder().decode(stdout).trim().split(/\s+/).filter(Boolean);
+  return [pid, ...children.map(Number)];
+}
+
 /** The total usage of several processes. */
 export async function usageOf(pids: readonly number[]): Promise<ProcessUsage> {
   const usages = await Promise.all(pids.map(processUsage));

@@ -90,13 +90,18 @@ export function readableFormat(clock: () => number): LogFormat {
   };
 }
 
-/** Returns the time in ISO 8601; lines of the same millisecond share the text. */
+/** Returns the time in ISO 8601; lines of the same second share its beginning. */
 function timestamps(clock: () => number): () => string {
-  let [last, text] = [NaN, ""];
+  let [last, start] = [NaN, ""];
   return () => {
     const now = clock();
-    if (now !== last) [last, text] = [now, new Date(now).toISOString()];
-    return text;
+    const milliseconds = now % 1000;
+    const second = now - milliseconds;
+    if (second !== last) {
+      last = second;
+      start = new Date(second).toISOString().slice(0, -"000Z".length);
+    }
+    return `${start}${String(milliseconds).padStart(3, "0")}Z`;
   };
 }
 

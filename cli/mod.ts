@@ -74,6 +74,11 @@ export const COMMAND_LINE: CommandLine = {
           load: async () => (await import("./upgrade.ts")).UPGRADE,
         },
         {
+          name: "node",
+          summary: "several servers with one database: list, drain and remove them",
+          load: async () => (await import("./node.ts")).NODE,
+        },
+        {
           name: "migrate",
           summary: "move the app database to PostgreSQL, or back to SQLite",
           load: async () => (await import("./migrate.ts")).MIGRATE,

@@ -22,6 +22,7 @@ import {
   shownSetting,
 } from "./project_settings.ts";
 import { MIRROR } from "./project_mirror.ts";
+import { MOVE, RESTORE } from "./project_nodes.ts";
 import { EXPORT, IMPORT } from "./project_transfer.ts";
 import { WEBHOOK } from "./project_webhooks.ts";
 
@@ -61,6 +62,7 @@ async function showProject(slug: string, options: CommandOptions): Promise<void>
     ["name", project.name],
     ["description", project.description],
     ["visibility", project.visibility],
+    ...(project.node === undefined ? [] : [["node", project.node] as const]),
     ["channel", project.channel],
     ["stars", `${project.star_count}`],
     ["created", project.created_at],
@@ -171,6 +173,8 @@ export const PROJECT: Group = {
     },
     IMPORT,
     EXPORT,
+    MOVE,
+    RESTORE,
     { name: "member", summary: "members of projects, and their roles", ...MEMBER },
     {
       name: "mirror",

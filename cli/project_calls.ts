@@ -12,6 +12,8 @@ export const projectSchema = z.object({
   channel: z.string(),
   created_at: z.string(),
   archived: z.boolean(),
+  /** Absent if the server is alone. */
+  node: z.string().optional(),
   claim_seconds: z.number().nullable(),
   strikes: z.number().nullable(),
   landing: z.object({ depth: z.number().nullable(), timeout_seconds: z.number().nullable() }),

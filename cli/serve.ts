@@ -1,4 +1,11 @@
-import { type Certificate, type HttpServer, TrustedProxies } from "../http/mod.ts";
+import {
+  type ArrivalHandler,
+  type Certificate,
+  Forwarding,
+  type HttpHandler,
+  type HttpServer,
+  TrustedProxies,
+} from "../http/mod.ts";
 import { readCertificate } from "./certificate.ts";
 import { Connections } from "./connections.ts";
 import { LateMcp } from "./late_mcp.ts";
@@ -20,6 +27,9 @@ import { readSettings, type SettingsOptions } from "./settings.ts";
 import { explainStart } from "./start_errors.ts";
 import { releaseStartMemory } from "./start_memory.ts";
 import { printWelcome } from "./welcome.ts";
+import { InternalRequests } from "../routes/internal/internal_requests.ts";
+import { LeaderPlacement } from "../routes/leader_placement.ts";
+import { ProjectPlacement } from "../routes/project_placement.ts";
 import { ServedApi } from "../routes/serving.ts";
 import { type Address, type Config, formatAddress } from "../services/config/mod.ts";
 import {
@@ -35,7 +45,7 @@ import type { AcmeCertificate } from "../services/acme/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { StartExamination } from "../services/operations/mod.ts";
 import { systemScheduler } from "../services/scheduler.ts";
-import { mountPages } from "../web/mod.ts";
+import { LEADER_PAGES, mountPages } from "../web/mod.ts";
 
 /** `muster serve`: runs everything until a signal ends it. */
 export async function serve(options: SettingsOptions): Promise<void> {
@@ -172,9 +182,11 @@ async function listen(
   const { app, projects: projectApi, streams, sharedPages } = served;
   mountPages(app, { services, projectApi, streams }, sharedPages);
   services.metricHistory.start();
-  const tools = { ...services, projectApi };
+  const forwarding = openForwarding(services);
+  const tools = { ...services, projectApi, forwarding };
   const toolServer = new LateMcp(tools, config.mcp_addr);
   const toolsOfApi = new LateMcp(tools, config.api_addr);
+  const doors = openDoors(services, forwarding);
   setTimeout(async () => {
     await toolServer.prepare();
     await served.prepare();
@@ -186,21 +198,67 @@ async function listen(
       api: http.listen(
         requireAddress(config.api_addr),
         certificate,
-        (request, { address, trust }) =>
+        doors.api((request, { address, trust }, arrival) =>
           isMcp(request)
-            ? toolsOfApi.handle(request, address, trust)
-            : served.fetch(request, { remoteAddress: address, trust }),
+            ? toolsOfApi.handle(request, address, trust, arrival)
+            : served.fetch(request, { remoteAddress: address, trust, ...arrival })
+        ),
       ),
       mcp: http.listen(
         requireAddress(config.mcp_addr),
         certificate,
-        (request, { address, trust }) => toolServer.handle(request, address, trust),
+        doors.mcp((request, { address, trust }, arrival) =>
+          toolServer.handle(request, address, trust, arrival)
+        ),
       ),
     };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** A handler of arrivals as a handler of requests. */
+type Door = (handler: ArrivalHandler) => HttpHandler;
+
+/**
+ * Lets requests arrive at the handlers of the API and of MCP, or forwards them. MCP forwards calls
+ * alone, so that its port opens nothing else of other nodes.
+ */
+function openDoors(
+  services: Services,
+  forwarding: Forwarding | undefined,
+): Readonly<Record<"api" | "mcp", Door>> {
+  if (forwarding === undefined) {
+    const door: Door = (handler) => (request, connection) =>
+      handler(request, connection, undefined);
+    return { api: door, mcp: door };
+  }
+  const internal = new InternalRequests(services);
+  return {
+    api: (handler) =>
+      forwarding.around((request, connection, arrival) =>
+        arrival?.mark?.kind === "internal"
+          ? internal.answer(request)
+          : handler(request, connection, arrival)
+      ),
+    mcp: (handler) => forwarding.around(handler, []),
+  };
+}
+
+/** What decides which node answers a request; undefined if this server is alone. */
+function openForwarding({ config, hosting, nodeLinks, nodes }: Services): Forwarding | undefined {
+  if (nodeLinks === null) return undefined;
+  const { projects, repositories: { homes } } = hosting;
+  return new Forwarding({
+    ...nodeLinks,
+    nodes,
+    proxies: new TrustedProxies(config.trusted_proxies),
+    placements: [
+      new LeaderPlacement({ nodes, pages: LEADER_PAGES }),
+      new ProjectPlacement({ projects, homes }),
+    ],
+  });
 }
 
 /** Whether a request to the API is for the tools, which are also there, so that one URL is enough. */

@@ -14,6 +14,8 @@ export interface HttpConnectionOptions {
    * kept.
    */
   readonly onTrusted: (connection: HttpConnection, principal: Principal) => boolean;
+  /** Called once, at the first request that another node forwards. */
+  readonly onRelaying: (connection: HttpConnection) => void;
 }
 
 /** An HTTP connection: its client, and what it waits for. */
@@ -30,11 +32,13 @@ export class HttpConnection {
   onIdle: (() => void) | null = null;
   readonly #clock: { readonly now: number };
   readonly #onTrusted: HttpConnectionOptions["onTrusted"];
+  readonly #onRelaying: HttpConnectionOptions["onRelaying"];
   readonly #cut = new AbortController();
   #running = 0;
   #served = false;
   #trusted = false;
   #kept = false;
+  #relays = false;
 
   constructor(options: HttpConnectionOptions) {
     this.address = options.address;
@@ -42,6 +46,7 @@ export class HttpConnection {
     this.network = addressNetwork(options.address);
     this.#clock = options.clock;
     this.#onTrusted = options.onTrusted;
+    this.#onRelaying = options.onRelaying;
     this.waitsSince = options.clock.now;
   }
 
@@ -69,6 +74,15 @@ export class HttpConnection {
   readonly trust = (principal: Principal): void => {
     this.#trusted = true;
     this.#kept ||= this.#onTrusted(this, principal);
+  };
+
+  /** Remembers that it belongs to another node. */
+  readonly relay = (): void => {
+    if (this.#relays) return;
+    this.#relays = true;
+    this.#trusted = true;
+    this.#kept = true;
+    this.#onRelaying(this);
   };
 
   /** Records that the headers of a request have arrived. */

@@ -9,6 +9,9 @@ import { HttpConnection } from "./connection.ts";
 const HANDSHAKE_PART = 1 / 8;
 const LEAST_HANDSHAKES = 16;
 
+/** Most addresses of other nodes that are remembered. */
+const MAX_NODES = 256;
+
 /** How often connections are checked for deadlines, in milliseconds. */
 const SWEEP_MILLISECONDS = 250;
 
@@ -61,6 +64,8 @@ export class HttpConnections {
   /** The strangers, the oldest first, by port and by network. */
   readonly #strangersAt = new Map<number, Set<HttpConnection>>();
   readonly #strangersOf = new Map<string, Set<HttpConnection>>();
+  /** Addresses of other nodes. */
+  readonly #nodes = new Set<string>();
   /** Shared by all connections, so that a request need not read the clock. */
   readonly #clock = { now: performance.now() };
   #limits: ConnectionLimits;
@@ -113,6 +118,7 @@ export class HttpConnections {
       port,
       clock: this.#clock,
       onTrusted: this.#keep,
+      onRelaying: this.#keepNode,
     });
     if (!this.#makeRoom(connection)) return null;
     this.#open.add(connection);
@@ -137,7 +143,8 @@ export class HttpConnections {
     const { total, perAddress } = this.#limits;
     const neighbours = this.#strangersOf.get(network);
     const most = perAddress ?? Infinity;
-    if (neighbours !== undefined && neighbours.size >= most && !this.#isExempt(address)) {
+    const isBound = !this.#isExempt(address) && !this.#nodes.has(address);
+    if (neighbours !== undefined && neighbours.size >= most && isBound) {
       this.#closeFirst(neighbours, "address");
     }
     if (this.#open.size < total || this.#closeStranger(port)) return true;
@@ -183,6 +190,15 @@ export class HttpConnections {
     }
     this.#forgetStranger(connection);
     return true;
+  };
+
+  /** Keeps a connection of another node. Its next ones may be many, and each is a stranger at first. */
+  readonly #keepNode = (connection: HttpConnection): void => {
+    const { address } = connection;
+    this.#nodes.add(address);
+    const [oldest = address] = this.#nodes;
+    if (this.#nodes.size > MAX_NODES) this.#nodes.delete(oldest);
+    this.#forgetStranger(connection);
   };
 
   #countKept(holder: string, change: 1 | -1): void {

@@ -6,6 +6,13 @@ const HOP = /^(?:\[(?<bracketed>[^\]]*)\](?::\d{1,5})?|(?<v4>[\d.]+):\d{1,5}|(?<
 /** Forms of an address that differ from the one {@link TrustedProxies} stores. */
 const UNUSUAL = /^::ffff:|%/i;
 
+/** Where a request comes from. */
+export interface Client {
+  readonly address: string;
+  /** Whether it came over TLS, to this program or to a trusted proxy. */
+  readonly secure: boolean;
+}
+
 /** The proxies whose `X-Forwarded-For` is believed. */
 export class TrustedProxies {
   readonly #addresses: ReadonlySet<string>;
@@ -18,6 +25,20 @@ export class TrustedProxies {
   /** Whether a socket belongs to one of these proxies. */
   includes(socket: string): boolean {
     return this.#addresses.has(usual(socket));
+  }
+
+  /**
+   * Finds the client's address, and whether the client came over TLS. A trusted proxy reports both,
+   * in `X-Forwarded-For` and `X-Forwarded-Proto`.
+   *
+   * @param socket the address of the socket
+   */
+  identify(socket: string, { url, headers }: Pick<Request, "url" | "headers">): Client {
+    const isProxied = this.includes(socket);
+    const address = this.clientOf(socket, isProxied ? headers.get("x-forwarded-for") : null);
+    const scheme = isProxied ? headers.get("x-forwarded-proto") : null;
+    const secure = scheme === null ? /^https:/i.test(url) : scheme.toLowerCase() === "https";
+    return { address, secure };
   }
 
   /**

@@ -6,7 +6,15 @@ export { wantsEventStream, wantsLines } from "./accept.ts";
 export { CREDENTIALS_MISSING, readAuthorization } from "./authorization.ts";
 export { type BodyLimits, bodyLimitsOf, BodyReader, hasBody } from "./body.ts";
 export { type ConnectionLimits, HttpConnections } from "./connections.ts";
-export { TrustedProxies } from "./forwarded.ts";
+export { type Client, TrustedProxies } from "./forwarded.ts";
+export {
+  type Arrival,
+  type ArrivalHandler,
+  type Forwarded,
+  Forwarding,
+  type ForwardingOptions,
+  type Placement,
+} from "./forwarding.ts";
 export { type Answered, recordAnswer, type Records } from "./observation.ts";
 export {
   type Certificate,

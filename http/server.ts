@@ -23,6 +23,8 @@ export interface RequestConnection {
   readonly address: string;
   /** Call this once the request has shown a valid credential; its connection is then kept. */
   trust(principal: Principal): void;
+  /** Call this once another node has shown that it is one; its connections are then kept. */
+  relay(): void;
 }
 
 /** Answers a request. */

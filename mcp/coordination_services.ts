@@ -1,5 +1,5 @@
 import type { Agents, Halts } from "../services/agents/mod.ts";
-import type { DirectMessages, Inboxes } from "../services/inboxes/mod.ts";
+import type { DirectMessages, InboxDoor } from "../services/inboxes/mod.ts";
 import type { Bridge } from "../services/bridge/mod.ts";
 import { Unavailable } from "../services/errors.ts";
 import type { Identity } from "../services/identity/mod.ts";
@@ -14,7 +14,7 @@ export interface CoordinationServices {
   readonly agents: Pick<Agents, "register" | "counts"> & {
     readonly halts: Pick<Halts, "requireGoing">;
   };
-  readonly inboxes: Pick<Inboxes, "read" | "seen" | "reaches" | "acknowledge">;
+  readonly inboxes: Pick<InboxDoor, "read" | "seen" | "reaches" | "acknowledge">;
   readonly directMessages: Pick<DirectMessages, "send" | "fate">;
   /** Absent: there are no tools for questions and needs. */
   readonly questions?: Questions;

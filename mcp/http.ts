@@ -1,7 +1,9 @@
 import {
+  type Arrival,
   bodyLimitsOf,
   BodyReader,
   CREDENTIALS_MISSING,
+  type Forwarding,
   readAuthorization,
   recordAnswer,
   TrustedProxies,
@@ -22,9 +24,11 @@ import { authorize, type Caller, type Identity, type Principal } from "../servic
 import { isLoopback } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
-import type { Projects } from "../services/projects/mod.ts";
+import type { Nodes } from "../services/nodes/mod.ts";
+import type { ProjectRepositories, Projects } from "../services/projects/mod.ts";
 import type { Scheduler } from "../services/scheduler.ts";
 import type { CoordinationServices } from "./coordination_services.ts";
+import { ForwardedCalls } from "./forwarded_calls.ts";
 import { RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";
 import { foreignOrigin, type Target, targetOf } from "./origin.ts";
 import { Protocols } from "./protocols.ts";
@@ -38,7 +42,14 @@ export interface McpServices extends Omit<CoordinationServices, "bufferSize" | "
   readonly metrics: Pick<Metrics, "requestAnswered" | "toolCalled">;
   readonly identity: Pick<Identity, "authenticate" | "endings" | "onEnded">;
   /** Absent: there is no `sql_query`. */
-  readonly hosting?: SqlServices & { readonly projects: Pick<Projects, "all"> };
+  readonly hosting?: SqlServices & {
+    readonly projects: Pick<Projects, "all">;
+    readonly repositories: Pick<ProjectRepositories, "homes">;
+  };
+  /** Absent: there are no other nodes. */
+  readonly nodes?: Pick<Nodes, "otherLeader">;
+  /** Absent: there are no other nodes. */
+  readonly forwarding?: Pick<Forwarding, "forward"> | undefined;
   /** Absent: there are no tools for projects. */
   readonly projectApi?: ProjectApi;
   /** Default: the system's. */
@@ -50,9 +61,15 @@ export interface McpServices extends Omit<CoordinationServices, "bufferSize" | "
  *
  * @param remoteAddress the address of the socket
  * @param trust called once the request has shown a valid credential
+ * @param arrival what is known of it if there are several nodes
  */
 export interface McpHandler {
-  (request: Request, remoteAddress: string, trust?: Trust): Promise<Response>;
+  (
+    request: Request,
+    remoteAddress: string,
+    trust?: Trust,
+    arrival?: Arrival,
+  ): Promise<Response>;
   /** Prepares what the first call would otherwise wait for. */
   prepare(): Promise<void>;
 }
@@ -71,15 +88,23 @@ export function createMcpHandler(
   const endpoint = new Endpoint(services, listens);
   return Object.assign(handleMcp, { prepare: () => endpoint.prepare() });
 
-  async function handleMcp(request: Request, remoteAddress: string, trust?: Trust) {
+  async function handleMcp(
+    request: Request,
+    remoteAddress: string,
+    trust?: Trust,
+    arrival?: Arrival,
+  ) {
     const started = performance.now();
     const exchange: Exchange = {
       remoteAddress,
-      requestId: crypto.randomUUID(),
+      requestId: arrival?.mark?.requestId ?? crypto.randomUUID(),
       route: "none",
+      isForwarded: false,
       ...trust === undefined ? {} : { trust },
+      ...arrival === undefined ? {} : { arrival },
     };
     const response = await endpoint.respond(request, exchange);
+    if (exchange.isForwarded) return response;
     response.headers.set("X-Request-Id", exchange.requestId);
     response.headers.set("X-Content-Type-Options", "nosniff");
     recordAnswer(services, {
@@ -106,10 +131,23 @@ interface Exchange {
   readonly remoteAddress: string;
   readonly requestId: string;
   readonly trust?: Trust;
+  readonly arrival?: Arrival;
+  /** Whether another node answers it, and records that. */
+  isForwarded: boolean;
   /** The path, if it exists. */
   route: string;
   /** The caller, once authenticated. */
   caller?: Caller;
+}
+
+/** A request whose body has been read. */
+interface Read {
+  readonly request: Request;
+  readonly text: string;
+  readonly exchange: Exchange;
+  readonly caller: Caller;
+  /** Answers one of its messages here. */
+  answerHere(message: unknown): Promise<Response>;
 }
 
 type ErrorClass = abstract new (...parameters: never[]) => ServiceError;
@@ -150,6 +188,7 @@ class Endpoint {
   readonly #onLoopback: boolean;
   readonly #bodies: BodyReader;
   #protocols: Protocols | null = null;
+  #calls: ForwardedCalls | null = null;
   /** Of the last request; nearly all requests have the same. */
   #target: Target | null = null;
 
@@ -180,10 +219,13 @@ class Endpoint {
       const error = `${pathname} does not take ${request.method}`;
       return Response.json({ error }, { status: 405, headers: { Allow: ALLOW } });
     }
-    const loopbackOnly = this.#onLoopback && !this.#trustedProxies.includes(exchange.remoteAddress);
+    const { remoteAddress, arrival } = exchange;
+    const loopbackOnly = this.#onLoopback && !arrival?.mark &&
+      !this.#trustedProxies.includes(remoteAddress);
     const refusal = foreignOrigin(target, request.headers.get("origin"), loopbackOnly);
     if (refusal !== null) return rpcError(403, RPC_ERROR.server, refusal);
     try {
+      if (arrival?.refusal) throw arrival.refusal;
       return await this.#serve(request, exchange);
     } catch (error) {
       return this.#failure(error, request, exchange.requestId);
@@ -217,19 +259,49 @@ class Endpoint {
       return rpcError(400, RPC_ERROR.parse, "The body is not valid JSON");
     }
     const context = new RequestContext(caller, request);
-    const protocol = await protocols.answering(body, request, caller.principal);
     let seen = identity.endings;
-    return await protocol.respond(body, request, context, async () => {
+    const recheck = async () => {
       if (identity.endings === seen) return;
       seen = identity.endings;
       await this.#identify(request, exchange);
+    };
+    const answerHere = async (message: unknown) => {
+      const protocol = await protocols.answering(message, request, caller.principal);
+      return await protocol.respond(message, request, context, recheck);
+    };
+    const { forwarding } = this.#services;
+    if (forwarding === undefined || exchange.arrival?.mark) return await answerHere(body);
+    const post = { request, text, exchange, caller, answerHere };
+    return await this.#forward(body, post, forwarding) ?? await answerHere(body);
+  }
+
+  /** The answer of other nodes; null if this one answers. */
+  async #forward(
+    body: unknown,
+    { exchange, caller: { principal }, request, text, answerHere }: Read,
+    forwarding: Pick<Forwarding, "forward">,
+  ): Promise<Response | null> {
+    const calls = this.#calls ??= new ForwardedCalls({
+      forwarding,
+      placements: this.#made().placements(),
     });
+    const { remoteAddress: address, trust = () => {} } = exchange;
+    const response = await calls.answer(body, {
+      request,
+      connection: { address, trust },
+      body: text,
+      principal,
+      answerHere,
+    });
+    exchange.isForwarded = response !== null;
+    return response;
   }
 
   async #identify(request: Request, exchange: Exchange): Promise<Caller> {
     const { remoteAddress, requestId } = exchange;
     const header = (name: string) => request.headers.get(name) ?? undefined;
-    const address = this.#trustedProxies.clientOf(remoteAddress, header("x-forwarded-for"));
+    const address = exchange.arrival?.mark?.address ??
+      this.#trustedProxies.clientOf(remoteAddress, header("x-forwarded-for"));
     const credential = readAuthorization(header("authorization"));
     if (credential === null) throw new Unauthorized(CREDENTIALS_MISSING);
     const principal = await this.#services.identity.authenticate(credential, address);
@@ -246,7 +318,8 @@ class Endpoint {
         response.headers.set("WWW-Authenticate", 'Bearer realm="muster"');
       }
       if (error instanceof TooSlow) response.headers.set("Connection", "close");
-      if (error instanceof TooMany && error.retryAfterSeconds !== undefined) {
+      const mayKnow = error instanceof TooMany || error instanceof Unavailable;
+      if (mayKnow && error.retryAfterSeconds !== undefined) {
         response.headers.set("Retry-After", String(Math.ceil(error.retryAfterSeconds)));
       }
       return response;

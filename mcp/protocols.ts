@@ -1,8 +1,11 @@
 import { systemScheduler } from "../services/scheduler.ts";
 import type { Principal } from "../services/identity/mod.ts";
 import { coordinationTools } from "./coordination_tools.ts";
+import type { CallPlacement } from "./forwarded_calls.ts";
 import type { McpServices } from "./http.ts";
 import { Protocol, type ProtocolServices } from "./protocol.ts";
+import { LeaderCallPlacement } from "./leader_call_placement.ts";
+import { ProjectCallPlacement } from "./project_call_placement.ts";
 import { ProjectResources } from "./resources.ts";
 import type { Tool } from "./tool.ts";
 import { TOOLS_MARK } from "./tools_mark.ts";
@@ -38,6 +41,16 @@ export class Protocols {
     if (this.#whole !== null) return this.#whole;
     const suffices = !headers.has(TOOLS_MARK) && this.#coordination.suffices(body, principal);
     return suffices ? this.#coordination : await this.#load();
+  }
+
+  /** What decides which node answers a message. */
+  placements(): readonly CallPlacement[] {
+    const { projectApi: api, hosting, nodes } = this.#services;
+    const toLeader = nodes === undefined ? [] : [new LeaderCallPlacement(nodes)];
+    if (api === undefined || hosting === undefined) return toLeader;
+    const { projects, repositories: { homes } } = hosting;
+    const others = new Set(this.#tools.map(({ name }) => name));
+    return [...toLeader, new ProjectCallPlacement({ api, projects, homes, others })];
   }
 
   #load(): Promise<Protocol> {

@@ -92,8 +92,11 @@ async function assemble(
 }
 
 /** The event streams of all groups, which share one limit. */
-export function newStreams({ config, identity, scheduler, metrics }: Services): EventStreams {
-  return new EventStreams({ max: config.limits.streams, identity, scheduler, metrics });
+export function newStreams(
+  { config, identity, scheduler, metrics, draining }: Services,
+): EventStreams {
+  const { streams: max } = config.limits;
+  return new EventStreams({ max, identity, scheduler, metrics, draining });
 }
 
 /** Also authenticates by the query if the table allows it, before the check of the header. */

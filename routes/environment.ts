@@ -1,5 +1,7 @@
 import type { Halts } from "../services/agents/mod.ts";
 import type { Credential, Principal, WebSession } from "../services/identity/mod.ts";
+import type { ServiceError } from "../services/errors.ts";
+import type { Mark } from "../services/nodes/mod.ts";
 import type { ProjectAccess } from "../services/projects/mod.ts";
 import type { HeldAnswer } from "./held_answers.ts";
 
@@ -17,6 +19,10 @@ export interface AppEnv {
     readonly remoteAddress: string;
     /** Call this once the request has shown a valid credential; its connection is then kept. */
     readonly trust?: (principal: Principal) => void;
+    /** The mark of the node that forwards the request; absent if it comes from a client. */
+    readonly mark?: Mark | null;
+    /** Why the request cannot be answered; absent if it can. */
+    readonly refusal?: ServiceError | null;
     /** Where a route may leave an answer that comes later; absent where nobody looks for it. */
     readonly held?: HeldAnswer;
     /** The caller of a request from inside this process, such as an item of a batch. */

@@ -1,4 +1,5 @@
 import type { Ended, Identity } from "../services/identity/mod.ts";
+import type { Draining } from "../services/nodes/mod.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
 import { type PlaceCaller, Places } from "../services/places.ts";
 import type { Scheduler } from "../services/scheduler.ts";
@@ -9,6 +10,12 @@ import { FlushRounds } from "./flush_rounds.ts";
 export { EventFrames, jsonLine } from "./event_frames.ts";
 
 const KEEP_ALIVE_MILLISECONDS = 15_000;
+
+/** How many streams end in a step, when all shall end. */
+const DISMISSED_AT_ONCE = 50;
+
+/** The time between two such steps. */
+const DISMISS_EVERY_MILLISECONDS = 500;
 
 const KEEP_ALIVE = new TextEncoder().encode(": keep-alive\n\n");
 
@@ -26,6 +33,8 @@ export interface EventStreamsOptions {
   readonly identity: Pick<Identity, "onEnded" | "notePresence">;
   readonly scheduler: Scheduler;
   readonly metrics: Pick<Metrics, "streamOpened" | "streamClosed">;
+  /** Says when the readers shall go to another node; null if there can be no other one. */
+  readonly draining: Pick<Draining, "onLeave"> | null;
 }
 
 /** What a stream shows. */
@@ -76,6 +85,7 @@ export class EventStreams {
       closed: (stream) => this.#remove(stream),
     };
     options.identity.onEnded((ended) => this.#closeEnded(ended));
+    options.draining?.onLeave(() => this.#dismiss([...this.#open.keys()]));
   }
 
   /**
@@ -107,6 +117,14 @@ export class EventStreams {
     for (const stream of [...this.#open.keys()]) {
       if (ended.covers(stream.principal)) stream.close();
     }
+  }
+
+  /** Ends streams a few at a time: their readers come back one after the other. */
+  #dismiss(streams: readonly EventStream[]): void {
+    for (const stream of streams.slice(0, DISMISSED_AT_ONCE)) stream.finish();
+    const others = streams.slice(DISMISSED_AT_ONCE);
+    if (others.length === 0) return;
+    this.#options.scheduler.after(DISMISS_EVERY_MILLISECONDS, () => this.#dismiss(others));
   }
 
   #scheduleKeepAlive(): void {

@@ -13,6 +13,7 @@ export const z = library;
 export declare namespace z {
   type infer<Schema> = library.infer<Schema>;
   type input<Schema> = library.input<Schema>;
+  type output<Schema> = library.output<Schema>;
   type ZodType<Output = unknown, Input = unknown> = library.ZodType<Output, Input>;
   type ZodRawShape = library.ZodRawShape;
   type ZodObject<Shape extends ZodRawShape = ZodRawShape> = library.ZodObject<Shape>;

@@ -44,6 +44,9 @@ export function createGroups(
     operations: lazyGroup("operations", async () => {
       return (await import("./v1/operations.ts")).operationRoutes(services);
     }),
+    nodes: lazyGroup("nodes", async () => {
+      return (await import("./v1/nodes.ts")).nodeRoutes(services.nodeOperations);
+    }),
     ...projectGroups(services),
     openapi: lazyGroup("openapi", async () => (await import("./openapi.ts")).openApiRoutes(whole)),
   };

@@ -10,6 +10,10 @@ const healthSchema = z.object({ status: z.literal("ok") }).openapi("Health");
 const readinessSchema = z.object({
   status: z.literal("ok"),
   halted: z.boolean().openapi({ description: "Whether any agent is halted" }),
+  node: z.object({
+    name: z.string(),
+    leader: z.boolean().openapi({ description: "Whether it does what only one node does" }),
+  }).optional().openapi({ description: "Which node answers, if there are several" }),
 }).openapi("Readiness");
 
 const getHealth = route("GET /healthz", {

@@ -7,14 +7,18 @@ import type { Status } from "../services/metrics/mod.ts";
 import type { AppEnv } from "./environment.ts";
 
 /** Answers `GET /healthz` and `GET /readyz`. */
-export function healthHandlers(status: Pick<Status, "recheck" | "missing" | "halted">) {
+export function healthHandlers(status: Pick<Status, "recheck" | "missing" | "halted" | "node">) {
   return {
     "GET /healthz": (context: Context<AppEnv>) => context.json({ status: "ok" as const }, 200),
     "GET /readyz": async (context: Context<AppEnv>) => {
       await status.recheck();
       const missing = status.missing();
       if (missing.length === 0) {
-        return context.json({ status: "ok" as const, halted: status.halted }, 200);
+        const { halted, node } = status;
+        return context.json(
+          { status: "ok" as const, halted, ...node === undefined ? {} : { node } },
+          200,
+        );
       }
       return context.json({ error: `Not ready: ${missing.join(", ")}` }, 503);
     },

@@ -109,6 +109,11 @@ export const ROUTES = {
   "POST /v1/pauses": ["operations", "server"],
   "DELETE /v1/pauses/{id}": ["operations", "server"],
 
+  "GET /v1/nodes": ["nodes", "server"],
+  "POST /v1/nodes/{name}/drain": ["nodes", "server"],
+  "POST /v1/nodes/{name}/resume": ["nodes", "server"],
+  "DELETE /v1/nodes/{name}": ["nodes", "server"],
+
   "GET /v1/projects": ["projects", "server"],
   "POST /v1/projects": ["projects", "server"],
   "GET /v1/projects/{slug}": ["projects", "server"],
@@ -119,6 +124,8 @@ export const ROUTES = {
   "DELETE /v1/projects/{slug}/members/{name}": ["projects", "server"],
   "GET /v1/projects/{slug}/repository": ["projects", "server"],
   "PUT /v1/projects/{slug}/repository": ["projects", "server", "file body"],
+  "POST /v1/projects/{slug}/move": ["projects", "server"],
+  "PUT /v1/projects/{slug}/restore": ["projects", "server", "file body"],
   "GET /v1/projects/{slug}/protection": ["protection", "server"],
   "PUT /v1/projects/{slug}/protection": ["protection", "server"],
 

@@ -61,7 +61,18 @@ export class TooMany extends ServiceError {
 export class TooSlow extends ServiceError {}
 
 /** A part that the request needs is away for now: IRC is down, the disk is full. */
-export class Unavailable extends ServiceError {}
+export class Unavailable extends ServiceError {
+  /** Seconds after which another attempt may succeed, if known. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    message: string,
+    options: { readonly cause?: unknown; readonly retryAfterSeconds?: number } = {},
+  ) {
+    super(message, options);
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
 
 /** A part that the request needs did not answer in time. */
 export class TimedOut extends ServiceError {}

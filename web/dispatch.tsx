@@ -66,6 +66,8 @@ export class Dispatch {
   /** Answers GET, or a form, for a page. */
   async answer(context: Context<AppEnv>, load: () => Promise<Page>): Promise<Response> {
     const session = this.#identify(context);
+    const { refusal = null } = context.env;
+    if (refusal !== null) return await this.refuse(context, refusal);
     try {
       const page = await load();
       if (context.req.url.length > MAX_ADDRESS) {

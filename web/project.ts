@@ -27,7 +27,7 @@ export interface OpenProject {
  */
 export function openProject(visit: Visit): OpenProject {
   const slug = visit.param("slug");
-  return projectOf(visit, accessProject(visit.services.hosting.projects, slug, visit.principal));
+  return opened(visit, accessProject(visit.services.hosting.projects, slug, visit.principal));
 }
 
 /**
@@ -39,7 +39,7 @@ export function openProject(visit: Visit): OpenProject {
 export function openManagedProject(visit: Visit): OpenProject {
   if (!visit.isAdmin) return openProject(visit);
   const held = visit.services.hosting.projects.require(visit.param("slug"));
-  return projectOf(visit, accessOf(held, visit.principal));
+  return opened(visit, accessOf(held, visit.principal));
 }
 
 /**
@@ -52,6 +52,12 @@ export function placeOfRefusal(visit: Visit): ProjectPlace | null {
   if (held === null) return null;
   const access = accessOf(held, visit.principal);
   return access.may("read") ? projectOf(visit, access).place(tabOf(part)) : null;
+}
+
+/** @throws Unavailable if the project is on another node */
+function opened(visit: Visit, access: ProjectAccess): OpenProject {
+  visit.services.hosting.repositories.homes.require(access.project);
+  return projectOf(visit, access);
 }
 
 function projectOf({ isAdmin }: Visit, access: ProjectAccess): OpenProject {

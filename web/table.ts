@@ -26,6 +26,7 @@ export const PAGES: Readonly<Record<string, Loader>> = {
   "/settings/clients": () => import("./pages/settings/clients.tsx"),
   "/settings/webhooks": () => import("./pages/settings/webhooks.tsx"),
   "/settings/webhooks/:id": () => import("./pages/settings/webhook.tsx"),
+  "/settings/nodes": () => import("./pages/settings/nodes.tsx"),
   "/settings/configuration": () => import("./pages/settings/configuration.tsx"),
   "/account": () => import("./pages/account.tsx"),
   "/settings/doctor": () => import("./pages/settings/doctor.tsx"),

@@ -1,4 +1,5 @@
 /** All scenarios, in the order in which they run. */
+import { BEFORE, CLUSTER } from "../cluster/mod.ts";
 import { FOSSIL_SCENARIOS } from "../fossil/mod.ts";
 import { HOSTING, HOSTING_LARGE, PAGES, SYNC } from "../hosting/mod.ts";
 import { ADMIN_LOGINS } from "./admin_logins.ts";
@@ -6,6 +7,7 @@ import { FANOUT, LATENCY, PLAIN_FANOUT, SMALL_FANOUT } from "./channel_messages.
 import { GUARDED_FANOUT } from "./guarded_fanout.ts";
 import { IDLE_INBOXES } from "./idle_inboxes.ts";
 import { IDLE, JOIN, LOGIN } from "./membership.ts";
+import { LARGE_LISTS } from "./large_lists.ts";
 import { MCP_CALLS } from "./mcp_calls.ts";
 import { PAGE_STREAMS } from "./page_streams.ts";
 import type { Scenario } from "../scenario.ts";
@@ -27,6 +29,7 @@ export const SCENARIOS: readonly Scenario[] = [
   STREAMS,
   PAGE_STREAMS,
   IDLE_INBOXES,
+  LARGE_LISTS,
   ADMIN_LOGINS,
   MCP_CALLS,
   STRANGERS,
@@ -36,4 +39,6 @@ export const SCENARIOS: readonly Scenario[] = [
   HOSTING_LARGE,
   PAGES,
   SYNC,
+  CLUSTER,
+  BEFORE,
 ];

@@ -73,7 +73,8 @@ function serviceError(error: ServiceError, context: Context<AppEnv>): Response {
 
 /** Says in `Retry-After` when another attempt may succeed, if the error knows. */
 export function noteRetry(context: Context<AppEnv>, error: ServiceError): void {
-  if (error instanceof TooMany && error.retryAfterSeconds !== undefined) {
+  const mayKnow = error instanceof TooMany || error instanceof Unavailable;
+  if (mayKnow && error.retryAfterSeconds !== undefined) {
     context.header("Retry-After", String(Math.ceil(error.retryAfterSeconds)));
   }
 }

@@ -58,11 +58,14 @@ export function frame(
       .then((response) => complete(response, framed));
   return createMiddleware<AppEnv>(async (context, next) => {
     const started = performance.now();
-    const requestId = crypto.randomUUID();
+    const { mark, refusal = null } = context.env;
+    const requestId = mark?.requestId ?? crypto.randomUUID();
     context.set("requestId", requestId);
     context.set("halts", halts);
     identifyClient(context, proxies);
-    const answer = context.req.method === "OPTIONS"
+    const answer = refusal !== null && !isPage(context)
+      ? onError(refusal, context)
+      : context.req.method === "OPTIONS"
       ? answerOptions(app, context, uploads)
       : refuseLong(context, maxBytes, isFile);
     if (answer === null) await next();
@@ -82,6 +85,11 @@ export function frame(
     if (held === undefined || later === null) complete(context.res, framed);
     else held.response = completeLater(later, framed);
   });
+}
+
+/** Whether a request is for a page, which refuses it itself. */
+function isPage(context: Context<AppEnv>): boolean {
+  return context.req.method === "GET" && wantsHtml(context);
 }
 
 /**

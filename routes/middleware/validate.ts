@@ -1,7 +1,6 @@
 import type { RouteConfig } from "@hono/zod-openapi";
 import type { Context, Handler, HonoRequest, Next } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { hasBody } from "../../http/mod.ts";
 import { z } from "../extended_zod.ts";
 import type { AppEnv } from "../environment.ts";
 import { JSON_TYPE } from "./body.ts";
@@ -81,7 +80,7 @@ function accept(
 /** The body of a request for which nothing has read it yet. One without a type is an empty object. */
 async function laterBody({ req }: Context<AppEnv>): Promise<unknown> {
   const type = req.header("content-type");
-  if (type === undefined && !hasBody(req.raw)) return {};
+  if (type === undefined && await req.text() === "") return {};
   if (!JSON_TYPE.test(type ?? "")) {
     throw new HTTPException(415, { message: "Unsupported Media Type" });
   }

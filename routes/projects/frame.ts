@@ -51,7 +51,7 @@ export function frameProjects(
   services: Services,
   readBody: MiddlewareHandler<AppEnv>,
 ): string {
-  const { projects } = services.hosting;
+  const { projects, repositories: { homes } } = services.hosting;
   const base = `/projects/:slug/${services.config.projects.scm}`;
   const setAccess = createMiddleware<AppEnv>(async (context, next) => {
     const slug = context.req.param("slug") ?? "";
@@ -59,7 +59,9 @@ export function frameProjects(
     if (principal.kind === "guest" && !READING.has(context.req.method)) {
       requireVisible(projects, slug, principal);
     }
-    context.set("access", accessProject(projects, slug, principal));
+    const access = accessProject(projects, slug, principal);
+    homes.require(access.project);
+    context.set("access", access);
     await next();
   });
   app.use(`${base}/*`, answerSyncBelow(services));

@@ -85,7 +85,9 @@ export class ProjectApi {
       throw error;
     });
     const { principal, address, requestId } = caller;
-    const access = accessProject(this.#services.hosting.projects, slug, principal);
+    const { projects, repositories: { homes } } = this.#services.hosting;
+    const access = accessProject(projects, slug, principal);
+    homes.require(access.project);
     const init = {
       ...(method === undefined ? {} : { method }),
       ...(body === undefined ? {} : {

@@ -10,6 +10,9 @@ export const reachableSchema = z.object({
   visibility: z.enum(["public", "internal", "private"]),
   star_count: z.int(),
   archived: z.boolean(),
+  node: z.string().optional().openapi({
+    description: "The node with its repository, if there are several",
+  }),
   created_at: z.iso.datetime(),
   channel: z.string(),
   ...ownSettings,

@@ -7,7 +7,7 @@ import {
   type DirectMessages,
   ENTRY_STATES,
   INBOX_CAPACITY,
-  type Inboxes,
+  type InboxDoor,
   type MessageFate,
 } from "../../services/inboxes/mod.ts";
 import { clientIdSchema } from "../../services/inboxes/schemas.ts";
@@ -28,7 +28,7 @@ import {
 } from "../schemas.ts";
 
 export interface AgentMessageRoutesOptions {
-  readonly inboxes: Inboxes;
+  readonly inboxes: InboxDoor;
   readonly directMessages: DirectMessages;
   readonly identity: Pick<Identity, "onEnded">;
 }

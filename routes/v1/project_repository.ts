@@ -3,14 +3,21 @@ import { dirname } from "node:path";
 import { z } from "../extended_zod.ts";
 import { bodyLimitsOf, wantsLines } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
+import { NotFound } from "../../services/errors.ts";
 import { originOf } from "../../services/identity/mod.ts";
-import { type ProjectRepositories, receiveUpload } from "../../services/projects/mod.ts";
-import { type AppEnv, newRoutes } from "../context.ts";
+import {
+  type ProjectRepositories,
+  type ProjectView,
+  receiveUpload,
+  viewOf,
+} from "../../services/projects/mod.ts";
 import { callerOf } from "../caller.ts";
+import { type AppEnv, newRoutes } from "../context.ts";
 import { proveAgain } from "../middleware/authenticate.ts";
 import { progressLines } from "../progress_lines.ts";
 import { route } from "../route.ts";
-import { errors, errorSchema } from "../schemas.ts";
+import { errors, errorSchema, json } from "../schemas.ts";
+import { projectSchema } from "./project_schema.ts";
 
 export type RepositoryServices = Pick<Services, "hosting" | "config" | "identity" | "log">;
 
@@ -79,6 +86,20 @@ const importRepository = route("PUT /v1/projects/{slug}/repository", {
     },
     ...errors(400, 404, 408, 409, 413, 503, 504),
   },
+});
+
+const restoreRepository = route("PUT /v1/projects/{slug}/restore", {
+  summary: "Restore a project from a backup of its repository, if its node does not run",
+  description: "The body is a repository file of Fossil, of any length, such as an export. Every " +
+    "artifact is verified. The project is on the named node then.",
+  request: {
+    params,
+    query: z.object({
+      node: z.string().optional().openapi({ description: "By default, the one that answers" }),
+    }),
+    body: { content: { "application/octet-stream": { schema: binary } }, required: true },
+  },
+  responses: { 200: json(projectSchema, "Restored"), ...errors(400, 404, 408, 409, 413, 503, 504) },
 });
 
 /** Answers with a repository as a whole, or fills it with the body of a request. */
@@ -153,6 +174,27 @@ export class RepositoryAnswers {
   }
 }
 
+/** Restores a project from the body of a request. */
+async function restore(
+  { hosting: { repositories, restores }, config }: RepositoryServices,
+  context: Context<AppEnv>,
+  { slug, node, prove }: {
+    readonly slug: string;
+    readonly node: string | undefined;
+    prove(): Promise<void>;
+  },
+): Promise<ProjectView> {
+  const { files: { folder }, homes } = repositories;
+  if (node !== undefined && node !== homes.self) throw new NotFound(`There is no node "${node}"`);
+  restores.requireLost(slug);
+  await using upload = await receiveUpload(folder, context.req.raw, {
+    stallMs: bodyLimitsOf(config).stallMilliseconds,
+    maxBytes: config.limits.upload_bytes,
+  });
+  await prove();
+  return viewOf(await restores.restore(slug, upload, callerOf(context)));
+}
+
 /** `/v1/projects/{slug}/repository`: the repository of a project as a whole. */
 export function repositoryRoutes(services: RepositoryServices) {
   const answers = new RepositoryAnswers(services);
@@ -166,6 +208,12 @@ export function repositoryRoutes(services: RepositoryServices) {
     .openapi(importRepository, async (context) => {
       const { slug } = context.req.valid("param");
       return await answers.import(context, slug, () => prove(context)) as never;
+    })
+    .openapi(restoreRepository, async (context) => {
+      const { slug } = context.req.valid("param");
+      const { node } = context.req.valid("query");
+      const request = { slug, node, prove: () => prove(context) };
+      return context.json(await restore(services, context, request), 200);
     });
 }
 

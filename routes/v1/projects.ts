@@ -5,24 +5,12 @@ import {
   newProjectSchema,
   projectChangeSchema,
 } from "../../services/projects/schemas.ts";
-import { ownSettings } from "../project_settings.ts";
-import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
+import { newRoutes } from "../context.ts";
 import { route } from "../route.ts";
 import { repositoryRoutes, type RepositoryServices } from "./project_repository.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
-
-const projectSchema = z.object({
-  slug: z.string(),
-  name: z.string(),
-  description: z.string(),
-  visibility: z.enum(["public", "internal", "private"]),
-  star_count: z.int(),
-  channel: z.string().openapi({ description: "The IRC channel of its events; empty for none" }),
-  created_at: z.iso.datetime(),
-  archived: z.boolean(),
-  ...ownSettings,
-}).openapi("Project");
+import { projectSchema } from "./project_schema.ts";
 
 const memberSchema = z.object({
   name: z.string(),
@@ -72,6 +60,16 @@ const deleteProject = route("DELETE /v1/projects/{slug}", {
   responses: { 204: { description: "Removed" }, ...errors(404, 409, 503) },
 });
 
+const moveProject = route("POST /v1/projects/{slug}/move", {
+  summary: "Move a project to another node, while it is used",
+  description: "Answers when the project is there. Writes wait for the moment of the change.",
+  request: {
+    params,
+    body: jsonRequest(z.strictObject({ node: z.string() }).openapi("ProjectMove"), { node: "two" }),
+  },
+  responses: { 200: json(projectSchema, "Moved"), ...errors(400, 404, 409, 413, 503, 504) },
+});
+
 const listMembers = route("GET /v1/projects/{slug}/members", {
   summary: "List a project's members",
   request: { params },
@@ -99,7 +97,7 @@ const removeMember = route("DELETE /v1/projects/{slug}/members/{name}", {
 
 /** `/v1/projects`: projects, their members and their repositories as a whole. */
 export function projectRoutes(services: RepositoryServices) {
-  const { projects } = services.hosting;
+  const { projects, moves } = services.hosting;
   return newRoutes()
     .openapi(listProjects, (context) => context.json(projects.all().map(viewOf), 200))
     .openapi(createProject, async (context) => {
@@ -118,6 +116,11 @@ export function projectRoutes(services: RepositoryServices) {
     .openapi(deleteProject, async (context) => {
       await projects.remove(context.req.valid("param").slug, callerOf(context));
       return context.body(null, 204);
+    })
+    .openapi(moveProject, async (context) => {
+      const { slug } = context.req.valid("param");
+      const held = await moves.move(slug, context.req.valid("json").node, callerOf(context));
+      return context.json(viewOf(held), 200);
     })
     .openapi(listMembers, (context) => {
       const { slug } = context.req.valid("param");

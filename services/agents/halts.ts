@@ -1,19 +1,11 @@
-import {
-  type Change,
-  type Database,
-  type Directory,
-  type Statement,
-  statement,
-} from "../database/mod.ts";
+import type { Database, Directory, Statement } from "../database/mod.ts";
 import { Halted, NotFound, Unavailable } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import { type Caller, originOf, type Principal } from "../identity/mod.ts";
+import { readRules, writingRules } from "./halt_rows.ts";
 import { type HaltRule, HaltRules, type HaltSubject, type HaltTarget } from "./halt_rules.ts";
 import type { Roster, RosterEntry } from "./roster.ts";
 import type { HaltRequest, ResumeRequest } from "./schemas.ts";
-
-/** Rows that one statement inserts. */
-const ROWS_AT_ONCE = 100;
 
 export interface HaltsOptions {
   readonly database: Database;
@@ -58,6 +50,19 @@ export interface HaltChange {
 }
 
 /**
+ * Called when a change is in force.
+ *
+ * @param change null if another program made it, which tells of it
+ */
+export type HaltListener = (change: HaltChange | null) => void;
+
+/** A halt or its end, as the rules record it. */
+interface RuleChange {
+  readonly target: HaltTarget;
+  readonly rule: HaltRule;
+}
+
+/**
  * Statements that belong to the transaction of a change.
  *
  * @param isHalted whether the agent with this internal id is halted after the change
@@ -74,10 +79,12 @@ export class Halts implements Directory {
   readonly tables = ["halts"] as const;
   readonly #options: HaltsOptions;
   readonly #parts: HaltPart[] = [];
-  readonly #listeners = new Set<(change: HaltChange) => void>();
+  readonly #listeners = new Set<HaltListener>();
   #rules = new HaltRules();
-  /** Whether the rules in memory are not on disk. */
-  #isUnsaved = false;
+  /** The rules on disk. */
+  #saved = new HaltRules();
+  /** Halts that are in force and not on disk. */
+  #unsaved: RuleChange[] = [];
   #changing: Promise<unknown> = Promise.resolve();
 
   private constructor(options: HaltsOptions) {
@@ -92,18 +99,12 @@ export class Halts implements Directory {
   }
 
   async load(): Promise<void> {
-    const rows = await this.#options.database.tables.selectFrom("halts").selectAll().execute();
-    if (this.#isUnsaved) return;
-    const rules = rows.map(({ scope, subject, halted, reason, halted_by: by, since }) => ({
-      scope,
-      subject,
-      rule: { isHalted: halted === 1, reason, by, since },
-    }));
-    const of = (scope: string) =>
-      new Map(
-        rules.filter((row) => row.scope === scope).map(({ subject, rule }) => [subject, rule]),
-      );
-    this.#rules = new HaltRules(of("everybody").get("") ?? null, of("type"), of("agent"));
+    this.#saved = await readRules(this.#options.database);
+    this.#rules = this.#unsaved.reduce((rules, change) => this.#with(rules, change), this.#saved);
+  }
+
+  announce(): void {
+    this.#tell(null);
   }
 
   /** Why an agent is halted, as a sentence; null if it is not. */
@@ -201,12 +202,12 @@ export class Halts implements Directory {
    * @param listener must not throw
    * @returns a function that ends the subscription
    */
-  onChanged(listener: (change: HaltChange) => void): () => void {
+  onChanged(listener: HaltListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Changes come one after the other, because each one writes all rules. */
+  /** Changes come one after the other, because each one builds on the last. */
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const done = this.#changing.then(work);
     this.#changing = done.catch(() => {});
@@ -225,12 +226,9 @@ export class Halts implements Directory {
     const before = this.#rules;
     const by = caller.principal.name;
     const rule: HaltRule = { isHalted: kind === "halted", reason, by, since: now };
-    const after = before.with(
-      target,
-      rule,
-      (id) => this.#options.roster.get(id)?.type ?? null,
-    );
-    if (kind === "resumed" && before.isEmpty && !this.#isUnsaved) return this.read();
+    const made: RuleChange = { target, rule };
+    const after = this.#with(before, made);
+    if (kind === "resumed" && before.isEmpty && this.#unsaved.length === 0) return this.read();
     const change: HaltChange = {
       kind,
       target,
@@ -239,57 +237,57 @@ export class Halts implements Directory {
       by,
       wasHalted: (agent) => before.reasonOf(agent) !== null,
     };
-    const apply = () => {
+    if (kind === "halted") {
+      this.#unsaved.push(made);
       this.#rules = after;
-      for (const listener of this.#listeners) listener(change);
-    };
-    if (kind === "halted") apply();
+      this.#tell(change);
+    }
     const data = { agents: agents.map(({ nick }) => nick), types };
-    const { statements = [] } = this.#rows(after, now);
     const event = kind === "halted"
       ? newEvent("agents.halted", { reason, ...data }, originOf(caller), now)
       : newEvent("agents.resumed", data, originOf(caller), now);
     try {
-      await this.#options.database.commit({ statements, events: [event] });
-      this.#isUnsaved = false;
+      await this.#options.database.commit({
+        statements: this.#writing(after, made, now),
+        events: [event],
+      });
     } catch (error) {
       if (kind === "resumed") throw error;
-      this.#isUnsaved = true;
       throw new Unavailable(
         "The agents are halted, but the disk refused to keep that: after a restart they go on",
       );
     }
-    if (kind === "resumed") apply();
+    if (kind === "resumed") this.#tell(change);
     return this.read();
   }
 
-  /** The statements that write all rules, and those of the parts. */
-  #rows(rules: HaltRules, now: number): Change {
-    const { tables } = this.#options.database;
-    const rowOf = (scope: string, subject: string, rule: HaltRule) => ({
-      scope,
-      subject,
-      halted: rule.isHalted ? 1 : 0,
-      reason: rule.reason,
-      halted_by: rule.by,
-      since: rule.since,
-    });
-    const rows = [
-      ...rules.everybody === null ? [] : [rowOf("everybody", "", rules.everybody)],
-      ...Array.from(rules.types, ([type, rule]) => rowOf("type", type, rule)),
-      ...Array.from(rules.agents, ([id, rule]) => rowOf("agent", id, rule)),
-    ];
-    const insertions: Statement[] = [];
-    for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
-      const part = rows.slice(at, at + ROWS_AT_ONCE);
-      insertions.push(statement(tables.insertInto("halts").values(part)));
-    }
+  /** The statements that write the rules, and those of the parts. */
+  #writing(rules: HaltRules, made: RuleChange, now: number): Statement[] {
     const isHalted = (id: string) => {
       const agent = this.#options.roster.get(id);
       return agent !== null && rules.reasonOf(agent) !== null;
     };
-    const parts = this.#parts.flatMap((part) => part(isHalted, now));
-    return { statements: [statement(tables.deleteFrom("halts")), ...insertions, ...parts] };
+    const committed = () => {
+      const changes = new Set([...this.#unsaved, made]);
+      this.#rules = this.#saved = [...changes].reduce(
+        (saved, change) => this.#with(saved, change),
+        this.#saved,
+      );
+      this.#unsaved = [];
+    };
+    const { target } = made;
+    return [
+      ...writingRules(this.#options.database, { stored: this.#saved, rules, target, committed }),
+      ...this.#parts.flatMap((part) => part(isHalted, now)),
+    ];
+  }
+
+  #with(rules: HaltRules, { target, rule }: RuleChange): HaltRules {
+    return rules.with(target, rule, (id) => this.#options.roster.get(id)?.type ?? null);
+  }
+
+  #tell(change: HaltChange | null): void {
+    for (const listener of this.#listeners) listener(change);
   }
 
   #find(nick: string): RosterEntry {

@@ -5,7 +5,13 @@
 export type { AgentPage } from "./agent_rows.ts";
 export { channelStatusOf } from "./channels.ts";
 export { type AgentPresence, Agents, type AgentsOptions, type Registration } from "./agents.ts";
-export { type HaltChange, Halts, type HaltsOptions, type HaltState } from "./halts.ts";
+export {
+  type HaltChange,
+  type HaltListener,
+  Halts,
+  type HaltsOptions,
+  type HaltState,
+} from "./halts.ts";
 export {
   type IrcAccount,
   IrcAccounts,

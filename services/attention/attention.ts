@@ -6,8 +6,8 @@ import type { Principal } from "../identity/mod.ts";
 import {
   accessOf,
   type ProjectAccess,
-  type ProjectRepositories,
   type Projects,
+  type ReadsAnywhere,
 } from "../projects/mod.ts";
 import type { Questions } from "../questions/mod.ts";
 import type { Landing, ReviewServices } from "../reviews/mod.ts";
@@ -45,7 +45,7 @@ export interface AttentionOptions extends Pick<ReviewServices, "reviews" | "land
   readonly checks: Pick<Checks, "failed">;
   readonly workspaces: Pick<Workspaces, "activeOf">;
   readonly projects: Projects;
-  readonly repositories: Pick<ProjectRepositories, "read">;
+  readonly reads: Pick<ReadsAnywhere, "read">;
   readonly questions: Pick<Questions, "askers">;
   readonly eventLog: EventLog;
   readonly scheduler: Pick<Scheduler, "now">;
@@ -63,8 +63,8 @@ export class Attention {
 
   constructor(options: AttentionOptions) {
     this.#options = options;
-    this.#titles = new TicketTitles(options.repositories);
-    this.#tips = new BranchTips(options.repositories);
+    this.#titles = new TicketTitles(options.reads);
+    this.#tips = new BranchTips(options.reads);
     const held = [this.#titles, this.#tips];
     this.#recent = new RecentEvents(options.eventLog, {
       event: (event) => held.forEach((one) => one.take(event)),

@@ -1,5 +1,5 @@
 import type { LoggedEvent } from "../events/mod.ts";
-import type { Project, ProjectRepositories } from "../projects/mod.ts";
+import type { Project, ReadsAnywhere } from "../projects/mod.ts";
 
 /** Projects in memory. */
 const MAX_PROJECTS = 1000;
@@ -9,11 +9,11 @@ const MOVES = /^project\.(?:checkin|tag|imported|workspace|removed)$/;
 
 /** The newest check-in of each open branch, in memory: each project is read once after a change. */
 export class BranchTips {
-  readonly #repositories: Pick<ProjectRepositories, "read">;
+  readonly #reads: Pick<ReadsAnywhere, "read">;
   readonly #tips = new Map<string, Promise<ReadonlySet<string>>>();
 
-  constructor(repositories: Pick<ProjectRepositories, "read">) {
-    this.#repositories = repositories;
+  constructor(reads: Pick<ReadsAnywhere, "read">) {
+    this.#reads = reads;
   }
 
   /** The ids of a project's tips; null if its repository cannot be read now. */
@@ -44,7 +44,7 @@ export class BranchTips {
   }
 
   async #read(project: Project): Promise<ReadonlySet<string>> {
-    const branches = await this.#repositories.read(project, (repository) => repository.branches());
+    const branches = await this.#reads.read(project, (repository) => repository.branches());
     const open = branches.filter(({ status }) => status === "open");
     return new Set(open.map(({ last_uuid }) => last_uuid));
   }

@@ -1,5 +1,5 @@
 import type { LoggedEvent } from "../events/mod.ts";
-import type { Project, ProjectRepositories } from "../projects/mod.ts";
+import type { Project, ReadsAnywhere } from "../projects/mod.ts";
 
 /** Most titles in memory. */
 const MAX_TITLES = 10_000;
@@ -19,11 +19,11 @@ interface Group {
 
 /** The titles of tickets, in memory: each is read once, and events renew it. */
 export class TicketTitles {
-  readonly #repositories: Pick<ProjectRepositories, "read">;
+  readonly #reads: Pick<ReadsAnywhere, "read">;
   readonly #titles = new Map<string, string>();
 
-  constructor(repositories: Pick<ProjectRepositories, "read">) {
-    this.#repositories = repositories;
+  constructor(reads: Pick<ReadsAnywhere, "read">) {
+    this.#reads = reads;
   }
 
   /**
@@ -58,7 +58,7 @@ export class TicketTitles {
 
   async #read({ project, ids }: Group): Promise<void> {
     try {
-      const { tickets } = await this.#repositories.read(
+      const { tickets } = await this.#reads.read(
         project,
         (repository) => repository.tickets({ only: ids, limit: ids.length, offset: 0 }),
       );

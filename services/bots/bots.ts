@@ -82,9 +82,10 @@ export class Bots {
     this.#apply();
   }
 
-  /** Stops every bot. */
-  async close(): Promise<void> {
+  /** Stops every bot. They can start again. */
+  async stop(): Promise<void> {
     for (const stop of this.#stopListening) stop();
+    this.#known.clear();
     await Promise.all(this.#changes);
     await Promise.all(
       Array.from(this.#runners.values(), (runner) => runner.stop("The server is shutting down")),

@@ -14,18 +14,18 @@ export class HeraldDeliveries {
   readonly #scheduler: Scheduler;
   /** Deliveries that are being accepted. */
   readonly #open = new Set<string>();
-  #newest: number;
+  #newest = 0;
 
-  private constructor(database: Database, scheduler: Scheduler, newest: number) {
+  constructor(database: Database, scheduler: Scheduler) {
     this.#database = database;
     this.#scheduler = scheduler;
-    this.#newest = newest;
   }
 
-  static async open(database: Database, scheduler: Scheduler): Promise<HeraldDeliveries> {
-    const row = await database.tables.selectFrom("herald_deliveries").select("seq")
+  /** Finds where the last program ended. Call it before anything else. */
+  async load(): Promise<void> {
+    const row = await this.#database.tables.selectFrom("herald_deliveries").select("seq")
       .orderBy("seq", "desc").limit(1).executeTakeFirst();
-    return new HeraldDeliveries(database, scheduler, row?.seq ?? 0);
+    this.#newest = row?.seq ?? 0;
   }
 
   /**

@@ -52,20 +52,19 @@ export class HeraldDesk {
   /** Called when there is something to announce; null while the bot does not run. */
   #onWaiting: (() => void) | null = null;
 
-  private constructor(options: HeraldDeskOptions, deliveries: HeraldDeliveries) {
+  constructor(options: HeraldDeskOptions) {
     this.#options = options;
-    this.#deliveries = deliveries;
+    this.#deliveries = new HeraldDeliveries(options.database, options.scheduler);
     this.#state = new BotState(options.database, "herald");
   }
 
-  static async open(options: HeraldDeskOptions): Promise<HeraldDesk> {
-    const deliveries = await HeraldDeliveries.open(options.database, options.scheduler);
-    const desk = new HeraldDesk(options, deliveries);
-    const state = desk.#state;
+  /** Reads what is stored. Call it before anything else, and again if another node has changed it. */
+  async load(): Promise<void> {
+    await this.#deliveries.load();
+    const state = this.#state;
     const schemas = () => import("./herald_schemas.ts");
-    desk.#sources = await state.read("sources", async () => (await schemas()).sourcesSchema) ?? [];
-    desk.#waiting = await state.read("waiting", async () => (await schemas()).noticesSchema) ?? [];
-    return desk;
+    this.#sources = await state.read("sources", async () => (await schemas()).sourcesSchema) ?? [];
+    this.#waiting = await state.read("waiting", async () => (await schemas()).noticesSchema) ?? [];
   }
 
   /** The number of waiting notices. */

@@ -6,10 +6,9 @@ import { Channel } from "./channel.ts";
 import { Confirmation } from "./confirmation.ts";
 import { LastingChannels, type LastingChannelsOptions } from "./lasting_channels.ts";
 import type { LinkEvent } from "./link_events.ts";
-import type { BridgeNodes } from "./node_sharing.ts";
+import { type FollowingChannels, NodeChannels, type NodeChannelsOptions } from "./node_channels.ts";
 import type { ChangeListener, ChannelActivity, ChannelChange, ChannelText } from "./options.ts";
 import type { Scheduler } from "../scheduler.ts";
-import type { ChannelsChange, SharedChannelStore } from "./shared_channels.ts";
 import type { StoredChannel } from "./stored_channels.ts";
 
 /** How long the server may take to confirm a JOIN or PART. */
@@ -56,7 +55,7 @@ export interface ChannelsOptions extends LastingChannelsOptions {
   readonly bufferSize: number;
   readonly link: ChannelLink;
   /** What the bridges of several nodes share; null without nodes. */
-  readonly nodes: Pick<BridgeNodes, "channels" | "peers" | "isLeading"> | null;
+  readonly nodes: NodeChannelsOptions["nodes"] | null;
   /** Reads back earlier messages of a channel that the bridge has entered. Must not reject. */
   readonly recall: (channel: Channel) => Promise<void>;
   /** Called with what happens in a channel, and when the bridge has entered or left it. */
@@ -69,13 +68,15 @@ export class Channels {
   readonly #options: ChannelsOptions;
   readonly #channels = new Map<string, Channel>();
   readonly #lasting: LastingChannels;
+  /** Null without nodes. */
+  readonly #nodes: NodeChannels | null;
   readonly #logs: AwaitedLogs;
   readonly #listeners = new Set<ChangeListener>();
   #cancelSweep: () => void = () => {};
 
   constructor(options: ChannelsOptions) {
     this.#options = options;
-    options.nodes?.channels.follow((change) => this.#follow(change));
+    this.#nodes = options.nodes === null ? null : this.#withNodes(options.nodes);
     this.#lasting = new LastingChannels(options);
     this.#logs = new AwaitedLogs(options.bufferSize, options.log);
   }
@@ -113,9 +114,8 @@ export class Channels {
     await this.#channels.get(key)?.leaving?.promise.catch(() => {});
     const channel = this.#channels.get(key) ?? this.#add(name, use.agent);
     channel.invited = false;
-    const now = this.#options.scheduler.now();
-    channel.use(use.agent, now);
-    this.#options.nodes?.channels.used(name, use.agent, now);
+    channel.use(use.agent, this.#options.scheduler.now());
+    this.#nodes?.used(name, use.agent);
     await channel.entering?.promise;
     await channel.recalled;
     if (use.lasting) await this.#lasting.note(channel, use.agent);
@@ -139,17 +139,14 @@ export class Channels {
     if (channel === null) return false;
     channel.forgetUse(agent.id);
     if (this.#lasting.keeps(name) || channel.log.followers > own) return false;
-    const { scheduler, nodes } = this.#options;
-    const after = scheduler.now() - IDLE_MILLISECONDS;
-    const isUsed = channel.isUsed(after) || channel.hasOthers(...this.ownNicks, agent.nick);
-    if (isUsed || nodes === null) return !isUsed;
-    return await nodes.channels.release(name, agent.id, after);
+    const after = this.#options.scheduler.now() - IDLE_MILLISECONDS;
+    if (channel.isUsed(after) || channel.hasOthers(...this.ownNicks, agent.nick)) return false;
+    return this.#nodes === null || await this.#nodes.release(name, agent.id, after);
   }
 
   /** The nicks of this bridge and those of other nodes. */
   get ownNicks(): readonly string[] {
-    const { link, nodes } = this.#options;
-    return nodes === null ? [link.nick] : [link.nick, ...nodes.peers.nicks];
+    return [this.#options.link.nick, ...this.#nodes?.nicks ?? []];
   }
 
   /** As {@link AwaitedLogs.await}. */
@@ -193,7 +190,7 @@ export class Channels {
     for (const name of this.#lasting.kept) {
       if (!this.has(name)) this.#create(name);
     }
-    this.#restore(this.#options.nodes?.channels.current ?? this.#lasting.takeRestored());
+    this.#restore(this.#nodes?.current ?? this.#lasting.takeRestored());
     const channels = [...this.#channels.values()];
     await Promise.allSettled(channels.map((channel) => this.#request(channel)));
     this.#scheduleSweep();
@@ -333,7 +330,7 @@ export class Channels {
 
   /** Lets other nodes enter a channel that nobody asked this one for. */
   #share(channel: Channel): void {
-    if (this.#options.nodes === null) return;
+    if (this.#nodes === null) return;
     this.#lasting.note(channel, null).catch((error: unknown) => {
       const { name } = channel;
       this.#options.log.warn("Other nodes could not be told of a channel", {
@@ -343,29 +340,24 @@ export class Channels {
     });
   }
 
-  /** Enters and leaves what other nodes have entered and left. */
-  #follow({ current, removed }: ChannelsChange): void {
-    const { link, max, log } = this.#options;
-    for (const { name, opener } of current) {
-      const known = this.#channels.get(foldCase(name));
-      if (known === undefined && (!link.up || this.#channels.size >= max)) continue;
-      const channel = known ?? this.#create(name);
-      channel.opener = opener;
-      channel.stored ??= Promise.resolve();
-      if (known === undefined) void this.#request(channel);
-    }
-    for (const folded of removed) {
-      this.#lasting.leftElsewhere(folded);
-      const channel = this.#channels.get(folded);
-      if (channel === undefined) continue;
-      if (!link.up) {
-        this.#drop(channel, "The bridge left the channel");
-        continue;
-      }
-      this.#depart(channel.name, "Another node was asked to leave").catch((error: unknown) => {
-        log.warn("The bridge could not leave a channel", { channel: channel.name, error });
-      });
-    }
+  #withNodes(nodes: NodeChannelsOptions["nodes"]): NodeChannels {
+    const following: FollowingChannels = {
+      find: (folded) => this.find(folded),
+      enterAlong: ({ name }) => {
+        const { link, max } = this.#options;
+        if (!link.up || this.#channels.size >= max) return null;
+        const channel = this.#create(name);
+        void this.#request(channel);
+        return channel;
+      },
+      leaveAlong: async (channel) => {
+        const reason = "Another node was asked to leave";
+        if (this.#options.link.up) await this.#depart(channel.name, reason);
+        else this.#drop(channel, reason);
+      },
+      release: (folded) => this.#lasting.leftElsewhere(folded),
+    };
+    return new NodeChannels({ ...this.#options, nodes, following });
   }
 
   #invited(name: string): void {
@@ -467,9 +459,9 @@ export class Channels {
 
   /** Leaves unused channels, and rejoins kept channels that the bridge was removed from. */
   #sweep(): void {
-    const { log, nodes } = this.#options;
+    const { log } = this.#options;
     this.#scheduleSweep();
-    if (nodes !== null) this.#noteUses(nodes.channels);
+    this.#nodes?.noteUses(this.#channels.values());
     for (const channel of [...this.#channels.values()]) {
       if (!this.#isIdle(channel)) continue;
       this.#leaveIdle(channel.name).catch((error: unknown) => {
@@ -487,28 +479,13 @@ export class Channels {
     return log.followers === 0 && entering === null;
   }
 
-  /** Of several nodes, the leader decides, for all of them. */
   async #leaveIdle(name: string): Promise<void> {
-    const { nodes, scheduler } = this.#options;
-    if (nodes !== null) {
-      if (!nodes.isLeading()) return;
+    if (this.#nodes !== null) {
       // Other nodes note uses once in a sweep.
-      const after = scheduler.now() - IDLE_MILLISECONDS - 2 * SWEEP_MILLISECONDS;
-      if (!await nodes.channels.release(name, null, after)) return;
+      const after = this.#options.scheduler.now() - IDLE_MILLISECONDS - 2 * SWEEP_MILLISECONDS;
+      if (!await this.#nodes.releaseIdle(name, after)) return;
     }
     await this.leave(name, "Nobody reads here");
-  }
-
-  /** Tells other nodes who still uses channels. */
-  #noteUses(store: SharedChannelStore): void {
-    const now = this.#options.scheduler.now();
-    for (const channel of this.#channels.values()) {
-      const at = channel.log.followers > 0 ? now : channel.anonymousUse;
-      if (at !== null) store.used(channel.name, null, at);
-    }
-    store.flush().catch((error: unknown) => {
-      this.#options.log.warn("The use of channels could not be stored", { error });
-    });
   }
 
   #isUs(nick: string): boolean {

@@ -1,3 +1,4 @@
+import type { ReadOnTable } from "../database/mod.ts";
 import { foldCase } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -24,11 +25,12 @@ export interface BridgeNodes {
   readonly visits: VisitStore;
   readonly isLeading: () => boolean;
   /**
-   * Calls a listener when another node may have written lines or visits, and each second or so.
+   * Calls a listener when another node has written lines or visits; and each second or so, when it
+   * may have written either.
    *
    * @returns a function that ends the subscription
    */
-  readonly onWrote: (listener: () => void) => () => void;
+  readonly onWrote: (listener: (table: ReadOnTable | null) => void) => () => void;
 }
 
 export interface NodeSharingOptions extends
@@ -63,9 +65,9 @@ export class NodeSharing {
   }
 
   start(): void {
-    this.#unsubscribe = this.#options.nodes.onWrote(() => {
-      this.lines.wake();
-      this.readPresence().catch(() => {});
+    this.#unsubscribe = this.#options.nodes.onWrote((table) => {
+      if (table !== "channel_visits") this.lines.wake();
+      if (table !== "channel_lines") this.readPresence().catch(() => {});
     });
     this.#tidyLater();
   }

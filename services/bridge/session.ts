@@ -56,7 +56,7 @@ export interface Delivery {
   readonly speaker: LinkSpeaker | null;
   /** Whether it is a NOTICE, which no program answers (RFC 2812, 3.3.2). */
   readonly isNotice?: boolean | undefined;
-  /** Whether it is in no agent's inbox, whomever it names; other nodes are told so. */
+  /** Whether it is in no agent's inbox, whomever it names. */
   readonly isQuiet?: boolean | undefined;
 }
 

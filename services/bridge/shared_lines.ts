@@ -11,8 +11,12 @@ const LEADER_MILLISECONDS = 50;
 /** How long a line is left to the node that said it, or that heard it when it was new. */
 const SPEAKER_MILLISECONDS = 3000;
 
-/** Lines read at once. */
+/** Lines stored and read at once. */
+const BATCH = 250;
 const PAGE = 500;
+
+/** Most lines of a channel that wait to be stored; beyond it, the oldest is dropped. */
+const MAX_PENDING = 10_000;
 
 /**
  * Who should store a heard line: this node, whose bridge said it; any node; or another node that
@@ -95,7 +99,7 @@ export class SharedLines {
     const queue = this.#pending.get(line.channel) ?? [];
     this.#pending.set(line.channel, queue);
     queue.push({ line, owner, dueAt, stored: resolve, failed: reject });
-    if (queue.length > this.#options.bufferSize) queue.shift()?.failed(tooMany());
+    if (queue.length > MAX_PENDING) queue.shift()?.failed(tooMany());
     if (dueAt <= this.#options.scheduler.now()) this.wake();
     else this.#schedule();
     return promise;
@@ -175,7 +179,9 @@ export class SharedLines {
   async #take(): Promise<void> {
     const { store, scheduler } = this.#options;
     const now = scheduler.now();
-    const due = [...this.#pending.values()].flatMap((queue) => dueOf(queue, now));
+    const all = [...this.#pending.values()].flatMap((queue) => dueOf(queue, now));
+    const due = all.slice(0, BATCH);
+    if (all.length > BATCH) this.wake();
     if (due.length > 0) {
       await store.add(due.map(({ line }) => line), this.#seen).catch((error: unknown) => {
         for (const { failed } of due) failed(error instanceof Error ? error : unreadable());

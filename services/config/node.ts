@@ -17,7 +17,7 @@ export const nodeKeys = z.strictObject({
 interface NodeConfig {
   readonly node: z.infer<typeof nodeKeys>;
   readonly database: { readonly url: string };
-  readonly irc: { readonly mode: string };
+  readonly irc: { readonly mode: string; readonly history: { readonly persist: boolean } };
 }
 
 /** Finds what keeps a server from being one of several. */
@@ -34,5 +34,6 @@ export function checkNode(
     ...needs(node.url !== "", "needs node.url, at which other nodes reach this one"),
     ...needs(database.url !== "", "needs database.url: nodes cannot share a SQLite file"),
     ...needs(irc.mode === "external", 'needs "irc.mode: external": nodes share an IRC network'),
+    ...needs(irc.history.persist, "needs irc.history.persist: nodes share inboxes"),
   ];
 }

@@ -13,6 +13,7 @@ import { GUEST, type Principal } from "../identity/mod.ts";
 import type { Status } from "../metrics/mod.ts";
 import type { BotParts } from "./bot_definitions.ts";
 import type { Hosting } from "./hosting.ts";
+import { startLeading } from "./leading.ts";
 import type { IrcHost } from "./irc_host.ts";
 import type { Services } from "./services.ts";
 import type { Stores } from "./stores.ts";
@@ -23,7 +24,7 @@ export interface BotServices
   readonly bridge: Bridge | null;
   readonly status: Status;
   readonly irc: Pick<IrcHost, "claimReports" | "mutes" | "server" | "people">;
-  readonly hosting: Pick<Hosting, "projects" | "claims" | "repositories">;
+  readonly hosting: Pick<Hosting, "projects" | "claims" | "reads">;
 }
 
 /** The bots, and what takes events for one of them. */
@@ -38,13 +39,14 @@ export interface RunningBots {
  */
 export async function startBots(
   services: BotServices,
-  { database, scheduler, log, folder, identity: { accounts, tokenKey: key } }: Stores,
+  stores: Stores,
   started: AsyncDisposableStack,
 ): Promise<RunningBots | null> {
+  const { database, scheduler, log, folder, identity: { accounts, tokenKey: key } } = stores;
   const { bridge, policies, eventLog, llm: { gateway }, voices } = services;
   if (bridge === null || policies === null) return null;
   const settings = () => policies.of("herald");
-  const desk = await HeraldDesk.open({ database, settings, key, scheduler });
+  const desk = new HeraldDesk({ database, settings, key, scheduler });
   const bots = new Bots({
     sources: sourcesOf({
       services,
@@ -65,11 +67,16 @@ export async function startBots(
     scheduler,
     log,
   });
-  started.defer(() => bots.close());
   const claim = () => services.irc.claimReports?.(reportChannels(policies));
   claim();
   started.defer(policies.onChanged(claim));
-  bots.start();
+  await startLeading(stores, {
+    async start() {
+      await desk.load();
+      bots.start();
+    },
+    stop: () => bots.stop(),
+  }, started);
   return { bots, herald: desk };
 }
 

@@ -27,7 +27,7 @@ export async function openBridgeNodes(stores: Stores): Promise<BridgeNodes | nul
     visits: new StoredVisits(database),
     isLeading: () => leadership.isLeading,
     onWrote(listener) {
-      const ends = [database.onPeerWrote(listener), database.onPeersLooked(listener)];
+      const ends = [database.onPeerWrote(listener), database.onPeersLooked(() => listener(null))];
       return () => ends.forEach((end) => end());
     },
   };

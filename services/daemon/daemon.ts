@@ -40,7 +40,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     : await openEmbedded(options, stores, started);
   const services = await startServices(options, stores, irc, started);
   const { inboxes, questions, llm, bots, bridge, eventLog } = services;
-  const { leadership } = stores;
+  const { draining } = stores;
 
   const running = started.move();
   return {
@@ -57,14 +57,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       await inboxes.flush();
       await history?.flush();
       stores.thread.leave(startStorageWorker);
-      await leadership.begin();
+      await draining.begin();
     },
     quiesce: async () => {
-      await leadership.end();
+      await draining.end();
       irc.keepChannels();
       inboxes.close();
       questions.endWaits();
-      await bots?.close();
+      await bots?.stop();
       await llm.gateway.close();
       await bridge?.stop();
       await irc.close();

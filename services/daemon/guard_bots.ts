@@ -27,7 +27,7 @@ export interface GuardSurroundings {
   readonly irc: Pick<IrcHost, "mutes" | "server">;
   readonly bridge: Bridge;
   readonly accounts: AccountDirectory;
-  readonly hosting: Pick<Hosting, "projects" | "claims" | "repositories">;
+  readonly hosting: Pick<Hosting, "projects" | "claims" | "reads">;
 }
 
 /** The bots that guard channels and work. Those that act on users need muster's own IRC server. */
@@ -79,13 +79,13 @@ function mayReadProject(project: HeldProject | null, { id, kind }: Speaker): boo
 /** The open tickets of a project: those that wait, and those that somebody has claimed. */
 async function workOf(
   slug: string,
-  { projects, claims, repositories }: GuardSurroundings["hosting"],
+  { projects, claims, reads }: GuardSurroundings["hosting"],
 ): Promise<ProjectWork | null> {
   const project = projects.find(slug)?.project ?? null;
   if (project === null) return null;
   const held = claims.list(project).slice(0, MAX_TICKETS);
   const without = [...claims.list(project).map(({ ticket }) => ticket), ...claims.struck(project)];
-  const { open, claimed } = await repositories.read(project, async (repository) => {
+  const { open, claimed } = await reads.read(project, async (repository) => {
     const page = { limit: MAX_TICKETS, offset: 0 };
     const only = held.map(({ ticket }) => ticket);
     return {

@@ -1,20 +1,20 @@
 import type { HaltChange, Halts, Roster, RosterEntry } from "../agents/mod.ts";
 import type { Bridge } from "../bridge/mod.ts";
-import type { Inboxes } from "../inboxes/mod.ts";
+import type { InboxDoor } from "../inboxes/mod.ts";
 import type { IrcServer } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import type { CommandReply, HaltCommands } from "../operations/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { newUlid } from "../ulid.ts";
 
-/** Inboxes that get the notice in one turn of the event loop. */
+/** InboxDoor that get the notice in one turn of the event loop. */
 const AT_ONCE = 200;
 
 export interface HaltNoticesOptions {
   readonly halts: Halts;
   readonly commands: HaltCommands;
   readonly roster: Pick<Roster, "all">;
-  readonly inboxes: Pick<Inboxes, "notify">;
+  readonly inboxes: Pick<InboxDoor, "notify">;
   /** Null on an external network. */
   readonly server: Pick<IrcServer, "announce"> | null;
   readonly bridge: Pick<Bridge, "announce"> | null;
@@ -36,7 +36,9 @@ export class HaltNotices {
 
   constructor(options: HaltNoticesOptions) {
     this.#options = options;
-    this.#stopListening = options.halts.onChanged((change) => this.#tell(change));
+    this.#stopListening = options.halts.onChanged((change) => {
+      if (change !== null) this.#tell(change);
+    });
     options.commands.attach(this.#reply);
   }
 

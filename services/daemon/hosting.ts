@@ -6,12 +6,26 @@ import type { EventLog } from "../events/mod.ts";
 import { Feeds } from "../feeds/mod.ts";
 import type { AccountDirectory, Identity, TokenKey, Tokens } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
-import type { Inboxes } from "../inboxes/mod.ts";
+import type { InboxDoor } from "../inboxes/mod.ts";
 import type { Halts, Roster, Slots } from "../agents/mod.ts";
+import { type LeadingPlace, startLeading } from "./leading.ts";
+import {
+  ArrivingCopies,
+  ProjectMoves,
+  type ProjectMovesOptions,
+  ProjectRestores,
+} from "../moves/mod.ts";
+import type { NodeLinks, Nodes } from "../nodes/mod.ts";
 import { type NotificationDoors, type Notifications, openNotifications } from "./notifications.ts";
 import { Markup } from "../markup/mod.ts";
 import { TicketNotes } from "../notifications/mod.ts";
-import { ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
+import {
+  ProjectHomes,
+  ProjectRepositories,
+  Projects,
+  ReadsAnywhere,
+  RepositoryWatch,
+} from "../projects/mod.ts";
 import { Protection } from "../protection/mod.ts";
 import { SqlQueries } from "../queries/mod.ts";
 import { openReviews, type ReviewServices } from "../reviews/mod.ts";
@@ -45,10 +59,15 @@ export interface HostingOptions extends NotificationDoors {
   readonly roster: Roster;
   readonly halts: Halts;
   readonly slots: Slots;
-  readonly inboxes: Inboxes;
+  readonly inboxes: InboxDoor;
   readonly tokens: Tokens;
+  readonly nodes: Nodes;
+  /** Null if the server is alone. */
+  readonly nodeLinks: NodeLinks | null;
   readonly scheduler: Scheduler;
   readonly log: Log;
+  /** Where work runs that one node does for all. */
+  readonly place: LeadingPlace;
 }
 
 /** The services of repository hosting. */
@@ -76,6 +95,11 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly webhookSender: WebhookSender;
   readonly mirrors: Mirrors;
   readonly sqlQueries: SqlQueries;
+  readonly reads: ReadsAnywhere;
+  /** Copies of projects that other nodes send. */
+  readonly arrivingCopies: ArrivingCopies;
+  readonly moves: ProjectMoves;
+  readonly restores: ProjectRestores;
 }
 
 /** The services of the work on projects. */
@@ -94,13 +118,18 @@ type Work = Omit<
   | "webhookSender"
   | "mirrors"
   | "sqlQueries"
+  | "reads"
+  | "arrivingCopies"
+  | "moves"
+  | "restores"
 >;
 
 /** Opens projects and the work on them: tickets, claims, workspaces, reviews and releases. */
 async function openWork(options: HostingOptions, started: AsyncDisposableStack): Promise<Work> {
   const { database, accounts, tokens, scheduler, log, config, halts } = options;
   const clock = () => scheduler.now();
-  const repositories = await ProjectRepositories.open(options);
+  const homes = new ProjectHomes(options.nodes);
+  const repositories = await ProjectRepositories.open({ ...options, homes });
   started.defer(() => repositories.close());
   const projects = await Projects.open({
     database,
@@ -197,6 +226,7 @@ export async function openHosting(
     projects,
     repositories,
   });
+  await repositories.leaveOthers(projects.all());
   const watch = new RepositoryWatch({ projects, repositories, scheduler, log });
   await watch.start();
   started.defer(() => watch.close());
@@ -207,7 +237,12 @@ export async function openHosting(
     { ...options, projects, repositories, claims, workspaces, reviews: store, ticketNotes },
     started,
   );
-  const overlapWatch = new OverlapWatch({ ...options, projects, workspaces });
+  const overlapWatch = new OverlapWatch({
+    ...options,
+    projects,
+    workspaces,
+    homes: repositories.homes,
+  });
   await overlapWatch.start();
   started.defer(() => overlapWatch.close());
   const wikis = new Wikis({ repositories });
@@ -222,8 +257,11 @@ export async function openHosting(
     scheduler,
     maxBytes: options.syncBytes,
   });
+  const followers = [notifications.notifier, ticketNotes, overlapWatch];
   return {
     ...work,
+    ...await openMoves({ ...options, projects, repositories, uploads, followers }, started),
+    reads: new ReadsAnywhere({ repositories, client: options.nodeLinks?.client ?? null }),
     wikis,
     sqlQueries,
     feeds,
@@ -239,12 +277,36 @@ export async function openHosting(
   };
 }
 
+/** How often to look for deliveries that were asked for on another node, in milliseconds. */
+const WEBHOOK_LOOK = 3000;
+
+interface MovesSurroundings
+  extends
+    Pick<HostingOptions, "database" | "nodes" | "nodeLinks" | "scheduler" | "log">,
+    Pick<Hosting, "projects" | "repositories" | "uploads"> {
+  readonly followers: ProjectMovesOptions["followers"];
+}
+
+/** Opens what moves projects between nodes. */
+async function openMoves(
+  options: MovesSurroundings,
+  started: AsyncDisposableStack,
+): Promise<Pick<Hosting, "arrivingCopies" | "moves" | "restores">> {
+  const { repositories: { homes }, nodeLinks } = options;
+  const arrivingCopies = await ArrivingCopies.open({ ...options, homes });
+  const moves = new ProjectMoves({ ...options, client: nodeLinks?.client ?? null });
+  moves.start();
+  started.defer(() => moves.close());
+  return { arrivingCopies, moves, restores: new ProjectRestores(options) };
+}
+
 async function openWebhooks(
   options: HostingOptions,
   projects: Projects,
   started: AsyncDisposableStack,
 ): Promise<Pick<Hosting, "webhooks" | "webhookSender">> {
   const { database, eventLog, scheduler, log, tokenKey: key, webhookConfig } = options;
+  const { leadership, nodes } = options.place;
   const clock = () => scheduler.now();
   const webhooks = await Webhooks.open({ database, projects, eventLog, key, clock });
   const transport = {
@@ -259,9 +321,10 @@ async function openWebhooks(
     scheduler,
     log,
     halts: options.halts,
+    guard: () => leadership.guard(),
+    longestPause: nodes.self === null ? Infinity : WEBHOOK_LOOK,
   });
-  webhookSender.start();
-  started.defer(() => webhookSender.close());
+  await startLeading(options.place, webhookSender, started);
   return { webhooks, webhookSender };
 }
 

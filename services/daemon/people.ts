@@ -13,14 +13,15 @@ import { BotPort } from "../bots/mod.ts";
 import { HaltCommands } from "../operations/mod.ts";
 import { QuestionCommands } from "../questions/mod.ts";
 import { PrivateFeed } from "../chats/mod.ts";
-import { Inboxes, InboxStore, ReturnNotices } from "../inboxes/mod.ts";
+import { type InboxDoor, ReturnNotices } from "../inboxes/mod.ts";
 import { StoredHomes, type UserDirectory, VirtualUsers } from "../irc_server/virtual_users/mod.ts";
 import { bridgeNickOf, type Config } from "../config/mod.ts";
 import type { IdentityServices } from "../identity/mod.ts";
 import type { IrcObserver, ObservedMessage } from "../irc/mod.ts";
 import { IrcModeration } from "../irc_server/mod.ts";
 import type { IrcSpeakers } from "./irc_speakers.ts";
-import { loginLimits, retentionOf, type Stores } from "./stores.ts";
+import { openInboxes } from "./inboxes.ts";
+import { loginLimits, type Stores } from "./stores.ts";
 
 /** What the IRC server asks about agents. */
 export interface AgentDirectory {
@@ -48,7 +49,7 @@ export interface People {
   readonly admins: Admins | null;
   readonly adminLogin: AdminLogin | null;
   readonly virtualUsers: VirtualUsers;
-  readonly inboxes: Inboxes;
+  readonly inboxes: InboxDoor;
   /** Whether an account has a connection to IRC. */
   readonly isOnline: (account: string) => boolean;
   /** Whether a user of the account is in a channel. */
@@ -113,27 +114,13 @@ export async function openPeople(
   started.defer(() => virtualUsers.close());
   const hears = virtualUsers.hears.bind(virtualUsers);
   const bridgeNick = bridgeNickOf(config);
-  const { age } = retentionOf(config);
-  const store = config.irc.history.persist
-    ? new InboxStore({ database, age, scheduler, log })
-    : null;
   const isOnline = (account: string) => sessions.isOnline(account);
   const returnNotices = new ReturnNotices(accounts);
-  const inboxes = new Inboxes({
-    identity,
-    roster,
-    hears,
-    isOnline,
-    queueTime: config.inboxes.queue_hours * 60 * 60 * 1000 || null,
-    accounts,
-    returns: returnNotices,
-    bridgeNick,
-    store,
-    scheduler,
-    log,
-  });
-  started.defer(() => inboxes.stop());
-  inboxes.start();
+  const inboxes = await openInboxes(
+    stores,
+    { roster, hears, isOnline, returns: returnNotices },
+    started,
+  );
   const moderation = new IrcModeration({ database, accounts, scheduler, log });
   started.defer(() => moderation.close());
   const privateFeed = new PrivateFeed();

@@ -2,6 +2,7 @@ import type { Bridge } from "../bridge/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import type { IrcServer } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
+import type { Leadership } from "../nodes/mod.ts";
 import type { Announcer, ProjectChannels } from "../notifications/mod.ts";
 import type { Projects } from "../projects/mod.ts";
 import {
@@ -22,6 +23,8 @@ export interface QuestionNoticesOptions {
   /** Null on an external network. */
   readonly server: Pick<IrcServer, "announce" | "clients"> | null;
   readonly bridge: Pick<Bridge, "tell" | "listen"> | null;
+  /** Of several nodes, the one that leads tells people. */
+  readonly leadership: Pick<Leadership, "isLeading">;
   readonly log: Log;
 }
 
@@ -55,6 +58,7 @@ export class QuestionNotices {
   }
 
   #tell(question: Question): void {
+    if (!this.#options.leadership.isLeading) return;
     const isOpen = question.state === "open";
     const line = isOpen
       ? { kind: "question", text: announcementOf(question) }

@@ -13,7 +13,7 @@ import type {
   Tokens,
   WebSessions,
 } from "../identity/mod.ts";
-import { DirectMessages, type Inboxes } from "../inboxes/mod.ts";
+import { DirectMessages, type InboxDoor } from "../inboxes/mod.ts";
 import type { IrcServer } from "../irc/mod.ts";
 import type { IrcBans } from "../irc_server/bans/mod.ts";
 import { type LedgerServices, openLedger } from "../ledger/mod.ts";
@@ -22,7 +22,7 @@ import type { Log } from "../log.ts";
 import { type MetricHistory, Metrics, Status } from "../metrics/mod.ts";
 import { ChangePauses, LogLevels, SelfExamination } from "../operations/mod.ts";
 import { Needs } from "../needs/mod.ts";
-import type { Nodes } from "../nodes/mod.ts";
+import { type Draining, type NodeLinks, NodeOperations, type Nodes } from "../nodes/mod.ts";
 import { Policies } from "../policies/mod.ts";
 import { QuestionNeeds, Questions } from "../questions/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -30,6 +30,7 @@ import { openCallExport } from "../telemetry/mod.ts";
 import { startBots } from "./bots.ts";
 import { type Hosting, type HostingOptions, openHosting } from "./hosting.ts";
 import { HaltNotices } from "./halt_notices.ts";
+import { startLeading } from "./leading.ts";
 import { returnWays } from "./return_ways.ts";
 import { QuestionNotices } from "./question_notices.ts";
 import type { IrcHost } from "./irc_host.ts";
@@ -50,13 +51,18 @@ export interface Services {
   readonly status: Status;
   /** The servers that share the database; none if this one is alone. */
   readonly nodes: Nodes;
+  readonly nodeOperations: Pick<NodeOperations, "list" | "drain" | "resume" | "remove">;
+  /** Whether this server shall do nothing new. */
+  readonly draining: Pick<Draining, "isDrained" | "onLeave">;
+  /** For requests from and to them; null if this one is alone. */
+  readonly nodeLinks: NodeLinks | null;
   readonly identity: Identity;
   readonly accounts: AccountDirectory;
   readonly tokens: Tokens;
   readonly operatorToken: OperatorToken;
   readonly webSessions: WebSessions;
   readonly agents: Agents;
-  readonly inboxes: Inboxes;
+  readonly inboxes: InboxDoor;
   readonly directMessages: DirectMessages;
   readonly chats: Chats;
   readonly conversations: Conversations;
@@ -122,7 +128,8 @@ export async function startServices(
     { ...hosting, database, roster, config: config.llm, scheduler, log },
     started,
   );
-  const { ledger } = accounting;
+  const { ledger, retention } = accounting;
+  await startLeading(stores, retention, started);
   const callExport = await openCallExport(
     { config: config.llm.otlp, environment, ledger, scheduler, log },
     started,
@@ -140,6 +147,10 @@ export async function startServices(
   started.defer(() => gateway.close());
   const { agents } = people;
   const questions = await openQuestions(stores, irc, hosting, started);
+  await startLeading(stores, {
+    start: () => questions.start(),
+    stop: () => questions.stop(),
+  }, started);
   const attention = new Attention({ ...hosting, agents, questions, eventLog, scheduler });
   started.defer(() => attention.close());
   const needs = openNeeds(stores, hosting, attention);
@@ -151,6 +162,7 @@ export async function startServices(
     accounts: identity.accounts,
     server: ircServer,
     bridge,
+    leadership: stores.leadership,
     log,
   });
   started.defer(() => questionNotices.close());
@@ -181,6 +193,7 @@ export async function startServices(
     history,
     http,
     sync: hosting.sync,
+    nodes: stores.nodes,
   }, scheduler);
   started.defer(() => metrics.close());
   const status = makeStatus(stores, irc, { bridge, repositories: hosting.repositories });
@@ -196,6 +209,9 @@ export async function startServices(
     log,
     scheduler,
     nodes: stores.nodes,
+    nodeOperations: new NodeOperations(stores),
+    draining: stores.draining,
+    nodeLinks: stores.nodeLinks,
     metrics,
     metricHistory: metrics.history,
     status,
@@ -255,7 +271,7 @@ function openNeeds(
 async function openQuestions(
   { database, scheduler, log, identity: { accounts, identity } }: Stores,
   { people: { agents: { roster, halts }, inboxes, virtualUsers } }: IrcHost,
-  { projects, repositories }: Pick<Hosting, "projects" | "repositories">,
+  { projects, reads }: Pick<Hosting, "projects" | "reads">,
   started: AsyncDisposableStack,
 ): Promise<Questions> {
   const questions = await Questions.open({
@@ -267,14 +283,13 @@ async function openQuestions(
     speech: virtualUsers,
     inboxes,
     projects,
-    repositories,
+    reads,
     scheduler,
     log,
   });
   started.defer(() => questions.close());
   halts.extend((isHalted, now) => questions.freezing(isHalted, now));
   started.defer(halts.onChanged(() => questions.thawed()));
-  questions.start();
   return questions;
 }
 
@@ -336,9 +351,12 @@ function hostingOptionsOf(
     config: config.projects,
     webhookConfig: config.webhooks,
     tokenKey: identity.tokenKey,
+    nodes: stores.nodes,
+    nodeLinks: stores.nodeLinks,
     uploadBytes: config.limits.upload_bytes,
     syncBytes: config.limits.sync_bytes,
     identity: identity.identity,
+    place: stores,
     folder: config.projects.dir || stores.folder.file("projects"),
   };
 }
@@ -398,7 +416,7 @@ function makeDirectMessages(
 }
 
 function makeStatus(
-  { database, scheduler }: Stores,
+  { database, scheduler, nodes, draining }: Stores,
   { people, network }: IrcHost,
   { bridge, repositories }: Pick<Hosting, "repositories"> & { readonly bridge: Bridge | null },
 ): Status {
@@ -409,8 +427,10 @@ function makeStatus(
     agentsHalted: () => people.agents.halts.count(),
     healthy: () => database.trouble === null,
     recheck: () => database.probe(),
+    node: nodes.self === null ? null : nodes,
     parts: {
-      database: () => database.trouble === null,
+      node: () => draining.isDrained ? "drained" : true,
+      database: () => database.isCurrent ? database.trouble === null : "out of touch",
       bridge: () => bridge === null || bridge.ready,
       network: () => network?.trouble ?? true,
       repositories: () => repositories.files.trouble ?? true,

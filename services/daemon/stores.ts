@@ -7,11 +7,20 @@ import { type EventServices, openEvents } from "../events/mod.ts";
 import { HistoryArchive, type Retention } from "../irc_server/history/mod.ts";
 import { type IdentityServices, openIdentity, openKeyFile } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
-import { Leadership, Nodes } from "../nodes/mod.ts";
+import {
+  Draining,
+  Leadership,
+  type NodeLinks,
+  Nodes,
+  openNodeLinks,
+  watchCurrency,
+} from "../nodes/mod.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { SharedThread } from "../threads/mod.ts";
 import { VERSION } from "../version.ts";
 import { openAppDatabase } from "./app_database.ts";
+import { startLeading } from "./leading.ts";
+import { openNodeKeys, settleNodeKeys } from "./node_keys.ts";
 import type { DaemonOptions } from "./options.ts";
 import { STORAGE_PARTS } from "./storage.ts";
 
@@ -26,8 +35,12 @@ export interface Stores {
   readonly database: Database;
   /** The servers that share the database. */
   readonly nodes: Nodes;
+  /** For requests from and to them; null if this one is alone. */
+  readonly nodeLinks: NodeLinks | null;
   /** Work that one of them does. It begins once every part has started. */
   readonly leadership: Leadership;
+  /** Whether this one takes part in that. */
+  readonly draining: Draining;
   readonly events: EventServices;
   readonly identity: IdentityServices;
   /** The secret behind users' visible hosts, stored so that a ban on one survives a restart. */
@@ -50,12 +63,14 @@ export async function openStores(
   const isKept = config.irc.mode === "embedded" && config.irc.history.persist;
   const thread = new SharedThread(STORAGE_PARTS);
   const opening = isKept ? openHistory({ config, folder, scheduler, log, thread }, started) : null;
+  const nodeKeys = config.node.name === "" ? null : await openNodeKeys(config, folder);
   const [journalKey, cloak] = await Promise.all([
-    openKeyFile(folder.file("event_key")),
+    nodeKeys?.event_key ?? openKeyFile(folder.file("event_key")),
     openKeyFile(folder.file("cloak_key")),
   ]);
   const database = await openAppDatabase({ config, folder, journalKey, thread, scheduler });
   started.defer(() => database.close());
+  await settleNodeKeys({ database, folder, node: config.node.name }, nodeKeys);
   const events = await openEvents({
     database,
     scheduler,
@@ -67,12 +82,15 @@ export async function openStores(
   started.defer(() => events.close());
   const leadership = new Leadership({ database, log });
   const nodes = await Nodes.open({ database, config: config.node, version: VERSION, scheduler });
+  const draining = new Draining({ nodes, leadership, scheduler });
+  await startLeading({ nodes, leadership }, events.retention, started);
   const identity = await openIdentity({
     database,
     pinnedToken,
     scheduler,
     log,
     folder: folder.path,
+    peers: nodes.self === null ? null : nodes,
     bridgeNick: config.bridge.nick,
     isNode: nodes.self !== null,
     adminsEnabled: config.admins.enabled,
@@ -80,6 +98,12 @@ export async function openStores(
     ...(passwordCosts === undefined ? {} : { passwordCosts }),
   });
   started.defer(() => identity.close());
+  const { tokenKey } = identity;
+  const nodeLinks = await openNodeLinks({ nodes, tokenKey, clock: () => scheduler.now() });
+  started.defer(() => nodeLinks?.client.close());
+  const { revocations } = identity;
+  const onLost = () => revocations.announce({ kind: "everything" });
+  started.defer(watchCurrency({ database, scheduler, onLost }));
   const cloakKey = new TextEncoder().encode(cloak.key);
   if (!config.irc.history.persist) await forgetStoredInboxes(database);
   const history = await opening;
@@ -95,7 +119,9 @@ export async function openStores(
     thread,
     database,
     nodes,
+    nodeLinks,
     leadership,
+    draining,
     events,
     identity,
     cloakKey,

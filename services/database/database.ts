@@ -47,6 +47,11 @@ export interface Directory {
   readonly tables: readonly FollowedTable[];
   /** Reads all of its rows and replaces the earlier ones. */
   load(): Promise<void>;
+  /**
+   * Tells its listeners what the last load has changed. Every directory is loaded by then, but the
+   * first load is not announced. It must not throw.
+   */
+  announce?(): void;
 }
 
 interface Pending {
@@ -314,11 +319,9 @@ export class Database {
 
   /** Loads the directories of tables that other programs have changed. */
   #takeChanges(tables: ReadonlySet<FollowedTable>): Promise<void> {
-    return this.#load(async () => {
-      for (const directory of this.#directories) {
-        if (directory.tables.some((table) => tables.has(table))) await directory.load();
-      }
-    });
+    return this.#load(() =>
+      this.#loadAgain((directory) => directory.tables.some((table) => tables.has(table)))
+    );
   }
 
   /**
@@ -359,6 +362,20 @@ export class Database {
     this.#queue = [];
   }
 
+  /** Loads directories in their order, and lets them tell of it. */
+  async #loadAgain(isStale: (directory: Directory) => boolean): Promise<void> {
+    const loaded: Directory[] = [];
+    try {
+      for (const directory of this.#directories) {
+        if (!isStale(directory)) continue;
+        await directory.load();
+        loaded.push(directory);
+      }
+    } finally {
+      for (const directory of loaded) directory.announce?.();
+    }
+  }
+
   /** If this fails, the next {@link probe} or transaction tries again. */
   #reloadDirectories(): Promise<void> {
     return this.#reloading ??= this.#load(() => this.#reload()).finally(() => {
@@ -372,7 +389,7 @@ export class Database {
       this.#directoriesStale = false;
       try {
         await this.#store.settle();
-        for (const directory of this.#directories) await directory.load();
+        await this.#loadAgain(() => true);
       } catch (error) {
         this.#directoriesStale = true;
         this.#trouble = error instanceof Error ? error.message : String(error);

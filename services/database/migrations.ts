@@ -435,5 +435,13 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
     at INTEGER NOT NULL,
     PRIMARY KEY (channel, kind, visitor)
   ) STRICT;
+
+  CREATE TABLE inbox_posts (
+    account_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    time INTEGER NOT NULL,
+    entry TEXT NOT NULL,
+    PRIMARY KEY (account_id, id)
+  ) STRICT;
   `,
 ]);

@@ -28,6 +28,7 @@ export interface Tables extends HostingTables {
   checkpoints: CheckpointsTable;
   read_markers: ReadMarkersTable;
   inbox_messages: InboxMessagesTable;
+  inbox_posts: InboxPostsTable;
   bridge_channels: BridgeChannelsTable;
   agent_channels: AgentChannelsTable;
   instance: InstanceTable;
@@ -318,6 +319,16 @@ export interface InboxMessagesTable {
   client_id: Fixed<string | null>;
   /** When it goes back to its sender while it is queued, in Unix milliseconds; null for never. */
   expires_at: Fixed<number | null>;
+}
+
+/** Entries that other nodes have for inboxes, until the node that keeps these takes them. */
+export interface InboxPostsTable {
+  account_id: Fixed<string>;
+  id: Fixed<string>;
+  /** Unix milliseconds. */
+  time: Fixed<number>;
+  /** JSON. */
+  entry: Fixed<string>;
 }
 
 /** One row: which instance of muster the database belongs to. */

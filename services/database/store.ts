@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { FollowedTable, ReadOnTable } from "./followed.ts";
-import type { WriteRequest, WriteResponse } from "./protocol.ts";
+import type { Statement, WriteRequest, WriteResponse } from "./protocol.ts";
 import type { Tables } from "./schema.ts";
 
 /** Where the app database is: a SQLite file, or PostgreSQL. */
@@ -52,6 +52,8 @@ export interface Peers {
    * and it must let nobody in.
    */
   readonly isCurrent: boolean;
+  /** Until when that lasts unless it is renewed, as the scheduler has the time. */
+  readonly currentUntil: number;
   /** The name of this program among them. */
   readonly self: string;
   /** The names of those that run, this one among them, as of a second ago. */
@@ -60,6 +62,8 @@ export interface Peers {
   readonly leader: string | null;
   /** Whether this program is the leader. It stops before another one begins. */
   readonly isLeading: boolean;
+  /** A statement that rolls back its transaction as `Unchanged` unless this program leads. */
+  readonly whileLeading: Statement;
   /** Says whether this program may lead; at first it may not. */
   stand(isCandidate: boolean): void;
   /** Tells a listener what the others commit, from now on. */

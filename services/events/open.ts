@@ -20,6 +20,8 @@ export interface EventServicesOptions {
 /** The event log and its retention. */
 export interface EventServices {
   readonly eventLog: EventLog;
+  /** Starts separately. */
+  readonly retention: Retention;
   /** Logs that the configuration was reloaded, and the keys that differ from the start. */
   reloaded(keys: readonly string[]): void;
   /**
@@ -45,14 +47,13 @@ export async function openEvents(options: EventServicesOptions): Promise<EventSe
       log.warn("The event log cannot be written", { error });
     });
   note(newEvent("program.started", { version }, SYSTEM, scheduler.now()));
-  retention.start();
   return {
     eventLog,
+    retention,
     reloaded(keys) {
       note(newEvent("program.reloaded", { keys }, SYSTEM, scheduler.now()));
     },
     async close() {
-      await retention.stop();
       eventLog.close();
       await note(newEvent("program.stopped", {}, SYSTEM, scheduler.now()));
     },

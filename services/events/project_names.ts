@@ -18,6 +18,7 @@ const NAMES: Readonly<Record<ProjectEventName, true>> = {
   landing: true,
   member_changed: true,
   mirror_changed: true,
+  moved: true,
   overlap: true,
   protection_changed: true,
   release: true,

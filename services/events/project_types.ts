@@ -21,6 +21,8 @@ export interface ProjectEventTypes {
   "project.removed": InProject;
   /** `role`: null if the account is no longer a member. */
   "project.member_changed": InProject & { account: string; role: string | null };
+  /** Its repository is on another node now. `restored`: it comes from a backup. */
+  "project.moved": InProject & { from: string; to: string; restored: boolean };
   "project.imported": InProject & { format: string; checkins: number };
 
   /** `timestamp`: the check-in's own date. */

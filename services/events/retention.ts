@@ -31,11 +31,10 @@ export class Retention {
 
   /** Starts checking the log once a minute. */
   start(): void {
-    const { maxEvents, maxAge, scheduler } = this.#options;
-    if (this.#stopped || (maxEvents === 0 && maxAge === 0)) return;
-    this.#cancel = scheduler.after(INTERVAL, () => {
-      this.#running = this.run().finally(() => this.start());
-    });
+    const { maxEvents, maxAge } = this.#options;
+    if (maxEvents === 0 && maxAge === 0) return;
+    this.#stopped = false;
+    this.#schedule();
   }
 
   /** Removes expired events; resolves when no more are due. */
@@ -53,10 +52,17 @@ export class Retention {
     }
   }
 
-  /** Stops after the running step. */
+  /** Stops after the running step. It can start again. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancel();
     await this.#running;
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return;
+    this.#cancel = this.#options.scheduler.after(INTERVAL, () => {
+      this.#running = this.run().finally(() => this.#schedule());
+    });
   }
 }

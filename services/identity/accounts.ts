@@ -3,6 +3,7 @@ import { type Database, type Directory, statement, type Tables } from "../databa
 import { Conflict } from "../errors.ts";
 import { foldCase } from "../irc/mod.ts";
 import { isCommonName, type ReservedNames } from "./names.ts";
+import type { Revocations } from "./revocations.ts";
 
 /** Agents and people log in to IRC, admins to the web pages too. All share one namespace. */
 export type AccountKind = "agent" | "person" | "admin";
@@ -37,6 +38,8 @@ export interface AccountDirectoryOptions {
   readonly reserved: ReservedNames;
   /** The kinds of account that are switched off: they keep their names but cannot log in. */
   readonly disabled: ReadonlySet<AccountKind>;
+  /** Is told what other programs have ended. */
+  readonly revocations: Pick<Revocations, "announce">;
 }
 
 /**
@@ -55,9 +58,12 @@ export class AccountDirectory implements Directory {
   readonly #database: Database;
   readonly #reserved: ReservedNames;
   readonly #disabled: ReadonlySet<AccountKind>;
+  readonly #revocations: AccountDirectoryOptions["revocations"];
   readonly #byId = new Map<string, Account>();
   readonly #byName = new Map<string, Account>();
   readonly #listeners: AccountListener[] = [];
+  /** The accounts before the last load. */
+  #replaced: ReadonlyMap<string, Account> = new Map();
   readonly #counts: Record<AccountKind, { active: number; total: number }> = {
     agent: { active: 0, total: 0 },
     person: { active: 0, total: 0 },
@@ -68,6 +74,7 @@ export class AccountDirectory implements Directory {
     this.#database = options.database;
     this.#reserved = options.reserved;
     this.#disabled = options.disabled;
+    this.#revocations = options.revocations;
   }
 
   /** Reads all accounts from the database. */
@@ -79,8 +86,18 @@ export class AccountDirectory implements Directory {
 
   async load(): Promise<void> {
     const rows = await this.#database.tables.selectFrom("accounts").selectAll().execute();
-    for (const account of [...this.#byId.values()]) this.#forget(account);
+    this.#replaced = new Map(this.#byId);
+    for (const account of this.#replaced.values()) this.#forget(account);
     for (const row of rows) this.#put(accountOf(row));
+  }
+
+  announce(): void {
+    const before = this.#replaced;
+    this.#replaced = new Map();
+    for (const [id, account] of before) this.#compare(account, this.get(id));
+    for (const [id, account] of this.#byId) {
+      if (!before.has(id)) this.#tell(id, account);
+    }
   }
 
   /** The account of this name, revoked ones included, or null. */
@@ -224,14 +241,30 @@ export class AccountDirectory implements Directory {
 
   #changed(account: Account): void {
     this.#put(account);
-    for (const listener of this.#listeners) listener(account.id, account);
+    this.#tell(account.id, account);
+  }
+
+  #tell(id: string, account: Account | null): void {
+    for (const listener of this.#listeners) listener(id, account);
+  }
+
+  /** Tells what another program has made of an account. */
+  #compare(before: Account, now: Account | null): void {
+    const { id: accountId } = before;
+    if (now !== null && isSame(before, now)) return;
+    this.#tell(accountId, now);
+    if (now === null || (now.revokedAt !== null && before.revokedAt === null)) {
+      this.#revocations.announce({ kind: "account", accountId });
+    } else if (now.secret.value !== before.secret.value) {
+      this.#revocations.announce({ kind: "password", accountId });
+    }
   }
 
   #removed(id: string): void {
     const account = this.#byId.get(id);
     if (account === undefined) return;
     this.#forget(account);
-    for (const listener of this.#listeners) listener(id, null);
+    this.#tell(id, null);
   }
 
   #put(account: Account): void {
@@ -253,6 +286,12 @@ export class AccountDirectory implements Directory {
     counts.total += change;
     if (revokedAt === null) counts.active += change;
   }
+}
+
+/** Whether two accounts with the same id are equal in all that changes. */
+function isSame(one: Account, other: Account): boolean {
+  return one.kind === other.kind && one.revokedAt === other.revokedAt &&
+    one.secret.value === other.secret.value;
 }
 
 function accountOf(row: Selectable<Tables["accounts"]>): Account {

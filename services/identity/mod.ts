@@ -51,6 +51,7 @@ export { isOverseer, roomFor } from "./reserve.ts";
 export { type LoginMethod, type Refusal, type RefusalReason, Refusals } from "./refusals.ts";
 export { type IdentityServices, type IdentityServicesOptions, openIdentity } from "./open.ts";
 export type { TokenRequest } from "./schemas.ts";
+export { seal, type SealingKey, type SealingPurpose, unseal } from "./sealing.ts";
 export { readSecretFile, SecretFileError } from "./secret_file.ts";
 export { newSecret, sha256 } from "./secrets.ts";
 export type { TokenKey } from "./token_key.ts";

@@ -13,6 +13,7 @@ import { PASSWORD_COSTS, type PasswordCosts } from "./password_costs.ts";
 import { Passwords } from "./passwords.ts";
 import { Refusals } from "./refusals.ts";
 import { ScramVerifiers } from "./scram.ts";
+import { SharedToken } from "./shared_token.ts";
 import { TokenKey } from "./token_key.ts";
 import { Tokens } from "./tokens.ts";
 import { WebSessions } from "./web_sessions.ts";
@@ -23,6 +24,8 @@ export interface IdentityServicesOptions {
   readonly database: Database;
   /** The API token that the environment pins, or null. */
   readonly pinnedToken: string | null;
+  /** The other nodes; null for a server that is alone. */
+  readonly peers: { hasOthers(): Promise<boolean> } | null;
   /** The nick that is reserved for the bridge. */
   readonly bridgeNick: string;
   /** Whether this server is one of several: their bridges' nicks begin with that one. */
@@ -72,12 +75,20 @@ export async function openIdentity(options: IdentityServicesOptions): Promise<Id
     database,
     reserved: reservedNames(options.bridgeNick, options.isNode),
     disabled: new Set(options.adminsEnabled ? [] : ["admin"]),
+    revocations,
   });
   const shared = { database, accounts, revocations, expiries, refusals, clock, log };
 
   const path = join(folder, "api_token");
-  const operatorToken = await OperatorToken.open({ ...shared, path, pinned });
   const key = await TokenKey.open(join(folder, "token_key"));
+  const { peers } = options;
+  const operatorToken = await OperatorToken.open({
+    ...shared,
+    path,
+    pinned,
+    shared: peers === null ? null : await SharedToken.open({ database, key }),
+    hasPeers: () => peers?.hasOthers() ?? Promise.resolve(false),
+  });
   const tokens = await Tokens.open({ ...shared, key });
   const webSessions = await WebSessions.open(shared);
   const { passwordCosts = PASSWORD_COSTS } = options;

@@ -1,4 +1,4 @@
-import type { Database } from "../database/mod.ts";
+import { type Database, Unchanged } from "../database/mod.ts";
 import { Conflict, Unavailable } from "../errors.ts";
 import { newEvent, type Origin, SYSTEM } from "../events/mod.ts";
 import type { Log } from "../log.ts";
@@ -6,6 +6,7 @@ import type { Revocations } from "./revocations.ts";
 import { type Caller, originOf } from "./principal.ts";
 import { readSecretFile, SecretFileError, writeSecretFile } from "./secret_file.ts";
 import { newSecret, sameDigest, sha256 } from "./secrets.ts";
+import type { HeldToken, SharedToken } from "./shared_token.ts";
 
 const TOKEN = /^[0-9A-Fa-f]{64}$/;
 
@@ -22,6 +23,10 @@ export interface OperatorTokenOptions {
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly log: Log;
+  /** The token that this node has in common with others; null for a server that is alone. */
+  readonly shared: SharedToken | null;
+  /** Whether another node runs. */
+  readonly hasPeers: () => Promise<boolean>;
 }
 
 /** The operator's API token, which opens everything, and its file. */
@@ -32,6 +37,7 @@ export class OperatorToken {
   readonly #revocations: Revocations;
   readonly #clock: () => number;
   readonly #log: Log;
+  readonly #shared: SharedToken | null;
   #digest: string;
   /** The last rotation, which the next one waits for: they write the same file. */
   #rotated: Promise<void> = Promise.resolve();
@@ -43,17 +49,20 @@ export class OperatorToken {
     this.#revocations = options.revocations;
     this.#clock = options.clock;
     this.#log = options.log;
+    this.#shared = options.shared;
     this.#digest = sha256(token);
+    this.#shared?.onReplaced(({ token }) => this.#adopt(token));
   }
 
   /**
-   * Uses the pinned token, or else the one in the file, or else a new one, and writes the file.
-   * Logs the replacement of a token, also in the event log.
+   * Uses the pinned token, or else that of the other nodes, or else the one in the file, or else a
+   * new one, and writes the file. Logs the replacement of a token, also in the event log.
    *
-   * @throws SecretFileError if the pinned token is too weak or the file cannot be written
+   * @throws SecretFileError if the pinned token is too weak or not that of the other nodes, or the
+   * file cannot be written
    */
   static async open(options: OperatorTokenOptions): Promise<OperatorToken> {
-    const { path, pinned } = options;
+    const { path, pinned, shared } = options;
     if (pinned !== null && !PINNED_TOKEN.test(pinned)) {
       throw new SecretFileError(
         "MUSTER_API_TOKEN must have 32 to 512 printable ASCII characters without a space",
@@ -61,16 +70,18 @@ export class OperatorToken {
     }
     const held = await readSecretFile(path);
     const isUsable = held !== null && TOKEN.test(held);
-    const token = pinned ?? (isUsable ? held : newSecret());
+    const own = pinned ?? (isUsable ? held : newSecret());
+    const token = shared === null ? own : await agreedToken(options, shared, own);
     await writeSecretFile(path, token);
     const operatorToken = new OperatorToken(options, token);
-    if (held !== null && token !== held) {
-      const reason = pinned === null
-        ? "the file does not hold 64 hex digits"
-        : "MUSTER_API_TOKEN pins another token";
-      options.log.warn("The API token was replaced", { file: path, reason });
-      await operatorToken.#record(SYSTEM);
-    }
+    if (held === null || token === held) return operatorToken;
+    const reason = pinned !== null
+      ? "MUSTER_API_TOKEN pins another token"
+      : token === own
+      ? "the file does not hold 64 hex digits"
+      : "the other nodes have another token";
+    options.log.warn("The API token was replaced", { file: path, reason });
+    if (token === own) await operatorToken.#record(SYSTEM);
     return operatorToken;
   }
 
@@ -91,17 +102,42 @@ export class OperatorToken {
       throw new Conflict("MUSTER_API_TOKEN sets the API token, so it cannot be replaced");
     }
     const token = newSecret();
-    const rotation = this.#rotated.then(() => this.#replace(token));
+    const origin = originOf(caller);
+    const rotation = this.#rotated.then(() => this.#replace(token, origin));
     this.#rotated = rotation.catch(() => {});
     await rotation;
-    const origin = originOf(caller);
     this.#log.info("The API token was replaced", { actor: origin.actor });
-    await this.#record(origin);
     return token;
   }
 
-  async #replace(token: string): Promise<void> {
+  async #replace(token: string, origin: Origin): Promise<void> {
+    if (this.#shared !== null) return await this.#replaceShared(this.#shared, token, origin);
     await this.#write(token);
+    this.#use(token);
+    await this.#record(origin);
+  }
+
+  async #replaceShared(shared: SharedToken, token: string, origin: Origin): Promise<void> {
+    const storing = await shared.storing({ token, isPinned: false }, () => this.#use(token));
+    const event = newEvent("api_token.rotated", {}, origin, this.#clock());
+    try {
+      await this.#database.commit({ statements: [storing], events: [event] });
+    } catch (error) {
+      if (!(error instanceof Unchanged)) throw error;
+      throw new Conflict("The API token has just been replaced on another node");
+    } finally {
+      if (this.matches(sha256(token))) await this.#write(token).catch(() => {});
+    }
+  }
+
+  /** Takes a token that another node has stored. It counts even if the file cannot be written. */
+  async #adopt(token: string): Promise<void> {
+    if (this.matches(sha256(token))) return;
+    this.#use(token);
+    await this.#write(token).catch(() => {});
+  }
+
+  #use(token: string): void {
     this.#digest = sha256(token);
     this.#revocations.announce({ kind: "operator" });
   }
@@ -126,4 +162,45 @@ export class OperatorToken {
       });
     }
   }
+}
+
+/**
+ * The token on which this node agrees with the others.
+ *
+ * @param own the token that the node would have if it were alone
+ * @throws SecretFileError if other nodes run, and only this one or only they have a pinned token, or
+ * this one has another
+ */
+async function agreedToken(
+  { pinned, hasPeers, database }: OperatorTokenOptions,
+  shared: SharedToken,
+  own: string,
+): Promise<string> {
+  for (;;) {
+    const { held } = shared;
+    const wanted: HeldToken = { token: own, isPinned: pinned !== null };
+    if (held !== null) {
+      const agrees = held.isPinned === wanted.isPinned &&
+        (pinned === null || held.token === pinned);
+      if (agrees) return held.token;
+      if (await hasPeers()) throw new SecretFileError(disagreement(held, wanted));
+    }
+    try {
+      await database.commit({ statements: [await shared.storing(wanted, () => {})] });
+      return own;
+    } catch (error) {
+      if (!(error instanceof Unchanged)) throw error;
+      // Another node that starts at the same time was first.
+      await shared.load();
+    }
+  }
+}
+
+function disagreement(held: HeldToken, wanted: HeldToken): string {
+  if (!held.isPinned) {
+    return "MUSTER_API_TOKEN is not set for the other nodes: set it for all of them or for none";
+  }
+  return wanted.isPinned
+    ? "MUSTER_API_TOKEN is another one for the other nodes: set the same for all of them"
+    : "MUSTER_API_TOKEN is set for the other nodes: set the same for this one";
 }

@@ -3,9 +3,10 @@ import type { Principal } from "./principal.ts";
 
 /**
  * What ended: the API token, an account, its password with everything opened by it, one token, or
- * one session of the web pages.
+ * one session of the web pages; or everything, because this node does not know what others end.
  */
 export type Ending =
+  | { readonly kind: "everything" }
   | { readonly kind: "operator" }
   | { readonly kind: "account"; readonly accountId: string }
   | { readonly kind: "password"; readonly accountId: string }
@@ -14,7 +15,7 @@ export type Ending =
 
 /** An ended credential. */
 export interface Ended {
-  /** Internal id of the account; null for the API token. */
+  /** Internal id of the account; null for the API token, and for everything. */
   readonly accountId: string | null;
   /** The token; null if it is not about a single one. */
   readonly tokenId: string | null;
@@ -50,7 +51,7 @@ export class Revocations {
   announce(ending: Ending): void {
     this.#count++;
     const ended: Ended = {
-      accountId: ending.kind === "operator" ? null : ending.accountId,
+      accountId: "accountId" in ending ? ending.accountId : null,
       tokenId: ending.kind === "token" ? ending.tokenId : null,
       covers: (principal) => covers(ending, principal),
     };
@@ -66,6 +67,8 @@ export class Revocations {
 
 function covers(ending: Ending, principal: Principal): boolean {
   switch (ending.kind) {
+    case "everything":
+      return true;
     case "operator":
       return principal.kind === "operator";
     case "account":

@@ -89,6 +89,8 @@ export class Tokens implements Directory {
   readonly #lastUsed: DeferredTimes;
   /** By the SHA-256 of the token, in hex. */
   readonly #byHash = new Map<string, HeldToken>();
+  /** The tokens before the last load. */
+  #replaced: readonly HeldToken[] = [];
   /** How many tokens accounts are making for themselves now, which count against their bound. */
   readonly #making = new Map<string, number>();
   /** Sets of scopes, by the column that holds them. */
@@ -119,8 +121,15 @@ export class Tokens implements Directory {
     const rows = await this.#database.tables.selectFrom("tokens")
       .select(["id", "owner_id", "project_id", "name", "scopes", "expires_at", "token_hash"])
       .execute();
+    this.#replaced = [...this.#byHash.values()];
     this.#byHash.clear();
     for (const row of rows) this.#hold(row);
+  }
+
+  announce(): void {
+    const kept = new Set(Array.from(this.#byHash.values(), ({ id }) => id));
+    for (const { id, ownerId } of this.#replaced) if (!kept.has(id)) this.#ended(id, ownerId);
+    this.#replaced = [];
   }
 
   /**
@@ -256,9 +265,7 @@ export class Tokens implements Directory {
     } catch (error) {
       throw error instanceof Unchanged ? noSuchToken(id) : error;
     }
-    this.#lastUsed.delete(id);
-    this.#expiries.delete(id);
-    this.#revocations.announce({ kind: "token", accountId: row.owner_id, tokenId: id });
+    this.#ended(id, row.owner_id);
   }
 
   /**
@@ -317,11 +324,7 @@ export class Tokens implements Directory {
       committed: () => {
         const ended = [...this.#byHash.values()].filter((token) => token.projectId === projectId);
         this.#drop((token) => token.projectId === projectId);
-        for (const { id } of ended) {
-          this.#lastUsed.delete(id);
-          this.#expiries.delete(id);
-          this.#revocations.announce({ kind: "token", accountId: null, tokenId: id });
-        }
+        for (const { id } of ended) this.#ended(id, null);
       },
     });
   }
@@ -363,6 +366,12 @@ export class Tokens implements Directory {
     const scopes = this.#scopes.get(row.scopes) ?? withImplied(JSON.parse(row.scopes));
     this.#scopes.set(row.scopes, scopes);
     this.#byHash.set(row.token_hash, { id, ownerId, projectId, name, scopes, expiresAt });
+  }
+
+  #ended(tokenId: string, accountId: string | null): void {
+    this.#lastUsed.delete(tokenId);
+    this.#expiries.delete(tokenId);
+    this.#revocations.announce({ kind: "token", accountId, tokenId });
   }
 
   #dropAllOf(accountId: string): void {

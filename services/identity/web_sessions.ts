@@ -83,6 +83,8 @@ export class WebSessions implements Directory {
   readonly #lastUsed: DeferredTimes;
   readonly #byId = new Map<string, HeldSession>();
   readonly #byHash = new Map<string, HeldSession>();
+  /** The sessions before the last load. */
+  #replaced: readonly HeldSession[] = [];
 
   constructor(options: WebSessionsOptions) {
     this.#database = options.database;
@@ -108,11 +110,19 @@ export class WebSessions implements Directory {
 
   async load(): Promise<void> {
     const rows = await this.#database.tables.selectFrom("web_sessions").selectAll().execute();
+    this.#replaced = [...this.#byId.values()];
     this.#byId.clear();
     this.#byHash.clear();
     for (const { id, account_id: accountId, secret_hash: secretHash, last_used } of rows) {
       this.#hold({ id, accountId, secretHash, lastUsed: last_used });
     }
+  }
+
+  announce(): void {
+    for (const { id, accountId } of this.#replaced) {
+      if (!this.#byId.has(id)) this.#ended(accountId, id);
+    }
+    this.#replaced = [];
   }
 
   /**

@@ -20,7 +20,7 @@ import type { VirtualUsers } from "../irc_server/virtual_users/mod.ts";
 import { formatMicroseconds } from "../messages/mod.ts";
 import { type EntryState, OPERATOR_SENDER, stateOf } from "./entry.ts";
 import type { Delivery, Sending } from "./arrivals.ts";
-import type { Inboxes } from "./inboxes.ts";
+import type { InboxDoor } from "./inboxes.ts";
 import { Repeats, usedForAnother } from "./repeats.ts";
 
 /** A message to send. */
@@ -59,7 +59,7 @@ export interface DirectMessagesOptions {
     "tell" | "attends" | "requireVoice" | "requireGoing" | "admit" | "identityOf"
   >;
   readonly inboxes: Pick<
-    Inboxes,
+    InboxDoor,
     "deliver" | "delivered" | "sendAs" | "requireRoom" | "flush" | "sent" | "copies"
   >;
   readonly sendLimits: Pick<SendLimits, "sent">;

@@ -1,4 +1,10 @@
-import { BatchedWrites, type Database, type Statement, statement } from "../database/mod.ts";
+import {
+  BatchedWrites,
+  type Database,
+  type Statement,
+  statement,
+  Unchanged,
+} from "../database/mod.ts";
 import { Unavailable } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -82,6 +88,11 @@ export interface InboxStoreOptions {
   readonly age: number | null;
   readonly scheduler: Scheduler;
   readonly log: Log;
+  /**
+   * Statements that roll back a transaction as `Unchanged` once another node may keep the inboxes;
+   * by default, there is no other node.
+   */
+  readonly guard?: () => readonly Statement[];
 }
 
 /** A change that waits to be written. */
@@ -109,6 +120,8 @@ export class InboxStore {
   #age: number | null;
   #units = 0;
   #lost = 0;
+  /** Whether another node keeps the inboxes: nothing more is written here. */
+  #isOver = false;
   #cancelTrim: () => void = () => {};
 
   constructor(options: InboxStoreOptions) {
@@ -188,8 +201,21 @@ export class InboxStore {
     return rows.map(sentOf);
   }
 
-  /** The message to which its sender gave an id; null if there is none. */
+  /** Whether an inbox has or had a message of this id, as far as its rows say. */
+  async knows(accountId: string, id: string): Promise<boolean> {
+    const row = await this.#options.database.tables.selectFrom("inbox_messages").select("id")
+      .where("id", "=", id).where("account_id", "=", accountId).executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /**
+   * The message to which its sender gave an id; null if there is none.
+   *
+   * @throws Unavailable if the disk refuses messages, of which this one may be one
+   */
   async sent(senderId: string, clientId: string): Promise<Sent | null> {
+    // What was refused is still to be written, though its sender was told that it was refused.
+    if (this.#writes.failing) await this.flush();
     const row = await this.#sent().where("sender_id", "=", senderId)
       .where("client_id", "=", clientId).executeTakeFirst();
     return row === undefined ? null : sentOf(row);
@@ -217,8 +243,10 @@ export class InboxStore {
    */
   async flush(): Promise<void> {
     const last = this.#queue.at(-1);
+    if (this.#isOver) throw isElsewhere();
     while (last !== undefined && this.#queue.includes(last)) {
       if (!await this.#writes.write()) throw new Unavailable("The disk takes no messages");
+      if (this.#isOver) throw isElsewhere();
     }
   }
 
@@ -288,20 +316,22 @@ export class InboxStore {
   }
 
   #change(waiting: Waiting): void {
+    if (this.#isOver) return;
     this.#queue.push(waiting);
     this.#units += waiting.units;
     this.#writes.schedule();
   }
 
   async #writeBatch(): Promise<boolean> {
-    const { database, log } = this.#options;
+    const { database, log, guard = () => [] } = this.#options;
     const batch = this.#queue.slice(0, BATCH);
     // Somebody flushed before the appointed time.
     if (batch.length === 0) return true;
     const statements = batch.map(({ statement }) => statement);
     try {
-      await database.commit({ statements });
+      await database.commit({ statements: [...guard(), ...statements] });
     } catch (error) {
+      if (error instanceof Unchanged) return this.#leave();
       if (error instanceof Unavailable) {
         if (!this.#writes.failing) log.error("Messages to agents cannot be stored", { error });
         return false;
@@ -314,6 +344,14 @@ export class InboxStore {
       if (redacts !== undefined) this.#redacting.delete(redacts);
     }
     this.#recovered();
+    return true;
+  }
+
+  /** Leaves everything to another node, which has heard the same messages. */
+  #leave(): true {
+    this.#isOver = true;
+    this.#cancelTrim();
+    this.#queue.length = 0;
     return true;
   }
 
@@ -332,6 +370,11 @@ export class InboxStore {
       .where("time", "<", this.keptSince);
     this.#change({ statement: statement(removal), units: 0 });
   }
+}
+
+/** The error for what is not stored because another node keeps the inboxes. */
+function isElsewhere(): Unavailable {
+  return new Unavailable("The inboxes are on another node now; try again");
 }
 
 /** Removes all stored inboxes. */

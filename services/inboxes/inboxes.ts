@@ -9,8 +9,9 @@ import { Arrivals, type ArrivalsOptions, type Delivery, type Sending } from "./a
 import { Bounces, type BouncesOptions } from "./bounces.ts";
 import { type Addressed, type AddressedText, type Tracking, UNTRACKED } from "./entry.ts";
 import { Expiries } from "./expiries.ts";
-import { Inbox, INBOX_CAPACITY, type InboxCounts } from "./inbox.ts";
+import { type Arrival, Inbox, INBOX_CAPACITY, type InboxCounts } from "./inbox.ts";
 import type { Sent } from "./inbox_store.ts";
+import type { Missed } from "./missed_messages.ts";
 
 /** What the agent is done with: entries of these ids, or all up to an id or a timestamp. */
 export type Acknowledgement =
@@ -59,6 +60,9 @@ export interface InboxesOptions extends ArrivalsOptions, BouncesOptions {
   readonly roster: Pick<Roster, "get" | "find" | "all" | "isEmpty">;
   readonly scheduler: Scheduler;
 }
+
+/** What others do with the inboxes, wherever they are kept. */
+export type InboxDoor = Omit<Inboxes, "start" | "takeMissed">;
 
 /**
  * Messages to agents: private ones, and those in channels that mention them, even while they are
@@ -111,6 +115,29 @@ export class Inboxes {
   /** Handles a message that the bridge sent for a caller. */
   takePosted(channel: string, posted: ChannelMessage): void {
     this.#arrivals.takePosted(channel, posted);
+  }
+
+  /**
+   * Handles what was heard while nobody kept the inboxes, or while another node did. What is in them
+   * already is not added again.
+   *
+   * @throws the database's error
+   */
+  async takeMissed(all: readonly Missed[]): Promise<void> {
+    let added = Promise.resolve();
+    const arrivals = new Arrivals(this.#options, {
+      inboxOf: (agent) => ({
+        append: (arrival) => void (added = added.then(() => this.#addMissed(agent, arrival))),
+      }),
+      expect: (expiresAt) => this.#expiries.expect(expiresAt),
+    });
+    for (const missed of all) {
+      if (missed.kind === "heard") arrivals.takeHeard(missed.message);
+      else if (missed.kind === "posted") arrivals.takePosted(missed.channel, missed.message);
+    }
+    await added;
+    for (const missed of all) if (missed.kind === "redacted") this.forgetMessage(missed.id);
+    await this.flush();
   }
 
   /**
@@ -272,16 +299,20 @@ export class Inboxes {
       .flat();
   }
 
-  /** Ends every reader. Later messages are still kept. */
-  close(): void {
+  /**
+   * Ends every reader. Later messages are still kept.
+   *
+   * @param reason for those who read
+   */
+  close(reason = "The server is shutting down"): void {
     this.#closed = true;
     this.#expiries.close();
-    for (const inbox of this.#inboxes.values()) inbox.end("The server is shutting down");
+    for (const inbox of this.#inboxes.values()) inbox.end(reason);
   }
 
   /** Stores everything unstored. Call it when no more messages come. */
   async stop(): Promise<void> {
-    this.close();
+    if (!this.#closed) this.close();
     this.#stopListening();
     await this.#expiries.idle();
     await Promise.allSettled(Array.from(this.#inboxes.values(), ({ loading }) => loading));
@@ -301,6 +332,11 @@ export class Inboxes {
       throw new Forbidden(`You are "${principal.name}" and cannot read the inbox of "${nick}"`);
     }
     return agent;
+  }
+
+  async #addMissed(agent: RosterEntry, arrival: Arrival): Promise<void> {
+    const isKnown = await this.#options.store?.knows(agent.id, arrival.message.id);
+    if (isKnown !== true) await this.#inboxOf(agent).addOnce(arrival);
   }
 
   /**

@@ -2,6 +2,9 @@
  * The inboxes of agents, with private messages and mentions (`Inboxes`), and sending private
  * messages (`DirectMessages`).
  */
+export { InboxPosts } from "./inbox_posts.ts";
+export { type Missed, MissedMessages } from "./missed_messages.ts";
+export { NodeInboxes, type NodeInboxesOptions } from "./node_inboxes.ts";
 export {
   DirectMessages,
   type DirectMessagesOptions,
@@ -25,6 +28,7 @@ export {
   type AcknowledgedEntries,
   type Acknowledgement,
   acknowledgementOf,
+  type InboxDoor,
   Inboxes,
   type InboxesOptions,
   type Notification,

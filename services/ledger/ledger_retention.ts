@@ -26,11 +26,9 @@ export class LedgerRetention {
 
   start(): void {
     const { maxCalls, maxDays, maxUsageDays } = this.#options.bounds;
-    if (this.#stopped || maxCalls + maxDays + maxUsageDays === 0) return;
-    const { scheduler } = this.#options;
-    this.#cancel = scheduler.after(untilMultiple(INTERVAL, scheduler.now()), () => {
-      this.#running = this.run().finally(() => this.start());
-    });
+    if (maxCalls + maxDays + maxUsageDays === 0) return;
+    this.#stopped = false;
+    this.#schedule();
   }
 
   /** Removes old rows; resolves when no more are due. */
@@ -47,10 +45,18 @@ export class LedgerRetention {
     }
   }
 
-  /** Stops after the running step. */
+  /** Stops after the running step. It can start again. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancel();
     await this.#running;
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return;
+    const { scheduler } = this.#options;
+    this.#cancel = scheduler.after(untilMultiple(INTERVAL, scheduler.now()), () => {
+      this.#running = this.run().finally(() => this.#schedule());
+    });
   }
 }

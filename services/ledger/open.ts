@@ -13,6 +13,9 @@ import { type Price, PRICE_LIST, Prices } from "./prices/mod.ts";
 import { Spending } from "./spending.ts";
 import { UsageReader } from "./usage.ts";
 
+/** How old what was spent may be if other nodes spend too, in milliseconds. */
+const SHARED_AGE = 2000;
+
 /** What others use of the ledger. */
 export interface LedgerServices {
   readonly ledger: Ledger;
@@ -21,6 +24,8 @@ export interface LedgerServices {
   readonly budgetNeeds: BudgetNeeds;
   readonly usage: UsageReader;
   readonly calls: CallReader;
+  /** Starts separately. */
+  readonly retention: LedgerRetention;
 }
 
 export interface LedgerServicesOptions extends AttributionOptions {
@@ -45,7 +50,8 @@ export async function openLedger(
 ): Promise<LedgerServices> {
   const { database, roster, projects, config, scheduler, log } = options;
   const clock = () => scheduler.now();
-  const spending = new Spending(database, clock);
+  const maxAge = database.peers === null ? Infinity : SHARED_AGE;
+  const spending = new Spending(database, clock, maxAge);
   const names = new BudgetNames({ agents: roster, projects });
   const budgets = await Budgets.open({ database, spending, names, clock });
   const ledger = new Ledger({
@@ -66,8 +72,6 @@ export async function openLedger(
     scheduler,
     log,
   });
-  retention.start();
-  started.defer(() => retention.stop());
   return {
     ledger,
     budgets,
@@ -75,5 +79,6 @@ export async function openLedger(
     budgetNeeds: new BudgetNeeds({ budgets, nameOf: (name) => names.nameOf(name) }),
     usage: new UsageReader(database, clock),
     calls: new CallReader(database),
+    retention,
   };
 }

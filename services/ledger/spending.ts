@@ -34,16 +34,29 @@ export function countedFor(spender: Spender, work: Work | null): Counted[] {
 export class Spending {
   readonly #database: Pick<Database, "tables">;
   readonly #clock: () => number;
+  readonly #maxAge: number;
   readonly #sums = new Map<string, Sums>();
   #loading: Promise<void> | null = null;
+  /** When it was last read from the database. */
+  #readAt = -Infinity;
 
-  constructor(database: Pick<Database, "tables">, clock: () => number) {
+  /** @param maxAge how old sums may be, in milliseconds; Infinity if nobody else spends */
+  constructor(database: Pick<Database, "tables">, clock: () => number, maxAge: number) {
     this.#database = database;
     this.#clock = clock;
+    this.#maxAge = maxAge;
   }
 
-  /** Reads what was spent before the start of the program. Call it before anything else. */
+  /**
+   * Reads what was spent before the start of the program, and what other nodes have spent lately.
+   * Call it before anything else.
+   */
   ready(): Promise<void> {
+    const now = this.#clock();
+    if (now - this.#readAt >= this.#maxAge) {
+      this.#readAt = now;
+      this.#loading = null;
+    }
     return this.#loading ??= this.#load().catch((error: unknown) => {
       this.#loading = null;
       throw error;
@@ -109,6 +122,14 @@ export class Spending {
     return fresh;
   }
 
+  /** Forgets the sums, but not what is reserved. */
+  #clear(): void {
+    for (const { sums } of this.#sums.values()) {
+      sums.day = NOTHING;
+      sums.month = NOTHING;
+    }
+  }
+
   async #load(): Promise<void> {
     const now = this.#clock();
     const today = dayOf(now);
@@ -126,6 +147,7 @@ export class Spending {
         fn.sum<number>("estimated_tokens").as("estimatedTokens"),
         fn.sum<number>("estimated_cost").as("estimatedCost"),
       ]).execute();
+    this.#clear();
     for (const row of rows) {
       const amount = {
         tokens: Number(row.input) + Number(row.output) + Number(row.estimatedTokens),

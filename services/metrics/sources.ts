@@ -5,6 +5,7 @@ import { type BackendStats, LATENCY_BOUNDS } from "../llm/mod.ts";
 import type { NetworkStats } from "../irc_network/mod.ts";
 import type { SyncStats } from "../sync/mod.ts";
 import type { ExportStats } from "../telemetry/mod.ts";
+import type { Nodes } from "../nodes/mod.ts";
 import type { Registry, Sample } from "./registry.ts";
 
 /** Figures of the HTTP connections. */
@@ -42,6 +43,8 @@ export interface MetricSources {
   readonly callExport?: { stats(): ExportStats } | null;
   /** What the `fossil` program exchanges with projects. */
   readonly sync?: { stats(): SyncStats } | null;
+  /** The servers that share the database. */
+  readonly nodes?: Pick<Nodes, "self" | "isCurrent" | "leader" | "all" | "viewOf">;
   readonly refusals: {
     totals(): Iterable<{ readonly door: string; readonly reason: string; readonly count: number }>;
   };
@@ -65,6 +68,40 @@ export function addSources(
   addLlm(registry, sources.llm);
   addLedger(registry, sources);
   if (sync !== null) addSync(registry, sync);
+  const { nodes } = sources;
+  if (nodes !== undefined && nodes.self !== null) addNodes(registry, nodes, nodes.self);
+}
+
+/** Only a node has these. */
+function addNodes(
+  registry: Registry,
+  nodes: NonNullable<MetricSources["nodes"]>,
+  self: string,
+): void {
+  registry.sampled("gauge", {
+    name: "node_info",
+    help: "1, with the name of this node as its label",
+    labels: ["node"],
+  }, () => [{ labels: [self], value: 1 }]);
+  registry.sampled("gauge", {
+    name: "node_current",
+    help: "Whether this node knows what the others have changed (1), or lets nobody in (0)",
+  }, () => nodes.isCurrent ? 1 : 0);
+  registry.sampled("gauge", {
+    name: "node_leader",
+    help: "Whether this node does what only one does (1) or not (0)",
+  }, () => nodes.leader?.name === self ? 1 : 0);
+  registry.sampled("gauge", {
+    name: "nodes",
+    help: "The nodes that share the database, by state, as this node sees them",
+    labels: ["state"],
+  }, (): Sample[] => {
+    const states = nodes.all().map((node) => nodes.viewOf(node).state);
+    return ["running", "draining", "stopped"].map((state) => ({
+      labels: [state],
+      value: states.filter((one) => one === state).length,
+    }));
+  });
 }
 
 function addSync(registry: Registry, sync: NonNullable<MetricSources["sync"]>): void {

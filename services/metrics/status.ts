@@ -1,3 +1,5 @@
+import type { Nodes } from "../nodes/mod.ts";
+
 /** The status object of the contract. */
 export interface StatusReport {
   /** `ok`, or `degraded` while the disk refuses writes. */
@@ -32,6 +34,15 @@ export interface StatusSources {
    * text.
    */
   readonly parts: Readonly<Record<string, () => boolean | string>>;
+  /** The servers that share the database; null if this one is alone. */
+  readonly node: Pick<Nodes, "self" | "leader"> | null;
+}
+
+/** This server among those that share its database. */
+export interface NodeStatus {
+  readonly name: string;
+  /** Whether it does what only one of them does. */
+  readonly leader: boolean;
 }
 
 /** Reports the uptime and whether each part of the service is up. */
@@ -62,6 +73,13 @@ export class Status {
   /** Whether any agent is halted. */
   get halted(): boolean {
     return this.#sources.halted();
+  }
+
+  /** Which node this is; undefined if the server is alone. */
+  get node(): NodeStatus | undefined {
+    const { node } = this.#sources;
+    if (node === null || node.self === null) return undefined;
+    return { name: node.self, leader: node.leader?.name === node.self };
   }
 
   /** Repeats failed checks, so that {@link missing} is up to date. */

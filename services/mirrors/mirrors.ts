@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Database, statement } from "../database/mod.ts";
 import { NotFound, ServiceError } from "../errors.ts";
-import { type Caller, originOf } from "../identity/mod.ts";
+import { type Caller, originOf, seal } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import {
   type Project,
@@ -11,10 +11,9 @@ import {
 } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { MirrorError } from "./mirror_error.ts";
-import { type MirrorRow, type MirrorView, viewOfMirror } from "./records.ts";
+import { type MirrorRow, type MirrorView, purposeOf, viewOfMirror } from "./records.ts";
 import { pullUpstream, pushRemote, type RunOptions } from "./runs.ts";
 import type { MirrorRequest, RemoteRequest } from "./schemas.ts";
-import { seal } from "./sealing.ts";
 
 const MINUTE = 60_000;
 /** The longest pause between two runs of a failing mirror, unless its interval is longer. */
@@ -59,6 +58,7 @@ export class Mirrors {
 
   /** Begins with the mirrors that are due, and removes what ended ones left. */
   start(): void {
+    this.#options.repositories.homes.onChanged(() => this.#wake());
     this.#wake();
     this.#sweeping = this.#sweep().catch((error) => {
       this.#options.log.error("Left mirrors cannot be removed", { error });
@@ -69,7 +69,9 @@ export class Mirrors {
     const { folder } = this.#options;
     try {
       for await (const { name } of Deno.readDir(folder)) {
-        if (await this.#find(name.replace(/\..*$/, "")) === null) {
+        const id = name.replace(/\..*$/, "");
+        const isOurs = this.#options.repositories.homes.isHere({ id });
+        if (!isOurs || await this.#find(id) === null) {
           await Deno.remove(join(folder, name), { recursive: true });
         }
       }
@@ -152,7 +154,7 @@ export class Mirrors {
     const url = new URL(remote.url).href;
     const username = remote.username ?? null;
     if (remote.password !== undefined) {
-      const secret = await seal(this.#options.key, project.id, remote.password);
+      const secret = await seal(this.#options.key, purposeOf(project.id), remote.password);
       return { url, username, secret };
     }
     const isSame = before.url === url && before.username === username;
@@ -260,16 +262,24 @@ export class Mirrors {
 
   /** The mirror that has been due for the longest time. */
   async #due(): Promise<MirrorRow | null> {
-    const { database, scheduler } = this.#options;
-    const row = await database.tables.selectFrom("project_mirrors").selectAll()
+    const { scheduler } = this.#options;
+    const row = await this.#ours().selectAll("project_mirrors")
       .where("next_run_at", "<=", scheduler.now()).orderBy("next_run_at").limit(1)
       .executeTakeFirst();
     return row ?? null;
   }
 
+  /** The mirrors of the projects on this node. */
+  #ours() {
+    const { database, repositories: { homes: { self } } } = this.#options;
+    return database.tables.selectFrom("project_mirrors")
+      .innerJoin("projects", "projects.id", "project_mirrors.project_id")
+      .$if(self !== null, (mirrors) => mirrors.where("projects.home", "=", self));
+  }
+
   async #nextTime(): Promise<number | null> {
-    const row = await this.#options.database.tables.selectFrom("project_mirrors")
-      .select("next_run_at").orderBy("next_run_at").limit(1).executeTakeFirst();
+    const row = await this.#ours().select("next_run_at").orderBy("next_run_at").limit(1)
+      .executeTakeFirst();
     return row?.next_run_at ?? null;
   }
 

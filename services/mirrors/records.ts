@@ -1,7 +1,13 @@
 import type { Selectable } from "kysely";
 import type { Tables } from "../database/mod.ts";
+import type { SealingPurpose } from "../identity/mod.ts";
 
 export type MirrorRow = Selectable<Tables["project_mirrors"]>;
+
+/** For what the passwords of a project's remotes are sealed. */
+export function purposeOf(projectId: string): SealingPurpose {
+  return { purpose: "muster mirror ", owner: projectId };
+}
 
 /** A remote as the API shows it: never with its password. */
 export interface RemoteView {

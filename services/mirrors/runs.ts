@@ -1,12 +1,13 @@
 /** The two halves of a run: pulling from upstream, and pushing to a Git remote. */
 import { dirname, join } from "node:path";
+import { type SealingKey, unseal } from "../identity/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
 import { pullFromFossil } from "./fossil.ts";
 import { pushToGit } from "./git.ts";
 import { MirrorError } from "./mirror_error.ts";
-import { type SealingKey, unseal } from "./sealing.ts";
+import { purposeOf } from "./records.ts";
 import { addressesOf, type Resolve } from "./targets.ts";
 import { Upstream } from "./upstream.ts";
 
@@ -81,7 +82,9 @@ async function remoteOf(
 ) {
   const url = new URL(stored.url);
   const addresses = await addressesOf(url, { allowPrivate, ...resolve && { resolve } });
-  const password = stored.secret === null ? null : await unseal(key, project.id, stored.secret);
+  const password = stored.secret === null
+    ? null
+    : await unseal(key, purposeOf(project.id), stored.secret);
   if (stored.secret !== null && password === null) {
     throw new MirrorError("The stored password cannot be read with this token_key: set it again");
   }

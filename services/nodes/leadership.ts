@@ -1,4 +1,4 @@
-import type { Database, Peers } from "../database/mod.ts";
+import type { Database, Peers, Statement } from "../database/mod.ts";
 import type { Log } from "../log.ts";
 
 /** Work that one node does for all of them, such as timers and bots. */
@@ -11,7 +11,7 @@ export interface LeadingWork {
 
 export interface LeadershipOptions {
   readonly database: Pick<Database, "onPeersLooked"> & {
-    readonly peers: Pick<Peers, "isLeading" | "stand"> | null;
+    readonly peers: Pick<Peers, "isLeading" | "stand" | "whileLeading"> | null;
   };
   readonly log: Log;
 }
@@ -37,7 +37,16 @@ export class Leadership {
     return this.#options.database.peers?.isLeading ?? true;
   }
 
-  /** Adds work, which starts after what was added before and stops before it. */
+  /**
+   * Statements for a transaction of the leading node: it is rolled back as `Unchanged` if another
+   * node may lead already.
+   */
+  guard(): readonly Statement[] {
+    const { peers } = this.#options.database;
+    return peers === null ? [] : [peers.whileLeading];
+  }
+
+  /** Adds work, which starts after what was added before. All of it stops at the same time. */
   add(work: LeadingWork): void {
     this.#works.push(work);
   }
@@ -59,6 +68,11 @@ export class Leadership {
     this.#options.database.peers?.stand(false);
   }
 
+  /** Resolves when the work fits who leads; for tests. */
+  async turned(): Promise<void> {
+    await this.#turn();
+  }
+
   /** Starts or stops the work until it fits who leads. */
   #turn(): Promise<void> {
     return this.#turning ??= this.#fit().finally(() => this.#turning = null);
@@ -68,7 +82,8 @@ export class Leadership {
     while (this.#isDoing !== (this.#isOpen && this.isLeading)) {
       this.#isDoing = !this.#isDoing;
       if (this.#isDoing) { for (const work of this.#works) await this.#try(() => work.start()); }
-      else for (const work of this.#works.toReversed()) await this.#try(() => work.stop());
+      // At once: another node may begin within a second, whatever one of them waits for.
+      else await Promise.all(this.#works.toReversed().map((work) => this.#try(() => work.stop())));
     }
   }
 

@@ -1,6 +1,10 @@
 import { type Database, type Directory, statement } from "../database/mod.ts";
+import { Unavailable } from "../errors.ts";
 import { newEvent, SYSTEM } from "../events/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+
+/** After how many seconds to try again while no node leads. */
+const RETRY_SECONDS = 2;
 
 /** A server that shares the database. */
 export interface NodeRecord {
@@ -22,6 +26,8 @@ export interface NodeView {
   readonly started_at: string;
   /** `draining`: it runs and takes no new work; `stopped`: nothing was heard of it for seconds. */
   readonly state: "running" | "draining" | "stopped";
+  /** Since when it takes no new work; a restart does not change that. */
+  readonly drained_at: string | null;
   /** Whether it does what only one node does. */
   readonly leader: boolean;
   /** Whether it answers this request. */
@@ -43,6 +49,7 @@ export class Nodes implements Directory {
   readonly self: string | null;
   readonly #database: Database;
   readonly #byName = new Map<string, NodeRecord>();
+  readonly #listeners = new Set<() => void>();
 
   private constructor(options: NodesOptions) {
     this.#database = options.database;
@@ -63,6 +70,30 @@ export class Nodes implements Directory {
     for (const { name, url, version, started_at: startedAt, drained_at: drainedAt } of rows) {
       this.#byName.set(name, { name, url, version, startedAt, drainedAt });
     }
+    this.#tell();
+  }
+
+  /**
+   * Calls a listener when a node was added, changed or removed, on any node.
+   *
+   * @param listener must not throw
+   * @returns a function that ends the subscription
+   */
+  onChanged(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Takes over what a transaction of this node wrote. */
+  put(record: NodeRecord): void {
+    this.#byName.set(record.name, record);
+    this.#tell();
+  }
+
+  /** Forgets a node that a transaction of this node removed. */
+  drop(name: string): void {
+    this.#byName.delete(name);
+    this.#tell();
   }
 
   /** All nodes, by name. */
@@ -80,10 +111,55 @@ export class Nodes implements Directory {
     return name === this.self || (this.#database.peers?.running.has(name) ?? false);
   }
 
+  /**
+   * Whether this node knows what the others have ended, such as tokens. If not, it must let nobody
+   * in.
+   */
+  get isCurrent(): boolean {
+    return this.#database.isCurrent;
+  }
+
+  /** Whether another node runs, as of the next look at them. */
+  async hasOthers(): Promise<boolean> {
+    const { peers } = this.#database;
+    if (peers === null) return false;
+    await new Promise<void>((resolve) => {
+      const end = this.onLooked(() => {
+        end();
+        resolve();
+      });
+    });
+    return [...peers.running].some((name) => name !== peers.self);
+  }
+
+  /**
+   * Calls a listener each second or so, when this node has looked which others run.
+   *
+   * @returns a function that ends the subscription
+   */
+  onLooked(listener: () => void): () => void {
+    return this.#database.onPeersLooked(listener);
+  }
+
   /** The node that does what only one does; null while there is none, and without nodes. */
   get leader(): NodeRecord | null {
     const name = this.#database.peers?.leader ?? null;
     return name === null ? null : this.find(name);
+  }
+
+  /**
+   * The other node that does what only one does; null if this one does.
+   *
+   * @throws Unavailable while none does
+   */
+  otherLeader(): NodeRecord | null {
+    const { peers } = this.#database;
+    if (peers === null || peers.isLeading) return null;
+    const { leader } = this;
+    if (leader !== null) return leader;
+    throw new Unavailable("No node leads at the moment; try again", {
+      retryAfterSeconds: RETRY_SECONDS,
+    });
   }
 
   /** A node, as the API shows it. */
@@ -94,9 +170,14 @@ export class Nodes implements Directory {
       version,
       started_at: new Date(startedAt).toISOString(),
       state: !this.isRunning(name) ? "stopped" : drainedAt === null ? "running" : "draining",
+      drained_at: drainedAt === null ? null : new Date(drainedAt).toISOString(),
       leader: this.#database.peers?.leader === name,
       self: name === this.self,
     };
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   async #join({ config: { name, url }, version, scheduler }: NodesOptions): Promise<void> {

@@ -2,9 +2,9 @@ import type { Roster } from "../agents/mod.ts";
 import type { Database } from "../database/mod.ts";
 import { Unavailable } from "../errors.ts";
 import { type EventLog, LastingFollowing, type LoggedEvent } from "../events/mod.ts";
-import type { Inboxes, Notification } from "../inboxes/mod.ts";
+import type { InboxDoor, Notification } from "../inboxes/mod.ts";
 import type { Log } from "../log.ts";
-import { mayRead, type Projects } from "../projects/mod.ts";
+import { mayRead, type ProjectRepositories, type Projects } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { type AddressedConcern, Concerns, type ConcernsOptions } from "./concerns.ts";
 import type { Announcer } from "./announcer.ts";
@@ -21,7 +21,8 @@ export interface People {
 export interface NotifierOptions extends ConcernsOptions {
   readonly projects: Pick<Projects, "get">;
   readonly roster: Pick<Roster, "get">;
-  readonly inboxes: Pick<Inboxes, "notify">;
+  readonly inboxes: Pick<InboxDoor, "notify">;
+  readonly repositories: ConcernsOptions["repositories"] & Pick<ProjectRepositories, "homes">;
   readonly channels: ProjectChannels;
   readonly announcer: Announcer;
   /** Sends private messages to people; null if muster cannot know the users of nicks. */
@@ -33,7 +34,7 @@ export interface NotifierOptions extends ConcernsOptions {
 }
 
 /**
- * Follows the event log, once for all projects, and notifies agents in their inboxes, people on
+ * Follows the event log, once for all projects of this node, and notifies agents in their inboxes, people on
  * IRC, and everybody in the project's channel. A cursor in the database records the handled events,
  * and an entry has the id of its event, so a kill neither loses nor duplicates an entry.
  */
@@ -49,7 +50,7 @@ export class Notifier {
     this.#concerns = new Concerns(options);
     this.#following = new LastingFollowing({
       ...options,
-      name: "notifications",
+      name: options.repositories.homes.nameOf("notifications"),
       types: ["project.*"],
       take: (events) => this.#take(events),
     });
@@ -73,7 +74,8 @@ export class Notifier {
     const entries: Notification[] = [];
     for (const one of events) {
       const event = projectEventOf(one);
-      if (event === null) continue;
+      const { homes } = this.#options.repositories;
+      if (event === null || !homes.isHere({ id: event.data.project_id })) continue;
       this.#announce(event);
       entries.push(...await this.#entriesOf(event));
     }

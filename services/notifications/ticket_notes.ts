@@ -54,11 +54,11 @@ export class TicketNotes {
     this.#options = options;
     this.#kind = options.repositories.intentions.register<{ readonly seq: number }>({
       name: "ticket.note",
-      settle: ({ body: { seq } }) => ({ statements: [this.#noting(seq)] }),
+      settle: ({ body: { seq }, project }) => ({ statements: [this.#noting(project, seq)] }),
     });
     this.#following = new LastingFollowing({
       ...options,
-      name: "ticket_notes",
+      name: options.repositories.homes.nameOf("ticket_notes"),
       types: ["project.landing", "project.review", "project.workspace"],
       take: (events) => this.#take(events),
     });
@@ -81,10 +81,15 @@ export class TicketNotes {
   async #take(events: readonly LoggedEvent[]) {
     for (const one of events) {
       const event = projectEventOf(one);
-      const effect = event === null ? null : await this.#effectOf(event);
+      const isOurs = event !== null && this.#isHere(event.data.project_id);
+      const effect = isOurs ? await this.#effectOf(event) : null;
       if (effect !== null) await this.#apply(effect, one.seq);
     }
     return {};
+  }
+
+  #isHere(id: string): boolean {
+    return this.#options.repositories.homes.isHere({ id });
   }
 
   async #effectOf(event: ProjectEvent): Promise<Effect | null> {
@@ -132,7 +137,7 @@ export class TicketNotes {
   async #apply({ projectId, ticket, comment }: Effect, seq: number): Promise<void> {
     const { projects, log } = this.#options;
     const project = projects.get(projectId)?.project;
-    if (project === undefined) return;
+    if (project === undefined || !this.#isHere(projectId)) return;
     try {
       await this.#write(project, { ticket, comment, seq });
     } catch (error) {
@@ -153,16 +158,21 @@ export class TicketNotes {
     // Settles what an earlier process began.
     await repositories.catchUp(project);
     const row = await database.tables.selectFrom("event_cursors").select("seq")
-      .where("name", "=", WRITTEN).executeTakeFirst();
+      .where("name", "=", this.#writtenIn(project)).executeTakeFirst();
     if (row !== undefined && row.seq >= seq) return;
     const write = { user: USER, caller: BY_MUSTER, intention: { kind: this.#kind, body: { seq } } };
     if (comment === null) await tickets.close(project, ticket, write);
     else await tickets.note(project, ticket, { ...write, comment });
   }
 
-  #noting(seq: number): Statement {
+  /** Nodes handle events of their projects at different times, so each project has its own row. */
+  #writtenIn({ id }: Pick<Project, "id">): string {
+    return this.#options.repositories.homes.self === null ? WRITTEN : `${WRITTEN}.${id}`;
+  }
+
+  #noting(project: Pick<Project, "id">, seq: number): Statement {
     const insertion = this.#options.database.tables.insertInto("event_cursors")
-      .values({ name: WRITTEN, seq })
+      .values({ name: this.#writtenIn(project), seq })
       .onConflict((conflict) => conflict.column("name").doUpdateSet({ seq }));
     return statement(insertion);
   }

@@ -14,7 +14,7 @@ const WAIT = 10_000;
 
 export interface ChangePausesOptions {
   readonly projects: Pick<Projects, "all">;
-  readonly repositories: Pick<ProjectRepositories, "exclusively">;
+  readonly repositories: Pick<ProjectRepositories, "exclusively" | "homes">;
   /** Writes what is acknowledged and waits for the disk. */
   readonly flush: readonly (() => Promise<void>)[];
   readonly scheduler: Scheduler;
@@ -121,7 +121,8 @@ export class ChangePauses {
     const { projects, repositories } = this.#options;
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const busy = new Set<Project>();
-    const begun = projects.all().map(({ project }) => {
+    const here = projects.all().filter(({ project }) => repositories.homes.isHere(project));
+    const begun = here.map(({ project }) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       busy.add(project);
       const holding = repositories.exclusively(project, () => {

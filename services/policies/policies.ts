@@ -1,4 +1,4 @@
-import { type Database, statement } from "../database/mod.ts";
+import { type Database, type Directory, statement, Unchanged } from "../database/mod.ts";
 import { Invalid, TooLarge } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
@@ -45,33 +45,53 @@ export type PolicyListener = () => void;
  * The operator's settings of each bot: one document, keyed by the bot's name, changed by merging.
  * Only differences from the defaults are stored, so that a new default applies to everything unset.
  */
-export class Policies {
+export class Policies implements Directory {
+  readonly tables = ["settings"] as const;
   readonly #options: PoliciesOptions;
   readonly #defaults: PolicyDocument;
   readonly #listeners = new Set<PolicyListener>();
   #document: PolicyDocument;
   /** Reads what is stored of a bot; null while every setting is the default. */
   #reader: typeof readBot | null = null;
+  /** The row in the database; null if there is none. */
+  #stored: string | null = null;
+  /** Whether the last load changed anything. */
+  #isReplaced = false;
   /** The last change. The next one waits for it, because it builds on it. */
   #changed: Promise<unknown> = Promise.resolve();
 
-  private constructor(options: PoliciesOptions, stored: Json) {
+  private constructor(options: PoliciesOptions) {
     this.#options = options;
     const { enabled, web_user_ttl_minutes } = options.bridge;
     this.#defaults = {
       ...DEFAULTS,
       bridge: { enabled, web_user_ttl_minutes },
     };
-    this.#document = this.#completed(mergePatch(this.#defaults, stored));
+    this.#document = this.#completed(this.#defaults);
   }
 
   /** Reads the settings from the database. */
   static async open(options: PoliciesOptions): Promise<Policies> {
-    const row = await options.database.tables.selectFrom("settings").select("value")
-      .where("key", "=", KEY).executeTakeFirst();
-    const policies = new Policies(options, row === undefined ? {} : JSON.parse(row.value));
-    if (row !== undefined) await policies.#loadReader();
+    const policies = new Policies(options);
+    await options.database.keepCurrent(policies);
     return policies;
+  }
+
+  async load(): Promise<void> {
+    const row = await this.#options.database.tables.selectFrom("settings").select("value")
+      .where("key", "=", KEY).executeTakeFirst();
+    const stored = row?.value ?? null;
+    this.#isReplaced = stored !== this.#stored;
+    if (!this.#isReplaced) return;
+    this.#stored = stored;
+    if (stored !== null) await this.#loadReader();
+    const differences = stored === null ? {} : JSON.parse(stored);
+    this.#document = this.#completed(mergePatch(this.#defaults, differences));
+  }
+
+  announce(): void {
+    if (this.#isReplaced) this.#announce();
+    this.#isReplaced = false;
   }
 
   /** Every policy, with defaults for unset fields. */
@@ -120,24 +140,36 @@ export class Policies {
     if (new TextEncoder().encode(JSON.stringify(document)).length > MAX_BYTES) {
       throw new TooLarge(`The policies would be larger than ${MAX_BYTES} bytes`);
     }
-    await this.#store(diffPatch(this.#defaults, document), keys, caller);
     await this.#loadReader();
-    this.#document = document;
+    try {
+      await this.#store(document, keys, caller);
+    } catch (error) {
+      if (!(error instanceof Unchanged)) throw error;
+      // Another program changed them meanwhile.
+      await this.load();
+      this.announce();
+      return await this.#change(patch, caller);
+    }
     this.#announce();
     return document;
   }
 
-  async #store(value: JsonObject, paths: readonly string[], caller: Caller): Promise<void> {
+  /** @throws Unchanged if the row is not as it was read */
+  async #store(document: PolicyDocument, paths: readonly string[], caller: Caller): Promise<void> {
     const { database, clock } = this.#options;
     const keys = paths.slice(0, MAX_PATHS).map((path) => path.slice(0, MAX_PATH_LENGTH));
-    const row = { key: KEY, value: JSON.stringify(value) };
+    const value = JSON.stringify(diffPatch(this.#defaults, document));
+    const before = this.#stored ?? "";
+    const storing = database.tables.insertInto("settings").values({ key: KEY, value })
+      .onConflict((conflict) =>
+        conflict.column("key").doUpdateSet({ value }).where("settings.value", "=", before)
+      );
+    const committed = () => {
+      this.#stored = value;
+      this.#document = document;
+    };
     await database.commit({
-      statements: [
-        statement(
-          database.tables.insertInto("settings").values(row)
-            .onConflict((conflict) => conflict.column("key").doUpdateSet({ value: row.value })),
-        ),
-      ],
+      statements: [statement(storing, { mustChange: true, committed })],
       events: [newEvent("policy.changed", { keys }, originOf(caller), clock())],
     });
   }

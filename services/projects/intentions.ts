@@ -85,6 +85,14 @@ export class Intentions {
     for (const row of rows) this.#pending.set(row.id, pendingOf(row));
   }
 
+  /** Reads those of a project that another node has written to. */
+  async reload(projectId: string): Promise<void> {
+    const rows = await this.#database.tables.selectFrom("intentions").selectAll()
+      .where("project_id", "=", projectId).execute();
+    for (const { id } of this.of(projectId)) this.#pending.delete(id);
+    for (const row of rows) this.#pending.set(row.id, pendingOf(row));
+  }
+
   /** Registers a kind. Call this before an intention of the kind is settled. */
   register<Body>(kind: IntentionKind<Body>): RegisteredKind<Body> {
     this.#kinds.set(kind.name, kind as IntentionKind<unknown>);

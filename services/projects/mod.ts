@@ -8,6 +8,7 @@ export { type Answer, type NewAnswer, RepositoryAnswers } from "./answers.ts";
 export { type OpenFile, readPart } from "./downloads.ts";
 export { serviceErrorOf } from "./errors/mod.ts";
 export { projectEvent, type ProjectEventData, type ProjectEventType } from "./events.ts";
+export { type HomeListener, ProjectHomes } from "./homes.ts";
 export type { IntentionKind, RegisteredKind, Settling, Stamp } from "./intentions.ts";
 export { Locks } from "./locks.ts";
 export { noSuchProject, Projects } from "./projects.ts";
@@ -18,6 +19,12 @@ export {
   type ProjectView,
   viewOf,
 } from "./records.ts";
+export {
+  ReadsAnywhere,
+  type ReadsAnywhereOptions,
+  type SharedReads,
+  sharedReadSchema,
+} from "./reads_anywhere.ts";
 export type { Reception, ReceptionObserver } from "./reception.ts";
 export { ProjectRepositories, type RepositoryWrite } from "./repositories.ts";
 export { appendParts, receiveUpload, type Upload, type UploadLimits } from "./uploads.ts";

@@ -25,6 +25,7 @@ export class ProjectDirectory implements Directory {
       .where("removed_at", "is", null).execute();
     const members = await tables.selectFrom("project_members").selectAll().execute();
     const stars = await tables.selectFrom("project_stars").selectAll().execute();
+    const known = [...this.#byId.keys()];
     this.#bySlug.clear();
     this.#byId.clear();
     for (const row of rows) this.#put(projectOf(row));
@@ -34,6 +35,7 @@ export class ProjectDirectory implements Directory {
     for (const { project_id, account_id } of stars) {
       this.#byId.get(project_id)?.stars.add(account_id);
     }
+    for (const id of new Set([...known, ...this.#byId.keys()])) this.#changed(id);
   }
 
   get size(): number {

@@ -18,7 +18,7 @@ export class ProjectStatements {
 
   /** @param adminId the account that becomes the first member; null for none */
   creation(project: Project, adminId: string | null): readonly Statement[] {
-    const { id, slug, name, description, visibility, createdAt } = project;
+    const { id, slug, name, description, visibility, createdAt, home } = project;
     const insertion = this.#tables.insertInto("projects").values({
       id,
       slug,
@@ -30,6 +30,7 @@ export class ProjectStatements {
       created_at: createdAt,
       archived_at: null,
       removed_at: null,
+      home,
     });
     return [
       statement(insertion, { committed: () => this.#directory.hold(project) }),
@@ -46,6 +47,16 @@ export class ProjectStatements {
     return statement(update, {
       mustChange: true,
       committed: () => this.#directory.replace(id, change),
+    });
+  }
+
+  /** Undoes its transaction if the project is not on the node `from`. */
+  homing({ id }: Project, from: string, to: string): Statement {
+    const update = this.#tables.updateTable("projects").set({ home: to })
+      .where("id", "=", id).where("home", "=", from).where("removed_at", "is", null);
+    return statement(update, {
+      mustChange: true,
+      committed: () => this.#directory.replace(id, { home: to }),
     });
   }
 
@@ -96,7 +107,7 @@ export class ProjectStatements {
 }
 
 function columnsOf(
-  { name, description, visibility, channel, settings, archivedAt }: Partial<Project>,
+  { name, description, visibility, channel, settings, archivedAt, home }: Partial<Project>,
 ) {
   return {
     ...(name === undefined ? {} : { name }),
@@ -105,5 +116,6 @@ function columnsOf(
     ...(channel === undefined ? {} : { channel }),
     ...(settings === undefined ? {} : { settings: JSON.stringify(settings) }),
     ...(archivedAt === undefined ? {} : { archived_at: archivedAt }),
+    ...(home === undefined ? {} : { home }),
   };
 }

@@ -1,5 +1,7 @@
-import { type Database, Duplicate, Unchanged } from "../database/mod.ts";
+import { type Change, type Database, Duplicate, Unchanged } from "../database/mod.ts";
 import { Conflict, NotFound } from "../errors.ts";
+import type { Origin } from "../events/mod.ts";
+import type { ReceivedPlace } from "../fossil/mod.ts";
 import {
   type Account,
   type AccountDirectory,
@@ -68,6 +70,7 @@ export class Projects {
   /** Reads every project from the database. */
   static async open(options: ProjectsOptions): Promise<Projects> {
     const projects = new Projects(options);
+    options.repositories.homes.follow(projects.#directory);
     await options.database.keepCurrent(projects.#directory);
     options.accounts.onChanged((id, account) => {
       if (account === null) projects.#directory.forgetAccount(id);
@@ -136,6 +139,7 @@ export class Projects {
       settings: NO_SETTINGS,
       createdAt: now,
       archivedAt: null,
+      home: this.#repositories.homes.self,
     };
     await this.#repositories.create(project, {
       guideBy: hasGuide ? caller.principal.name : null,
@@ -204,6 +208,28 @@ export class Projects {
         ],
         events: [this.#event(project, "project.removed", {}, caller)],
       }));
+  }
+
+  /**
+   * The change that gives a project another home; it undoes itself if its home is not `from`.
+   *
+   * @param restored how far the events of a restored repository go; absent if the project moves
+   */
+  moving(
+    project: Project,
+    { from, to }: { readonly from: string; readonly to: string },
+    origin: Origin,
+    restored?: ReceivedPlace,
+  ): Change {
+    const data = { from, to, restored: restored !== undefined };
+    const places = this.#repositories.places;
+    return {
+      statements: [
+        this.#statements.homing(project, from, to),
+        ...restored === undefined ? [] : [places.keeping(project, restored)],
+      ],
+      events: [projectEvent(project, "project.moved", data, { origin, time: this.#clock() })],
+    };
   }
 
   /** The members of a project, by name. */

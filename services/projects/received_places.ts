@@ -1,23 +1,41 @@
-import { type Change, type Database, statement } from "../database/mod.ts";
+import type { Selectable } from "kysely";
+import {
+  type Change,
+  type Database,
+  type Statement,
+  statement,
+  type Tables,
+  Unchanged,
+} from "../database/mod.ts";
+import { Unavailable } from "../errors.ts";
 import type { ReceivedPlace } from "../fossil/mod.ts";
 import type { Project } from "./records.ts";
 
 /** How far the events of each project's repository go. */
 export class ReceivedPlaces {
   readonly #database: Database;
+  readonly #home: string | null;
   readonly #places = new Map<string, ReceivedPlace>();
 
-  constructor(database: Database) {
+  /** @param home the name of this node; null if the server is alone */
+  constructor(database: Database, home: string | null) {
     this.#database = database;
+    this.#home = home;
   }
 
   /** Reads the places of all projects. */
   async load(): Promise<void> {
     const { tables } = this.#database;
     const rows = await tables.selectFrom("repository_cursors").selectAll().execute();
-    for (const { project_id, last_rcvid: rcvid, last_rid: rid, phantoms } of rows) {
-      this.#places.set(project_id, { rcvid, rid, phantoms });
-    }
+    for (const row of rows) this.#places.set(row.project_id, placeOf(row));
+  }
+
+  /** Reads the place of a project that another node has written to. */
+  async reload({ id }: Pick<Project, "id">): Promise<void> {
+    const row = await this.#database.tables.selectFrom("repository_cursors").selectAll()
+      .where("project_id", "=", id).executeTakeFirst();
+    if (row === undefined) this.#places.delete(id);
+    else this.#places.set(id, placeOf(row));
   }
 
   /** Undefined before the first place of a project. */
@@ -26,17 +44,65 @@ export class ReceivedPlaces {
   }
 
   /** Commits a place together with the events up to it, and with what else belongs to them. */
-  async keep({ id }: Pick<Project, "id">, place: ReceivedPlace, also: Change = {}): Promise<void> {
-    const columns = { last_rcvid: place.rcvid, last_rid: place.rid, phantoms: place.phantoms };
-    const insertion = this.#database.tables.insertInto("repository_cursors")
-      .values({ project_id: id, ...columns })
-      .onConflict((conflict) => conflict.column("project_id").doUpdateSet(columns));
-    const kept = statement(insertion, { committed: () => void this.#places.set(id, place) });
-    await this.#database.commit({ ...also, statements: [...also.statements ?? [], kept] });
+  async keep(project: Pick<Project, "id">, place: ReceivedPlace, also: Change = {}): Promise<void> {
+    const { statements = [], events = [] } = also;
+    const kept = this.keeping(project, place, this.#home);
+    try {
+      await this.#database.commit({ statements: [...statements, kept], events });
+    } catch (error) {
+      const hasLeft = error instanceof Unchanged && error.statement === statements.length;
+      throw hasLeft ? leftMeanwhile(error) : error;
+    }
+  }
+
+  /**
+   * The statement that stores a place.
+   *
+   * @param home undoes its transaction if the project is not on this node; null for a server that is
+   * alone
+   */
+  keeping(
+    { id }: Pick<Project, "id">,
+    { rcvid: last_rcvid, rid: last_rid, phantoms }: ReceivedPlace,
+    home: string | null = null,
+  ): Statement {
+    const columns = { last_rcvid, last_rid, phantoms };
+    const { tables } = this.#database;
+    const insertion = home === null
+      ? tables.insertInto("repository_cursors").values({ project_id: id, ...columns })
+      : tables.insertInto("repository_cursors")
+        .columns(["project_id", "last_rcvid", "last_rid", "phantoms"])
+        .expression(
+          tables.selectFrom("projects").where("id", "=", id).where("home", "=", home)
+            .select(({ val, ref }) => [
+              ref("id").as("project_id"),
+              val(last_rcvid).as("last_rcvid"),
+              val(last_rid).as("last_rid"),
+              val(phantoms).as("phantoms"),
+            ]),
+        );
+    const kept = insertion.onConflict((conflict) =>
+      conflict.column("project_id").doUpdateSet(columns)
+    );
+    const place = { rcvid: last_rcvid, rid: last_rid, phantoms };
+    return statement(kept, {
+      mustChange: home !== null,
+      committed: () => void this.#places.set(id, place),
+    });
   }
 
   /** Forgets the place of a removed project; its row goes with the project. */
   forget({ id }: Pick<Project, "id">): void {
     this.#places.delete(id);
   }
+}
+
+function leftMeanwhile(cause: Unchanged): Unavailable {
+  return new Unavailable("The project has moved to another node", { cause, retryAfterSeconds: 1 });
+}
+
+function placeOf(
+  { last_rcvid: rcvid, last_rid: rid, phantoms }: Selectable<Tables["repository_cursors"]>,
+): ReceivedPlace {
+  return { rcvid, rid, phantoms };
 }

@@ -17,6 +17,8 @@ export interface Project {
   /** Unix milliseconds, like all times here. */
   readonly createdAt: number;
   readonly archivedAt: number | null;
+  /** The node with its repository; null if the server is alone. */
+  readonly home: string | null;
 }
 
 /** A project as the API shows it. */
@@ -29,6 +31,8 @@ export interface ProjectView extends OwnSettings {
   readonly channel: string;
   readonly created_at: string;
   readonly archived: boolean;
+  /** The node with its repository; absent if the server is alone. */
+  readonly node?: string;
 }
 
 /** A member as the API shows it. */
@@ -47,7 +51,7 @@ export interface HeldProject {
 }
 
 export function projectOf(row: Selectable<Tables["projects"]>): Project {
-  const { id, slug, name, description, visibility, channel } = row;
+  const { id, slug, name, description, visibility, channel, home } = row;
   return {
     id,
     slug,
@@ -58,6 +62,7 @@ export function projectOf(row: Selectable<Tables["projects"]>): Project {
     settings: settingsOf(row.settings),
     createdAt: row.created_at,
     archivedAt: row.archived_at,
+    home,
   };
 }
 
@@ -72,6 +77,7 @@ export function viewOf({ project, stars }: HeldProject): ProjectView {
     channel: project.channel ?? `#project-${slug}`,
     created_at: new Date(project.createdAt).toISOString(),
     archived: project.archivedAt !== null,
+    ...project.home === null ? {} : { node: project.home },
     ...project.settings,
   };
 }

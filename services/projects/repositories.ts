@@ -18,6 +18,7 @@ import { RepositoryAnswers } from "./answers.ts";
 import { RepositoryArchives } from "./archives.ts";
 import { RepositoryDownloads } from "./downloads.ts";
 import { artifactEvent, projectEvent } from "./events.ts";
+import type { ProjectHomes } from "./homes.ts";
 import { Intentions, type RegisteredKind, type Stamp } from "./intentions.ts";
 import { Locks } from "./locks.ts";
 import { MainBranches } from "./main_branches.ts";
@@ -33,6 +34,8 @@ export interface ProjectRepositoriesOptions {
   readonly folder: string;
   readonly database: Database;
   readonly halts: HaltCheck;
+  /** Which repositories are here. */
+  readonly homes: ProjectHomes;
   readonly pool?: RepositoryPool;
   readonly scheduler: Scheduler;
   readonly log: Log;
@@ -58,6 +61,7 @@ export interface RepositoryWrite<Body, Result> {
  * cursor. If the process is killed before that, the next round finds the artifact.
  */
 export class ProjectRepositories {
+  readonly homes: ProjectHomes;
   readonly files: RepositoryFiles;
   readonly intentions: Intentions;
   /** Kept answers of the API to reads; valid until the repository changes. */
@@ -71,7 +75,7 @@ export class ProjectRepositories {
   readonly #log: Log;
   readonly #halts: HaltCheck;
   readonly #locks = new Locks();
-  readonly #places: ReceivedPlaces;
+  readonly places: ReceivedPlaces;
   readonly #lastDates = new Map<string, number>();
   readonly #observers: ReceptionObserver[] = [];
 
@@ -82,14 +86,19 @@ export class ProjectRepositories {
           ...call,
         }),
     });
-    this.files = new RepositoryFiles({ folder: options.folder, pool: this.#pool });
+    this.homes = options.homes;
+    this.files = new RepositoryFiles({
+      folder: options.folder,
+      pool: this.#pool,
+      homes: options.homes,
+    });
     this.answers = new RepositoryAnswers(this.files);
     this.mainBranches = new MainBranches(this.files);
     this.archives = new RepositoryArchives(this.files);
     this.downloads = new RepositoryDownloads(this.files);
     this.indexes = new SearchIndexes({ files: this.files, log: options.log });
     this.intentions = new Intentions(options);
-    this.#places = new ReceivedPlaces(options.database);
+    this.places = new ReceivedPlaces(options.database, options.homes.self);
     this.#halts = options.halts;
     this.#scheduler = options.scheduler;
     this.#log = options.log;
@@ -101,7 +110,8 @@ export class ProjectRepositories {
     const repositories = new ProjectRepositories(options);
     await repositories.files.sweep();
     await repositories.intentions.load();
-    await repositories.#places.load();
+    await repositories.places.load();
+    options.homes.onChanged((project, isHere) => void repositories.#turn(project, isHere));
     return repositories;
   }
 
@@ -132,6 +142,7 @@ export class ProjectRepositories {
     return this.#locks.run(project.id, async () => {
       // The caller may have been halted while the write waited for its turn.
       this.#halts.requireGoing(caller.principal);
+      this.homes.require(project);
       this.files.requireInPlace(project);
       const origin = originOf(caller);
       const stamp = { user: user ?? caller.principal.name, date: this.#nextDate(project.id) };
@@ -167,6 +178,7 @@ export class ProjectRepositories {
   ): Promise<Result> {
     return this.#locks.run(project.id, async () => {
       if (caller !== null) this.#halts.requireGoing(caller.principal);
+      this.homes.require(project);
       this.files.requireInPlace(project);
       const mark = caller === null ? null : markOf(originOf(caller), this.#scheduler.now());
       const result = await this.files.use(project, (repository) => push(repository, mark));
@@ -181,7 +193,10 @@ export class ProjectRepositories {
    * `write`.
    */
   exclusively<T>(project: Pick<Project, "id">, task: () => Promise<T>): Promise<T> {
-    return this.#locks.run(project.id, task);
+    return this.#locks.run(project.id, () => {
+      this.homes.require(project);
+      return task();
+    });
   }
 
   /**
@@ -199,7 +214,10 @@ export class ProjectRepositories {
    * everything that was in the repository before the call has its event.
    */
   catchUp(project: Project): Promise<void> {
-    return this.#locks.run(project.id, () => this.#settle(project, null));
+    return this.#locks.run(project.id, async () => {
+      this.homes.require(project);
+      await this.#settle(project, null);
+    });
   }
 
   /**
@@ -225,13 +243,24 @@ export class ProjectRepositories {
         if (guideBy !== null) {
           await this.read(project, (repository) => addGuide(repository, project, guideBy));
         }
-        place = await this.#end(project);
+        place = await this.files.endOf(project);
         await commit();
       } catch (error) {
         await this.files.remove(project);
         throw error;
       }
-      await this.#places.keep(project, place);
+      await this.places.keep(project, place);
+    });
+  }
+
+  /**
+   * Runs a task that gives a project to another node. Nothing is written to it meanwhile, and every
+   * write has its events.
+   */
+  handOver(project: Project, task: () => Promise<void>): Promise<void> {
+    return this.exclusively(project, async () => {
+      await this.#settle(project, null);
+      await task();
     });
   }
 
@@ -262,7 +291,7 @@ export class ProjectRepositories {
         (repository) => repository.timeline({ limit: 0 }),
       );
       const data = { format: source.format, checkins };
-      await this.#places.keep(project, await this.#end(project), {
+      await this.places.keep(project, await this.files.endOf(project), {
         events: [projectEvent(project, "project.imported", data, by)],
       });
       this.indexes.update(project);
@@ -302,7 +331,7 @@ export class ProjectRepositories {
           error,
         });
       });
-      this.#places.forget(project);
+      this.places.forget(project);
     });
   }
 
@@ -318,6 +347,14 @@ export class ProjectRepositories {
     return target;
   }
 
+  /** Sets the files aside of projects that were given to other nodes while this one was away. */
+  async leaveOthers(projects: Iterable<{ readonly project: Project }>): Promise<void> {
+    if (this.homes.self === null) return;
+    for (const { project } of projects) {
+      if (!this.homes.isHere(project)) await this.#leave(project);
+    }
+  }
+
   /** Waits for running writes and closes every file. */
   async close(): Promise<void> {
     await this.#locks.idle();
@@ -325,17 +362,34 @@ export class ProjectRepositories {
     await this.downloads.close();
   }
 
-  #end(project: Project): Promise<ReceivedPlace> {
-    return this.read(
-      project,
-      async (repository) => (await repository.received({ after: null, limit: 0 })).place,
-    );
+  /** Takes over a repository that came to this node, or closes one that left. */
+  async #turn(project: Project, isHere: boolean): Promise<void> {
+    try {
+      await this.#locks.run(project.id, async () => {
+        await this.files.forget(project);
+        if (!isHere) return await this.#leave(project);
+        await this.intentions.reload(project.id);
+        await this.places.reload(project);
+        this.homes.settle(project);
+      });
+      if (isHere) await this.catchUp(project);
+    } catch (error) {
+      this.#log.error("A project cannot be taken over", { slug: project.slug, error });
+    }
+  }
+
+  /** Sets a file aside whose project was given to another node while this one was away. */
+  async #leave(project: Project): Promise<void> {
+    const file = await this.files.setAside(project, "removed");
+    if (file === null) return;
+    const { slug } = project;
+    this.#log.warn("The project is on another node; the copy here was set aside", { slug, file });
   }
 
   /** Settles the project's intentions, and appends the events of new artifacts. */
   async #settle(project: Project, own: OwnWrite | null): Promise<void> {
     for (;;) {
-      const after = this.#places.of(project) ?? null;
+      const after = this.places.of(project) ?? null;
       const received = await this.read(project, (repository) => repository.received({ after }));
       await this.#settleUpTo(project, received, own);
       if (!received.more) return;
@@ -353,7 +407,7 @@ export class ProjectRepositories {
   ): Promise<void> {
     const now = this.#scheduler.now();
     const pending = this.intentions.of(project.id);
-    const known = this.#places.of(project);
+    const known = this.places.of(project);
     if (pending.length === 0 && !more && known?.rcvid === place.rcvid) return;
     const { originOf, isOwn } = causesOf(own, pending);
     const events = artifacts.map((artifact) =>
@@ -373,7 +427,7 @@ export class ProjectRepositories {
       const settled = changes.flatMap(({ events = [] }) => events);
       changes.push(await observe({ project, artifacts, originOf, isOwn, settled, now }));
     }
-    await this.#places.keep(project, place, {
+    await this.places.keep(project, place, {
       statements: changes.flatMap((change) => change.statements ?? []),
       events: [...events, ...changes.flatMap((change) => change.events ?? [])],
     });

@@ -1,13 +1,26 @@
 import { join } from "node:path";
 import { Conflict, Invalid, Unavailable } from "../errors.ts";
 import { errorCodeOf, searchIndexPath } from "../fossil/front/mod.ts";
-import type { CallOptions, ImportReport, PooledRepository, RepositoryPool } from "../fossil/mod.ts";
+import type {
+  CallOptions,
+  ImportReport,
+  PooledRepository,
+  ReceivedPlace,
+  RepositoryPool,
+} from "../fossil/mod.ts";
 import { serviceErrorOf } from "./errors/mod.ts";
 import { FilesInPlace } from "./files_in_place.ts";
+import type { ProjectHomes } from "./homes.ts";
 import type { Project } from "./records.ts";
 
 /** The first user of every repository, and the author of its first check-in. */
 const REPOSITORY_ADMIN = "muster";
+
+/** How long the file of a project that was moved to another node is kept, in milliseconds. */
+const MOVED_KEPT = 24 * 60 * 60 * 1000;
+
+/** Where files go that no project uses: those in `moved` are removed later. */
+export type AsideFolder = "removed" | "moved";
 
 /** Suffixes of a SQLite database's files. */
 const ENDINGS = ["", "-wal", "-shm", "-journal"];
@@ -30,14 +43,20 @@ export class RepositoryFiles {
   readonly folder: string;
   readonly #inPlace = new FilesInPlace();
   readonly #pool: RepositoryPool;
+  readonly #homes: Pick<ProjectHomes, "require">;
   /** By the project's id. */
   readonly #handles = new Map<string, Promise<PooledRepository>>();
   /** Projects whose file is being replaced, by id, with the promise that ends then. */
   readonly #closed = new Map<string, Promise<void>>();
 
-  constructor(options: { readonly folder: string; readonly pool: RepositoryPool }) {
+  constructor(options: {
+    readonly folder: string;
+    readonly pool: RepositoryPool;
+    readonly homes: Pick<ProjectHomes, "require">;
+  }) {
     this.folder = options.folder;
     this.#pool = options.pool;
+    this.#homes = options.homes;
   }
 
   /** Removes the temporary folders that a killed process left. */
@@ -65,6 +84,7 @@ export class RepositoryFiles {
     work: (repository: PooledRepository) => Promise<T>,
   ): Promise<T> {
     await this.#closed.get(project.id);
+    this.#homes.require(project);
     return await translated(async () => {
       const repository = await this.#open(project);
       const requireInPlace = this.#inPlace.begin(project, this.pathOf(project));
@@ -87,6 +107,14 @@ export class RepositoryFiles {
   /** What is wrong with the files, without the names of projects; null if nothing is known. */
   get trouble(): string | null {
     return this.#inPlace.trouble;
+  }
+
+  /** How far a repository goes: what was received last, by any program. */
+  endOf(project: Pick<Project, "id" | "slug">): Promise<ReceivedPlace> {
+    return this.use(
+      project,
+      async (repository) => (await repository.received({ after: null, limit: 0 })).place,
+    );
   }
 
   /** Makes an empty repository. A file that no project owns is moved aside first. */
@@ -146,7 +174,7 @@ export class RepositoryFiles {
    * @throws Unavailable if the disk refuses it
    */
   async prepareRemoval(): Promise<void> {
-    await translated(() => this.#removedFolder());
+    await translated(() => this.#asideFolder("removed"));
   }
 
   /**
@@ -156,7 +184,85 @@ export class RepositoryFiles {
    */
   async remove(project: Pick<Project, "id" | "slug">): Promise<void> {
     const path = this.pathOf(project);
-    await this.whileClosed(project, () => translated(() => this.#moveAside(path, project.id)));
+    await this.whileClosed(project, () =>
+      translated(async () => {
+        await this.#moveAside(path, project.id);
+      }));
+    this.#handles.delete(project.id);
+  }
+
+  /**
+   * Verifies every artifact of a repository file that belongs to no project.
+   *
+   * @returns how far it goes
+   * @throws Invalid if it is no repository, or is damaged
+   */
+  async verify(path: string): Promise<ReceivedPlace> {
+    const place = await translated(async () => {
+      const repository = await this.#pool.open(path);
+      try {
+        const { file: [fault], damages: [damage] } = await repository.verify();
+        if (fault !== undefined) throw new Invalid(`The repository is damaged: ${fault}`);
+        if (damage !== undefined) {
+          throw new Invalid(`Artifact "${damage.hash}" is damaged: ${damage.reason}`);
+        }
+        return (await repository.received({ after: null, limit: 0 })).place;
+      } finally {
+        await repository.close();
+      }
+    });
+    for (const file of filesOf(path)) if (file !== path) await removeIfThere(file);
+    return place;
+  }
+
+  /** Puts a file in the place of a project's; a file that is there is moved aside. */
+  async place(project: Pick<Project, "id" | "slug">, source: string): Promise<void> {
+    const path = this.pathOf(project);
+    await this.whileClosed(project, () =>
+      translated(async () => {
+        await this.#moveAside(path, project.id);
+        await Deno.rename(source, path);
+        await syncFolder(this.folder);
+      }));
+    this.#handles.delete(project.id);
+  }
+
+  /**
+   * Moves the file of a project that is on another node out of the way.
+   *
+   * @param folder the subfolder for it
+   * @returns where it is now; null if there was none
+   */
+  setAside(project: Pick<Project, "id" | "slug">, folder: AsideFolder): Promise<string | null> {
+    const path = this.pathOf(project);
+    let aside: string | null = null;
+    return this.whileClosed(project, () =>
+      translated(async () => {
+        aside = await this.#moveAside(path, project.id, folder);
+      })).then(() => {
+        this.#handles.delete(project.id);
+        return aside;
+      });
+  }
+
+  /** Removes the copies of moved projects that are older than a day. */
+  async removeMoved(now: number): Promise<void> {
+    const folder = join(this.folder, "moved");
+    try {
+      for await (const { name } of Deno.readDir(folder)) {
+        const path = join(folder, name);
+        // A rename changes the time of the change alone.
+        const { ctime } = await Deno.stat(path);
+        if (now - (ctime?.getTime() ?? now) > MOVED_KEPT) await removeIfThere(path);
+      }
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+
+  /** Closes a project's file, which this node has no more, or has anew. */
+  async forget(project: Pick<Project, "id" | "slug">): Promise<void> {
+    await this.whileClosed(project, () => Promise.resolve());
     this.#handles.delete(project.id);
   }
 
@@ -195,15 +301,19 @@ export class RepositoryFiles {
     return opening;
   }
 
-  async #removedFolder(): Promise<string> {
-    const folder = join(this.folder, "removed");
+  async #asideFolder(name: AsideFolder): Promise<string> {
+    const folder = join(this.folder, name);
     await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
     return folder;
   }
 
-  async #moveAside(path: string, id: string): Promise<void> {
-    if (!await exists(path)) return;
-    const folder = await this.#removedFolder();
+  async #moveAside(
+    path: string,
+    id: string,
+    kind: AsideFolder = "removed",
+  ): Promise<string | null> {
+    if (!await exists(path)) return null;
+    const folder = await this.#asideFolder(kind);
     const name = path.slice(this.folder.length + 1).replace(/\.fossil$/, "");
     let target = join(folder, `${name}-${id}.fossil`);
     for (let copy = 2; await exists(target); copy++) {
@@ -213,6 +323,7 @@ export class RepositoryFiles {
     for (const [index, file] of filesOf(path).entries()) {
       if (await exists(file)) await Deno.rename(file, targets[index] ?? target);
     }
+    return target;
   }
 }
 
@@ -238,11 +349,20 @@ function filesOf(path: string): string[] {
 }
 
 async function removeFiles(path: string): Promise<void> {
-  for (const file of filesOf(path)) {
-    await Deno.remove(file).catch((error) => {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    });
-  }
+  for (const file of filesOf(path)) await removeIfThere(file);
+}
+
+async function removeIfThere(file: string): Promise<void> {
+  await Deno.remove(file).catch((error) => {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  });
+}
+
+/** Lets the names in a folder outlive a loss of power. */
+async function syncFolder(path: string): Promise<void> {
+  if (Deno.build.os === "windows") return;
+  using folder = await Deno.open(path);
+  await folder.sync();
 }
 
 async function exists(path: string): Promise<boolean> {

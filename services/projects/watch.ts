@@ -47,7 +47,9 @@ export class RepositoryWatch {
     const { repositories, projects } = this.#options;
     for (const id of repositories.intentions.projects()) {
       const held = projects.get(id);
-      if (held !== null) await this.#catchUp(held.project);
+      if (held !== null && repositories.homes.isHere(held.project)) {
+        await this.#catchUp(held.project);
+      }
     }
     this.#watch();
   }
@@ -68,9 +70,13 @@ export class RepositoryWatch {
   }
 
   async #lookAtAll(): Promise<void> {
-    const { projects, repositories: { files, indexes } } = this.#options;
+    const { projects, repositories: { files, homes, indexes } } = this.#options;
     for (const { project } of projects.all()) {
       if (this.#isClosed) return;
+      if (!homes.isHere(project)) {
+        this.#seen.delete(project.id);
+        continue;
+      }
       const state = await stateOfFile(files.pathOf(project));
       if (state !== null && state === this.#seen.get(project.id)) continue;
       if (!this.#seen.has(project.id)) await indexes.buildIfMissing(project);

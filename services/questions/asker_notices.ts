@@ -1,6 +1,6 @@
 import type { Roster } from "../agents/mod.ts";
 import type { Database } from "../database/mod.ts";
-import type { Inboxes, Notification } from "../inboxes/mod.ts";
+import type { InboxDoor, Notification } from "../inboxes/mod.ts";
 import type { Log } from "../log.ts";
 import type { Projects } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -19,7 +19,7 @@ export interface AskerNoticesOptions {
   readonly book: QuestionBook;
   readonly database: Database;
   readonly roster: Pick<Roster, "get">;
-  readonly inboxes: Pick<Inboxes, "notify">;
+  readonly inboxes: Pick<InboxDoor, "notify">;
   readonly projects: Pick<Projects, "get">;
   readonly scheduler: Scheduler;
   readonly log: Log;

@@ -6,7 +6,7 @@ import {
   type Principal,
   roomFor,
 } from "../identity/mod.ts";
-import { accessOf, mayRead, type ProjectRepositories, type Projects } from "../projects/mod.ts";
+import { accessOf, mayRead, type Projects, type ReadsAnywhere } from "../projects/mod.ts";
 import type { QuestionBook } from "./question_book.ts";
 import type { Party, Question } from "./question.ts";
 import { folded, MAX_DEADLINE, MIN_DEADLINE } from "./limits.ts";
@@ -20,7 +20,7 @@ export const MAX_OPEN = 4000;
 export interface AskingOptions {
   readonly accounts: Pick<AccountDirectory, "find">;
   readonly projects: Projects;
-  readonly repositories: Pick<ProjectRepositories, "read">;
+  readonly reads: Pick<ReadsAnywhere, "read">;
   readonly book: QuestionBook;
 }
 
@@ -122,7 +122,7 @@ export class Asking {
     if (held === null || !accessOf(held, principal).may("read")) {
       throw new NotFound(`There is no project "${slug}", or you may not read it`);
     }
-    const { uuid } = await this.#options.repositories.read(
+    const { uuid } = await this.#options.reads.read(
       held.project,
       (repository) => repository.resolveTicket(id),
     );

@@ -22,11 +22,21 @@ export interface QuestionFilter {
   } | undefined;
 }
 
+/** What other programs have done. */
+export interface Replaced {
+  readonly asked: readonly Question[];
+  /** The numbers of questions. */
+  readonly ended: readonly number[];
+}
+
 /** The questions: open ones in memory, all in the database. */
 export class QuestionBook implements Directory {
   readonly tables = ["questions"] as const;
   readonly #database: Database;
   readonly #open = new Map<number, Question>();
+  /** The open questions before the last load. */
+  #replaced: ReadonlyMap<number, Question> = new Map();
+  #onReplaced: (replaced: Replaced) => void = () => {};
   #nextId = 1;
 
   private constructor(database: Database) {
@@ -45,9 +55,24 @@ export class QuestionBook implements Directory {
       .orderBy("id").execute();
     const { last } = await tables.selectFrom("questions")
       .select(({ fn }) => fn.max("id").as("last")).executeTakeFirstOrThrow();
+    this.#replaced = new Map(this.#open);
     this.#open.clear();
     for (const row of rows) this.#open.set(row.id, questionOf(row));
     this.#nextId = Math.max(this.#nextId, Number(last ?? 0) + 1);
+  }
+
+  announce(): void {
+    const before = this.#replaced;
+    this.#replaced = new Map();
+    this.#onReplaced({
+      ended: [...before.keys()].filter((id) => !this.#open.has(id)),
+      asked: [...this.#open.values()].filter(({ id }) => !before.has(id)),
+    });
+  }
+
+  /** Sets what is told of the questions that other programs have asked and ended. */
+  onReplaced(listener: (replaced: Replaced) => void): void {
+    this.#onReplaced = listener;
   }
 
   /** A number that no question has. */

@@ -1,5 +1,5 @@
 import type { Halts, Roster } from "../agents/mod.ts";
-import type { Database } from "../database/mod.ts";
+import { type Database, Duplicate } from "../database/mod.ts";
 import type { EarlyEnd } from "../early_end.ts";
 import { Forbidden, Invalid, NotFound } from "../errors.ts";
 import { newEvent, type QuestionEvent } from "../events/mod.ts";
@@ -12,21 +12,16 @@ import {
   originOf,
   type Principal,
 } from "../identity/mod.ts";
-import type { Inboxes } from "../inboxes/mod.ts";
+import type { InboxDoor } from "../inboxes/mod.ts";
 import type { Log } from "../log.ts";
-import {
-  accessOf,
-  type Project,
-  type ProjectRepositories,
-  type Projects,
-} from "../projects/mod.ts";
+import { accessOf, type Project, type Projects, type ReadsAnywhere } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { Asking, choiceOf } from "./asking.ts";
+import { Asking, choiceOf, type Draft } from "./asking.ts";
 import { AskerNotices } from "./asker_notices.ts";
 import { Deadlines } from "./deadlines.ts";
 import { ended, Endings, withdrawnBy } from "./endings.ts";
 import type { AnswerWay, Question } from "./question.ts";
-import { MAX_PAGE, QuestionBook } from "./question_book.ts";
+import { MAX_PAGE, QuestionBook, type Replaced } from "./question_book.ts";
 import { mayAnswer, maySee, projectsToAnswerFor } from "./rights.ts";
 import type { NewQuestion } from "./schemas.ts";
 import { QuestionWaits } from "./question_waits.ts";
@@ -39,9 +34,9 @@ export interface QuestionsOptions {
   readonly halts: Pick<Halts, "reasonById">;
   /** What an agent's question counts against. */
   readonly speech: { admit(principal: Principal, messages: number): void };
-  readonly inboxes: Pick<Inboxes, "notify">;
+  readonly inboxes: Pick<InboxDoor, "notify">;
   readonly projects: Projects;
-  readonly repositories: Pick<ProjectRepositories, "read">;
+  readonly reads: Pick<ReadsAnywhere, "read">;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -65,6 +60,8 @@ export class Questions {
   readonly #notices: AskerNotices;
   readonly #waits: QuestionWaits;
   readonly #listeners = new Set<QuestionListener>();
+  /** Whether this node ends questions at their deadlines and tells askers. */
+  #isKeeper = false;
   readonly #stopListening: () => void;
 
   private constructor(options: QuestionsOptions, book: QuestionBook) {
@@ -80,20 +77,21 @@ export class Questions {
       eventOf: (question) => this.#eventOf(question),
       onEnded: (question, isNoticeOwed) => {
         this.#waits.ended(question.id);
-        if (isNoticeOwed) this.#notices.send();
+        if (isNoticeOwed && this.#isKeeper) this.#notices.send();
         this.#tell(question);
       },
     });
     this.#deadlines = new Deadlines({
       scheduler,
       log,
-      open: () => book.all(),
+      open: () => this.#isKeeper ? book.all() : [],
       stands: ({ asker, frozenAt }) => frozenAt !== null || halts.reasonById(asker.id) !== null,
       expire: (question) => this.#endings.expire(question),
     });
     this.#stopListening = identity.onEnded(({ accountId }) => {
       if (accountId !== null) this.#endings.withdrawAllOf(accountId);
     });
+    book.onReplaced((replaced) => this.#take(replaced));
   }
 
   /** Reads the open questions from the database. */
@@ -101,10 +99,21 @@ export class Questions {
     return new Questions(options, await QuestionBook.open(options.database));
   }
 
-  /** Ends questions whose deadlines passed while the program was down, and sends owed notices. */
+  /**
+   * Ends questions whose deadlines passed while the program was down, and sends owed notices. Of
+   * several nodes, one does this; the others do everything else.
+   */
   start(): void {
+    this.#isKeeper = true;
     this.#deadlines.sweep();
     this.#notices.send();
+  }
+
+  /** Leaves deadlines and notices to another node. */
+  async stop(): Promise<void> {
+    this.#isKeeper = false;
+    await this.#deadlines.idle();
+    await this.#notices.idle();
   }
 
   /**
@@ -118,7 +127,7 @@ export class Questions {
     request: NewQuestion,
     caller: Caller,
   ): Promise<{ readonly question: Question; readonly isNew: boolean }> {
-    const { scheduler, speech, database, halts } = this.#options;
+    const { scheduler, speech, halts } = this.#options;
     const { principal } = caller;
     const draft = await this.#asking.draft(request, caller, scheduler.now());
     const same = this.#asking.sameAs(draft);
@@ -126,20 +135,7 @@ export class Questions {
     const release = this.#asking.reserve(caller);
     try {
       if (principal.kind === "agent") speech.admit(principal, 1);
-      const now = scheduler.now();
-      const question: Question = {
-        ...draft,
-        id: this.#book.newId(),
-        askedAt: now,
-        frozenAt: null,
-        state: "open",
-        answer: null,
-        closedBy: null,
-        via: null,
-        closedAt: null,
-      };
-      const event = newEvent("question.asked", this.#eventOf(question), originOf(caller), now);
-      await database.commit({ statements: this.#book.insertion(question), events: [event] });
+      const question = await this.#insert(draft, caller);
       if (question.deadline !== null) this.#deadlines.expect(question.deadline);
       // A halt that came meanwhile did not see it.
       if (halts.reasonById(principal.id) !== null) await this.#freeze();
@@ -331,6 +327,56 @@ export class Questions {
       to: question.to?.name ?? null,
       project: this.ticketOf(question, OPERATOR)?.project.slug ?? null,
     };
+  }
+
+  /** Writes a question, with the next free number. */
+  async #insert(draft: Draft, caller: Caller): Promise<Question> {
+    const { database, scheduler } = this.#options;
+    for (;;) {
+      const now = scheduler.now();
+      const question: Question = {
+        ...draft,
+        id: this.#book.newId(),
+        askedAt: now,
+        frozenAt: null,
+        state: "open",
+        answer: null,
+        closedBy: null,
+        via: null,
+        closedAt: null,
+      };
+      const event = newEvent("question.asked", this.#eventOf(question), originOf(caller), now);
+      try {
+        await database.commit({ statements: this.#book.insertion(question), events: [event] });
+        return question;
+      } catch (error) {
+        // Another node took the number.
+        if (!(error instanceof Duplicate)) throw error;
+      }
+    }
+  }
+
+  /** Handles what other nodes have asked and ended. */
+  #take({ asked, ended: numbers }: Replaced): void {
+    for (const question of asked) {
+      if (question.deadline !== null) this.#deadlines.expect(question.deadline);
+      this.#tell(question);
+    }
+    for (const id of numbers) this.#waits.ended(id);
+    if (numbers.length === 0) return;
+    if (this.#isKeeper) this.#notices.send();
+    void this.#tellEnds(numbers);
+  }
+
+  async #tellEnds(numbers: readonly number[]): Promise<void> {
+    try {
+      for (const id of numbers) {
+        const question = await this.#book.find(id);
+        if (question !== null) this.#tell(question);
+      }
+    } catch (error) {
+      this.#options.log.warn("The end of a question could not be told", { error });
+    }
   }
 
   async #freeze(): Promise<void> {

@@ -76,6 +76,9 @@ export class LandingRunner {
     this.#unfollow = () => following.close();
     following.more();
     this.#unlisten = this.#options.halts.onChanged(() => void this.#advanceAll());
+    this.#options.repositories.homes.onChanged(({ id }, isHere) => {
+      if (isHere) this.advance(id);
+    });
     await this.#advanceAll();
   }
 
@@ -90,7 +93,7 @@ export class LandingRunner {
 
   /** Advances the queues of a project in the background, unless that is already running. */
   advance(id: string): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed || !this.#options.repositories.homes.isHere({ id })) return;
     const running = this.#running.get(id);
     if (running !== undefined) {
       running.again = true;

@@ -12,6 +12,8 @@ export interface ClaimExpiryOptions {
   readonly scheduler: Scheduler;
   readonly log: Log;
   isRevoked(holder: Holder): boolean;
+  /** Whether the claim's project is on this node. */
+  isHere(claim: Claim): boolean;
   /** Ends a claim, unless it was renewed or ended meanwhile. */
   end(claim: Claim, outcome: "lapsed" | "revoked"): Promise<void>;
 }
@@ -64,7 +66,8 @@ export class ClaimExpiry {
 
   /** Ends a claim if it has expired; returns when to check it again. */
   async #examine(claim: Claim): Promise<number> {
-    const { scheduler, isRevoked, end, log } = this.#options;
+    const { scheduler, isRevoked, isHere, end, log } = this.#options;
+    if (!isHere(claim)) return Infinity;
     const revoked = isRevoked(claim.holder);
     if (!revoked && claim.frozenAt !== null) return Infinity;
     if (!revoked && claim.expiresAt > scheduler.now()) return claim.expiresAt;

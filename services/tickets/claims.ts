@@ -56,6 +56,7 @@ export class Claims {
       scheduler: options.scheduler,
       log: options.log,
       isRevoked: (holder) => this.#leases.isRevoked(holder),
+      isHere: ({ projectId: id }) => options.repositories.homes.isHere({ id }),
       end: (claim, outcome) => this.#endUnattended(claim, outcome),
     });
   }
@@ -64,6 +65,7 @@ export class Claims {
   static async open(options: ClaimsOptions): Promise<Claims> {
     const claims = new Claims(options);
     await options.database.keepCurrent(claims.book);
+    options.repositories.homes.onChanged(() => claims.#expiry.again());
     options.repositories.onReceived((reception) => endClosed(claims, reception));
     options.repositories.onReceived((reception) => renewPushed(claims, reception));
     options.accounts.onChanged((id, account) => {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Selectable } from "kysely";
 import { type Database, statement, type Tables } from "../database/mod.ts";
-import { Conflict, NotFound, TooLarge, TooMany } from "../errors.ts";
+import { Conflict, NotFound, TooLarge, TooMany, Unavailable } from "../errors.ts";
 import { MAX_ARTIFACT_BYTES } from "../fossil/front/mod.ts";
 import type { Log } from "../log.ts";
 import {
@@ -33,7 +33,7 @@ export interface UploadsOptions {
   /** The folder for the bytes of unfinished uploads. */
   readonly folder: string;
   readonly database: Database;
-  readonly repositories: Pick<ProjectRepositories, "exclusively">;
+  readonly repositories: Pick<ProjectRepositories, "exclusively" | "homes">;
   readonly releases: Releases;
   readonly scheduler: Scheduler;
   readonly log: Log;
@@ -91,6 +91,8 @@ export class Uploads {
   readonly #options: UploadsOptions;
   /** The last request of each upload. */
   readonly #turns = new Map<string, Turn>();
+  /** Projects that are moving to another node, by id. */
+  readonly #held = new Set<string>();
   #cancelSweep: () => void = () => {};
 
   private constructor(options: UploadsOptions) {
@@ -108,6 +110,34 @@ export class Uploads {
   /** The longest file that can be uploaded, in bytes. */
   get maxBytes(): number {
     return Math.min(this.#options.maxBytes, MAX_ARTIFACT_BYTES);
+  }
+
+  /** The files of a project's unfinished uploads, by the upload's id. */
+  async filesOf(project: Project): Promise<ReadonlyMap<string, string>> {
+    const rows = (await this.#rows(project)).filter((row) => row.finished_at === null);
+    const files = new Map<string, string>();
+    for (const row of rows) {
+      if (await this.#offsetOf(row) > 0) files.set(row.id, this.#pathOf(row));
+    }
+    return files;
+  }
+
+  /** Puts the file of an upload that another node has begun in its place. */
+  async place(id: string, source: string): Promise<void> {
+    await Deno.rename(source, this.#pathOf({ id }));
+  }
+
+  /**
+   * Ends the requests that work on a project's uploads, and refuses others until the returned
+   * function is called. The received bytes stay.
+   */
+  async hold(project: Project): Promise<() => void> {
+    this.#held.add(project.id);
+    const rows = await this.#rows(project);
+    const turns = rows.flatMap(({ id }) => this.#turns.get(id) ?? []);
+    for (const { ending } of turns) ending.abort(moving());
+    await Promise.allSettled(turns.map(({ done }) => done));
+    return () => this.#held.delete(project.id);
   }
 
   /** Ends every request that works on an upload, and keeps the received bytes. */
@@ -274,7 +304,9 @@ export class Uploads {
     // orphan.
     const { database: { tables }, folder } = this.#options;
     const names = (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name);
-    const rows = await tables.selectFrom("uploads").selectAll().execute();
+    const { repositories: { homes } } = this.#options;
+    const rows = (await tables.selectFrom("uploads").selectAll().execute())
+      .filter(({ project_id: id }) => homes.isHere({ id }));
     const isIdle = (id: string) => !this.#turns.has(id);
     await this.#drop(rows.filter((row) => !this.#isCurrent(row) && isIdle(row.id)));
     const open = new Set(rows.filter((row) => row.finished_at === null).map(({ id }) => id));
@@ -313,6 +345,7 @@ export class Uploads {
   }
 
   async #require(project: Project, id: string, viewer: UploadViewer): Promise<Row> {
+    if (this.#held.has(project.id)) throw moving();
     const row = await this.#options.database.tables.selectFrom("uploads").selectAll()
       .where("project_id", "=", project.id).where("id", "=", id).executeTakeFirst();
     if (row === undefined || !this.#isCurrent(row) || !mayUse(row, viewer)) {
@@ -373,6 +406,12 @@ export class Uploads {
     await this.sweep().catch((error) => log.error("Expired uploads cannot be removed", { error }));
     this.#cancelSweep = scheduler.after(SWEEP_INTERVAL, () => void this.#sweepAndRepeat());
   }
+}
+
+function moving(): Unavailable {
+  return new Unavailable("The project is moving to another node; continue in a moment", {
+    retryAfterSeconds: 2,
+  });
 }
 
 function mayUse({ uploader_key }: Row, { actor, isAdmin }: UploadViewer): boolean {

@@ -43,6 +43,10 @@ export interface SenderOptions {
   readonly transport: TransportOptions;
   readonly scheduler: Scheduler;
   readonly log: Log;
+  /** Statements without which no transaction of the sender counts. */
+  readonly guard: () => readonly Statement[];
+  /** The longest pause before it looks for deliveries that others have asked for, in milliseconds. */
+  readonly longestPause: number;
   /** Which agents are halted: what they caused is sent when they go on. */
   readonly halts: {
     readonly isAny: boolean;
@@ -58,7 +62,8 @@ export interface SenderOptions {
  */
 export class WebhookSender {
   readonly #options: SenderOptions;
-  readonly #aborted = new AbortController();
+  /** Aborted while it is stopped. */
+  #aborted = new AbortController();
   #following: Following | null = null;
   /** Events that are not written as deliveries yet. */
   #batch: LoggedEvent[] = [];
@@ -74,22 +79,28 @@ export class WebhookSender {
   #cancelRetry: () => void = () => {};
 
   constructor(options: SenderOptions) {
+    const { webhooks } = options;
     this.#options = options;
-  }
-
-  /** Continues where the previous process ended. */
-  start(): void {
-    const { webhooks, eventLog } = this.#options;
-    const cursors = webhooks.all().map(({ cursor }) => cursor);
-    this.#follow(Math.min(eventLog.newest, ...cursors));
+    this.#aborted.abort();
     webhooks.onActive(() => this.#wake());
     webhooks.deliveries.onDue(() => this.#wake());
+  }
+
+  /** Continues where the previous process, or another node, ended. */
+  async start(): Promise<void> {
+    const { webhooks, eventLog } = this.#options;
+    // The cursors in memory are from before the last run.
+    if (this.#following !== null) await webhooks.load();
+    this.#aborted = new AbortController();
+    this.#batch = [];
+    const cursors = webhooks.all().map(({ cursor }) => cursor);
+    this.#follow(Math.min(eventLog.newest, ...cursors));
     this.#trim();
     this.#wake();
   }
 
   /** Aborts running deliveries; the next start sends them again. */
-  async close(): Promise<void> {
+  async stop(): Promise<void> {
     this.#aborted.abort();
     this.#following?.close();
     this.#cancelTimer();
@@ -132,14 +143,14 @@ export class WebhookSender {
   async #take(after: number): Promise<void> {
     const batch = this.#batch;
     const last = batch.at(-1)?.seq ?? after;
-    const { database, webhooks, log } = this.#options;
+    const { database, webhooks, log, guard } = this.#options;
     const rows = batch.flatMap((event) => this.#deliveriesOf(event));
     const cursors = database.tables.updateTable("webhooks").set({ cursor: last })
       .where("cursor", "<", last);
     try {
       if (rows.length > 0) {
         await database.commit({
-          statements: [webhooks.deliveries.insertion(rows), statement(cursors)],
+          statements: [...guard(), webhooks.deliveries.insertion(rows), statement(cursors)],
         });
       }
     } catch (error) {
@@ -175,7 +186,7 @@ export class WebhookSender {
   }
 
   async #fill(): Promise<void> {
-    const { webhooks: { deliveries }, scheduler } = this.#options;
+    const { webhooks: { deliveries }, scheduler, longestPause } = this.#options;
     this.#isAsked = false;
     this.#cancelTimer();
     for (;;) {
@@ -192,9 +203,10 @@ export class WebhookSender {
       }
     }
     const next = await deliveries.nextDue([...this.#sending.keys()], this.#able());
-    if (next === null || this.#aborted.signal.aborted) return;
-    const wait = Math.max(0, next - scheduler.now());
-    this.#cancelTimer = scheduler.after(Math.min(wait, HOUR), () => this.#wake());
+    if (this.#aborted.signal.aborted) return;
+    const due = next === null ? Infinity : Math.min(Math.max(0, next - scheduler.now()), HOUR);
+    const wait = Math.min(due, longestPause);
+    if (wait < Infinity) this.#cancelTimer = scheduler.after(wait, () => this.#wake());
   }
 
   /** Ids of webhooks that are active and not busy. */

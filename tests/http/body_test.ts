@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import { BodyReader } from "../../http/mod.ts";
 import { Invalid, TooLarge, TooSlow } from "../../services/errors.ts";
 
@@ -33,6 +34,36 @@ Deno.test("a body is read whole, with or without a declared length", async () =>
     }
   }
   assert.equal(await reader.read(new Request("http://localhost/", { method: "DELETE" })), "");
+});
+
+Deno.test("a body of any length and characters is decoded as UTF-8, without its byte order mark", async () => {
+  const reader = new BodyReader({ maxBytes: 100_000, stallMilliseconds: 60_000 });
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const body = fc.oneof(
+    fc.uint8Array({ max: 0x7f, maxLength: 600 }),
+    fc.uint8Array({ min: 0x70, max: 0x90, maxLength: 4 }),
+    fc.string({ unit: "binary", maxLength: 600 }).map((text) => encoder.encode(text)),
+    fc.string({ maxLength: 600 }).map((text) => encoder.encode(`\ufeff${text}`)),
+    fc.nat(10).map((more) => new Uint8Array(507 + more).fill(0x61)),
+  );
+  await fc.assert(
+    fc.asyncProperty(body, async (bytes) => {
+      const headers = { "Content-Length": String(bytes.length) };
+      const request = new Request("http://localhost/", {
+        method: "POST",
+        body: new Uint8Array(bytes),
+        headers,
+      });
+      let text: string;
+      try {
+        text = decoder.decode(bytes);
+      } catch {
+        return await assert.rejects(reader.read(request), Invalid);
+      }
+      assert.equal(await reader.read(request), text);
+    }),
+    { numRuns: 300 },
+  );
 });
 
 Deno.test("each stalled body is given up, and no other", async () => {

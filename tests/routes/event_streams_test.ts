@@ -34,11 +34,20 @@ function newStreams(way: Way) {
   const source = {};
   const cuts: number[] = [];
   const scheduler = new TestScheduler();
-  const streams = new EventStreams({ max: 1000, identity, scheduler, metrics: new TestMetrics() });
+  let leave = () => {};
+  const draining = { onLeave: (listener: () => void) => void (leave = listener) };
+  const streams = new EventStreams({
+    max: 1000,
+    identity,
+    scheduler,
+    metrics: new TestMetrics(),
+    draining,
+  });
   const frames = new EventFrames<Item>(({ text }) => `data: ${text}`);
   return {
     cuts,
     scheduler,
+    leave: () => leave(),
     async open() {
       const reader = (await streams.open<Item>({ principal: OPERATOR, address: null }, {
         frames,
@@ -266,3 +275,32 @@ testBoth("readers that come and read at any time get everything since then", asy
     { numRuns: 50 },
   );
 });
+
+testBoth(
+  "readers of a drained node leave a few at a time, with all that came before",
+  async (way) => {
+    const streams = newStreams(way);
+    const readers = [];
+    for (let reader = 0; reader < 120; reader++) readers.push(await streams.open());
+    streams.send("last");
+    streams.leave();
+    const ended = new Set<number>();
+    const texts = readers.map(async (reader, index) => {
+      const text = textOf(await reader.read());
+      assert.ok((await reader.read()).done);
+      ended.add(index);
+      return text;
+    });
+    await turnOfEventLoop();
+    assert.equal(ended.size, 50);
+    streams.scheduler.advance(500);
+    await turnOfEventLoop();
+    assert.equal(ended.size, 100);
+    const late = await streams.open();
+    streams.scheduler.advance(500);
+    assert.deepEqual(new Set(await Promise.all(texts)), new Set(["data: last\n\n"]));
+    streams.send("more");
+    assert.match(textOf(await late.read()), /more/, "who comes later stays");
+    await late.cancel();
+  },
+);

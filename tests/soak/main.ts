@@ -13,8 +13,13 @@
  * minutes, and every bot must be seen doing its part. `team-network`: the same on InspIRCd with
  * Atheme.
  *
- * The first two need `fossil`.
+ * `deno task soak cluster [AGENTS] [SECONDS] [SEED] [PART] …`: three nodes with so many agents on
+ * IRC, over HTTP and on streams, and pushes to 20 projects. In the middle, one node is killed,
+ * another one is drained, and PostgreSQL is restarted. Parts: talk, mail, tickets, pushes, tokens.
+ *
+ * The first two and the last need `fossil`.
  */
+import { disturb, type Part, PARTS } from "./cluster/chaos.ts";
 import { live, type Measured, typical } from "./days.ts";
 import { deliver } from "./inboxes.ts";
 import { soak } from "./kills.ts";
@@ -22,13 +27,16 @@ import { decide } from "./questions.ts";
 import { play } from "./team/play.ts";
 
 const [first, ...rest] = Deno.args;
-const numbers = rest.map(wholeNumber);
+const isPart = (word: string): word is Part => PARTS.some((part) => part === word);
+const parts = rest.filter(isPart);
+const numbers = rest.filter((word) => !isPart(word)).map(wholeNumber);
 const [kills = 200, seed = Date.now() % 2 ** 31] = numbers;
 if (first === "kills") await kill(kills, seed);
 else if (first === "inboxes") await killReaders(kills, seed);
 else if (first === "questions") await killAskers(kills, seed);
 else if (first === "team") await playTeam(numbers[0] ?? 10, false);
 else if (first === "team-network") await playTeam(numbers[0] ?? 10, true);
+else if (first === "cluster") await disturbNodes();
 else await serve(Math.max(3, wholeNumber(first ?? "72")));
 
 /** An argument as a number; a run with a mistyped one would pass without doing anything. */
@@ -93,6 +101,21 @@ async function playTeam(minutes: number, onNetwork: boolean): Promise<void> {
   if (missing.length === 0) return;
   say(`Not seen: ${missing.join(", ")}`);
   Deno.exit(1);
+}
+
+async function disturbNodes(): Promise<void> {
+  const [agents = 300, seconds = 180, seed = Date.now() % 2 ** 31] = numbers;
+  say(`seed ${seed}`);
+  const sizes = { agents, channels: Math.max(2, Math.ceil(agents / 30)), projects: 20, seconds };
+  const { faults, counts } = await disturb({
+    sizes,
+    seed,
+    tell: say,
+    ...parts.length === 0 ? {} : { parts },
+  });
+  for (const [what, count] of [...counts].sort()) say(`${String(count).padStart(8)}  ${what}`);
+  if (faults.length > 0) Deno.exit(1);
+  say("Nothing acknowledged is lost or duplicated");
 }
 
 function show({ value, unit }: Measured): string {

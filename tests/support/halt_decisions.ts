@@ -68,6 +68,8 @@ export const DECISIONS: Readonly<Record<string, Decision>> = {
   "POST /v1/projects/{slug}/webhooks/{id}/deliveries/{delivery}/redeliver": "closed",
   "PUT /v1/projects/{slug}/mirror": "closed",
   "DELETE /v1/projects/{slug}/mirror": "closed",
+  "POST /v1/projects/{slug}/move": "closed",
+  "PUT /v1/projects/{slug}/restore": "closed",
   "POST /v1/projects/{slug}/mirror/run": "closed",
   "POST /v1/webhooks": "closed",
   "PATCH /v1/webhooks/{id}": "closed",

@@ -11,10 +11,8 @@ import {
   type Services,
 } from "./network_config.ts";
 import { peer } from "./peers.ts";
+import { Running } from "./running.ts";
 import { WAIT_LIMIT } from "./until.ts";
-
-/** The user of the programs if the test runs as root, which they refuse. */
-const NOBODY = "65534";
 
 export interface NetworkOptions {
   readonly services: Services;
@@ -69,6 +67,11 @@ export class TestNetwork implements AsyncDisposable {
       throw error;
     }
     return network;
+  }
+
+  /** Its processes that run. */
+  get pids(): readonly number[] {
+    return [this.#server, this.#services].flatMap((program) => program?.pid ?? []);
   }
 
   get address(): { hostname: string; port: number } {
@@ -161,77 +164,6 @@ export class TestNetwork implements AsyncDisposable {
 
 /** The log line of either package of services after it has synchronised with the server. */
 const LINKED = /finished synching with uplink|\(Services\) is done syncing/;
-
-/** A program that runs until it is stopped. */
-class Running {
-  readonly #process: Deno.ChildProcess;
-  readonly #reading: Promise<unknown>;
-  readonly #lines: string[] = [];
-  /** The number of lines that {@link logged} has read. */
-  #seen = 0;
-  #wake: () => void = () => {};
-  #ended = false;
-
-  constructor(program: string, args: readonly string[]) {
-    const [first = "", ...rest] = Deno.uid() === 0
-      ? ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups", program]
-      : [program];
-    const options = { stdin: "null", stdout: "piped", stderr: "piped" } as const;
-    this.#process = new Deno.Command(first, { args: [...rest, ...args], ...options }).spawn();
-    this.#reading = Promise.all([
-      this.#read(this.#process.stdout),
-      this.#read(this.#process.stderr),
-      this.#process.status.then(() => {
-        this.#ended = true;
-        this.#wake();
-      }),
-    ]);
-  }
-
-  /** Resolves when a line, from now on, matches. */
-  async logged(pattern: RegExp): Promise<void> {
-    let late = false;
-    const timer = setTimeout(() => {
-      late = true;
-      this.#wake();
-    }, WAIT_LIMIT);
-    try {
-      for (;;) {
-        while (this.#seen < this.#lines.length) {
-          if (pattern.test(this.#lines[this.#seen++] ?? "")) return;
-        }
-        if (this.#ended || late) throw new Error(`No ${pattern} in:\n${this.#lines.join("\n")}`);
-        await new Promise<void>((resolve) => this.#wake = resolve);
-      }
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  /** Waits for the program to do something, and fails if it ends before. */
-  async unlessItEnds(done: Promise<void>): Promise<void> {
-    const ended = this.#process.status.then(({ code }) => {
-      throw new Error(`It ended with code ${code}:\n${this.#lines.join("\n")}`);
-    });
-    await Promise.race([done, ended]);
-    ended.catch(() => {});
-  }
-
-  async stop(): Promise<void> {
-    if (!this.#ended) this.#process.kill("SIGKILL");
-    await this.#reading;
-  }
-
-  async #read(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
-    let rest = "";
-    for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-      const lines = (rest + text).split("\n");
-      rest = lines.pop() ?? "";
-      this.#lines.push(...lines);
-      this.#wake();
-    }
-  }
-}
 
 interface Login {
   readonly account: string;

@@ -24,6 +24,7 @@ const INSTALL: ReadonlyMap<string, string> = new Map([
   ["openssl", "apt-get install openssl"],
   ["pebble", "apt-get install pebble"],
   ["python clients", 'export MUSTER_PYTHON_CLIENTS="$(scripts/python_clients)"'],
+  ["postgres", "apt-get install postgresql"],
   ["postgres server", "run the tests with scripts/test_postgres"],
   ["promtool", "apt-get install prometheus"],
   ["setpriv", "apt-get install util-linux"],
@@ -71,7 +72,21 @@ export function pythonClients(): string {
   return Deno.env.get("MUSTER_PYTHON_CLIENTS") ?? "";
 }
 
+/** The folder of PostgreSQL's programs, of which Debian links only some into the PATH; or empty. */
+export function postgresPrograms(): string {
+  const root = "/usr/lib/postgresql";
+  try {
+    const versions = [...Deno.readDirSync(root)].map(({ name }) => name)
+      .filter((name) => isFile(`${root}/${name}/bin/postgres`))
+      .sort((one, other) => Number(other) - Number(one));
+    return versions[0] === undefined ? "" : `${root}/${versions[0]}/bin`;
+  } catch {
+    return "";
+  }
+}
+
 function isInstalled(program: string): boolean {
+  if (program === "postgres" && postgresPrograms() !== "") return true;
   if (program === "python clients") return isFile(pythonClients());
   if (program === "mcp clients") return isFile(`${mcpClients()}/complete`);
   if (program === "postgres server") return postgresServer() !== "";

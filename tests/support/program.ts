@@ -16,6 +16,8 @@ export interface ProgramOptions {
   readonly config?: string;
   /** How long it may take to listen, in milliseconds; a minute if absent. */
   readonly startLimit?: number;
+  /** The words that run another muster than {@linkcode musterWords}. */
+  readonly words?: readonly string[];
   /** The port of the inspector; none by default. The executable has no inspector. */
   readonly inspector?: number;
 }
@@ -142,7 +144,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   if (options.config !== undefined) {
     await Deno.writeTextFile(join(folder, "config.yaml"), options.config);
   }
-  const process = limitedCommand(options.openFiles, {
+  const command = {
     cwd: folder,
     clearEnv: true,
     env: cleanEnvironment({
@@ -154,7 +156,11 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     stdin: "null",
     stdout: "null",
     stderr: "piped",
-  }, options.inspector).spawn();
+  } as const;
+  const [program, ...first] = options.words ?? [];
+  const process = program === undefined
+    ? limitedCommand(options.openFiles, command, options.inspector).spawn()
+    : new Deno.Command(program, { ...command, args: [...first, "serve"] }).spawn();
   const log = new ProgramLog();
   const listening = Promise.withResolvers<void>();
   const reading = readLines(process.stderr, (line) => {

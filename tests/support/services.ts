@@ -118,6 +118,8 @@ export interface TestServicesOptions {
   readonly passwordCosts?: PasswordCosts;
   /** How accounts get to IRC, if that is not the server of the same program. */
   readonly provisioning?: (stores: TestStores) => Promise<Provisioning>;
+  /** The services of one of several nodes; see `nodes.ts`. */
+  readonly node?: { readonly name: string; readonly database: string };
 }
 
 /** Sections of the configuration, as the file has them. */
@@ -136,6 +138,7 @@ export interface TestServices
     Pick<TestHost["people"], "virtualUsers" | "botPort"> {
   readonly folder: string;
   readonly database: TestStores["database"];
+  readonly leadership: TestStores["leadership"];
   readonly sessions: TestSessions;
   readonly clock: TestScheduler;
   readonly log: TestLog;
@@ -148,7 +151,11 @@ type Presence = {
 };
 
 /** The configuration of a test: nothing listens, no limit of speed, no history, and no bridge. */
-async function testConfig(folder: string, sections: TestConfig = {}): Promise<Config> {
+async function testConfig(
+  folder: string,
+  sections: TestConfig = {},
+  node?: TestServicesOptions["node"],
+): Promise<Config> {
   const irc = {
     server_name: "irc.test",
     listen: "",
@@ -161,8 +168,12 @@ async function testConfig(folder: string, sections: TestConfig = {}): Promise<Co
     ...sections["irc"],
   };
   const bridge = { enabled: false, ...sections["bridge"] };
-  const database = { url: await databaseOf(folder) };
-  return configSchema.parse({ ...sections, data_dir: folder, database, irc, bridge });
+  const database = { url: node?.database ?? await databaseOf(folder) };
+  const config = configSchema.parse({ ...sections, data_dir: folder, database, irc, bridge });
+  // Nodes have no IRC server of their own; for these tests it stands in for the network.
+  return node === undefined
+    ? config
+    : { ...config, node: { name: node.name, url: `http://${node.name}.example` } };
 }
 
 /**
@@ -177,7 +188,7 @@ export async function openServices(
   await using started = new AsyncDisposableStack();
   const [log, sessions] = [new TestLog(), new TestSessions()];
   const daemon: DaemonOptions = {
-    config: await testConfig(folder, options.config),
+    config: await testConfig(folder, options.config, options.node),
     pinnedToken: options.pinnedToken ?? null,
     environment: (name) => options.environment?.[name],
     scheduler: clock,
@@ -194,6 +205,7 @@ export async function openServices(
   });
   if (options.ircServer !== true) irc.bans.enforceOn({ enforceBans: () => sessions.banned++ });
   const services = await startServices(daemon, stores, irc, started);
+  started.defer(() => stores.leadership.end());
   const running = started.move();
   return {
     ...stores.identity,
@@ -201,6 +213,7 @@ export async function openServices(
     ...services as Services & Presence,
     folder,
     database: stores.database,
+    leadership: stores.leadership,
     server: irc.server,
     authority: irc.authority,
     mutes: irc.mutes,

@@ -91,6 +91,7 @@ function serverPaths({ webhook }: FilledServer): readonly string[] {
     "/settings/clients",
     "/settings/webhooks",
     `/settings/webhooks/${webhook}`,
+    "/settings/nodes",
     "/settings/configuration",
     "/settings/doctor",
     "/channels",

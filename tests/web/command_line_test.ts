@@ -85,6 +85,11 @@ const COMMANDS: Readonly<Record<string, OnPage | OnTerminal>> = {
   "irc unban": ["/settings/bans", "unban"],
   "irc list": ["/settings/bans", null],
 
+  "node list": ["/settings/nodes", null],
+  "node drain": ["/settings/nodes", "drain"],
+  "node resume": ["/settings/nodes", "resume"],
+  "node remove": ["/settings/nodes", "remove"],
+
   "project create": ["/projects/new", "create"],
   "project list": ["/projects", null],
   "project show": ["/projects/:slug", null],

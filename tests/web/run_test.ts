@@ -14,6 +14,7 @@ const ADMIN_PAGES = [
   "/settings/bans",
   "/settings/clients",
   "/settings/webhooks",
+  "/settings/nodes",
   "/settings/configuration",
   "/settings/doctor",
 ];
@@ -47,6 +48,7 @@ Deno.test("a form without the CSRF token changes nothing", async () => {
       ["/settings/llm", { action: "create", name: "forged", provider: "openai" }],
       ["/settings/usage", { action: "setBudget", budget: "all.day", cost: "1" }],
       ["/settings/bans", { action: "ban", mask: "192.0.2.1", reason: "", seconds: "" }],
+      ["/settings/nodes", { action: "drain", name: "a" }],
       ["/settings/webhooks", { action: "create", url: "https://example.com/", types: "" }],
       ["/settings/webhooks", { action: "addSource", source: "forged", kind: "github" }],
     ];

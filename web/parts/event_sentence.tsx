@@ -136,6 +136,10 @@ const OF_PROJECTS: Readonly<Record<string, Sentence>> = {
   "project.unarchived": () => "opened the archived project again",
   "project.removed": () => "removed the project",
   "project.imported": (data) => `imported ${text(data["checkins"])} check-ins`,
+  "project.moved": (data) =>
+    `${data["restored"] === true ? "restored" : "moved"} the project to the node ${
+      text(data["to"])
+    }`,
   "project.member_changed": (data) =>
     data["role"] === null
       ? `removed ${text(data["account"])} from the members`

@@ -9,6 +9,7 @@ const PARTS = [
   ["bans", "Bans"],
   ["clients", "IRC clients"],
   ["webhooks", "Webhooks"],
+  ["nodes", "Nodes"],
   ["configuration", "Configuration"],
   ["doctor", "Doctor"],
 ] as const;

@@ -84,7 +84,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "irc.services.chanserv": "the nick of the service for channels",
   "bridge": "the bot that gives HTTP and MCP clients the channels",
   "bridge.enabled": "false: no bot, and no channels over HTTP and MCP",
-  "bridge.nick": "its nick",
+  "bridge.nick": "its nick; on one of several nodes, its beginning",
   "bridge.account": 'external: its account; on Ergo, muster makes one if this is ""',
   "bridge.password": "external: the password of its account",
   "bridge.password_file": "external: a file that holds the password",

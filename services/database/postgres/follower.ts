@@ -2,6 +2,7 @@
 import pg, { type Client } from "pg";
 import type { Scheduler } from "../../scheduler.ts";
 import { FOLLOWED, type FollowedTable, type ReadOnTable } from "../followed.ts";
+import type { Statement } from "../protocol.ts";
 import type { PeerListener, Peers } from "../store.ts";
 import { clientOptions } from "./connection.ts";
 import type { PostgresSettings } from "./settings.ts";
@@ -16,6 +17,7 @@ import {
   renewal,
   resigning,
   RUNNING,
+  stillLeading,
 } from "./lease.ts";
 import { CLOCK } from "./cluster_setup.ts";
 
@@ -108,6 +110,10 @@ export class Follower implements Peers {
     return this.#options.scheduler.now() < this.#heldUntil;
   }
 
+  get currentUntil(): number {
+    return this.#heldUntil;
+  }
+
   get self(): string {
     return this.#options.node;
   }
@@ -122,6 +128,11 @@ export class Follower implements Peers {
 
   get isLeading(): boolean {
     return this.isCurrent && this.#options.scheduler.now() < this.#leadsUntil;
+  }
+
+  get whileLeading(): Statement {
+    const [sql, parameters = []] = stillLeading(this.self);
+    return { sql, parameters, mustChange: true };
   }
 
   stand(isCandidate: boolean): void {

@@ -42,6 +42,15 @@ export function resigning(node: string): Query {
   return ["DELETE FROM leaders WHERE node = $1", [node]];
 }
 
+/** Changes a row if a node leads. Until the transaction ends, no other one begins to. */
+export function stillLeading(node: string): Query {
+  return [
+    `UPDATE leaders SET node = node
+     WHERE role = 'leader' AND node = $1 AND expires_at > ${CLOCK}`,
+    [node],
+  ];
+}
+
 /** Who leads; no row if nobody does. */
 export const LEADER: Query = [`SELECT node FROM leaders WHERE expires_at > ${CLOCK}`];
 

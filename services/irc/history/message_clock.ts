@@ -11,6 +11,9 @@ export class MessageClock {
   #countedMessages = 0;
   #textTime = NaN;
   #timeText = "";
+  /** The beginning of the last timestamp, to the point after its second. */
+  #second = NaN;
+  #secondText = "";
 
   /**
    * @param clock Unix time in milliseconds
@@ -39,7 +42,7 @@ export class MessageClock {
     const now = this.now();
     if (now !== this.#textTime) {
       this.#textTime = now;
-      this.#timeText = new Date(now).toISOString();
+      this.#timeText = this.#textOf(now);
     }
     return this.#timeText;
   }
@@ -61,5 +64,16 @@ export class MessageClock {
   /** An id that is unique among all messages, even across runs. */
   nextId(): string {
     return this.#idPrefix + (++this.#lastId).toString(36);
+  }
+
+  /** As `Date.toISOString`, a fifth of whose time it takes: most times share their second. */
+  #textOf(time: number): string {
+    const milliseconds = time % 1000;
+    const second = time - milliseconds;
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#secondText = new Date(second).toISOString().slice(0, -"000Z".length);
+    }
+    return `${this.#secondText}${String(milliseconds).padStart(3, "0")}Z`;
   }
 }

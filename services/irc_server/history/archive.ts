@@ -75,8 +75,8 @@ export interface ArchiveStats {
 
 /**
  * The history of the IRC server in a SQLite file, which a worker reads and writes. A change goes to
- * a journal first, in the task that makes it: a kill of the process loses nothing that others know
- * of, and a power failure at most the last second. The worker writes the changes in batches, each
+ * a journal first, in the task that makes it: a kill of the process loses at most the last
+ * millisecond, and a power failure the last second. The worker writes the changes in batches, each
  * second, and before anything is read. Deletions are written within 20 ms.
  *
  * If the disk refuses, up to 16 MiB of changes wait and are tried again. Further records are lost,
@@ -116,6 +116,7 @@ export class HistoryArchive implements HistoryStore {
     });
     this.#changes = new WaitingChanges({
       journal: opened.journal,
+      scheduler: options.scheduler,
       replayed,
       onAdded: () => this.#writes.schedule(),
     });

@@ -1,4 +1,5 @@
 import type { NewHistoryRecord } from "../../irc/mod.ts";
+import type { Scheduler } from "../../scheduler.ts";
 import type { Journal } from "./journal.ts";
 import type { Operation } from "./protocol.ts";
 
@@ -13,15 +14,17 @@ const RECORD_BYTES = 512;
 
 export interface WaitingChangesOptions {
   readonly journal: Journal;
+  readonly scheduler: Scheduler;
   /** Changes that the journal has already. */
   readonly replayed: readonly Operation[];
-  /** Called after changes were added, in the same task. */
+  /** Called after changes were offered to the journal. */
   readonly onAdded: () => void;
 }
 
 /**
- * The queue of changes that the archive does not have yet. At the end of the task that adds changes,
- * all of them go to the journal as one group.
+ * The queue of changes that the archive does not have yet. Changes go to the journal as one group, at
+ * the end of the task that adds them. Further ones of the same millisecond gather until the end of
+ * the event loop's turn, because a write costs more than a change.
  */
 export class WaitingChanges {
   readonly #options: WaitingChangesOptions;
@@ -30,6 +33,8 @@ export class WaitingChanges {
   /** How many changes at the head of the queue were offered to the journal. */
   #offered = 0;
   #isOffering = false;
+  /** When changes were offered last, in Unix milliseconds. */
+  #offeredAt = NaN;
   /** The number of the last change that is a deletion, or that the journal did not take. */
   #urgent = 0;
 
@@ -68,7 +73,9 @@ export class WaitingChanges {
     if (change.kind !== "append") this.#urgent = change.sequence;
     if (this.#isOffering) return;
     this.#isOffering = true;
-    queueMicrotask(() => this.#offer());
+    const { scheduler } = this.#options;
+    if (scheduler.now() === this.#offeredAt) scheduler.after(0, () => this.#offer());
+    else queueMicrotask(() => this.#offer());
   }
 
   /** The oldest changes, at most so many. */
@@ -91,10 +98,11 @@ export class WaitingChanges {
   }
 
   #offer(): void {
-    const { journal, onAdded } = this.#options;
+    const { journal, scheduler, onAdded } = this.#options;
     const group = this.#changes.slice(this.#offered);
     const last = group.at(-1);
     this.#isOffering = false;
+    this.#offeredAt = scheduler.now();
     this.#offered = this.#changes.length;
     if (last === undefined) return;
     if (!journal.add(group)) this.#urgent = last.sequence;

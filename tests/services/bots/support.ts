@@ -102,7 +102,7 @@ export async function withOwnBots(
   options?: TestServicesOptions,
 ): Promise<void> {
   await withBots(async ({ services }) => {
-    await services.bots?.close();
+    await services.bots?.stop();
     const { accounts, bridge, database, eventLog, llm, log, policies, server } = services;
     if (bridge === null) throw new Error("There is no bridge");
     const bots = new Bots({
@@ -124,7 +124,7 @@ export async function withOwnBots(
     try {
       await run(new BotWorld(services, bots));
     } finally {
-      await bots.close();
+      await bots.stop();
     }
   }, options);
 }

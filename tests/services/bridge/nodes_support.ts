@@ -115,7 +115,7 @@ async function startNode(
     visits: new StoredVisits(database),
     isLeading: () => leadership.isLeading,
     onWrote(listener) {
-      const ends = [database.onPeerWrote(listener), database.onPeersLooked(listener)];
+      const ends = [database.onPeerWrote(listener), database.onPeersLooked(() => listener(null))];
       return () => ends.forEach((end) => end());
     },
   };

@@ -14,7 +14,7 @@ function collecting(messages: ChannelMessage[]): ChannelFollower {
 }
 
 testNodes(
-  "every node has the same messages with the same ids and timestamps, whoever says what where",
+  "messages from all nodes and from IRC have the same ids and timestamps on every node",
   async (world) => {
     const nodes = await three(world);
     const streams = nodes.map((): ChannelMessage[] => []);

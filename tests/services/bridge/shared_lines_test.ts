@@ -15,6 +15,11 @@ const BUFFER = 10_000;
 
 const KIND = { isOurs: false, isQuiet: false, isNotice: false, isBot: false, isPast: false };
 
+interface Surroundings {
+  readonly database: Database;
+  readonly scheduler: TestScheduler;
+}
+
 /** A node that listens to one channel. */
 class Listener {
   readonly channel = new Channel(
@@ -29,7 +34,8 @@ class Listener {
   );
   readonly lines: SharedLines;
 
-  constructor(database: Database, scheduler: TestScheduler, isLeading: boolean, seen = 0) {
+  constructor(surroundings: Surroundings, isLeading: boolean, seen = 0) {
+    const { database, scheduler } = surroundings;
     this.lines = new SharedLines({
       store: new StoredLines(database),
       seen,
@@ -138,7 +144,7 @@ for (const hasIds of [true, false]) {
         });
         const random = numbers(seed);
         const scheduler = new TestScheduler();
-        const nodes = [0, 1, 2].map((one) => new Listener(database, scheduler, one === 0));
+        const nodes = [0, 1, 2].map((one) => new Listener({ database, scheduler }, one === 0));
         for (const { lines, channel } of nodes) await lines.fill(channel);
         const said = speech(random, hasIds);
         // One person's lines keep their order everywhere, those of several need not.
@@ -157,7 +163,7 @@ for (const hasIds of [true, false]) {
           if (owner === "self") await hearing;
         }
         scheduler.advance(4000);
-        const late = new Listener(database, scheduler, false);
+        const late = new Listener({ database, scheduler }, false);
         await late.lines.fill(late.channel);
         const all = [...nodes, late];
         for (let round = 0; round < 3; round++) {
@@ -175,7 +181,7 @@ Deno.test("lines that all nodes hear in one order stay in it, and get the time o
   withDatabase(async (database) => {
     const random = numbers(7);
     const scheduler = new TestScheduler();
-    const nodes = [0, 1, 2].map((one) => new Listener(database, scheduler, one === 0));
+    const nodes = [0, 1, 2].map((one) => new Listener({ database, scheduler }, one === 0));
     for (const { lines, channel } of nodes) await lines.fill(channel);
     const said = speech(random, true);
     const heardBy = nodes.map(() => 0);
@@ -204,7 +210,7 @@ Deno.test("lines that all nodes hear in one order stay in it, and get the time o
 Deno.test("a line is stored by another node if the one that should have stored it is gone", () =>
   withDatabase(async (database) => {
     const scheduler = new TestScheduler();
-    const node = new Listener(database, scheduler, false);
+    const node = new Listener({ database, scheduler }, false);
     await node.lines.fill(node.channel);
     const line = (text: string) => heard({ time: 1_800_000_000_000, text, id: text }, "");
     void node.lines.hear(line("theirs"), "other");
@@ -215,7 +221,7 @@ Deno.test("a line is stored by another node if the one that should have stored i
     await second;
     assert.deepEqual(node.texts, ["own", "theirs", "after it"]);
     await node.lines.redact("#room", "theirs");
-    const late = new Listener(database, scheduler, false, 3);
+    const late = new Listener({ database, scheduler }, false, 3);
     await late.lines.fill(late.channel);
     assert.deepEqual(late.texts, ["own", "after it"]);
     for (const { lines } of [node, late]) lines.close();
@@ -225,7 +231,7 @@ Deno.test("a channel keeps its newest lines, and none once all bridges have left
   withDatabase(async (database) => {
     const scheduler = new TestScheduler();
     const store = new StoredLines(database);
-    const node = new Listener(database, scheduler, true);
+    const node = new Listener({ database, scheduler }, true);
     await node.lines.fill(node.channel);
     for (let index = 0; index < 10; index++) {
       await node.lines.hear(heard({ time: 1, text: `${index}`, id: `${index}` }, ""), "anybody");

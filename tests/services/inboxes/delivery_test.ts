@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { Conflict, Forbidden, Invalid, NotFound, TooMany } from "../../../services/errors.ts";
+import {
+  Conflict,
+  Forbidden,
+  Invalid,
+  NotFound,
+  TooMany,
+  Unavailable,
+} from "../../../services/errors.ts";
 import { type Caller, OPERATOR } from "../../../services/identity/mod.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { aSession, withAttendance, type World } from "./support.ts";
@@ -144,6 +151,21 @@ Deno.test("a message with an id of its sender is sent once", () =>
     );
     await directMessages.send("away", { text: "again", clientId: "c2" }, scout);
     assert.equal((await read(world, away)).length, 3);
+  }));
+
+Deno.test("a message that the disk refused at first is sent once, too", () =>
+  withAttendance(async (world) => {
+    const { scout, away } = await twoAgents(world);
+    const { database } = world.services;
+    const post = { text: "hello", clientId: "c1" };
+    const send = () => world.directMessages.send("away", post, scout);
+    const commit = database.commit.bind(database);
+    database.commit = () => Promise.reject(new Unavailable("The disk is full"));
+    await assert.rejects(send(), Unavailable);
+    await assert.rejects(send(), Unavailable);
+    database.commit = commit;
+    assert.equal(await send(), await send());
+    assert.deepEqual(await read(world, away), ["queued: hello"]);
   }));
 
 Deno.test("only the sender, the receivers and the operator know of a message", () =>

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { Inboxes, InboxStore, ReturnNotices } from "../../../services/inboxes/mod.ts";
+import {
+  type InboxDoor,
+  Inboxes,
+  InboxStore,
+  ReturnNotices,
+} from "../../../services/inboxes/mod.ts";
 import { Invalid, Unavailable } from "../../../services/errors.ts";
 import { OPERATOR } from "../../../services/identity/mod.ts";
 import { anAgent, BY_OPERATOR, type TestServices, withServices } from "../../support/services.ts";
@@ -10,7 +15,7 @@ const STORED = { config: { irc: { history: { max_days: 0 } } } };
 const DAY = 24 * 60 * 60 * 1000;
 
 /** What an agent's inbox holds, as texts. */
-async function texts(inboxes: Inboxes, since?: string): Promise<string[]> {
+async function texts(inboxes: InboxDoor, since?: string): Promise<string[]> {
   return (await inboxes.read("scout", { since }, OPERATOR)).map(({ text }) => text);
 }
 

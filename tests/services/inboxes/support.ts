@@ -1,6 +1,6 @@
 /** Agents without a socket on a real IRC server with a real bridge, all in memory. */
 import assert from "node:assert/strict";
-import type { DirectMessages, Inboxes } from "../../../services/inboxes/mod.ts";
+import type { DirectMessages, InboxDoor } from "../../../services/inboxes/mod.ts";
 import type { VirtualUsers } from "../../../services/irc_server/virtual_users/mod.ts";
 import type { Bridge } from "../../../services/bridge/mod.ts";
 import type { Caller } from "../../../services/identity/mod.ts";
@@ -14,7 +14,7 @@ export interface World {
   readonly server: IrcServer;
   readonly bridge: Bridge;
   readonly virtualUsers: VirtualUsers;
-  readonly inboxes: Inboxes;
+  readonly inboxes: InboxDoor;
   readonly directMessages: DirectMessages;
   /** Registers an agent and gives its passphrase. */
   register(nick: string, more?: { type?: string; channels?: string[] }): Promise<string>;

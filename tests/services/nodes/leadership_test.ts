@@ -1,69 +1,35 @@
 import assert from "node:assert/strict";
-import { type Database, openPostgres } from "../../../services/database/mod.ts";
-import { Leadership, Nodes } from "../../../services/nodes/mod.ts";
+import { Leadership } from "../../../services/nodes/mod.ts";
 import { peer } from "../../support/peers.ts";
-import { postgresOf } from "../../support/postgres.ts";
-import { TestScheduler } from "../../support/scheduler.ts";
 import { TestLog } from "../../support/services.ts";
-import { withFolder } from "../../support/temporary.ts";
-import { until } from "../../support/until.ts";
-
-interface Node {
-  readonly name: string;
-  readonly nodes: Nodes;
-  readonly leadership: Leadership;
-  /** Lets a second pass, after which the node has looked at the others. */
-  look(): void;
-}
-
-async function openNode(url: string, name: string, opened: Database[]): Promise<Node> {
-  const scheduler = new TestScheduler();
-  const database = await openPostgres({ url, password: null, cluster: { node: name, scheduler } });
-  opened.push(database);
-  const config = { name, url: `http://${name}.example` };
-  const nodes = await Nodes.open({ database, config, version: "1", scheduler });
-  const leadership = new Leadership({ database, log: new TestLog() });
-  return { name, nodes, leadership, look: () => scheduler.advance(1000) };
-}
+import { withCluster } from "./cluster.ts";
 
 Deno.test(
   "one node does the work of the leader, and another one takes it over",
   peer("postgres server"),
   () =>
-    withFolder(async (folder) => {
-      const url = await postgresOf(folder);
-      const opened: Database[] = [];
-      try {
-        const first = await openNode(url, "first", opened);
-        const second = await openNode(url, "second", opened);
-        const doing: string[] = [];
-        for (const { name, leadership } of [first, second]) {
-          leadership.add({
-            start: () => void doing.push(`${name} starts`),
-            stop: () => void doing.push(`${name} stops`),
-          });
-        }
-        const lookUntil = (isSo: () => boolean) =>
-          until(() => {
-            first.look();
-            second.look();
-            return isSo();
-          });
-        await first.leadership.begin();
-        await lookUntil(() => first.leadership.isLeading);
-        await second.leadership.begin();
-        await lookUntil(() => second.nodes.leader !== null);
-        assert.equal(second.nodes.leader?.name, "first");
-        assert.deepEqual(second.nodes.all().map(({ name }) => name), ["first", "second"]);
-        assert.deepEqual(doing, ["first starts"]);
-
-        await first.leadership.end();
-        await lookUntil(() => second.leadership.isLeading);
-        assert.deepEqual(doing, ["first starts", "first stops", "second starts"]);
-        await second.leadership.end();
-      } finally {
-        for (const database of opened) await database.close();
+    withCluster(async ({ open, lookUntil }) => {
+      const first = await open("first");
+      const second = await open("second");
+      const doing: string[] = [];
+      for (const { name, leadership } of [first, second]) {
+        leadership.add({
+          start: () => void doing.push(`${name} starts`),
+          stop: () => void doing.push(`${name} stops`),
+        });
       }
+      await first.leadership.begin();
+      await lookUntil(() => first.leadership.isLeading);
+      await second.leadership.begin();
+      await lookUntil(() => second.nodes.leader !== null);
+      assert.equal(second.nodes.leader?.name, "first");
+      assert.deepEqual(second.nodes.all().map(({ name }) => name), ["first", "second"]);
+      assert.deepEqual(doing, ["first starts"]);
+
+      await first.leadership.end();
+      await lookUntil(() => second.leadership.isLeading);
+      assert.deepEqual(doing, ["first starts", "first stops", "second starts"]);
+      await second.leadership.end();
     }),
 );
 

@@ -114,7 +114,7 @@ Deno.test("failed deliveries, and events that came meanwhile, are sent after a r
       await note(services, project);
       await receiver.next();
       await webhookSender.idle();
-      await webhookSender.close();
+      await webhookSender.stop();
       await note(services, project, "wiki");
     });
     clock.advance(5000);

@@ -6,6 +6,7 @@ import { openManagedProject, type OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 import { general } from "./general.tsx";
 import { members } from "./members.tsx";
+import { node } from "./node.tsx";
 import { mirror } from "./mirror.tsx";
 import type { SettingsPart } from "./part.ts";
 import { protection } from "./protection.tsx";
@@ -24,6 +25,7 @@ const PARTS: Readonly<Record<string, SettingsPart>> = {
   mirror,
   tokens,
   repository,
+  node,
 };
 
 /** The settings of a project, for its admins and those of the server. */
@@ -60,8 +62,9 @@ async function view(visit: Visit, issued: Child = null): Promise<View> {
   if (!isProjects && !visit.isAdmin) {
     throw new Forbidden("Only admins of the project see its settings");
   }
-  const shown = Object.entries(PARTS).filter(([, { isForServer }]) =>
-    isForServer ? visit.isAdmin : isProjects
+  const { self } = visit.services.nodes;
+  const shown = Object.entries(PARTS).filter(([name, { isForServer }]) =>
+    (isForServer ? visit.isAdmin : isProjects) && (name !== "node" || self !== null)
   );
   const name = visit.param("part") || (shown[0]?.[0] ?? "");
   const part = shown.find(([key]) => key === name)?.[1];

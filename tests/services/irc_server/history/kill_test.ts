@@ -119,8 +119,9 @@ async function play(list: readonly Step[], folder: string, withKills: boolean): 
       const [from, to] = step.rename;
       archive.rename(targetOf(from), targetOf(to), to);
     }
-    // The end of the task.
+    // The end of the task, and of the turn.
     await Promise.resolve();
+    scheduler.advance(0);
     if (!withKills) continue;
     if ("pass" in step) scheduler.advance(step.pass);
     else if ("read" in step) await archive.fetch([]);

@@ -1,0 +1,243 @@
+import { ServiceError, Unavailable } from "../services/errors.ts";
+import type { Principal } from "../services/identity/mod.ts";
+import {
+  type Mark,
+  MARK_HEADER,
+  type Marks,
+  type NodeClient,
+  type NodeRecord,
+  type Nodes,
+} from "../services/nodes/mod.ts";
+import type { TrustedProxies } from "./forwarded.ts";
+import type { HttpHandler, RequestConnection } from "./server.ts";
+
+/** In an answer to another node: whose valid credential the request had. */
+const PRINCIPAL_HEADER = "X-Muster-Principal";
+
+/** After how many seconds to try again what no node could answer. */
+const RETRY_SECONDS = 1;
+
+/** What a node answers that has lost touch with the others. */
+const HEALTH = /^\w+:\/\/[^/]+\/(?:healthz|readyz)$/;
+
+/** After how many seconds to try again what a node refuses that has lost touch. */
+const OUTDATED_SECONDS = 2;
+
+/** Decides which node answers a request. */
+export interface Placement {
+  /**
+   * The other node that answers a request; null if this one does, or if this placement does not say.
+   *
+   * @param mark the mark of the node that has already forwarded it, or null
+   * @throws ServiceError if no node can answer it at the moment
+   */
+  nodeFor(request: Request, mark: Mark | null): NodeRecord | null;
+  /**
+   * Whether this node answers if the other one does not: it finds out itself that it cannot, once it
+   * knows that its client may know. By default, the client is refused at once.
+   */
+  readonly refusesItself?: boolean;
+}
+
+/** What is known of a request before it is routed. */
+export interface Arrival {
+  /** The mark of the node that forwards it; null if it comes from a client. */
+  readonly mark: Mark | null;
+  /** Why it cannot be answered, for an answer in the form that its client expects; or null. */
+  readonly refusal: ServiceError | null;
+}
+
+/** Answers a request, or refuses it. The arrival is undefined on a server that is alone. */
+export type ArrivalHandler = (
+  request: Request,
+  connection: RequestConnection,
+  arrival: Arrival | undefined,
+) => Response | Promise<Response>;
+
+export interface ForwardingOptions {
+  readonly client: Pick<NodeClient, "send">;
+  readonly marks: Pick<Marks, "read">;
+  readonly proxies: TrustedProxies;
+  readonly nodes: Pick<Nodes, "isCurrent">;
+  /** The first that names a node decides. */
+  readonly placements: readonly Placement[];
+}
+
+/** The node that answers a request, and what named it. */
+interface Found {
+  readonly node: NodeRecord;
+  readonly placement: Placement;
+}
+
+/** A request to forward, of which a part may have been read. */
+export interface Forwarded {
+  readonly request: Request;
+  readonly connection: Pick<RequestConnection, "address" | "trust">;
+  /** What was read of the body already; by default, nothing. */
+  readonly body?: string;
+}
+
+/** Forwards requests to the nodes that can answer them, and takes those that others forward. */
+export class Forwarding {
+  readonly #options: ForwardingOptions;
+
+  constructor(options: ForwardingOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * A handler that forwards what other nodes answer.
+   *
+   * @param placements what decides it; by default, all
+   */
+  around(handler: ArrivalHandler, placements = this.#options.placements): HttpHandler {
+    return (request, connection) => {
+      if (!this.#options.nodes.isCurrent && !HEALTH.test(request.url)) {
+        if (wantsPage(request)) return outdatedPage();
+        return handler(request, connection, arrival(null, outdated()));
+      }
+      const mark = this.#markOf(request);
+      if (mark === "stale") return handler(request, connection, arrival(null, staleMark()));
+      let found;
+      try {
+        found = find(placements, request, mark);
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        return handler(request, connection, arrival(mark, error));
+      }
+      if (mark !== null) return this.#take(handler, request, connection, arrival(mark, null));
+      if (found === null) return handler(request, connection, arrival(null, null));
+      const { node, placement: { refusesItself = false } } = found;
+      return this.forward(node, { request, connection }).catch((error) => {
+        if (!(error instanceof ServiceError)) throw error;
+        return handler(request, connection, arrival(null, refusesItself ? null : error));
+      });
+    };
+  }
+
+  /**
+   * Forwards a request with the credential of its client, and returns the answer.
+   *
+   * @throws Unavailable if the node does not answer
+   */
+  async forward(node: NodeRecord, { request, connection, body }: Forwarded): Promise<Response> {
+    const { client, proxies } = this.#options;
+    const { method, headers, url, signal } = request;
+    const { address, secure } = proxies.identify(connection.address, request);
+    const requestId = crypto.randomUUID();
+    const response = await client.send(node, {
+      method,
+      target: url.slice(url.indexOf("/", url.indexOf("://") + 3)),
+      headers,
+      body: body ?? request.body,
+      signal,
+      mark: { kind: "forwarded", address, requestId, secure },
+    });
+    const principal = response.headers.get(PRINCIPAL_HEADER);
+    if (principal !== null) connection.trust(principalFrom(principal));
+    return copied(response);
+  }
+
+  #markOf({ method, headers, url }: Request): Mark | "stale" | null {
+    const text = headers.get(MARK_HEADER);
+    if (text === null) return null;
+    const { pathname, search } = new URL(url);
+    return this.#options.marks.read(text, { method, target: pathname + search });
+  }
+
+  /** Answers a request that another node forwards, and tells it whose credential was valid. */
+  async #take(
+    handler: ArrivalHandler,
+    request: Request,
+    connection: RequestConnection,
+    { mark, refusal }: Arrival,
+  ): Promise<Response> {
+    connection.relay();
+    let trusted: Principal | null = null;
+    const { address } = mark ?? connection;
+    const relayed: RequestConnection = {
+      address,
+      trust: (principal) => trusted = principal,
+      relay() {},
+    };
+    const response = await handler(request, relayed, arrival(mark, refusal));
+    if (trusted !== null) response.headers.set(PRINCIPAL_HEADER, principalText(trusted));
+    return response;
+  }
+}
+
+/** @throws ServiceError if no node can answer */
+function find(
+  placements: readonly Placement[],
+  request: Request,
+  mark: Mark | null,
+): Found | null {
+  for (const placement of placements) {
+    const node = placement.nodeFor(request, mark);
+    if (node === null) continue;
+    if (mark !== null) throw moved();
+    return { node, placement };
+  }
+  return null;
+}
+
+function arrival(mark: Mark | null, refusal: ServiceError | null): Arrival {
+  return { mark, refusal };
+}
+
+function moved(): Unavailable {
+  return new Unavailable("What the request is about is moving to another node; try again", {
+    retryAfterSeconds: RETRY_SECONDS,
+  });
+}
+
+function outdated(): Unavailable {
+  return new Unavailable("This node has lost touch with the database; try again", {
+    retryAfterSeconds: OUTDATED_SECONDS,
+  });
+}
+
+/** Pages know their reader by what is in memory, so this one is none of them. */
+function outdatedPage(): Response {
+  return new Response(`${outdated().message}\n`, {
+    status: 503,
+    headers: {
+      "Cache-Control": "no-store",
+      "Content-Type": "text/plain; charset=utf-8",
+      "Retry-After": String(OUTDATED_SECONDS),
+      "X-Content-Type-Options": "nosniff",
+    },
+  });
+}
+
+function wantsPage({ headers }: Request): boolean {
+  return headers.get("accept")?.includes("text/html") ?? false;
+}
+
+function staleMark(): Unavailable {
+  return new Unavailable(
+    "The clocks of two nodes differ by more than a minute; the operator must set them",
+  );
+}
+
+/** Headers of an answer that belong to its connection. */
+const NOT_RETURNED = ["connection", "keep-alive", "transfer-encoding", PRINCIPAL_HEADER] as const;
+
+/** The answer of another node as our own. */
+function copied({ status, headers: given, body }: Response): Response {
+  const headers = new Headers(given);
+  for (const name of NOT_RETURNED) headers.delete(name);
+  return new Response(body, { status, headers });
+}
+
+/** What decides whose connection it is. */
+type Holder = Pick<Principal, "kind" | "id" | "project">;
+
+function principalText({ kind, id, project }: Principal): string {
+  return JSON.stringify({ kind, id, project } satisfies Holder);
+}
+
+function principalFrom(text: string): Principal {
+  const { kind, id, project } = JSON.parse(text) as Holder;
+  return { kind, id, project, name: "", scopes: new Set(), tokenId: null, sessionId: null };
+}

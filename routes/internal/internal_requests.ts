@@ -1,0 +1,88 @@
+import { z } from "../extended_zod.ts";
+import type { Services } from "../../services/daemon/mod.ts";
+import { Invalid, NotFound, ServiceError } from "../../services/errors.ts";
+import { partSumsSchema } from "../../services/moves/mod.ts";
+import { type Project, sharedReadSchema } from "../../services/projects/mod.ts";
+import { statusOf } from "../middleware/errors.ts";
+
+const READ = /^\/internal\/reads\/([a-z0-9_-]+)$/;
+
+/** `/internal/copies/SLUG` and what follows. */
+const COPY = /^\/internal\/copies\/([a-z0-9_-]+)(?:\/([A-Za-z0-9]+))?$/;
+
+/** Longest body that is read as a whole, in bytes. */
+const MAX_BYTES = 8 * 1024 * 1024;
+
+type InternalServices = Pick<Services, "hosting" | "log">;
+
+/** Answers what other nodes ask in their own name: the mark of such a request is its credential. */
+export class InternalRequests {
+  readonly #services: InternalServices;
+
+  constructor(services: InternalServices) {
+    this.#services = services;
+  }
+
+  /** Answers a request with a valid mark of the kind `internal`. */
+  async answer(request: Request): Promise<Response> {
+    try {
+      const answer = await this.#serve(request);
+      return answer === undefined ? new Response(null, { status: 204 }) : Response.json(answer);
+    } catch (error) {
+      if (error instanceof ServiceError) {
+        return Response.json({ error: error.message }, { status: statusOf(error) });
+      }
+      this.#services.log.error("A request of another node failed on a bug", { error });
+      return Response.json({ error: "internal error" }, { status: 500 });
+    }
+  }
+
+  /** @returns the JSON of the answer; undefined for none */
+  async #serve(request: Request): Promise<unknown> {
+    const { pathname, searchParams } = new URL(request.url);
+    const { projects, reads } = this.#services.hosting;
+    const [, asked = ""] = READ.exec(pathname) ?? [];
+    if (asked !== "") {
+      const { project } = projects.require(asked);
+      return await reads.answer(project, await read(request, sharedReadSchema));
+    }
+    const [, slug = "", part = ""] = COPY.exec(pathname) ?? [];
+    if (slug === "") throw new NotFound(`There is no ${pathname} here`);
+    const { project } = projects.require(slug);
+    const offset = Number(searchParams.get("offset") ?? 0);
+    await this.#copy(project, { part, offset }, request);
+    return undefined;
+  }
+
+  async #copy(
+    project: Project,
+    { part, offset }: { readonly part: string; readonly offset: number },
+    request: Request,
+  ): Promise<void> {
+    const { arrivingCopies: copies } = this.#services.hosting;
+    switch (`${request.method} ${part}`) {
+      case "POST ":
+        return await copies.begin(project);
+      case "DELETE ":
+        return await copies.drop(project);
+      case "POST verify":
+        return await copies.verify(project);
+      case "POST finish":
+        return await copies.finish(project, await read(request, partSumsSchema));
+      default:
+        return await copies.write(project, { name: part, offset }, request.body);
+    }
+  }
+}
+
+/** @throws Invalid if the body is no JSON of the schema */
+async function read<Schema extends z.ZodType>(
+  request: Request,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  const text = await request.text();
+  if (text.length > MAX_BYTES) throw new Invalid("The body is too long");
+  const parsed = schema.safeParse(JSON.parse(text));
+  if (!parsed.success) throw new Invalid("The nodes run different versions of muster");
+  return parsed.data;
+}

@@ -1,0 +1,42 @@
+import type { Placement } from "../http/mod.ts";
+import type { Mark, NodeRecord, Nodes } from "../services/nodes/mod.ts";
+import { PathPatterns } from "./path_patterns.ts";
+import type { Endpoint } from "./table.ts";
+
+/**
+ * The routes that only the node that leads can answer: it has the inboxes of agents in memory, sends
+ * their messages, and runs herald and the sender of webhooks.
+ */
+export const LEADER_ROUTES = [
+  "GET /v1/agents/{nick}/messages",
+  "POST /v1/agents/{nick}/messages",
+  "POST /v1/agents/{nick}/messages/acknowledge",
+  "GET /v1/agents/{nick}/summary",
+  "GET /v1/messages/{id}",
+  "POST /v1/herald",
+  "GET /v1/herald/sources",
+  "POST /v1/herald/sources",
+  "DELETE /v1/herald/sources/{name}",
+  "POST /webhooks/{name}",
+] as const satisfies readonly Endpoint[];
+
+export interface LeaderPlacementOptions {
+  readonly nodes: Pick<Nodes, "otherLeader">;
+  /** Pages that need the same, as a method and a pattern each: `POST /channels/{name}`. */
+  readonly pages: readonly string[];
+}
+
+/** Requests that need the node that leads go there. */
+export class LeaderPlacement implements Placement {
+  readonly #nodes: LeaderPlacementOptions["nodes"];
+  readonly #patterns: PathPatterns;
+
+  constructor(options: LeaderPlacementOptions) {
+    this.#nodes = options.nodes;
+    this.#patterns = new PathPatterns([...LEADER_ROUTES, ...options.pages]);
+  }
+
+  nodeFor({ method, url }: Request, _mark: Mark | null): NodeRecord | null {
+    return this.#patterns.matches(method, url) ? this.#nodes.otherLeader() : null;
+  }
+}

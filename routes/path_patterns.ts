@@ -1,0 +1,33 @@
+/** Methods and paths of requests, written as in the table of routes: `GET /v1/messages/{id}`. */
+export class PathPatterns {
+  /** The segments of each path, null for a parameter; by the method and their number. */
+  readonly #patterns = new Map<string, (readonly (string | null)[])[]>();
+
+  constructor(patterns: readonly string[]) {
+    for (const pattern of patterns) {
+      const [method = "", path = ""] = pattern.split(" ");
+      const segments = path.split("/").map((one) => one.startsWith("{") ? null : one);
+      const key = `${method} ${segments.length}`;
+      this.#patterns.set(key, [...this.#patterns.get(key) ?? [], segments]);
+    }
+  }
+
+  /** Whether a request is for one of them. HEAD counts as GET. */
+  matches(method: string, url: string): boolean {
+    const path = new URL(url).pathname;
+    const segments = (path.endsWith("/") ? path.slice(0, -1) : path).split("/").map(decoded);
+    const asked = method === "HEAD" ? "GET" : method;
+    return this.#patterns.get(`${asked} ${segments.length}`)?.some((pattern) =>
+      pattern.every((one, at) => one === null ? segments[at] !== "" : one === segments[at])
+    ) ?? false;
+  }
+}
+
+/** A segment as the router reads it. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,0 +1,64 @@
+import type { Placement } from "../http/mod.ts";
+import type { Mark, NodeRecord } from "../services/nodes/mod.ts";
+import type { ProjectHomes, Projects } from "../services/projects/mod.ts";
+
+/** Parts of a project below `/v1/projects/SLUG/` that are in the database alone. */
+const IN_DATABASE: ReadonlySet<string> = new Set(["members", "webhooks"]);
+
+export interface ProjectPlacementOptions {
+  readonly projects: Pick<Projects, "find">;
+  readonly homes: Pick<ProjectHomes, "elsewhere" | "forNew" | "named">;
+}
+
+/**
+ * Requests about a project go to the node with its repository, and those for a new one to the node
+ * with the fewest. If that node does not run, this one answers: it then says so to those who may
+ * know the project.
+ */
+export class ProjectPlacement implements Placement {
+  readonly refusesItself = true;
+  readonly #options: ProjectPlacementOptions;
+
+  constructor(options: ProjectPlacementOptions) {
+    this.#options = options;
+  }
+
+  nodeFor({ method, url }: Request, mark: Mark | null): NodeRecord | null {
+    if (mark !== null) return null;
+    const parts = partsOf(url);
+    if (parts[0] === "projects") return this.#nodeForPage(method, parts[1] ?? "");
+    if (parts[0] !== "v1" || parts[1] !== "projects") return null;
+    const [, , slug = "", part = ""] = parts;
+    if (slug === "") return method === "POST" ? this.#options.homes.forNew() : null;
+    if (part === "restore") return this.#options.homes.named(nodeIn(url));
+    const isRepository = part === "" ? method === "DELETE" : !IN_DATABASE.has(part);
+    return isRepository ? this.#homeOf(slug) : null;
+  }
+
+  #nodeForPage(method: string, slug: string): NodeRecord | null {
+    if (slug !== "new") return this.#homeOf(slug);
+    return method === "POST" ? this.#options.homes.forNew() : null;
+  }
+
+  #homeOf(slug: string): NodeRecord | null {
+    const held = this.#options.projects.find(slug);
+    return held === null ? null : this.#options.homes.elsewhere(held.project);
+  }
+}
+
+/** The node that the query of a URL names; "" for none. */
+function nodeIn(url: string): string {
+  return new URL(url).searchParams.get("node") ?? "";
+}
+
+/** The parts of a URL's path, decoded as the router decodes them. */
+function partsOf(url: string): readonly string[] {
+  const { pathname } = new URL(url);
+  return pathname.slice(1).split("/", 4).map((part) => {
+    try {
+      return decodeURIComponent(part);
+    } catch {
+      return part;
+    }
+  });
+}

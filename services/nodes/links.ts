@@ -1,0 +1,29 @@
+import { Marks } from "./marks.ts";
+import { NodeClient } from "./node_client.ts";
+import type { Nodes } from "./nodes.ts";
+
+/** Keeps the key of marks apart from what else is derived from the same key. */
+const PURPOSE = "muster node mark ";
+
+/** What requests from and to other nodes need. */
+export interface NodeLinks {
+  readonly marks: Marks;
+  readonly client: NodeClient;
+}
+
+export interface NodeLinksOptions {
+  readonly nodes: Nodes;
+  /** All nodes have the same. */
+  readonly tokenKey: { mac(purpose: string, text: string): Promise<string> };
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/** Makes the links to other nodes; null if this server is alone. */
+export async function openNodeLinks(options: NodeLinksOptions): Promise<NodeLinks | null> {
+  const { nodes, tokenKey, clock } = options;
+  const { self } = nodes;
+  if (self === null) return null;
+  const marks = new Marks({ key: await tokenKey.mac(PURPOSE, ""), self, clock });
+  return { marks, client: new NodeClient({ nodes, marks }) };
+}

@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { Invalid, NotFound, Unavailable } from "../errors.ts";
+import type { PooledRepository } from "../fossil/mod.ts";
+import type { NodeClient, NodeRecord } from "../nodes/mod.ts";
+import type { Project } from "./records.ts";
+import type { ProjectRepositories } from "./repositories.ts";
+
+const OPERATIONS = ["tickets", "branches", "resolveTicket"] as const;
+
+type Operation = (typeof OPERATIONS)[number];
+
+/** What can be read of repositories on other nodes too. */
+export type SharedReads = Pick<PooledRepository, Operation>;
+
+/** A question for {@link ReadsAnywhere.answer}. */
+export const sharedReadSchema = z.strictObject({
+  operation: z.enum(OPERATIONS),
+  input: z.array(z.unknown()),
+});
+
+export interface ReadsAnywhereOptions {
+  readonly repositories: Pick<ProjectRepositories, "read" | "homes">;
+  /** Null if the server is alone. */
+  readonly client: Pick<NodeClient, "ask"> | null;
+}
+
+/** Reads repositories wherever they are, for what is about several projects. */
+export class ReadsAnywhere {
+  readonly #options: ReadsAnywhereOptions;
+
+  constructor(options: ReadsAnywhereOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads from a project's repository.
+   *
+   * @throws ServiceError; Unavailable if its node does not run
+   */
+  read<T>(project: Project, work: (repository: SharedReads) => Promise<T>): Promise<T> {
+    const { repositories, client } = this.#options;
+    const node = client === null ? null : repositories.homes.elsewhere(project);
+    if (client === null || node === null) return repositories.read(project, work);
+    const ask = (operation: Operation) => async (...input: unknown[]) =>
+      await this.#ask(client, { node, project }, { operation, input }) as never;
+    return work({
+      tickets: ask("tickets"),
+      branches: ask("branches"),
+      resolveTicket: ask("resolveTicket"),
+    });
+  }
+
+  /** Answers what another node asks. */
+  answer(
+    project: Project,
+    { operation, input }: z.infer<typeof sharedReadSchema>,
+  ): Promise<unknown> {
+    return this.#options.repositories.read(project, (repository) => {
+      const call = repository[operation] as (...input: readonly unknown[]) => Promise<unknown>;
+      return call(...input);
+    });
+  }
+
+  async #ask(
+    client: Pick<NodeClient, "ask">,
+    { node, project: { slug } }: { readonly node: NodeRecord; readonly project: Project },
+    question: z.infer<typeof sharedReadSchema>,
+  ): Promise<unknown> {
+    const target = `/internal/reads/${slug}`;
+    const body = JSON.stringify(question);
+    const response = await client.ask(node, { method: "POST", target, body });
+    const answer = await response.json();
+    if (response.ok) return answer;
+    const message = String(answer.error);
+    if (response.status === 404) throw new NotFound(message);
+    throw response.status === 400 ? new Invalid(message) : new Unavailable(message);
+  }
+}

@@ -1,0 +1,112 @@
+/** Several nodes as real programs: list, drain, resume and remove, as operators see it. */
+import assert from "node:assert/strict";
+import { call, ChannelStream, order } from "../support/api.ts";
+import { asked, Cluster, clusterPeers, readiness } from "../support/real_cluster.ts";
+import { run, succeed } from "../support/commands.ts";
+import { peer } from "../support/peers.ts";
+import type { Program } from "../support/program.ts";
+
+interface NodeView {
+  readonly name: string;
+  readonly state: string;
+  readonly leader: boolean;
+  readonly projects: number;
+}
+
+async function nodesOf(program: Program): Promise<readonly NodeView[]> {
+  return await order(program, "GET /v1/nodes") as readonly NodeView[];
+}
+
+/** Which node answers through the load balancer. */
+async function answering(url: string): Promise<string> {
+  const { status, text } = await readiness(url);
+  return status === 200 ? JSON.parse(text).node.name : text;
+}
+
+const stateIs = (name: string, state: string) => (nodes: readonly NodeView[]) =>
+  nodes.find((node) => node.name === name)?.state === state;
+
+const leads = (name: string) => (nodes: readonly NodeView[]) =>
+  nodes.some((node) => node.name === name && node.leader);
+
+Deno.test(
+  "a drained node leads no more, gets no requests, and its readers leave",
+  clusterPeers(),
+  async () => {
+    await using cluster = await Cluster.start({ nodes: ["a", "b"], balanced: true });
+    const [a, b] = [cluster.node("a"), cluster.node("b")];
+    await asked(() => nodesOf(a), stateIs("b", "running"));
+    assert.match((await readiness(a.api)).text, /"node":{"name":"a","leader":true}/);
+    await asked(() => answering(cluster.url), (name) => name === "b");
+    await asked(() => answering(cluster.url), (name) => name === "a");
+
+    await using stream = await ChannelStream.open(a, "general");
+    await order(a, "POST /v1/projects", { slug: "one" });
+    await order(a, "POST /v1/projects", { slug: "two" });
+    const drained = await succeed(b, "node", "drain", "a", "--move-projects");
+    assert.match(drained, /^a leads no more[^]*The project "(one|two)" is on the node "b"\n$/);
+    assert.deepEqual(await readiness(a.api), {
+      status: 503,
+      text: '{"error":"Not ready: node (drained)"}',
+    });
+    const nodes = await asked(() => nodesOf(b), leads("b"));
+    const shown = nodes.map(({ name, state, leader, projects }) => [name, state, leader, projects]);
+    assert.deepEqual(shown, [["a", "draining", false, 0], ["b", "running", true, 2]]);
+    assert.equal((await call(a, "GET", "/v1/status")).status, 200, "it still answers");
+    const { stderr } = await run(b, "node", "drain", "b");
+    assert.match(stderr, /No other node would do the work of "b"/);
+    assert.equal(await stream.next(), null, "the reader is sent away");
+    for (let time = 0; time < 20; time++) assert.equal(await answering(cluster.url), "b");
+
+    await succeed(b, "node", "resume", "a");
+    await asked(() => readiness(a.api), ({ status }) => status === 200);
+    await asked(() => answering(cluster.url), (name) => name === "a");
+  },
+);
+
+Deno.test("a stopped node is removed, and comes back by starting", clusterPeers(), async () => {
+  await using cluster = await Cluster.start({ nodes: ["a", "b"] });
+  const a = cluster.node("a");
+  await asked(() => nodesOf(a), stateIs("b", "running"));
+  const refused = await run(a, "node", "remove", "b");
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /^Node "b" runs: stop it first /);
+
+  await cluster.stopNode("b", "SIGKILL");
+  await asked(() => nodesOf(a), stateIs("b", "stopped"));
+  assert.match(await succeed(a, "node", "list"), /^b +stopped +0 /m);
+  await succeed(a, "node", "remove", "b");
+  assert.deepEqual((await nodesOf(a)).map(({ name }) => name), ["a"]);
+  await cluster.startNode("b");
+  await asked(() => nodesOf(a), stateIs("b", "running"));
+});
+
+Deno.test("promtool accepts a node's metrics", {
+  ignore: clusterPeers().ignore || peer("promtool").ignore,
+}, async () => {
+  await using cluster = await Cluster.start({ nodes: ["a"] });
+  const a = cluster.node("a");
+  await asked(() => nodesOf(a), leads("a"));
+  const text = await (await call(a, "GET", "/v1/metrics")).text();
+  for (
+    const line of [
+      'muster_node_info{node="a"} 1',
+      "muster_node_current 1",
+      "muster_node_leader 1",
+      'muster_nodes{state="running"} 1',
+      'muster_nodes{state="draining"} 0',
+      'muster_nodes{state="stopped"} 0',
+    ]
+  ) assert.ok(text.includes(`${line}\n`), `${line}\n${text}`);
+  const process = new Deno.Command("promtool", {
+    args: ["check", "metrics"],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const writer = process.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(text));
+  await writer.close();
+  const { code, stdout, stderr } = await process.output();
+  assert.equal(code, 0, new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr));
+});

@@ -1,0 +1,334 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import {
+  type Arrival,
+  type ArrivalHandler,
+  Forwarding,
+  type Placement,
+  TrustedProxies,
+} from "../../http/mod.ts";
+import type { ServiceError } from "../../services/errors.ts";
+import { OPERATOR } from "../../services/identity/mod.ts";
+import { MARK_HEADER, Marks, NodeClient, type NodeRecord } from "../../services/nodes/mod.ts";
+import { startHttpServer } from "./support.ts";
+
+const KEY = "0123456789abcdef".repeat(4);
+const NOW = Date.parse("2026-11-26T12:00:00Z");
+
+/** What a handler has been given. */
+interface Seen extends Arrival {
+  readonly url: string;
+  readonly address: string;
+}
+
+/** Two nodes. Requests to `/far…` that come to `front` are forwarded to `far`. */
+interface World {
+  readonly front: { readonly port: number };
+  readonly far: { readonly port: number };
+  /** What the handlers of the nodes were given, in order. */
+  readonly seen: Record<"front" | "far", Seen[]>;
+  /** The nodes that run. */
+  readonly running: Set<string>;
+  /** Tells the front that it has looked which nodes run. */
+  look(): void;
+  /** From now on, the nodes do not know what others have ended. */
+  cutOff(): void;
+}
+
+async function withNodes(
+  handler: ArrivalHandler,
+  run: (world: World) => Promise<void>,
+  { refusesItself = false, proxies = [] as string[] } = {},
+): Promise<void> {
+  const seen: World["seen"] = { front: [], far: [] };
+  const running = new Set(["front", "far"]);
+  const looking = new Set<() => void>();
+  const nodes = {
+    isCurrent: true,
+    isRunning: (name: string) => running.has(name),
+    onLooked(listener: () => void) {
+      looking.add(listener);
+      return () => looking.delete(listener);
+    },
+  };
+  const addresses = new Map<string, NodeRecord>();
+  const clients: NodeClient[] = [];
+  const start = (self: "front" | "far", target: string) => {
+    const marks = new Marks({ key: KEY, self, clock: () => NOW });
+    const client = new NodeClient({ nodes, marks });
+    clients.push(client);
+    const placement: Placement = {
+      refusesItself,
+      nodeFor: ({ url }) => new URL(url).pathname === target ? addresses.get("far") ?? null : null,
+    };
+    const trusted = new TrustedProxies(proxies);
+    const placements = [placement];
+    const forwarding = new Forwarding({ client, marks, nodes, proxies: trusted, placements });
+    const server = startHttpServer(forwarding.around((request, connection, arrival) => {
+      assert.ok(arrival);
+      seen[self].push({ ...arrival, url: request.url, address: connection.address });
+      return handler(request, connection, arrival);
+    }));
+    const url = `http://127.0.0.1:${server.port}`;
+    addresses.set(self, { name: self, url, version: "1", startedAt: 0, drainedAt: null });
+    return server;
+  };
+  await using front = start("front", "/far");
+  await using far = start("far", "/lost");
+  try {
+    await run({
+      front,
+      far,
+      seen,
+      running,
+      look: () => looking.forEach((listener) => listener()),
+      cutOff: () => nodes.isCurrent = false,
+    });
+  } finally {
+    for (const client of clients) client.close();
+  }
+}
+
+function refusalOf({ refusal }: Arrival): Response | null {
+  const retryAfterSeconds = (refusal as ServiceError & { retryAfterSeconds?: number } | null)
+    ?.retryAfterSeconds;
+  return refusal === null
+    ? null
+    : Response.json({ error: refusal.message, retryAfterSeconds }, { status: 503 });
+}
+
+Deno.test("a forwarded request arrives with its client's address, name of the host and headers", () =>
+  withNodes(
+    async (request, connection) => {
+      connection.trust(OPERATOR);
+      const headers = new Headers({
+        location: "/elsewhere",
+        "x-agent": request.headers.get("user-agent") ?? "",
+      });
+      headers.append("set-cookie", "one=1");
+      headers.append("set-cookie", "two=2");
+      return new Response(`${request.method} ${await request.text()}`, { status: 303, headers });
+    },
+    async ({ front, seen }) => {
+      const response = await fetch(`http://127.0.0.1:${front.port}/far?x=a%2Fb`, {
+        method: "PUT",
+        body: "content",
+        redirect: "manual",
+        headers: {
+          "x-forwarded-for": "192.0.2.9",
+          "x-forwarded-proto": "https",
+          "user-agent": "curl",
+        },
+      });
+      assert.equal(response.status, 303);
+      assert.equal(await response.text(), "PUT content");
+      assert.deepEqual(response.headers.getSetCookie(), ["one=1", "two=2"]);
+      assert.equal(response.headers.get("location"), "/elsewhere");
+      assert.equal(response.headers.get("x-agent"), "curl");
+      assert.equal(response.headers.get("x-muster-principal"), null);
+      assert.deepEqual(seen.front, []);
+      const [{ url, address, mark } = assert.fail()] = seen.far;
+      assert.equal(url, `http://127.0.0.1:${front.port}/far?x=a%2Fb`);
+      assert.equal(address, "192.0.2.9");
+      assert.deepEqual([mark?.kind, mark?.from, mark?.secure], ["forwarded", "front", true]);
+    },
+    { proxies: ["127.0.0.1"] },
+  ));
+
+Deno.test("bodies are streamed both ways, and a client that leaves ends the request", async () => {
+  const left = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const received: string[] = [];
+  await withNodes(
+    async (request) => {
+      if (request.method === "GET") return new Response("done");
+      for await (const part of request.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        received.push(part);
+        begun.resolve();
+      }
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(new TextEncoder().encode("answer")),
+        cancel: () => left.resolve(),
+      });
+      return new Response(body);
+    },
+    async ({ front }) => {
+      const leaving = new AbortController();
+      const { readable: body, writable } = new TransformStream<Uint8Array, Uint8Array>();
+      const writer = writable.getWriter();
+      const answer = fetch(`http://127.0.0.1:${front.port}/far`, {
+        method: "POST",
+        body,
+        signal: leaving.signal,
+      });
+      await writer.write(new TextEncoder().encode("first part"));
+      await begun.promise;
+      await writer.write(new TextEncoder().encode("second part"));
+      await writer.close();
+      const reader = (await answer).body?.pipeThrough(new TextDecoderStream()).getReader();
+      assert.equal((await reader?.read())?.value, "answer");
+      assert.equal(received.join(", "), "first part, second part");
+      leaving.abort();
+      await reader?.closed.catch(() => {});
+      await left.promise;
+      const next = await fetch(`http://127.0.0.1:${front.port}/far`);
+      assert.equal(await next.text(), "done");
+    },
+  );
+});
+
+Deno.test("answers keep their length, and those without a body stay without", () =>
+  withNodes(
+    (request) =>
+      request.method === "DELETE"
+        ? new Response(null, { status: 204 })
+        : new Response(request.method === "HEAD" ? null : "12345", {
+          headers: { "content-length": "5", etag: '"a"' },
+        }),
+    async ({ front }) => {
+      for (const method of ["GET", "HEAD"]) {
+        const response = await fetch(`http://127.0.0.1:${front.port}/far`, { method });
+        assert.equal(response.headers.get("content-length"), "5", method);
+        assert.equal(response.headers.get("etag"), '"a"');
+        assert.equal((await response.text()).length, method === "GET" ? 5 : 0);
+      }
+      const { status, body } = await fetch(`http://127.0.0.1:${front.port}/far`, {
+        method: "DELETE",
+      });
+      assert.deepEqual([status, body], [204, null]);
+    },
+  ));
+
+Deno.test("only a mark of a node, for this request, to this node and of this minute counts", () =>
+  withNodes(
+    (_request, _connection, arrival) => refusalOf(arrival ?? assert.fail()) ?? new Response("here"),
+    async ({ far, seen }) => {
+      const content = { address: "192.0.2.1", requestId: "id", secure: false } as const;
+      const send = async (header: string, method = "GET", path = "/here") => {
+        const response = await fetch(`http://127.0.0.1:${far.port}${path}`, {
+          method,
+          headers: { [MARK_HEADER]: header },
+        });
+        return `${response.status} ${await response.text()}`;
+      };
+      const sign = (changes: { key?: string; time?: number; to?: string } = {}) => {
+        const clock = () => changes.time ?? NOW;
+        const marks = new Marks({ key: changes.key ?? KEY, self: "front", clock });
+        const mark = { ...content, kind: "forwarded", to: changes.to ?? "far" } as const;
+        return marks.sign(mark, { method: "GET", target: "/here" });
+      };
+      const [payload = "", mac = ""] = sign().split(".");
+      const changed = Buffer.from(
+        Buffer.from(payload, "base64url").toString().replace("192.0.2.1", "192.0.2.2"),
+      ).toString("base64url");
+      const invalid = [
+        ["", "GET", "/here"],
+        ["nonsense", "GET", "/here"],
+        [`${changed}.${mac}`, "GET", "/here"],
+        [`${payload}.${mac.slice(2)}`, "GET", "/here"],
+        [sign({ key: KEY.replaceAll("0", "1") }), "GET", "/here"],
+        [sign({ to: "front" }), "GET", "/here"],
+        [sign(), "DELETE", "/here"],
+        [sign(), "GET", "/here?more"],
+        ["x".repeat(5000), "GET", "/here"],
+      ] as const;
+      for (const [header, method, path] of invalid) {
+        assert.equal(await send(header, method, path), "200 here", header);
+      }
+      assert.deepEqual(seen.far.map(({ mark }) => mark), invalid.map(() => null));
+      assert.match(await send(sign({ time: NOW - 61_000 })), /^503 .*clocks/);
+      assert.match(await send(sign({ time: NOW + 61_000 })), /^503 .*clocks/);
+      assert.equal(await send(sign({ time: NOW - 59_000 })), "200 here");
+      assert.equal(seen.far.at(-1)?.mark?.address, "192.0.2.1");
+    },
+  ));
+
+Deno.test("a request is forwarded once, and to no node that is away", () =>
+  withNodes(
+    (_request, _connection, arrival) => refusalOf(arrival ?? assert.fail()) ?? new Response("here"),
+    async ({ front, far, running, look, seen }) => {
+      const marks = new Marks({ key: KEY, self: "front", clock: () => NOW });
+      const mark = {
+        kind: "forwarded",
+        to: "far",
+        address: "",
+        requestId: "",
+        secure: false,
+      } as const;
+      const lost = await fetch(`http://127.0.0.1:${far.port}/lost`, {
+        headers: { [MARK_HEADER]: marks.sign(mark, { method: "GET", target: "/lost" }) },
+      });
+      assert.match(await lost.text(), /moving to another node/);
+      assert.equal(seen.far.length, 1);
+
+      running.delete("far");
+      look();
+      const away = await fetch(`http://127.0.0.1:${front.port}/far`);
+      const { error, retryAfterSeconds } = await away.json();
+      assert.equal(error, 'The node "far" does not run at the moment');
+      assert.equal(retryAfterSeconds, 2);
+    },
+  ));
+
+Deno.test("a node that stops before its answer ends is not waited for", async () => {
+  const asked = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<Response>();
+  await withNodes(
+    (_request, _connection, arrival) => {
+      const refusal = refusalOf(arrival ?? assert.fail());
+      if (refusal !== null) return refusal;
+      asked.resolve();
+      return end.promise;
+    },
+    async ({ front, running, look }) => {
+      const answer = fetch(`http://127.0.0.1:${front.port}/far`);
+      await asked.promise;
+      running.delete("far");
+      look();
+      const text = await (await answer).text();
+      end.resolve(new Response());
+      assert.match(text, /far.* does not answer/);
+    },
+  );
+});
+
+Deno.test("a placement may let this node find out by itself what it cannot answer", () =>
+  withNodes(
+    (_request, _connection, arrival) =>
+      refusalOf(arrival ?? assert.fail()) ?? new Response("not here", { status: 404 }),
+    async ({ front, running }) => {
+      running.delete("far");
+      const response = await fetch(`http://127.0.0.1:${front.port}/far`);
+      assert.deepEqual([response.status, await response.text()], [404, "not here"]);
+    },
+    { refusesItself: true },
+  ));
+
+Deno.test("a node that has lost touch with the database refuses all but its health", () =>
+  withNodes(
+    (_request, _connection, arrival) =>
+      refusalOf(arrival ?? assert.fail()) ?? new Response("healthy"),
+    async ({ front, cutOff, seen }) => {
+      cutOff();
+      for (const path of ["/far", "/near", "/mcp", "/healthz/x"]) {
+        const response = await fetch(`http://127.0.0.1:${front.port}${path}`);
+        assert.equal(response.status, 503, path);
+        const { error, retryAfterSeconds } = await response.json();
+        assert.match(error, /lost touch with the database/);
+        assert.equal(retryAfterSeconds, 2);
+      }
+      assert.deepEqual(seen.far, []);
+      for (const path of ["/healthz", "/readyz"]) {
+        const response = await fetch(`http://127.0.0.1:${front.port}${path}`);
+        assert.equal(await response.text(), "healthy");
+      }
+      const before = seen.front.length;
+      const page = await fetch(`http://127.0.0.1:${front.port}/`, {
+        headers: { accept: "text/html" },
+      });
+      assert.equal(page.status, 503);
+      assert.equal(page.headers.get("retry-after"), "2");
+      assert.match(await page.text(), /lost touch/);
+      assert.equal(seen.front.length, before);
+    },
+  ));

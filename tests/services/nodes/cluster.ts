@@ -1,0 +1,68 @@
+/** Nodes in one process, on a database of PostgreSQL, whose time passes as a test likes. */
+import { type Database, openPostgres } from "../../../services/database/mod.ts";
+import { Draining, Leadership, NodeOperations, Nodes } from "../../../services/nodes/mod.ts";
+import { postgresOf } from "../../support/postgres.ts";
+import { TestScheduler } from "../../support/scheduler.ts";
+import { TestLog } from "../../support/services.ts";
+import { withFolder } from "../../support/temporary.ts";
+
+/** One of the nodes. */
+export interface Node {
+  readonly name: string;
+  readonly database: Database;
+  readonly nodes: Nodes;
+  readonly leadership: Leadership;
+  readonly draining: Draining;
+  readonly operations: NodeOperations;
+  readonly scheduler: TestScheduler;
+}
+
+/** What a test does with nodes. */
+export interface Cluster {
+  /** Starts a node, which ends with the test. */
+  open(name: string): Promise<Node>;
+  /** Lets seconds pass on all nodes until something is so. */
+  lookUntil(isSo: () => boolean): Promise<void>;
+}
+
+/** Runs a test on a database of its own. */
+export function withCluster(run: (cluster: Cluster) => Promise<void>): Promise<void> {
+  return withFolder(async (folder) => {
+    const url = await postgresOf(folder);
+    const opened: Node[] = [];
+    try {
+      await run({
+        open: async (name) => {
+          const node = await openNode(url, name);
+          opened.push(node);
+          return node;
+        },
+        lookUntil: async (isSo) => {
+          while (!isSo()) await Promise.all(opened.map(look));
+        },
+      });
+    } finally {
+      for (const { database } of opened) await database.close();
+    }
+  });
+}
+
+/** Lets a second pass, and a node look at the others. */
+async function look({ database, scheduler }: Node): Promise<void> {
+  const { promise: looked, resolve } = Promise.withResolvers<void>();
+  const end = database.onPeersLooked(resolve);
+  scheduler.advance(1000);
+  await looked;
+  end();
+}
+
+async function openNode(url: string, name: string): Promise<Node> {
+  const scheduler = new TestScheduler();
+  const database = await openPostgres({ url, password: null, cluster: { node: name, scheduler } });
+  const config = { name, url: `http://${name}.example` };
+  const nodes = await Nodes.open({ database, config, version: "1", scheduler });
+  const leadership = new Leadership({ database, log: new TestLog() });
+  const draining = new Draining({ nodes, leadership, scheduler });
+  const operations = new NodeOperations({ database, nodes, scheduler });
+  return { name, database, nodes, leadership, draining, operations, scheduler };
+}
