@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { z } from "zod";
 import {
   type Address,
   DataFolder,
@@ -10,20 +9,18 @@ import {
 /** The file in the data folder with the bound addresses. */
 const FILE = "endpoints.json";
 
-const endpointsSchema = z.object({
-  api: z.string(),
-  mcp: z.string(),
-  irc: z.string().optional(),
-  ircs: z.string().optional(),
-  irc_websocket: z.string().optional(),
-  irc_websocket_tls: z.string().optional(),
-});
-
 /**
  * The URLs of a running server's listeners. A server without IRC, or without TLS for it, lacks
  * those.
  */
-export type Endpoints = z.infer<typeof endpointsSchema>;
+export interface Endpoints {
+  readonly api: string;
+  readonly mcp: string;
+  readonly irc?: string;
+  readonly ircs?: string;
+  readonly irc_websocket?: string;
+  readonly irc_websocket_tls?: string;
+}
 
 /** The addresses of the parts; null for those that do not listen. */
 export interface BoundAddresses {
@@ -77,7 +74,8 @@ export function isHeld(folder: string): boolean {
 /** @returns null if the file is missing, or not in this form */
 export async function readEndpoints(folder: string): Promise<Endpoints | null> {
   try {
-    return endpointsSchema.parse(JSON.parse(await Deno.readTextFile(join(folder, FILE))));
+    const read: unknown = JSON.parse(await Deno.readTextFile(join(folder, FILE)));
+    return isEndpoints(read) ? read : null;
   } catch {
     return null;
   }
@@ -87,4 +85,11 @@ export async function readEndpoints(folder: string): Promise<Endpoints | null> {
 export function urlOf(scheme: string, { hostname, port }: Address): string {
   const everywhere = hostname === "0.0.0.0" || hostname === "::";
   return `${scheme}://${formatAddress({ hostname: everywhere ? "127.0.0.1" : hostname, port })}`;
+}
+
+function isEndpoints(value: unknown): value is Endpoints {
+  if (typeof value !== "object" || value === null || !("api" in value && "mcp" in value)) {
+    return false;
+  }
+  return Object.values(value).every((url) => typeof url === "string");
 }

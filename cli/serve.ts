@@ -27,7 +27,7 @@ import { readSettings, type SettingsOptions } from "./settings.ts";
 import { explainStart } from "./start_errors.ts";
 import { releaseStartMemory } from "./start_memory.ts";
 import { printWelcome } from "./welcome.ts";
-import { InternalRequests } from "../routes/internal/internal_requests.ts";
+import { once } from "../routes/once.ts";
 import { LeaderPlacement } from "../routes/leader_placement.ts";
 import { ProjectPlacement } from "../routes/project_placement.ts";
 import { ServedApi } from "../routes/serving.ts";
@@ -234,12 +234,15 @@ function openDoors(
       handler(request, connection, undefined);
     return { api: door, mcp: door };
   }
-  const internal = new InternalRequests(services);
+  const internal = once(async () => {
+    const { InternalRequests } = await import("../routes/internal/internal_requests.ts");
+    return new InternalRequests(services);
+  });
   return {
     api: (handler) =>
       forwarding.around((request, connection, arrival) =>
         arrival?.mark?.kind === "internal"
-          ? internal.answer(request)
+          ? internal().then((requests) => requests.answer(request))
           : handler(request, connection, arrival)
       ),
     mcp: (handler) => forwarding.around(handler, []),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Waits } from "../http/mod.ts";
-import { registrationSchema } from "../services/agents/mod.ts";
+import { registrationSchema } from "../services/agents/schemas.ts";
 import { fitLines, maxCharsShape, moreShape } from "./budget.ts";
 import { type CoordinationServices, running } from "./coordination_services.ts";
 import { acknowledgeMessages, getMessageState } from "./delivery_tools.ts";

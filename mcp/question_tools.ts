@@ -7,12 +7,11 @@ import { authorize, mayDo, type Principal } from "../services/identity/mod.ts";
 import { type Need, NEED_GROUPS, NEED_KINDS, type Needs } from "../services/needs/mod.ts";
 import {
   answererOf,
-  answerSchema,
   type Question,
   QUESTION_STATES,
   type Questions,
-  questionSchema,
 } from "../services/questions/mod.ts";
+import { answerSchema, questionSchema } from "../services/questions/schemas.ts";
 import { moreShape } from "./budget.ts";
 import { defineTool, type Tool, type ToolContext, type ToolRights } from "./tool.ts";
 import { UserAsked, type UserReply } from "./user_forms.ts";

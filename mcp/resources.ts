@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
 import { Invalid, NotFound, TooLarge } from "../services/errors.ts";
 import type { Caller, Principal } from "../services/identity/mod.ts";
-import { textOf } from "./projects/mod.ts";
+import { textOf } from "./text_files.ts";
 
 /** Largest resource, in bytes. */
 const MAX_BYTES = 2 ** 20;

@@ -3,7 +3,7 @@ import { AGENT_TYPES } from "../services/agents/mod.ts";
 import { formatEnvelope, parseEnvelope, readChannelName } from "../services/bridge/mod.ts";
 import { Invalid, NotFound } from "../services/errors.ts";
 import { type Caller, speakerName } from "../services/identity/mod.ts";
-import { clientIdSchema } from "../services/inboxes/mod.ts";
+import { clientIdSchema } from "../services/inboxes/schemas.ts";
 import { foldCase, isNick } from "../services/irc/mod.ts";
 import { type CoordinationServices, running } from "./coordination_services.ts";
 import type { Advice } from "./advice.ts";

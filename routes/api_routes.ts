@@ -1,6 +1,7 @@
-import { OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
+import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
 import type { Handler } from "hono";
 import type { AppEnv } from "./environment.ts";
+import { z } from "./extended_zod.ts";
 import { invalidRequest } from "./middleware/errors.ts";
 import { validated } from "./middleware/validate.ts";
 import { RememberingRouter } from "./remembering_router.ts";

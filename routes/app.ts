@@ -1,5 +1,5 @@
 /** The HTTP API with all its routes. A server loads some of them later: see `serving.ts`. */
-import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Hono } from "hono";
 import type { Services } from "../services/daemon/mod.ts";
 import type { AppEnv } from "./context.ts";
 import { type Core, createCore, newStreams } from "./core.ts";
@@ -12,7 +12,7 @@ export interface Api extends Pick<Core, "app" | "streams" | "sharedPages"> {
 }
 
 /** The HTTP API without its part for callers inside this process. */
-export function createApp(services: Services): OpenAPIHono<AppEnv> {
+export function createApp(services: Services): Hono<AppEnv> {
   return createApi(services).app;
 }
 

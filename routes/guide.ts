@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "./extended_zod.ts";
 import type { Config } from "../services/config/mod.ts";
 import { newRoutes } from "./context.ts";
 import { route } from "./route.ts";

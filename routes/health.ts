@@ -1,6 +1,7 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "./extended_zod.ts";
 import type { Status } from "../services/metrics/mod.ts";
 import { newRoutes } from "./context.ts";
+import { healthHandlers } from "./plain_handlers.ts";
 import { route } from "./route.ts";
 import { errorSchema, json } from "./schemas.ts";
 
@@ -30,18 +31,8 @@ const getReadiness = route("GET /readyz", {
 
 /** `GET /healthz` and `GET /readyz`. */
 export function healthRoutes(status: Status) {
+  const handlers = healthHandlers(status);
   return newRoutes()
-    .openapi(getHealth, (context) => context.json({ status: "ok" as const }, 200))
-    .openapi(getReadiness, async (context) => {
-      await status.recheck();
-      const missing = status.missing();
-      if (missing.length === 0) {
-        const { halted, node } = status;
-        return context.json(
-          { status: "ok" as const, halted, ...node === undefined ? {} : { node } },
-          200,
-        );
-      }
-      return context.json({ error: `Not ready: ${missing.join(", ")}` }, 503);
-    });
+    .openapi(getHealth, handlers["GET /healthz"])
+    .openapi(getReadiness, handlers["GET /readyz"]);
 }

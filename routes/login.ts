@@ -1,10 +1,11 @@
-import { z } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
+import { z } from "./extended_zod.ts";
 import type { BodyLimits } from "../http/mod.ts";
-import { type AdminLogin, loginSchema } from "../services/admins/mod.ts";
-import { NotFound } from "../services/errors.ts";
+import type { AdminLogin } from "../services/admins/mod.ts";
+import { loginSchema } from "../services/admins/schemas.ts";
 import type { WebSessions } from "../services/identity/mod.ts";
-import { type AppEnv, callerOf, newRoutes } from "./context.ts";
+import { callerOf } from "./caller.ts";
+import { type AppEnv, newRoutes } from "./context.ts";
 import { authenticate, type AuthenticateOptions } from "./middleware/authenticate.ts";
 import { jsonBody } from "./middleware/body.ts";
 import { sameOrigin } from "./middleware/origin.ts";
@@ -19,8 +20,7 @@ import { route } from "./route.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
 
 export interface LoginRoutesOptions extends AuthenticateOptions {
-  /** Null if the configuration turns admins off. */
-  readonly adminLogin: AdminLogin | null;
+  readonly adminLogin: AdminLogin;
   readonly webSessions: WebSessions;
   readonly bodyLimits: BodyLimits;
 }
@@ -39,7 +39,6 @@ const endSession = route("POST /logout", {
 /** `POST /login`, `POST /logout` and `GET /session`: the sessions of the web pages. */
 export function loginRoutes(options: LoginRoutesOptions) {
   const { adminLogin: login, webSessions, bodyLimits } = options;
-  if (login === null) return disabledRoutes();
 
   const beginSession = route(
     "POST /login",
@@ -98,14 +97,4 @@ function countAttempt(login: AdminLogin) {
     login.admit(context.get("address"));
     await next();
   });
-}
-
-function disabledRoutes() {
-  const routes = newRoutes();
-  for (const path of ["/login", "/logout", "/session"]) {
-    routes.all(path, () => {
-      throw new NotFound("Nobody can log in: admins.enabled is false in the configuration");
-    });
-  }
-  return routes;
 }

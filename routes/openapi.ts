@@ -1,6 +1,8 @@
-import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { z } from "./extended_zod.ts";
 import { type AppEnv, newRoutes } from "./context.ts";
-import { describeApi, type Page, renderDocumentation } from "./documentation/mod.ts";
+import { describeApi, renderDocumentation } from "./documentation/mod.ts";
+import { once } from "./once.ts";
 import { route } from "./route.ts";
 import { json } from "./schemas.ts";
 
@@ -19,20 +21,19 @@ const getPage = route("GET /docs", {
 /**
  * `GET /openapi.json` and `GET /docs`. Both are made at the first request, when every route is
  * known, and are the same for everybody.
+ *
+ * @param whole the API with every route
  */
-export function openApiRoutes(app: OpenAPIHono<AppEnv>) {
-  let document: ReturnType<typeof describeApi> | undefined;
-  let page: Promise<Page> | undefined;
+export function openApiRoutes(whole: () => Promise<OpenAPIHono<AppEnv>>) {
+  const document = once(async () => describeApi(await whole()));
+  const page = once(async () => renderDocumentation(await document()));
   const routes = newRoutes();
-  routes.openapi(getDocument, (context) => {
-    document ??= describeApi(app);
-    const answer: { openapi: string } = document;
+  routes.openapi(getDocument, async (context) => {
+    const answer: { openapi: string } = await document();
     return context.json(answer, 200, { "Cache-Control": "no-cache" });
   });
   return routes.openapi(getPage, async (context) => {
-    document ??= describeApi(app);
-    page ??= renderDocumentation(document);
-    const { body, contentSecurityPolicy } = await page;
+    const { body, contentSecurityPolicy } = await page();
     return context.html(body, 200, {
       "Cache-Control": "no-cache",
       "Content-Security-Policy": contentSecurityPolicy,

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "./extended_zod.ts";
 import { NICK_PATTERN } from "../services/irc/mod.ts";
 
 /** The body of every error. */

@@ -21,7 +21,7 @@ export type QueryToken = "token" | "token of streams";
 /** Whether a route accepts a token in the query, or a file of any length as its body. */
 export type Trait = QueryToken | "file body";
 
-/** Every route: its group (in `app.ts`), its resource, and its trait, if any. */
+/** Every route: its group (in `groups.ts`), its resource, and its trait, if any. */
 export const ROUTES = {
   "GET /healthz": ["health", "nothing"],
   "GET /readyz": ["health", "nothing"],

@@ -1,6 +1,6 @@
 import type { RouteConfig } from "@hono/zod-openapi";
 import { z } from "zod";
-import { closed } from "../services/validation/mod.ts";
+import { closed } from "../services/validation/schemas.ts";
 
 /** The body of a request, as a route describes it. */
 export type Body = NonNullable<NonNullable<RouteConfig["request"]>["body"]>;

@@ -3,12 +3,12 @@
  * `pages/` a file per page; `parts/` what pages share; `elements/` what runs in the browser;
  * `styles/` how it looks.
  */
-import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Context } from "hono";
+import type { Context, Hono } from "hono";
 import type { AppEnv } from "../routes/context.ts";
 import { type SharedPages, wantsHtml } from "../routes/middleware/browsers.ts";
 import { notFoundHandler } from "../routes/middleware/not_found.ts";
 import { sameOrigin } from "../routes/middleware/origin.ts";
+import { once } from "../routes/once.ts";
 import { NotFound } from "../services/errors.ts";
 import { mountStreams } from "./live/mod.ts";
 import { mountRepository } from "./repository.ts";
@@ -27,7 +27,7 @@ const YEAR = "public, max-age=31536000, immutable";
  * @param shared takes the pages at addresses that routes have too
  */
 export function mountPages(
-  app: OpenAPIHono<AppEnv>,
+  app: Hono<AppEnv>,
   surroundings: Surroundings,
   shared: SharedPages,
 ): void {
@@ -66,16 +66,6 @@ export function mountPages(
     const error = new NotFound(`There is no ${context.req.path} here`);
     return await (await loaded()).refuse(context, error);
   });
-}
-
-/** A value that is computed at the first call; a failure is tried again. */
-function once<Value>(compute: () => Promise<Value>): () => Promise<Value> {
-  let value: Promise<Value> | null = null;
-  return () =>
-    value ??= compute().catch((error) => {
-      value = null;
-      throw error;
-    });
 }
 
 /** Whether a browser takes compressed answers (RFC 9110, 12.5.3). */

@@ -1,9 +1,8 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Context } from "hono";
+import type { Context, Hono } from "hono";
 import type { AppEnv } from "../routes/context.ts";
 import { sameOrigin } from "../routes/middleware/origin.ts";
 import { readSession } from "../routes/middleware/session.ts";
-import { RepositoryAnswers } from "../routes/v1/project_repository.ts";
+import { once } from "../routes/once.ts";
 import { Forbidden, Invalid, Unauthorized } from "../services/errors.ts";
 import type { Surroundings } from "./visit.ts";
 
@@ -13,10 +12,13 @@ import type { Surroundings } from "./visit.ts";
  * into memory.
  */
 export function mountRepository(
-  app: OpenAPIHono<AppEnv>,
+  app: Hono<AppEnv>,
   { services }: Pick<Surroundings, "services">,
 ): void {
-  const answers = new RepositoryAnswers(services);
+  const loaded = once(async () => {
+    const { RepositoryAnswers } = await import("../routes/v1/project_repository.ts");
+    return new RepositoryAnswers(services);
+  });
   const path = "/projects/:slug/repository";
   const identify = (context: Context<AppEnv>) => {
     const session = readSession(context, services.webSessions);
@@ -31,11 +33,11 @@ export function mountRepository(
     if (format !== "fossil" && format !== "git") {
       throw new Invalid('"format" must be "fossil" or "git"');
     }
-    return await answers.export(context, context.req.param("slug"), format);
+    return await (await loaded()).export(context, context.req.param("slug"), format);
   });
   app.put(path, sameOrigin(), async (context) => {
     identify(context);
     const prove = () => Promise.resolve(identify(context));
-    return await answers.import(context, context.req.param("slug"), prove);
+    return await (await loaded()).import(context, context.req.param("slug"), prove);
   });
 }

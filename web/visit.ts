@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type { z } from "zod";
 import type { ProjectApi, ProjectCall } from "../routes/projects/project_api.ts";
 import type { AppEnv } from "../routes/context.ts";
-import { callerOf } from "../routes/context.ts";
+import { callerOf } from "../routes/caller.ts";
 import type { EventStreams } from "../routes/event_streams.ts";
 import { clearSessionCookies, setSessionCookies } from "../routes/middleware/session.ts";
 import type { Services } from "../services/daemon/mod.ts";

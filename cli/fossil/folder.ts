@@ -3,7 +3,7 @@ import {
   encodeUtf8,
   type FileMode,
   isReservedFileName,
-  SearchIndex,
+  searchIndexPath,
 } from "../../services/fossil/mod.ts";
 import { CommandFailed } from "../output.ts";
 
@@ -65,6 +65,6 @@ export function* filesOf(folder: string, repository: string): Generator<FolderFi
 
 /** The repository, SQLite's files beside it and the search index. */
 function filesOfRepository(path: string): string[] {
-  const index = SearchIndex.pathFor(path);
+  const index = searchIndexPath(path);
   return [path, index].flatMap((file) => [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]);
 }

@@ -2,6 +2,7 @@ import {
   isWriteRefused,
   type Paging,
   SearchIndex,
+  searchIndexPath,
   type SearchKind,
   type SearchMatch,
 } from "../../services/fossil/mod.ts";
@@ -40,7 +41,7 @@ export async function search(
 /** Searches the index beside the repository, or one in memory if none can be written. */
 function searchIndex<T>({ path, reader }: Session, search: (index: SearchIndex) => T): T {
   try {
-    using index = SearchIndex.open(SearchIndex.pathFor(path), reader);
+    using index = SearchIndex.open(searchIndexPath(path), reader);
     return search(index);
   } catch (error) {
     if (!isWriteRefused(error)) throw error;

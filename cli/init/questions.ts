@@ -1,8 +1,9 @@
 import { isIP } from "node:net";
 import type { z } from "zod";
-import { accountNameSchema, isCommonName, reservedNames } from "../../services/identity/mod.ts";
+import { isCommonName, reservedNames } from "../../services/identity/mod.ts";
+import { accountNameSchema } from "../../services/identity/schemas.ts";
 import { foldCase } from "../../services/irc/mod.ts";
-import { slugSchema } from "../../services/projects/mod.ts";
+import { slugSchema } from "../../services/projects/schemas.ts";
 import { CommandFailed, printError } from "../output.ts";
 
 /** Exit code for a wrong answer that cannot be corrected. */

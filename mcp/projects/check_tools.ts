@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { checkinStatusSchema, reportedSchema } from "../../routes/projects/checks.ts";
-import { CHECK_STATES } from "../../services/checks/mod.ts";
+import { CHECK_STATES } from "../../services/checks/schemas.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 
 /** `get_ci_status` and `report_ci_status`. */

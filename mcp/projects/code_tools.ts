@@ -1,3 +1,4 @@
+import { textOf } from "../text_files.ts";
 import { z } from "zod";
 import { treeSchema } from "../../routes/projects/reading_schemas.ts";
 import { Invalid, NotFound } from "../../services/errors.ts";
@@ -148,14 +149,4 @@ async function readOrSuggest(project: ProjectCalls, path: string, checkin: strin
 
 function baseOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1).toLowerCase();
-}
-
-/** The text of a file; null if it is binary. */
-export function textOf(bytes: Uint8Array): string | null {
-  if (bytes.includes(0)) return null;
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
 }

@@ -5,7 +5,7 @@ import {
   workspaceSchema,
 } from "../../routes/projects/workspace_schemas.ts";
 import { Invalid, NotFound } from "../../services/errors.ts";
-import { textOf } from "./code_tools.ts";
+import { textOf } from "../text_files.ts";
 import { applyHunks, type FilePatch, parsePatch } from "./patch.ts";
 import type { ProjectCalls } from "./project_calls.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";

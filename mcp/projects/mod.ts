@@ -17,7 +17,6 @@ import { wikiTools } from "./wiki_tools.ts";
 import { workTools } from "./work_tools.ts";
 import { workspaceTools } from "./workspace_tools.ts";
 
-export { textOf } from "./code_tools.ts";
 export { rightsIn, slugOf, slugShape } from "./project_tool.ts";
 
 const SETS: readonly ProjectTools[] = [

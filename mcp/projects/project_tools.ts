@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { pageFields } from "../../routes/projects/paging.ts";
 import { projectSchema } from "../../routes/projects/project.ts";
-import { reachableSchema } from "../../routes/projects/reachable.ts";
+import { reachableSchema } from "../../routes/projects/reachable_schema.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { fit, maxCharsShape, moreShape } from "../budget.ts";
 import { partShape } from "./parts.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { pageListSchema, pageSchema } from "../../routes/projects/wiki.ts";
-import { MIMETYPES } from "../../services/wiki/mod.ts";
+import { MIMETYPES } from "../../services/wiki/schemas.ts";
 import { linePart, listCut, partShape } from "./parts.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 

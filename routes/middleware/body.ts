@@ -2,7 +2,9 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { type BodyLimits, BodyReader, hasBody } from "../../http/mod.ts";
 import type { AppEnv } from "../context.ts";
-import { JSON_TYPE } from "./validate.ts";
+
+/** The types of a body that is JSON. */
+export const JSON_TYPE = /^application\/([a-z0-9.+-]+\+)?json\b/i;
 
 export interface JsonBodyOptions {
   readonly limits: BodyLimits;

@@ -1,11 +1,10 @@
-import { type RouteConfig, z } from "@hono/zod-openapi";
+import type { RouteConfig } from "@hono/zod-openapi";
 import type { Context, Handler, HonoRequest, Next } from "hono";
 import { HTTPException } from "hono/http-exception";
+import { z } from "../extended_zod.ts";
 import type { AppEnv } from "../environment.ts";
+import { JSON_TYPE } from "./body.ts";
 import { invalidRequest } from "./errors.ts";
-
-/** The types of a body that is JSON. */
-export const JSON_TYPE = /^application\/([a-z0-9.+-]+\+)?json\b/i;
 
 /** A part of a request that has a schema. */
 type Target = "query" | "param" | "header";

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
-import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { JSONValue } from "hono/utils/types";
+import { z } from "../extended_zod.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import type { InnerCaller } from "../environment.ts";
 import type { Services } from "../../services/daemon/mod.ts";

@@ -1,15 +1,11 @@
-import { z } from "@hono/zod-openapi";
-import {
-  badgeOf,
-  CHECK_STATES,
-  renderBadge,
-  reportSchema,
-  viewOfCheck,
-} from "../../services/checks/mod.ts";
+import { z } from "../extended_zod.ts";
+import { badgeOf, renderBadge, viewOfCheck } from "../../services/checks/mod.ts";
+import { CHECK_STATES, reportSchema } from "../../services/checks/schemas.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { NotFound } from "../../services/errors.ts";
 import { actorOf, type Project } from "../../services/projects/mod.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";

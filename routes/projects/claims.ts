@@ -1,10 +1,12 @@
-import { z } from "@hono/zod-openapi";
-import { lineSchema } from "../../services/validation/mod.ts";
+import { z } from "../extended_zod.ts";
+import { lineSchema } from "../../services/validation/schemas.ts";
 import type { Context } from "hono";
 import type { Services } from "../../services/daemon/mod.ts";
 import { actorOf } from "../../services/projects/mod.ts";
-import { isoOf, submissionSchema, viewOfClaim } from "../../services/tickets/mod.ts";
-import { type AppEnv, callerOf, newRoutes } from "../context.ts";
+import { isoOf, viewOfClaim } from "../../services/tickets/mod.ts";
+import { submissionSchema } from "../../services/tickets/schemas.ts";
+import { type AppEnv, newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { generationField, generationOf } from "./generation.ts";

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { PROJECT_EVENT_NAMES } from "../../services/events/mod.ts";
 import type { Notice } from "../../services/feeds/mod.ts";

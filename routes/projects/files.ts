@@ -1,6 +1,7 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
-import { type FileLines, MAX_FILE_LINES, type Tree } from "../../services/fossil/mod.ts";
+import { MAX_FILE_LINES } from "../../services/fossil/front/mod.ts";
+import type { FileLines, Tree } from "../../services/fossil/mod.ts";
 import { newRoutes } from "../context.ts";
 import { errorSchema, json, wholeNumber } from "../schemas.ts";
 import { answerBytes, answerJson, notModified } from "./answers.ts";

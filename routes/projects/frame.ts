@@ -1,5 +1,4 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { MiddlewareHandler } from "hono";
+import type { Hono, MiddlewareHandler } from "hono";
 import { createMiddleware } from "hono/factory";
 import { CREDENTIALS_MISSING } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
@@ -48,7 +47,7 @@ function unlessSync(middleware: MiddlewareHandler<AppEnv>) {
  * @returns where the routes belong
  */
 export function frameProjects(
-  app: OpenAPIHono<AppEnv>,
+  app: Hono<AppEnv>,
   services: Services,
   readBody: MiddlewareHandler<AppEnv>,
 ): string {

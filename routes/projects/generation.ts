@@ -1,6 +1,6 @@
 import type { Context } from "hono";
+import { z } from "../extended_zod.ts";
 import { Invalid } from "../../services/errors.ts";
-import { z } from "@hono/zod-openapi";
 
 /** The header with the generation of the claim under which a client works. */
 const HEADER = "X-Claim-Generation";

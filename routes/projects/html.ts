@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 
 /** A parameter that asks for texts as HTML too. */
 export const htmlParameter = {

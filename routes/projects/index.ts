@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import { newRoutes } from "../context.ts";
 import { json } from "../schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";

@@ -1,5 +1,5 @@
-import { z } from "@hono/zod-openapi";
-import { CHECK_STATES } from "../../services/checks/mod.ts";
+import { z } from "../extended_zod.ts";
+import { CHECK_STATES } from "../../services/checks/schemas.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import type { QueuedLanding } from "../../services/reviews/mod.ts";
 import { newRoutes } from "../context.ts";

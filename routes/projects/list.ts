@@ -1,11 +1,12 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { newRoutes } from "../context.ts";
 import { authenticate } from "../middleware/authenticate.ts";
 import { route } from "../route.ts";
 import { errors, json } from "../schemas.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
-import { reachableProjects, reachableSchema } from "./reachable.ts";
+import { reachableProjects } from "./reachable.ts";
+import { reachableSchema } from "./reachable_schema.ts";
 
 /**
  * `GET /projects`: the projects that the caller may see. It is open to every caller, so it is

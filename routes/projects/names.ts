@@ -1,8 +1,9 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { actorOf } from "../../services/projects/mod.ts";
-import { newTagSchema } from "../../services/releases/mod.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import { newTagSchema } from "../../services/releases/schemas.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
 import { projectErrors, projectRoute } from "./route.ts";

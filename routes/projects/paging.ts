@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 
 const MAX_PER_PAGE = 100;
 const PER_PAGE = 25;

@@ -1,5 +1,5 @@
-import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Forbidden, Unauthorized } from "../../services/errors.ts";
 import { viewOf } from "../../services/projects/mod.ts";

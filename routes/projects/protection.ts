@@ -1,6 +1,7 @@
 import type { Services } from "../../services/daemon/mod.ts";
-import { protectionSchema } from "../../services/protection/mod.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import { protectionSchema } from "../../services/protection/schemas.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 

@@ -1,5 +1,5 @@
 /** The answers of endpoints that read code, in the engine's shapes. */
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import { htmlSchema } from "./html.ts";
 import { pageFields } from "./paging.ts";
 import { checkinSchema, timestampSchema } from "./schemas.ts";

@@ -1,17 +1,16 @@
-import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { z } from "../extended_zod.ts";
 import { bodyLimitsOf } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { actorOf, receiveUpload } from "../../services/projects/mod.ts";
+import { fileOf, noSuchAsset, type Release } from "../../services/releases/mod.ts";
 import {
   assetNameSchema,
-  fileOf,
   newReleaseSchema,
-  noSuchAsset,
-  type Release,
   releaseChangeSchema,
-} from "../../services/releases/mod.ts";
-import { type AppEnv, callerOf, newRoutes } from "../context.ts";
+} from "../../services/releases/schemas.ts";
+import { type AppEnv, newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { proveAgain } from "../middleware/authenticate.ts";
 import { answerFile } from "./file_answers.ts";

@@ -1,11 +1,13 @@
 /** What requests about one review share: its number, and who acts. */
-import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { NotFound } from "../../services/errors.ts";
 import { actorOf } from "../../services/projects/mod.ts";
-import { actingSchema, type ReviewRequest } from "../../services/reviews/mod.ts";
-import { type AppEnv, callerOf } from "../context.ts";
+import type { ReviewRequest } from "../../services/reviews/mod.ts";
+import { actingSchema } from "../../services/reviews/schemas.ts";
+import type { AppEnv } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { generationField, generationOf } from "./generation.ts";
 
 /** The path of a review. Anything but a number is 404. */

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import { DESCRIPTIONS, json } from "../schemas.ts";
 import { pageFields } from "./paging.ts";
 import { timestampSchema } from "./schemas.ts";

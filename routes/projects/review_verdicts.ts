@@ -1,6 +1,7 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
-import { type Review, verdictSchema } from "../../services/reviews/mod.ts";
+import type { Review } from "../../services/reviews/mod.ts";
+import { verdictSchema } from "../../services/reviews/schemas.ts";
 import { newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { json, jsonRequest } from "../schemas.ts";

@@ -1,6 +1,7 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
-import { type Review, reviewersSchema, viewOfReview } from "../../services/reviews/mod.ts";
+import { type Review, viewOfReview } from "../../services/reviews/mod.ts";
+import { reviewersSchema } from "../../services/reviews/schemas.ts";
 import { newRoutes } from "../context.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { reviewSchema } from "./review_schemas.ts";

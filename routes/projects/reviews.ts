@@ -1,14 +1,13 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import {
   type Comment,
-  newCommentSchema,
-  newReviewSchema,
   viewOfComment,
   viewOfDetail,
   viewOfReview,
   viewOfRoundDiff,
 } from "../../services/reviews/mod.ts";
+import { newCommentSchema, newReviewSchema } from "../../services/reviews/schemas.ts";
 import { newRoutes } from "../context.ts";
 import { accountKeyOf } from "./account_keys.ts";
 import { json, jsonRequest, wholeNumber } from "../schemas.ts";

@@ -5,7 +5,8 @@ import type { Action } from "../../services/identity/mod.ts";
 import type { SecurityScheme } from "../documentation/mod.ts";
 import { errors } from "../schemas.ts";
 import type { AppEnv } from "../context.ts";
-import { type Description, type RouteAccess, tableRoute } from "../route.ts";
+import type { RouteAccess } from "../access.ts";
+import { type Description, tableRoute } from "../route.ts";
 import {
   PROJECT_ROUTES,
   PROJECT_WHILE_HALTED,

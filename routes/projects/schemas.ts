@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 
 /**
  * The id of an artifact or a ticket, or a unique prefix of at least 4 digits. The engine answers an

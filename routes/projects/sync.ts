@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import { viewOf } from "../../services/projects/mod.ts";
 import { newRoutes } from "../context.ts";
 import { tableRoute } from "../route.ts";

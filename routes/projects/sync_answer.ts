@@ -3,7 +3,7 @@ import { createMiddleware } from "hono/factory";
 import { bodyLimitsOf, readAuthorization } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Invalid, TooLarge, TooSlow, Unauthorized } from "../../services/errors.ts";
-import { contentTypeOf, messageFormOf } from "../../services/fossil/mod.ts";
+import { contentTypeOf, messageFormOf } from "../../services/fossil/front/mod.ts";
 import type { DeliveredAnswer } from "../../services/sync/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { Arrival, MEMORY_BYTES } from "./sync_arrival.ts";

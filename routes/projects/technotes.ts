@@ -1,14 +1,12 @@
-import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import type { TechnotePage } from "../../services/fossil/mod.ts";
 import { actorOf } from "../../services/projects/mod.ts";
-import {
-  newTechnoteSchema,
-  technoteChangeSchema,
-  type TechnoteWriter,
-} from "../../services/technotes/mod.ts";
-import { type AppEnv, callerOf, newRoutes } from "../context.ts";
+import type { TechnoteWriter } from "../../services/technotes/mod.ts";
+import { newTechnoteSchema, technoteChangeSchema } from "../../services/technotes/schemas.ts";
+import { type AppEnv, newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
 import { htmlParameter } from "./html.ts";

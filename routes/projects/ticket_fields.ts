@@ -1,10 +1,13 @@
-import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
-import { TICKET_FIELD_TYPES, type TicketFields } from "../../services/fossil/mod.ts";
+import { TICKET_FIELD_TYPES } from "../../services/fossil/front/mod.ts";
+import type { TicketFields } from "../../services/fossil/mod.ts";
 import { actorOf } from "../../services/projects/mod.ts";
-import { newFieldSchema, type TicketWriter } from "../../services/tickets/mod.ts";
-import { type AppEnv, callerOf, newRoutes } from "../context.ts";
+import type { TicketWriter } from "../../services/tickets/mod.ts";
+import { newFieldSchema } from "../../services/tickets/schemas.ts";
+import { type AppEnv, newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
 import { projectErrors, projectRoute } from "./route.ts";

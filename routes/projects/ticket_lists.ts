@@ -1,7 +1,7 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Invalid } from "../../services/errors.ts";
-import { TICKET_ORDERS } from "../../services/fossil/mod.ts";
+import { TICKET_ORDERS } from "../../services/fossil/front/mod.ts";
 import { newRoutes } from "../context.ts";
 import { json } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";

@@ -1,16 +1,16 @@
-import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Forbidden } from "../../services/errors.ts";
 import { actorOf, type Project } from "../../services/projects/mod.ts";
+import type { TicketView, TicketWriter } from "../../services/tickets/mod.ts";
 import {
   newCommentSchema,
   newTicketSchema,
   ticketChangeSchema,
-  type TicketView,
-  type TicketWriter,
-} from "../../services/tickets/mod.ts";
-import { type AppEnv, callerOf, newRoutes } from "../context.ts";
+} from "../../services/tickets/schemas.ts";
+import { type AppEnv, newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { htmlParameter } from "./html.ts";
 import { generationField, generationOf } from "./generation.ts";

@@ -1,13 +1,14 @@
-import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
+import { z } from "../extended_zod.ts";
 import { bodyLimitsOf } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Invalid } from "../../services/errors.ts";
 import { actorOf } from "../../services/projects/mod.ts";
-import { assetNameSchema } from "../../services/releases/mod.ts";
+import { assetNameSchema } from "../../services/releases/schemas.ts";
 import type { UploadView } from "../../services/uploads/mod.ts";
-import { type AppEnv, callerOf, newRoutes } from "../context.ts";
+import { type AppEnv, newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { proveAgain } from "../middleware/authenticate.ts";
 import { errorBody } from "../middleware/error_body.ts";
 import { errorSchema, json } from "../schemas.ts";

@@ -1,13 +1,12 @@
-import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
-import {
-  newWebhookSchema,
-  webhookChangeSchema,
-  type WebhookOwner,
-} from "../../services/webhooks/mod.ts";
-import { type AppEnv, callerOf, newRoutes } from "../context.ts";
-import { type Description, type RouteAccess, tableRoute } from "../route.ts";
+import type { WebhookOwner } from "../../services/webhooks/mod.ts";
+import { newWebhookSchema, webhookChangeSchema } from "../../services/webhooks/schemas.ts";
+import { type AppEnv, newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
+import type { RouteAccess } from "../access.ts";
+import { type Description, tableRoute } from "../route.ts";
 import { errors, json, jsonRequest, wholeNumber } from "../schemas.ts";
 import { projectAccess, projectErrors } from "./route.ts";
 

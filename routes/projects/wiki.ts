@@ -1,15 +1,12 @@
-import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import type { WikiPage } from "../../services/fossil/mod.ts";
 import { actorOf, type Project } from "../../services/projects/mod.ts";
-import {
-  MIMETYPES,
-  pageNameSchema,
-  wikiEditSchema,
-  type WikiWriter,
-} from "../../services/wiki/mod.ts";
-import { type AppEnv, callerOf, newRoutes } from "../context.ts";
+import type { WikiWriter } from "../../services/wiki/mod.ts";
+import { MIMETYPES, pageNameSchema, wikiEditSchema } from "../../services/wiki/schemas.ts";
+import { type AppEnv, newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { errorSchema, json, jsonRequest } from "../schemas.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import type { WikiDiff } from "../../services/fossil/mod.ts";
 import { newRoutes } from "../context.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { actorOf } from "../../services/projects/mod.ts";
 import {
@@ -8,7 +8,8 @@ import {
   type WorkRequest,
   type WrittenCommit,
 } from "../../services/workspaces/mod.ts";
-import { type AppEnv, callerOf, newRoutes } from "../context.ts";
+import { type AppEnv, newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { generationOf } from "./generation.ts";

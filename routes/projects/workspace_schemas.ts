@@ -1,6 +1,6 @@
-import { z } from "@hono/zod-openapi";
-import { MAX_PATH } from "../../services/fossil/mod.ts";
-import { lineSchema, longTextSchema } from "../../services/validation/mod.ts";
+import { z } from "../extended_zod.ts";
+import { MAX_PATH } from "../../services/fossil/front/mod.ts";
+import { lineSchema, longTextSchema } from "../../services/validation/schemas.ts";
 import { MAX_CHANGES, MAX_COMMIT_BYTES } from "../../services/workspaces/mod.ts";
 import { DESCRIPTIONS, errorSchema, json } from "../schemas.ts";
 import { generationField } from "./generation.ts";

@@ -1,8 +1,10 @@
-import { z } from "@hono/zod-openapi";
-import { type IrcAccounts, personSchema } from "../../services/agents/mod.ts";
+import { z } from "../extended_zod.ts";
+import type { IrcAccounts } from "../../services/agents/mod.ts";
+import { personSchema } from "../../services/agents/schemas.ts";
 import { MAX_PASSWORD_LENGTH } from "../../services/identity/mod.ts";
-import { textSchema } from "../../services/validation/mod.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import { textSchema } from "../../services/validation/schemas.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 

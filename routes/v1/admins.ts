@@ -1,7 +1,8 @@
-import { z } from "@hono/zod-openapi";
-import { type Admins, adminSchema, passwordSchema } from "../../services/admins/mod.ts";
-import { NotFound } from "../../services/errors.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import { z } from "../extended_zod.ts";
+import type { Admins } from "../../services/admins/mod.ts";
+import { adminSchema, passwordSchema } from "../../services/admins/schemas.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 
@@ -46,8 +47,7 @@ const deleteAdmin = route("DELETE /v1/admins/{username}", {
 });
 
 /** `/v1/admins`: the admins of this server. */
-export function adminRoutes(admins: Admins | null) {
-  if (admins === null) return disabledRoutes();
+export function adminRoutes(admins: Admins) {
   return newRoutes()
     .openapi(listAdmins, async (context) => context.json(await admins.list(), 200))
     .openapi(createAdmin, async (context) => {
@@ -65,10 +65,4 @@ export function adminRoutes(admins: Admins | null) {
       await admins.delete(username, callerOf(context));
       return context.body(null, 204);
     });
-}
-
-function disabledRoutes() {
-  return newRoutes().all("/v1/admins/*", () => {
-    throw new NotFound("There are no admins: admins.enabled is false in the configuration");
-  });
 }

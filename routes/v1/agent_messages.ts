@@ -1,18 +1,19 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import { Waits } from "../../http/mod.ts";
 import {
   acknowledgementOf,
   type Addressed,
   ADDRESSED_KINDS,
-  clientIdSchema,
   type DirectMessages,
   ENTRY_STATES,
   INBOX_CAPACITY,
   type InboxDoor,
   type MessageFate,
 } from "../../services/inboxes/mod.ts";
+import { clientIdSchema } from "../../services/inboxes/schemas.ts";
 import type { Identity } from "../../services/identity/mod.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { hold } from "../held_answers.ts";
 import { route } from "../route.ts";
 import {

@@ -1,17 +1,17 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
+import type { Agents, Slots } from "../../services/agents/mod.ts";
+import { slotsSchema } from "../../services/agents/schemas.ts";
 import {
   adoptionSchema,
   agentChangeSchema,
-  type Agents,
   pauseSchema,
   rateLimitSchema,
   registrationSchema,
   rotationSchema,
-  type Slots,
-  slotsSchema,
-} from "../../services/agents/mod.ts";
+} from "../../services/agents/schemas.ts";
 import { NotFound } from "../../services/errors.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { route } from "../route.ts";
 import { jsonText } from "../json_text.ts";

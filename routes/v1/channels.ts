@@ -1,8 +1,8 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import type { Agents } from "../../services/agents/mod.ts";
 import type { Bridge } from "../../services/bridge/mod.ts";
-import { NotFound } from "../../services/errors.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest, nickSchema } from "../schemas.ts";
 import {
@@ -12,8 +12,7 @@ import {
 } from "./channel_messages.ts";
 
 export interface ChannelRoutesOptions extends Omit<ChannelMessageRoutesOptions, "bridge"> {
-  /** Null if the configuration turns the bridge off. */
-  readonly bridge: Bridge | null;
+  readonly bridge: Bridge;
   readonly agents: Pick<Agents, "touchNick">;
 }
 
@@ -54,7 +53,6 @@ const listUsers = route("GET /v1/channels/{channel}/users", {
 /** `/v1/channels…` */
 export function channelRoutes(options: ChannelRoutesOptions) {
   const { bridge, agents } = options;
-  if (bridge === null) return disabledRoutes();
   return newRoutes()
     .openapi(listChannels, async (context) => {
       await bridge.whenReady();
@@ -68,7 +66,7 @@ export function channelRoutes(options: ChannelRoutesOptions) {
       await bridge.part(context.req.valid("param").channel, callerOf(context));
       return context.body(null, 204);
     })
-    .route("/", channelMessageRoutes({ ...options, bridge }))
+    .route("/", channelMessageRoutes(options))
     .openapi(refreshPresence, async (context) => {
       const { nick } = context.req.valid("json");
       await bridge.presence(context.req.valid("param").channel, nick, callerOf(context));
@@ -81,10 +79,4 @@ export function channelRoutes(options: ChannelRoutesOptions) {
         200,
       );
     });
-}
-
-function disabledRoutes() {
-  return newRoutes().all("/v1/channels/*", () => {
-    throw new NotFound("There are no channels: bridge.enabled is false in the configuration");
-  });
 }

@@ -1,7 +1,8 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import { wantsEventStream } from "../../http/mod.ts";
 import type { EventLog, LoggedEvent } from "../../services/events/mod.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
 import { route } from "../route.ts";
 import { errors, queryTokenSchema, wholeNumber } from "../schemas.ts";

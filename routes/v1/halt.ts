@@ -1,8 +1,11 @@
-import { z } from "@hono/zod-openapi";
-import { AGENT_TYPES, type Halts, haltSchema, resumeSchema } from "../../services/agents/mod.ts";
+import { z } from "../extended_zod.ts";
+import type { Halts } from "../../services/agents/mod.ts";
+import { haltSchema, resumeSchema } from "../../services/agents/schemas.ts";
+import { AGENT_TYPES } from "../../services/agents/mod.ts";
 import { Invalid } from "../../services/errors.ts";
 import { describeIssue } from "../../services/validation/mod.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";

@@ -1,8 +1,10 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import { type BodyLimits } from "../../http/mod.ts";
-import { type HeraldDesk, heraldSourceSchema } from "../../services/bots/mod.ts";
+import type { HeraldDesk } from "../../services/bots/mod.ts";
+import { heraldSourceSchema } from "../../services/bots/schemas.ts";
 import { Conflict } from "../../services/errors.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { jsonBody } from "../middleware/body.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
@@ -59,16 +61,6 @@ const removeSource = route("DELETE /v1/herald/sources/{name}", {
   responses: { 204: { description: "Removed" }, ...errors(404, 409, 503) },
 });
 
-const receive = route("POST /webhooks/{name}", {
-  summary: "Receive a signed webhook of GitHub, Forgejo, Gitea or Standard Webhooks",
-  request: { params: name },
-  responses: {
-    200: { description: "It was accepted before" },
-    202: json(acceptedSchema, "It is on disk and waits for its turn"),
-    ...errors(400, 401, 408, 409, 413, 429, 503),
-  },
-});
-
 /** `/v1/herald…`: for operators and their programs. */
 export function heraldRoutes(desk: HeraldDesk | null) {
   return newRoutes()
@@ -90,9 +82,16 @@ export function heraldRoutes(desk: HeraldDesk | null) {
 
 /** `/webhooks/…`: its callers prove themselves by a signature. */
 export function heraldWebhookRoutes(desk: HeraldDesk | null, limits: BodyLimits) {
-  const routes = newRoutes();
-  routes.use("/webhooks/*", jsonBody({ limits }));
-  return routes.openapi(receive, async (context) => {
+  const receive = route("POST /webhooks/{name}", {
+    summary: "Receive a signed webhook of GitHub, Forgejo, Gitea or Standard Webhooks",
+    request: { params: name },
+    responses: {
+      200: { description: "It was accepted before" },
+      202: json(acceptedSchema, "It is on disk and waits for its turn"),
+      ...errors(400, 401, 408, 409, 413, 429, 503),
+    },
+  }, jsonBody({ limits }));
+  return newRoutes().openapi(receive, async (context) => {
     const body = await context.req.text();
     const header = (name: string) => context.req.header(name) ?? null;
     const accepted = await required(desk).receive(context.req.valid("param").name, {

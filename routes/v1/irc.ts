@@ -1,8 +1,10 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import { NotFound } from "../../services/errors.ts";
 import type { ConnectedClient } from "../../services/irc/mod.ts";
-import { banRequestSchema, type IrcBans } from "../../services/irc_server/bans/mod.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import type { IrcBans } from "../../services/irc_server/bans/mod.ts";
+import { banRequestSchema } from "../../services/irc_server/bans/schemas.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 

@@ -1,12 +1,10 @@
-import { z } from "@hono/zod-openapi";
-import {
-  backendChangeSchema,
-  backendRequestSchema,
-  completionRequestSchema,
-  type Llm,
-} from "../../services/llm/mod.ts";
+import { z } from "../extended_zod.ts";
+import type { Llm } from "../../services/llm/mod.ts";
+import { backendChangeSchema, backendRequestSchema } from "../../services/llm/schemas.ts";
+import { completionRequestSchema } from "../../services/llm/schemas.ts";
 import { type Completions, ticketHeaders } from "./completions.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 

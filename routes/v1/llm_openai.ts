@@ -1,5 +1,6 @@
-import { z } from "@hono/zod-openapi";
-import { completionRequestSchema, type Llm } from "../../services/llm/mod.ts";
+import { z } from "../extended_zod.ts";
+import type { Llm } from "../../services/llm/mod.ts";
+import { completionRequestSchema } from "../../services/llm/schemas.ts";
 import { type Completions, ticketHeaders } from "./completions.ts";
 import { newRoutes } from "../context.ts";
 import { route } from "../route.ts";

@@ -1,14 +1,10 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import type { Principal } from "../../services/identity/mod.ts";
-import {
-  budgetSchema,
-  type BudgetStanding,
-  type BudgetView,
-  USAGE_GROUPS,
-  viewOfBudget,
-} from "../../services/ledger/mod.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import { type BudgetStanding, type BudgetView, viewOfBudget } from "../../services/ledger/mod.ts";
+import { budgetSchema, USAGE_GROUPS } from "../../services/ledger/schemas.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest, wholeNumber } from "../schemas.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import type { Metrics } from "../../services/metrics/mod.ts";
 import { newRoutes } from "../context.ts";
 import { route } from "../route.ts";

@@ -1,6 +1,6 @@
 import type { Services } from "../../services/daemon/mod.ts";
 import { mirrorBelow } from "../projects/mirror.ts";
-import { accessOf } from "../route.ts";
+import { accessOf } from "../access.ts";
 
 /** `/v1/projects/{slug}/mirror`, for the operator. */
 export function mirrorRoutes({ hosting }: Pick<Services, "hosting">) {

@@ -1,6 +1,6 @@
-import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { dirname } from "node:path";
+import { z } from "../extended_zod.ts";
 import { bodyLimitsOf, wantsLines } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { NotFound } from "../../services/errors.ts";
@@ -11,7 +11,8 @@ import {
   receiveUpload,
   viewOf,
 } from "../../services/projects/mod.ts";
-import { type AppEnv, callerOf, newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
+import { type AppEnv, newRoutes } from "../context.ts";
 import { proveAgain } from "../middleware/authenticate.ts";
 import { progressLines } from "../progress_lines.ts";
 import { route } from "../route.ts";

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import { ownSettings } from "../project_settings.ts";
 
 /** A project as the operator's API shows it. */

@@ -1,11 +1,12 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
+import { viewOf } from "../../services/projects/mod.ts";
 import {
   memberRequestSchema,
   newProjectSchema,
   projectChangeSchema,
-  viewOf,
-} from "../../services/projects/mod.ts";
-import { callerOf, newRoutes } from "../context.ts";
+} from "../../services/projects/schemas.ts";
+import { callerOf } from "../caller.ts";
+import { newRoutes } from "../context.ts";
 import { route } from "../route.ts";
 import { repositoryRoutes, type RepositoryServices } from "./project_repository.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";

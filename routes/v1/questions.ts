@@ -1,17 +1,17 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import { Waits } from "../../http/mod.ts";
 import type { Identity, Principal } from "../../services/identity/mod.ts";
 import { NEED_GROUPS, NEED_KINDS, type Needs } from "../../services/needs/mod.ts";
 import {
   ANSWER_WAYS,
-  answerSchema,
   MAX_PAGE,
   type Question,
   QUESTION_STATES,
   type Questions,
-  questionSchema,
 } from "../../services/questions/mod.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import { answerSchema, questionSchema } from "../../services/questions/schemas.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { hold } from "../held_answers.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest, waitSchema, wholeNumber } from "../schemas.ts";

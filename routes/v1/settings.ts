@@ -1,14 +1,11 @@
-import { z } from "@hono/zod-openapi";
-import { Invalid, NotFound } from "../../services/errors.ts";
+import { z } from "../extended_zod.ts";
+import { Invalid } from "../../services/errors.ts";
 import type { Backends } from "../../services/llm/mod.ts";
-import {
-  type JsonObject,
-  type Policies,
-  policiesSchema,
-  policyPatchSchema,
-  policyWarnings,
-} from "../../services/policies/mod.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import type { JsonObject, Policies } from "../../services/policies/mod.ts";
+import { policyWarnings } from "../../services/policies/schemas.ts";
+import { policiesSchema, policyPatchSchema } from "../../services/policies/schemas.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 
@@ -52,8 +49,7 @@ const putPolicies = route("PUT /v1/settings/policies", {
 });
 
 /** `/v1/settings…` */
-export function settingsRoutes(policies: Policies | null, backends: Pick<Backends, "list">) {
-  if (policies === null) return disabledRoutes();
+export function settingsRoutes(policies: Policies, backends: Pick<Backends, "list">) {
   return newRoutes()
     .openapi(getSettings, (context) => context.json({ policies: policies.read() }, 200))
     .openapi(getPolicies, (context) => context.json(policies.read(), 200))
@@ -75,10 +71,4 @@ function asciiJson(value: unknown): string {
     /[^\x20-\x7e]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
-}
-
-function disabledRoutes() {
-  return newRoutes().on(["GET", "PUT"], ["/v1/settings", "/v1/settings/*"], () => {
-    throw new NotFound("There are no settings: policies.enabled is false in the configuration");
-  });
 }

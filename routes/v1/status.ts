@@ -1,6 +1,7 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import type { Status } from "../../services/metrics/mod.ts";
 import { newRoutes } from "../context.ts";
+import { statusHandlers } from "../plain_handlers.ts";
 import { route } from "../route.ts";
 import { errors, json } from "../schemas.ts";
 
@@ -20,5 +21,5 @@ const getStatus = route("GET /v1/status", {
 
 /** `GET /v1/status`. */
 export function statusRoutes(status: Status) {
-  return newRoutes().openapi(getStatus, (context) => context.json(status.read(), 200));
+  return newRoutes().openapi(getStatus, statusHandlers(status)["GET /v1/status"]);
 }

@@ -1,12 +1,9 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
-import {
-  type OperatorToken,
-  type Token,
-  tokenRequestSchema,
-  type Tokens,
-} from "../../services/identity/mod.ts";
-import { callerOf, newRoutes } from "../context.ts";
+import type { OperatorToken, Token, Tokens } from "../../services/identity/mod.ts";
+import { tokenRequestSchema } from "../../services/identity/schemas.ts";
+import { newRoutes } from "../context.ts";
+import { callerOf } from "../caller.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 

@@ -1,7 +1,7 @@
 import type { Services } from "../../services/daemon/mod.ts";
 import { newRoutes } from "../context.ts";
 import { webhooksBelow } from "../projects/webhooks.ts";
-import { accessOf } from "../route.ts";
+import { accessOf } from "../access.ts";
 
 /** `/v1/projects/{slug}/webhooks` and `/v1/webhooks`, for the operator. */
 export function webhookRoutes({ hosting }: Pick<Services, "hosting">) {

@@ -77,14 +77,25 @@ const downward: Check = (importer, specifier) => {
   return `services/ may not import ${module}: arrows point down`;
 };
 
-/** A worker loads only what runs there, so its module imports past the doors. */
+/**
+ * A folder has two doors: `mod.ts`, and `schemas.ts` with what loads the library of schemas. A worker
+ * loads only what runs there, so its module imports past both.
+ */
 const door: Check = (importer, specifier) => {
   if (importer.endsWith("_worker.ts")) return null;
   const module = target(importer, specifier);
   const folder = module === null ? null : folderOf(module);
   if (module === null || folder === null || !isIn(importer, BOUND_FOLDERS)) return null;
-  if (importer.startsWith(folder) || module.endsWith("/mod.ts")) return null;
-  return `Import ${folder}mod.ts: ${module} is behind that door`;
+  if (importer.startsWith(folder) || /\/(mod|schemas)\.ts$/.test(module)) return null;
+  return `Import ${folder}mod.ts, or its schemas.ts: ${module} is behind these doors`;
+};
+
+/** See `routes/extended_zod.ts`. */
+const extended: Check = (importer, specifier, isType) => {
+  if (isType || specifier !== "@hono/zod-openapi") return null;
+  const may = ["routes/extended_zod.ts", "routes/api_routes.ts", "routes/route.ts"];
+  if (!isIn(importer, BOUND_FOLDERS) || may.includes(importer)) return null;
+  return 'Import "z" from routes/extended_zod.ts, and types with "import type"';
 };
 
 /**
@@ -105,6 +116,7 @@ const plugin: Deno.lint.Plugin = {
     "sqlite": importRule(sqlite),
     "downward": importRule(downward),
     "door": importRule(door),
+    "extended": importRule(extended),
     "pages": importRule(pages),
   },
 };

@@ -1,10 +1,4 @@
 /** The admins of this server: their accounts and logins. */
 export { type Admin, Admins, type AdminsOptions, type FirstAdmin } from "./admins.ts";
 export { AdminLogin, type AdminLoginOptions } from "./login.ts";
-export {
-  type AdminRequest,
-  adminSchema,
-  type LoginRequest,
-  loginSchema,
-  passwordSchema,
-} from "./schemas.ts";
+export type { AdminRequest, LoginRequest } from "./schemas.ts";

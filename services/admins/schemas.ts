@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { accountNameSchema, MAX_PASSWORD_LENGTH } from "../identity/mod.ts";
-import { textSchema } from "../validation/mod.ts";
+import { MAX_PASSWORD_LENGTH } from "../identity/mod.ts";
+import { accountNameSchema } from "../identity/schemas.ts";
+import { textSchema } from "../validation/schemas.ts";
 
 /** Shortest password of an admin, in characters. */
 const MIN_PASSWORD_LENGTH = 8;

@@ -3,7 +3,6 @@ import { Conflict, NotFound } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import {
   type AccountDirectory,
-  accountNameSchema,
   type Caller,
   type Identity,
   nameTaken,
@@ -13,6 +12,7 @@ import {
   sha256,
   type Tokens,
 } from "../identity/mod.ts";
+import { NICK_PATTERN } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import { newUlid } from "../ulid.ts";
 import type { AgentPage } from "./agent_rows.ts";
@@ -329,7 +329,7 @@ export class Agents {
 
   /** Whether a network account of this name could be an agent. */
   #mayExist(nick: string): boolean {
-    return accountNameSchema.safeParse(nick).success && !this.#accounts.isReserved(nick);
+    return NICK_PATTERN.test(nick) && !this.#accounts.isReserved(nick);
   }
 
   #ended(accountId: string): void {

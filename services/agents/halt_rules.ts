@@ -1,5 +1,5 @@
 import { Conflict } from "../errors.ts";
-import type { AgentType } from "./schemas.ts";
+import type { AgentType } from "./agent_types.ts";
 
 /** What was last said about everybody, about a type, or about an agent. */
 export interface HaltRule {

@@ -30,32 +30,15 @@ export {
 } from "./provisioning.ts";
 export type { Agent } from "./records.ts";
 export { Roster, type RosterEntry } from "./roster.ts";
-export {
-  type AdoptionRequest,
-  adoptionSchema,
-  AGENT_TYPES,
-  agentChangeSchema,
-  type AgentRate,
-  type AgentType,
-  type HaltRequest,
-  haltSchema,
-  pauseSchema,
-  type PersonRequest,
-  personSchema,
-  rateLimitSchema,
-  type RegistrationRequest,
-  registrationSchema,
-  type ResumeRequest,
-  resumeSchema,
-  type Rotation,
-  rotationSchema,
+export { AGENT_TYPES, type AgentType } from "./agent_types.ts";
+export type {
+  AdoptionRequest,
+  AgentRate,
+  HaltRequest,
+  PersonRequest,
+  RegistrationRequest,
+  ResumeRequest,
+  Rotation,
 } from "./schemas.ts";
-export {
-  type AgentSlots,
-  type Slot,
-  slotFull,
-  type SlotLimits,
-  Slots,
-  slotsSchema,
-} from "./slots.ts";
+export { type AgentSlots, type Slot, slotFull, type SlotLimits, Slots } from "./slots.ts";
 export { SendLimits } from "./send_limits.ts";

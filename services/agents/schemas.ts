@@ -1,16 +1,13 @@
 import { z } from "zod";
-import { accountNameSchema, MAX_PASSWORD_LENGTH } from "../identity/mod.ts";
+import { MAX_PASSWORD_LENGTH } from "../identity/mod.ts";
+import { accountNameSchema } from "../identity/schemas.ts";
 import { CHANNEL_ARGUMENT_PATTERN, channelName } from "../irc/mod.ts";
-import { textSchema } from "../validation/mod.ts";
+import { textSchema } from "../validation/schemas.ts";
+import { AGENT_TYPES } from "./agent_types.ts";
 import { uniqueChannels } from "./channels.ts";
 
 /** Channels that one agent may be registered with. */
 const MAX_CHANNELS = 500;
-
-export const AGENT_TYPES = ["worker", "orchestrator", "observer", "operator"] as const;
-
-/** An agent's type, which decides its status in its channels. */
-export type AgentType = (typeof AGENT_TYPES)[number];
 
 const agentTypeSchema = z.enum(AGENT_TYPES, {
   error: 'must be "worker", "orchestrator", "observer" or "operator"',
@@ -95,3 +92,14 @@ export type HaltRequest = z.infer<typeof haltSchema>;
 export type ResumeRequest = z.infer<typeof resumeSchema>;
 export type AgentRate = z.infer<typeof rateLimitSchema>;
 export type PersonRequest = z.infer<typeof personSchema>;
+
+const slotLimit = z.int({ error: "must be a whole number" }).min(0, { error: "must be at least 0" })
+  .max(100_000, { error: "must be at most 100000" }).nullable().default(null);
+
+/** The request to limit an agent's slots. */
+export const slotsSchema = z.object({
+  claims: slotLimit.describe("Active claims; null for the limit of its type"),
+  workspaces: slotLimit.describe("Active workspaces"),
+  reviews: slotLimit.describe("Open reviews that it is the author of"),
+  calls: slotLimit.describe("Calls of models at once"),
+});

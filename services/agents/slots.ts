@@ -1,20 +1,8 @@
-import { z } from "zod";
 import { TooMany } from "../errors.ts";
 
 /** What an agent can have several of at once, up to a limit. */
 export const SLOTS = ["claims", "workspaces", "reviews", "calls"] as const;
 export type Slot = (typeof SLOTS)[number];
-
-const limit = z.int({ error: "must be a whole number" }).min(0, { error: "must be at least 0" })
-  .max(100_000, { error: "must be at most 100000" }).nullable().default(null);
-
-/** The request to limit an agent's slots. */
-export const slotsSchema = z.object({
-  claims: limit.describe("Active claims; null for the limit of its type"),
-  workspaces: limit.describe("Active workspaces"),
-  reviews: limit.describe("Open reviews that it is the author of"),
-  calls: limit.describe("Calls of models at once"),
-});
 
 /** Limits by slot; null if there is none. */
 export type SlotLimits = Readonly<Record<Slot, number | null>>;

@@ -254,6 +254,6 @@ export function auditbot(eventLog: Pick<EventLog, "read" | "newest">) {
       },
     ],
     start: async (context) =>
-      new Auditbot(context, eventLog, await context.state.read(KEY, recordSchema) ?? []),
+      new Auditbot(context, eventLog, await context.state.read(KEY, () => recordSchema) ?? []),
   });
 }

@@ -181,6 +181,12 @@ export interface BotDefinition
   pace?(settings: unknown): { readonly perSecond: number; readonly burst: number };
 }
 
+/** Where a bot comes from: its definition is loaded when its policy first enables it. */
+export interface BotSource {
+  readonly name: BotName;
+  load(): Promise<BotDefinition>;
+}
+
 /** Defines a bot. */
 export function defineBot<Name extends BotName, Instance extends object>(
   plan: BotPlan<Name, Instance>,

@@ -4,7 +4,7 @@ import { GUEST } from "../identity/mod.ts";
 import type { Gateway } from "../llm/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-import type { BotContext, BotDefinition, BotInstance, BotName, Speaker } from "./bot.ts";
+import type { BotContext, BotDefinition, BotInstance, BotName, BotSource, Speaker } from "./bot.ts";
 import { BotState } from "./bot_state.ts";
 import { type CommandPlace, Commands } from "./commands.ts";
 import { InputQueue } from "./input_queue.ts";
@@ -21,6 +21,9 @@ const HEALTHY_MS = 600_000;
 
 /** How fast a bot speaks by default. */
 const PACE = { perSecond: 5, burst: 20 };
+
+/** The answer to a command before the bot runs. */
+const STARTING = "I am starting. Try again soon.";
 
 /** The surroundings that all bots share. */
 export interface BotSurroundings {
@@ -42,7 +45,7 @@ export interface BotSurroundings {
 }
 
 export interface BotRunnerOptions extends BotSurroundings {
-  readonly bot: BotDefinition;
+  readonly source: BotSource;
   /** The present settings, validated. */
   readonly settings: () => unknown;
 }
@@ -58,9 +61,11 @@ export class BotRunner {
   readonly #options: BotRunnerOptions;
   readonly #queue: InputQueue;
   readonly #speech: Speech;
-  readonly #commands: Commands;
   readonly #state: BotState;
   readonly #timers = new Set<() => void>();
+  /** Null until it is first enabled. */
+  #bot: BotDefinition | null = null;
+  #commands: Commands | null = null;
   #voice: BotVoice | null = null;
   #instance: BotInstance | null = null;
   #following: Following | null = null;
@@ -75,21 +80,20 @@ export class BotRunner {
   #run = 0;
 
   constructor(options: BotRunnerOptions) {
-    const { bot, scheduler, database } = options;
+    const { source, scheduler, database } = options;
     this.#options = options;
-    this.#state = new BotState(database, bot.name);
+    this.#state = new BotState(database, source.name);
     this.#queue = new InputQueue((error) => this.#fail(error), (count) => this.#lost(count));
     this.#speech = new Speech({
       voice: () => this.#voice,
-      pace: () => bot.pace?.(options.settings()) ?? PACE,
+      pace: () => this.#bot?.pace?.(options.settings()) ?? PACE,
       scheduler,
-      onDropped: (count) => this.#record("bot.lines_dropped", { bot: bot.name, count }),
+      onDropped: (count) => this.#record("bot.lines_dropped", { bot: source.name, count }),
     });
-    this.#commands = new Commands(bot, options);
   }
 
   get name(): BotName {
-    return this.#options.bot.name;
+    return this.#options.source.name;
   }
 
   get condition(): BotCondition {
@@ -131,10 +135,12 @@ export class BotRunner {
       if (channel === null || isPrivate) this.#speech.tell(speaker.nick, lines);
       else this.#speech.say(channel, lines, false);
     };
-    const command = this.#commands.find(text, place, answer);
+    const commands = this.#commands;
+    if (commands === null) return answer([STARTING], false);
+    const command = commands.find(text, place, answer);
     if (command === null) return;
-    if (this.#instance === null) return answer([`I am starting. Try again soon.`], false);
-    this.pass((instance) => this.#commands.run(command, instance, answer));
+    if (this.#instance === null) return answer([STARTING], false);
+    this.pass((instance) => commands.run(command, instance, answer));
   }
 
   /** Enters or leaves a channel with the bridge. */
@@ -150,18 +156,21 @@ export class BotRunner {
   }
 
   async #begin(): Promise<void> {
-    const { bot, voices, channels, log } = this.#options;
+    const { source, voices, channels, log } = this.#options;
     this.#condition = "starting";
     const run = ++this.#run;
     this.#calls = new AbortController();
     try {
+      const bot = this.#bot ??= await source.load();
+      if (run !== this.#run) return;
+      this.#commands ??= new Commands(bot, this.#options);
       this.#voice ??= voices.open(bot.name, bot.purpose);
       for (const channel of channels()) this.#voice.enter(channel);
-      const instance = await bot.start(this.#context(run));
+      const instance = await bot.start(this.#context(bot, run));
       if (run !== this.#run) return void await instance.stop?.();
       this.#instance = instance;
       this.#condition = "running";
-      this.#followEvents(instance);
+      this.#followEvents(bot, instance);
       log.debug("A bot runs", { bot: bot.name });
     } catch (error) {
       if (run === this.#run) this.#fail(error);
@@ -207,8 +216,8 @@ export class BotRunner {
     });
   }
 
-  #followEvents(instance: BotInstance): void {
-    const { bot, eventLog } = this.#options;
+  #followEvents(bot: BotDefinition, instance: BotInstance): void {
+    const { eventLog } = this.#options;
     const { follows: types = [] } = bot;
     if (types.length === 0 || instance.event === undefined) return;
     const following = eventLog.follow({ after: eventLog.newest, types }, {
@@ -222,10 +231,9 @@ export class BotRunner {
     following.more();
   }
 
-  #context(run: number): BotContext<BotName> {
+  #context(bot: BotDefinition, run: number): BotContext<BotName> {
     const options = this.#options;
-    const { bot, channels, enter, mayRead, isIn, isBot, speakerOf, voices, scheduler, log } =
-      options;
+    const { channels, enter, mayRead, isIn, isBot, speakerOf, voices, scheduler, log } = options;
     const isPresent = () => run === this.#run;
     return {
       name: bot.name,

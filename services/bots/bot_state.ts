@@ -20,14 +20,18 @@ export class BotState {
   /**
    * Reads a document.
    *
-   * @param schema validates it: an earlier version may have written it
+   * @param load returns the schema that validates it, because an earlier version may have written it
    * @returns null if there is none, or if it is not valid any more
    */
-  async read<Value>(key: string, schema: z.ZodType<Value>): Promise<Value | null> {
+  async read<Value>(
+    key: string,
+    load: () => z.ZodType<Value> | Promise<z.ZodType<Value>>,
+  ): Promise<Value | null> {
     await this.#written;
     const row = await this.#database.tables.selectFrom("bot_state").select("value")
       .where("bot", "=", this.#bot).where("key", "=", key).executeTakeFirst();
     if (row === undefined) return null;
+    const schema = await load();
     const parsed = schema.safeParse(JSON.parse(row.value));
     return parsed.success ? parsed.data : null;
   }

@@ -3,7 +3,7 @@ import type { AccountDirectory } from "../identity/mod.ts";
 import { foldCase, type ObservedMessage } from "../irc/mod.ts";
 import type { BotSettings, KnownBot, Policies } from "../policies/mod.ts";
 import { readAddress } from "./addressing.ts";
-import type { BotDefinition, BotMessage, BotName, Speaker } from "./bot.ts";
+import type { BotMessage, BotName, BotSource, Speaker } from "./bot.ts";
 import { type BotCondition, BotRunner, type BotSurroundings } from "./bot_runner.ts";
 
 /** Most bots of others that are remembered as answered. */
@@ -11,7 +11,7 @@ const MAX_ANSWERED = 1000;
 
 export interface BotsOptions
   extends Omit<BotSurroundings, "channels" | "enter" | "isBot" | "isIn" | "speakerOf"> {
-  readonly definitions: readonly BotDefinition[];
+  readonly sources: readonly BotSource[];
   readonly policies: Pick<Policies, "of" | "onChanged">;
   readonly bridge: Pick<Bridge, "nick" | "channels" | "join" | "listen" | "sees">;
   readonly accounts: Pick<AccountDirectory, "find">;
@@ -45,9 +45,9 @@ export class Bots {
 
   constructor(options: BotsOptions) {
     this.#options = options;
-    const { definitions, bridge } = options;
-    this.#ownNames = new Set([bridge.nick, ...definitions.map(({ name }) => name)].map(foldCase));
-    for (const bot of definitions) {
+    const { sources, bridge } = options;
+    this.#ownNames = new Set([bridge.nick, ...sources.map(({ name }) => name)].map(foldCase));
+    for (const source of sources) {
       const surroundings: BotSurroundings = {
         ...options,
         channels: () => bridge.channels(),
@@ -56,8 +56,8 @@ export class Bots {
         speakerOf: (nick, account) => speakerOf(nick, account, options.networkAccounts),
         isBot: (nick) => this.#isOwnBot(nick),
       };
-      const settings = () => this.#settingsOf(bot.name);
-      this.#runners.set(bot.name, new BotRunner({ ...surroundings, bot, settings }));
+      const settings = () => this.#settingsOf(source.name);
+      this.#runners.set(source.name, new BotRunner({ ...surroundings, source, settings }));
     }
   }
 
@@ -92,7 +92,7 @@ export class Bots {
     );
   }
 
-  /** Every bot, in the order of the definitions. */
+  /** Every bot, in the order of the sources. */
   list(): BotSummary[] {
     return Array.from(this.#runners.values(), ({ name, condition }) => ({ name, condition }));
   }

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { Database } from "../database/mod.ts";
 import { Conflict, Invalid, NotFound, TooMany, Unauthorized } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
@@ -10,7 +9,8 @@ import { isShallow } from "../validation/mod.ts";
 import { type SecretKey, secretOf } from "../webhooks/mod.ts";
 import { BotState } from "./bot_state.ts";
 import { HeraldDeliveries } from "./herald_deliveries.ts";
-import { type Delivery, proven, SOURCE_KINDS } from "./herald_signatures.ts";
+import type { HeraldSource, StoredNotice, StoredSource } from "./herald_schemas.ts";
+import { type Delivery, proven } from "./herald_signatures.ts";
 import { type HeraldNotice, noticeOf } from "./herald_texts.ts";
 
 /** Most notices that wait to be announced. */
@@ -24,27 +24,6 @@ const MAX_SOURCES = 50;
 
 /** Least time between two events about notices that found the queue full, in milliseconds. */
 const TELL_DROPPED_MS = 60_000;
-
-const sourceSchema = z.object({
-  name: z.string(),
-  kind: z.enum(SOURCE_KINDS),
-  version: z.number(),
-});
-const waitingSchema = z.object({ type: z.string(), text: z.string(), channel: z.string() });
-
-/** A program whose webhooks herald announces. */
-export const heraldSourceSchema = z.strictObject({
-  name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, {
-    error: "must have 1 to 64 lower-case letters, digits and hyphens",
-  }).describe("It is in the address, and begins the types of events"),
-  kind: z.enum(SOURCE_KINDS).describe(
-    "`forgejo` also stands for Gitea, `standard` for everything that signs as Standard Webhooks say",
-  ),
-});
-export type HeraldSource = z.infer<typeof heraldSourceSchema>;
-
-/** A notice and its channel. */
-export type WaitingNotice = z.infer<typeof waitingSchema>;
 
 /** What became of a notice. */
 export interface Accepted {
@@ -66,8 +45,8 @@ export class HeraldDesk {
   readonly #options: HeraldDeskOptions;
   readonly #state: BotState;
   readonly #deliveries: HeraldDeliveries;
-  #sources: z.infer<typeof sourceSchema>[] = [];
-  #waiting: WaitingNotice[] = [];
+  #sources: StoredSource[] = [];
+  #waiting: StoredNotice[] = [];
   #dropped = 0;
   #toldDroppedAt = -Infinity;
   /** Called when there is something to announce; null while the bot does not run. */
@@ -82,8 +61,10 @@ export class HeraldDesk {
   /** Reads what is stored. Call it before anything else, and again if another node has changed it. */
   async load(): Promise<void> {
     await this.#deliveries.load();
-    this.#sources = await this.#state.read("sources", z.array(sourceSchema)) ?? [];
-    this.#waiting = await this.#state.read("waiting", z.array(waitingSchema)) ?? [];
+    const state = this.#state;
+    const schemas = () => import("./herald_schemas.ts");
+    this.#sources = await state.read("sources", async () => (await schemas()).sourcesSchema) ?? [];
+    this.#waiting = await state.read("waiting", async () => (await schemas()).noticesSchema) ?? [];
   }
 
   /** The number of waiting notices. */
@@ -181,7 +162,7 @@ export class HeraldDesk {
   }
 
   /** The next notice, which no longer waits; null if none does. */
-  async take(): Promise<WaitingNotice | null> {
+  async take(): Promise<StoredNotice | null> {
     const next = this.#waiting.shift() ?? null;
     if (next !== null) await this.#keepWaiting();
     return next;
@@ -202,7 +183,7 @@ export class HeraldDesk {
     return secretOf(this.#options.key, `herald ${name}`, version);
   }
 
-  async #keepSources(sources: z.infer<typeof sourceSchema>[]): Promise<void> {
+  async #keepSources(sources: StoredSource[]): Promise<void> {
     await this.#state.write("sources", sources);
     this.#sources = sources;
   }

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { UpstreamFailed } from "../errors.ts";
 import type { Caller } from "../identity/mod.ts";
 import type { Gateway } from "../llm/mod.ts";
@@ -21,10 +20,6 @@ export interface Question {
   /** The JSON Schema of the answer, for backends that can keep to one; validate it all the same. */
   readonly schema?: Readonly<Record<string, unknown>>;
 }
-
-const answerSchema = z.looseObject({
-  choices: z.array(z.looseObject({ message: z.looseObject({ content: z.string() }) })).min(1),
-});
 
 /**
  * Asks a model about a text of others. The text is data: the instructions say so, and a random mark
@@ -50,6 +45,7 @@ export async function askModel(
   };
   const completion = await gateway.complete(request, caller, signal);
   if (completion.kind !== "whole") throw new UpstreamFailed("The backend answered with a stream");
+  const { answerSchema } = await import("./model_answer.ts");
   const answer = answerSchema.safeParse(JSON.parse(completion.text));
   const content = answer.data?.choices[0]?.message.content.trim() ?? "";
   if (content === "") throw new UpstreamFailed(`The backend "${backend}" answered without a text`);

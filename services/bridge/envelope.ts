@@ -1,23 +1,20 @@
-import { z } from "zod";
 import { newUlid } from "../ulid.ts";
 import { isShallow } from "../validation/mod.ts";
 
 /**
- * The messages that agents exchange in a channel: one JSON object on one line. A text with these
- * fields is an envelope, whatever else it contains.
+ * A message that agents exchange in a channel: one JSON object on one line. A text with these fields
+ * is an envelope, whatever else it contains.
  */
-const envelopeSchema = z.looseObject({
-  v: z.literal(1),
-  type: z.string().min(1),
-  id: z.string().min(1),
-  from: z.string().min(1),
-});
+export interface Envelope {
+  readonly v: 1;
+  readonly type: string;
+  readonly id: string;
+  readonly from: string;
+  readonly [field: string]: unknown;
+}
 
 /** Characters that JSON allows in a string, but that a line of text should not contain. */
 const NOT_IN_A_LINE = /[\x7f-\x9f\u2028\u2029]/g;
-
-/** A typed message between agents. */
-export type Envelope = z.infer<typeof envelopeSchema>;
 
 /** Parses a text as an envelope; null if it is none. One that is nested too deeply is none. */
 export function parseEnvelope(text: string): Envelope | null {
@@ -28,7 +25,13 @@ export function parseEnvelope(text: string): Envelope | null {
   } catch {
     return null;
   }
-  return envelopeSchema.safeParse(value).data ?? null;
+  return isEnvelope(value) ? value : null;
+}
+
+function isEnvelope(value: unknown): value is Envelope {
+  if (typeof value !== "object" || value === null) return false;
+  const { v, type, id, from } = value as Record<string, unknown>;
+  return v === 1 && [type, id, from].every((name) => typeof name === "string" && name !== "");
 }
 
 /** The content of a new envelope. */

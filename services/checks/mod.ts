@@ -8,4 +8,3 @@ export {
   type StatusView,
   viewOfCheck,
 } from "./checks.ts";
-export { CHECK_STATES, reportSchema } from "./schemas.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "./schema.ts";
+import type { Config } from "./schemas.ts";
 
 /** The paths of the keys whose values differ, such as `irc.motd`; a list counts as one value. */
 export function changedKeys(before: Config, after: Config): string[] {

@@ -1,6 +1,7 @@
 /** The keys of the app database. */
 
 import { z } from "zod";
+import { isPostgresUrl } from "./postgres_url.ts";
 
 /** Keys of `database`. */
 export const databaseKeys = z.strictObject({
@@ -19,10 +20,4 @@ export function checkDatabase(
   if (url === "") return [{ path, message: "needs database.url" }];
   if (!isPostgresUrl(url) || new URL(url).password === "") return [];
   return [{ path, message: 'must be "" beside a password in database.url' }];
-}
-
-/** Whether a text names a database of PostgreSQL. */
-export function isPostgresUrl(text: string): boolean {
-  const url = URL.parse(text);
-  return url !== null && /^postgres(?:ql)?:$/.test(url.protocol) && url.pathname.length > 1;
 }

@@ -1,6 +1,7 @@
 /** The keys of a server that is one of several. */
 
 import { z } from "zod";
+import { CONSOLE } from "./node_names.ts";
 
 /** Keys of `node`. */
 export const nodeKeys = z.strictObject({
@@ -17,25 +18,6 @@ interface NodeConfig {
   readonly node: z.infer<typeof nodeKeys>;
   readonly database: { readonly url: string };
   readonly irc: { readonly mode: string; readonly history: { readonly persist: boolean } };
-}
-
-/** How a console's nick ends: see {@linkcode consoleNickOf}. */
-const CONSOLE = "-console";
-
-/** The keys that give a server's connections to IRC their nicks. */
-interface NamedBridge {
-  readonly node: { readonly name: string };
-  readonly bridge: { readonly nick: string };
-}
-
-/** The nick of a server's bridge: each node has its own. */
-export function bridgeNickOf({ node: { name }, bridge: { nick } }: NamedBridge): string {
-  return name === "" ? nick : `${nick}-${name}`;
-}
-
-/** The nick of a server's connection to the services of an IRC network. */
-export function consoleNickOf(config: NamedBridge): string {
-  return bridgeNickOf(config) + CONSOLE;
 }
 
 /** Finds what keeps a server from being one of several. */

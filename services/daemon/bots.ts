@@ -1,23 +1,17 @@
 import {
-  amount,
-  auditbot,
   type BotDefinition,
+  type BotName,
   Bots,
   type BotsOptions,
-  herald,
+  type BotSource,
   HeraldDesk,
-  oracle,
   reportChannels,
-  scribe,
-  scroll,
   type Speaker,
-  systembot,
 } from "../bots/mod.ts";
-import type { DataFolder } from "../config/mod.ts";
 import type { Bridge } from "../bridge/mod.ts";
 import { GUEST, type Principal } from "../identity/mod.ts";
 import type { Status } from "../metrics/mod.ts";
-import { guardBots } from "./guard_bots.ts";
+import type { BotParts } from "./bot_definitions.ts";
 import type { Hosting } from "./hosting.ts";
 import { startLeading } from "./leading.ts";
 import type { IrcHost } from "./irc_host.ts";
@@ -54,11 +48,13 @@ export async function startBots(
   const settings = () => policies.of("herald");
   const desk = new HeraldDesk({ database, settings, key, scheduler });
   const bots = new Bots({
-    definitions: [
-      ...definitionsOf(bridge, services, folder),
-      ...guardBots({ irc: services.irc, bridge, accounts, hosting: services.hosting }),
-      herald(desk),
-    ],
+    sources: sourcesOf({
+      services,
+      guarded: { irc: services.irc, bridge, accounts, hosting: services.hosting },
+      bridge,
+      desk,
+      folder,
+    }),
     policies,
     bridge,
     accounts,
@@ -84,26 +80,36 @@ export async function startBots(
   return { bots, herald: desk };
 }
 
-/** Every bot that this version runs. */
-function definitionsOf(
-  bridge: Bridge,
-  { status, eventLog }: BotServices,
-  folder: DataFolder,
-): readonly BotDefinition[] {
-  return [
-    auditbot(eventLog),
-    oracle(bridge),
-    scribe({ history: bridge, folder: folder.file("logs/scribe"), dataFolder: folder.path }),
-    scroll(bridge),
-    systembot({
-      status: () => {
-        const { uptime, agents, status: state } = status.read();
-        const channels = bridge.channels().length;
-        return `${state}: up ${uptime}, ${amount(agents, "agent")}, ${amount(channels, "channel")}`;
-      },
-      users: (channel) => bridge.users(channel),
-    }),
-  ];
+/** Bots that act on users: they need muster's own IRC server. */
+const ACTING: readonly BotName[] = ["warden", "steward"];
+
+/** The names of all bots, in reading order. */
+const NAMES: readonly BotName[] = [
+  "auditbot",
+  "oracle",
+  "scribe",
+  "scroll",
+  "systembot",
+  ...ACTING,
+  "snitch",
+  "sentinel",
+  "shepherd",
+  "herald",
+];
+
+/** Every bot; their definitions are made when the first of them is enabled. */
+function sourcesOf(parts: BotParts): readonly BotSource[] {
+  let made: readonly BotDefinition[] | null = null;
+  const load = async (name: BotName) => {
+    const { botDefinitions } = await import("./bot_definitions.ts");
+    const found = (made ??= botDefinitions(parts)).find((bot) => bot.name === name);
+    if (found === undefined) throw new Error(`There is no bot "${name}"`);
+    return found;
+  };
+  const { mutes, server } = parts.guarded.irc;
+  const mayAct = mutes !== null && server !== null;
+  return NAMES.filter((name) => mayAct || !ACTING.includes(name))
+    .map((name) => ({ name, load: () => load(name) }));
 }
 
 /** Whether a speaker may read a channel: as a user of the server, or by being there. */

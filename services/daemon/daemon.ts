@@ -1,6 +1,5 @@
 import { changedKeys, type Config } from "../config/mod.ts";
 import { openEmbedded } from "./embedded.ts";
-import { openExternal } from "./external.ts";
 import type { IrcListeners } from "./irc_listeners.ts";
 import type { Certificate, DaemonOptions } from "./options.ts";
 import { type Services, startServices } from "./services.ts";
@@ -37,7 +36,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const stores = await openStores(options, started);
   const { config, history, events } = stores;
   const irc = config.irc.mode === "external"
-    ? await openExternal(stores, started)
+    ? await (await import("./external.ts")).openExternal(stores, started)
     : await openEmbedded(options, stores, started);
   const services = await startServices(options, stores, irc, started);
   const { inboxes, questions, llm, bots, bridge, eventLog } = services;

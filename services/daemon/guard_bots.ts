@@ -1,5 +1,5 @@
+import type { BotDefinition, Speaker } from "../bots/mod.ts";
 import {
-  type BotDefinition,
   type ModeratedServer,
   type Presence,
   type ProjectWork,
@@ -7,10 +7,9 @@ import {
   sentinel,
   shepherd,
   snitch,
-  type Speaker,
   steward,
   warden,
-} from "../bots/mod.ts";
+} from "../bots/catalog/mod.ts";
 import type { Bridge } from "../bridge/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import { type HeldProject, mayRead } from "../projects/mod.ts";

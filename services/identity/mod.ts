@@ -50,7 +50,7 @@ export {
 export { isOverseer, roomFor } from "./reserve.ts";
 export { type LoginMethod, type Refusal, type RefusalReason, Refusals } from "./refusals.ts";
 export { type IdentityServices, type IdentityServicesOptions, openIdentity } from "./open.ts";
-export { accountNameSchema, type TokenRequest, tokenRequestSchema } from "./schemas.ts";
+export type { TokenRequest } from "./schemas.ts";
 export { seal, type SealingKey, type SealingPurpose, unseal } from "./sealing.ts";
 export { readSecretFile, SecretFileError } from "./secret_file.ts";
 export { newSecret, sha256 } from "./secrets.ts";

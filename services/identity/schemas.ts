@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { NICK_PATTERN } from "../irc/mod.ts";
-import { lineSchema } from "../validation/mod.ts";
+import { lineSchema } from "../validation/schemas.ts";
 import { SCOPES } from "./principal.ts";
 
 /** The name of an account, which is also a nick on IRC. */

@@ -18,7 +18,7 @@ import { foldCase, isNick, type UserIdentity } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import type { VirtualUsers } from "../irc_server/virtual_users/mod.ts";
 import { formatMicroseconds } from "../messages/mod.ts";
-import { type EntryState, OPERATOR_SENDER, stateSchema } from "./entry.ts";
+import { type EntryState, OPERATOR_SENDER, stateOf } from "./entry.ts";
 import type { Delivery, Sending } from "./arrivals.ts";
 import type { InboxDoor } from "./inboxes.ts";
 import { Repeats, usedForAnother } from "./repeats.ts";
@@ -138,7 +138,7 @@ export class DirectMessages {
       clientId: mayKnowAll ? first.clientId : null,
       receivers: known.map(({ accountId, state, stateAt, expiresAt }) => ({
         nick: this.#options.accounts.get(accountId)?.name ?? null,
-        state: stateSchema.parse(state),
+        state: stateOf(state),
         stateAt: stateAt === 0 ? null : stateAt,
         expiresAt: state === "queued" ? expiresAt : null,
       })),

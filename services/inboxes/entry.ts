@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { Logged, PastMessage } from "../messages/mod.ts";
 import type { Restored } from "./inbox_store.ts";
 
@@ -20,8 +19,7 @@ export const ADDRESSED_KINDS = [
   "halt",
   "bounce",
 ] as const;
-const kindSchema = z.enum(ADDRESSED_KINDS);
-export type AddressedKind = z.infer<typeof kindSchema>;
+export type AddressedKind = (typeof ADDRESSED_KINDS)[number];
 
 /**
  * What became of an entry. `queued`: the agent has had it on no connection. `delivered`: an IRC
@@ -37,36 +35,31 @@ export const ENTRY_STATES = [
   "bounced",
   "dropped",
 ] as const;
-export const stateSchema = z.enum(ENTRY_STATES);
-export type EntryState = z.infer<typeof stateSchema>;
-
-/** The sender's own id of a message. */
-export const clientIdSchema = z.string().min(1).max(128);
+export type EntryState = (typeof ENTRY_STATES)[number];
 
 /** What of a project an entry is about. */
-const aboutSchema = z.object({
+export interface About {
   /** The project's slug. */
-  project: z.string().optional(),
+  readonly project?: string | undefined;
   /** The whole id of a ticket. */
-  ticket: z.string().optional(),
+  readonly ticket?: string | undefined;
   /** The number of a review. */
-  review: z.number().optional(),
+  readonly review?: number | undefined;
   /** The whole id of a check-in. */
-  checkin: z.string().optional(),
+  readonly checkin?: string | undefined;
   /** The name of a workspace. */
-  workspace: z.string().optional(),
+  readonly workspace?: string | undefined;
   /** The number of a question that the agent asked. */
-  question: z.number().optional(),
-});
-export type About = z.infer<typeof aboutSchema>;
+  readonly question?: number | undefined;
+}
 
 /** The stored fields of a message besides its text and speaker. */
-const storedSchema = aboutSchema.extend({
-  account: z.string().nullable().optional(),
-  via: z.literal("bridge").optional(),
-  channel: z.string().nullable().optional(),
-  message: z.string().optional(),
-});
+interface Stored extends About {
+  readonly account?: string | null;
+  readonly via?: "bridge";
+  readonly channel?: string | null;
+  readonly message?: string;
+}
 
 /** An entry of an inbox. */
 export interface AddressedText extends About {
@@ -111,16 +104,32 @@ export interface PastEntry {
 /** An entry as it was before a restart. */
 export function pastEntry(restored: Restored): PastEntry {
   const { time, state: storedState, senderId, clientId, expiresAt } = restored;
-  const state = stateSchema.parse(storedState);
+  const state = stateOf(storedState);
   const tracking = { senderId, clientId, expiresAt };
   if (restored.kind === "gone") {
     return { state, tracking, past: { microseconds: time, removed: restored.id } };
   }
   const { id, kind, sender: from, body: text, about } = restored.message;
-  const { account = null, via, channel = null, ...rest } = storedSchema.parse(about);
+  const { account = null, via, channel = null, ...rest } = about as Stored;
   const origin = via === undefined ? { from, account } : { from, account, via };
-  const message = { id, kind: kindSchema.parse(kind), ...origin, channel, text, ...rest };
+  const message = { id, kind: kindOf(kind), ...origin, channel, text, ...rest };
   return { state, tracking, past: { microseconds: time, message } };
+}
+
+/** A state as it was stored. */
+export function stateOf(text: string): EntryState {
+  return known(ENTRY_STATES, text);
+}
+
+function kindOf(text: string): AddressedKind {
+  return known(ADDRESSED_KINDS, text);
+}
+
+/** @throws {Error} Another version stored it. */
+function known<Name extends string>(names: readonly Name[], text: string): Name {
+  const found = names.find((name) => name === text);
+  if (found === undefined) throw new Error(`An inbox holds an unknown word: "${text}"`);
+  return found;
 }
 
 /** The tracking of what nobody waits for. */

@@ -1,8 +1,7 @@
 /** Finds the addressees of a message in a channel. */
 
-import { z } from "zod";
 import type { RosterEntry } from "../agents/mod.ts";
-import { parseEnvelope } from "../bridge/mod.ts";
+import { type Envelope, parseEnvelope } from "../bridge/mod.ts";
 import { foldCase } from "../irc/mod.ts";
 
 /** Most prefixes used of one message, because each is compared with every agent. */
@@ -20,9 +19,6 @@ const UNUSUAL = /[[\]\\`^{|}]/;
 const AT_NAME = /(?<![\w.@-])@([A-Za-z0-9[\]\\`_^{|}-]+)(\*?)(?![\w*-]|\.\w)/g;
 
 const TYPE = /^(worker|observer|orchestrator|operator)s?$/;
-
-/** The optional `to` of an envelope. */
-const recipientsSchema = z.array(z.string());
 
 const NOTHING: ReadonlySet<string> = new Set();
 const NO_PREFIXES: readonly string[] = [];
@@ -47,7 +43,7 @@ export interface Addressees {
 export function readAddressees(text: string): Addressees {
   const envelope = parseEnvelope(text);
   if (envelope === null) return collect(atNames(text), standingAlone(text));
-  const recipients = recipientsSchema.safeParse(envelope["to"]).data ?? [];
+  const recipients = recipientsOf(envelope);
   const named = recipients.filter((recipient) => !recipient.startsWith("@"));
   return collect(recipients.flatMap((recipient) => atNames(recipient)), named);
 }
@@ -100,4 +96,9 @@ function collect(atNames: readonly AtName[], nicks: readonly string[]): Addresse
     prefixes: prefixes.slice(0, MAX_PREFIXES),
     nicks: new Set([...names, ...nicks.map(foldCase)]),
   };
+}
+
+/** The optional `to` of an envelope. */
+function recipientsOf({ to }: Envelope): readonly string[] {
+  return Array.isArray(to) && to.every((name) => typeof name === "string") ? to : [];
 }

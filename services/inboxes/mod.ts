@@ -17,7 +17,6 @@ export {
   ADDRESSED_KINDS,
   type AddressedKind,
   type AddressedText,
-  clientIdSchema,
   ENTRY_STATES,
   type EntryState,
 } from "./entry.ts";

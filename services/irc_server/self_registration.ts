@@ -2,7 +2,6 @@ import { Conflict, Invalid, Unavailable } from "../errors.ts";
 import { type AccountDirectory, AttemptLimit, placeOf } from "../identity/mod.ts";
 import { type AccountRegistration, isLoopback } from "../irc/mod.ts";
 import type { IrcAccounts } from "../agents/mod.ts";
-import { personSchema } from "../agents/mod.ts";
 
 /** Most addresses whose accounts are counted. */
 const REMEMBERED = 10_000;
@@ -38,6 +37,7 @@ export class SelfRegistration {
    * @param address the client's IP address
    */
   async register(name: string, password: string, address: string): Promise<AccountRegistration> {
+    const { personSchema } = await import("../agents/schemas.ts");
     const parsed = personSchema.safeParse({ account: name, password });
     if (!parsed.success) {
       const [issue] = parsed.error.issues;

@@ -10,5 +10,5 @@ export { type CallPage, CallReader, type LedgerCall } from "./calls.ts";
 export { type Admission, type Forecast, Ledger } from "./ledger.ts";
 export { type LedgerServices, type LedgerServicesOptions, openLedger } from "./open.ts";
 export type { FinishedCall, LedgerEntry, Spender, Work } from "./records.ts";
-export { type BudgetRequest, budgetSchema, USAGE_GROUPS, type UsageGroup } from "./schemas.ts";
+export type { BudgetRequest, UsageGroup } from "./schemas.ts";
 export { type Usage, type UsageQuery, UsageReader, type UsageSums } from "./usage.ts";

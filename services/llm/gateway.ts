@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { slotFull, type Slots } from "../agents/mod.ts";
 import { Halted, Invalid, NotFound, TooMany, UpstreamFailed, UpstreamRefused } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
@@ -12,22 +11,12 @@ import type { ChatApi } from "./chat/chat.ts";
 import { type Endpoint, endpointOf, type Environment, secretsOf } from "./credentials.ts";
 import { Exchange, type ExchangeLimits } from "./exchange.ts";
 import { isObject, type JsonObject } from "./json.ts";
-import { listModels, originsOf } from "./models.ts";
+import { originsOf } from "./origins.ts";
+import type { CompletionRequest } from "./schemas.ts";
 import { isAllowed } from "./patterns.ts";
 import { Redactor } from "./redaction.ts";
 import { type BackendStats, CallStats, type Outcome } from "./stats.ts";
 import { tokensOfAnswer, tokensOfRequest } from "./told.ts";
-
-/** A chat-completions request. Other fields are passed on unread. */
-export const completionRequestSchema = z.looseObject({
-  messages: z.array(z.unknown()).min(1, { error: "must not be empty" }),
-  model: z.string().min(1).max(2048).optional().describe(
-    'The model, or "backend/model"; it also decides which backend answers',
-  ),
-  backend: z.string().optional().describe("The name of the backend that shall answer"),
-  stream: z.boolean().nullish().describe("Whether the answer comes as server-sent events"),
-});
-export type CompletionRequest = z.infer<typeof completionRequestSchema>;
 
 /** What a model answered. */
 export type Completion =
@@ -245,6 +234,7 @@ export class Gateway {
       answerBytes: limits.answerBytes,
     });
     try {
+      const { listModels } = await import("./models.ts");
       const listed = await listModels(endpoint, exchange.fetch);
       return listed.filter((model) => isAllowed(model, backend));
     } catch (error) {

@@ -9,22 +9,15 @@ export {
   type DiscoveredBackend,
   type KnownProvider,
 } from "./backends.ts";
-export {
-  type BackendChange,
-  backendChangeSchema,
-  type BackendDefinition,
-  type BackendRequest,
-  backendRequestSchema,
-} from "./catalog/mod.ts";
+export { type BackendChange, type BackendDefinition, type BackendRequest } from "./catalog/mod.ts";
 export type { Environment } from "./credentials.ts";
 export {
   type Completion,
-  type CompletionRequest,
-  completionRequestSchema,
   Gateway,
   type GatewayLimits,
   type GatewayOptions,
   type KnownModel,
 } from "./gateway.ts";
+export type { CompletionRequest } from "./schemas.ts";
 export { type Llm, type LlmOptions, openLlm } from "./open.ts";
 export { type BackendStats, LATENCY_BOUNDS, type Outcome } from "./stats.ts";

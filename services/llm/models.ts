@@ -4,6 +4,7 @@ import type { ProviderApi } from "./catalog/mod.ts";
 import { bearerHeaders, keyOf, versioned } from "./chat/chat.ts";
 import type { Endpoint } from "./credentials.ts";
 import { parseJson } from "./json.ts";
+import { controlPlane } from "./origins.ts";
 
 /** Bounds of one list of models. */
 const MAX_PAGES = 20;
@@ -108,17 +109,6 @@ export async function listModels(endpoint: Endpoint, fetch: Fetch): Promise<stri
   }
   if (next !== null || models.size > MAX_MODELS) throw new Error("It lists too many models");
   return [...models];
-}
-
-/** The origins that {@link listModels} and a chat use. */
-export function originsOf(endpoint: Endpoint): string[] {
-  const origin = new URL(endpoint.baseUrl).origin;
-  return endpoint.provider.api === "bedrock" ? [origin, controlPlane(endpoint)] : [origin];
-}
-
-/** Bedrock's models are listed by another host than the one that runs them. */
-function controlPlane({ baseUrl }: Endpoint): string {
-  return new URL(baseUrl).origin.replace(/^(https?:\/\/)bedrock-runtime/, "$1bedrock");
 }
 
 /** The headers of a request, with AWS's signature if needed (Signature Version 4). */

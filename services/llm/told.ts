@@ -1,4 +1,4 @@
-import type { CompletionRequest } from "./gateway.ts";
+import type { CompletionRequest } from "./schemas.ts";
 import { isObject, type JsonObject } from "./json.ts";
 
 /** How many characters of a text make a token, about. */

@@ -1,12 +1,6 @@
 import { join } from "node:path";
-import {
-  type Card,
-  type ClientLogin,
-  clientMessage,
-  contentTypeOf,
-  messageFormOf,
-  type ReceivedMessage,
-} from "../fossil/mod.ts";
+import { clientMessage, contentTypeOf, messageFormOf } from "../fossil/front/mod.ts";
+import type { Card, ClientLogin, ReceivedMessage } from "../fossil/mod.ts";
 import { VERSION } from "../version.ts";
 import { ConnectionLost, post, type Posted } from "./http_post.ts";
 import { MirrorError } from "./mirror_error.ts";

@@ -1,4 +1,5 @@
-import { AGENT_TYPES, type Halts, haltSchema } from "../agents/mod.ts";
+import type { Halts } from "../agents/mod.ts";
+import { AGENT_TYPES } from "../agents/mod.ts";
 import { ServiceError } from "../errors.ts";
 import { type AccountDirectory, callerOnIrc } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
@@ -66,6 +67,7 @@ export class HaltCommands {
     // An admin that forgets the @ means one agent: this must not resume all of them.
     if (verb === "resume" && reason !== null) return this.#reply(command, usageOf(verb));
     try {
+      const { haltSchema } = await import("../agents/schemas.ts");
       const request = haltSchema.parse({ agents, types, reason });
       if (verb === "halt") await halts.halt(request, caller);
       else await halts.resume(request, caller);

@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { TimedOut, Unavailable } from "../errors.ts";
 import type { Scheduler } from "../scheduler.ts";
+import type { Finding } from "./report_schema.ts";
 
 /** The longest examination, in milliseconds. */
 const LIMIT = 60_000;
@@ -19,15 +19,6 @@ export interface ExaminationProcess {
 /** Starts the process of an examination. */
 export type StartExamination = () => ExaminationProcess;
 
-const reportSchema = z.object({
-  findings: z.array(z.object({
-    level: z.enum(["error", "warning", "note"]),
-    check: z.string(),
-    message: z.string(),
-    fix: z.string(),
-  })),
-});
-
 /** What an examination found. */
 export interface Examination {
   /** Its end, in Unix milliseconds. */
@@ -35,7 +26,7 @@ export interface Examination {
   /** Whether nothing needs to be done: notes alone ask for nothing. */
   readonly healthy: boolean;
   /** The first of them. */
-  readonly findings: readonly z.infer<typeof reportSchema>["findings"][number][];
+  readonly findings: readonly Finding[];
   /** How many more there are. */
   readonly more: number;
 }
@@ -93,6 +84,7 @@ export class SelfExamination {
       process.kill();
     });
     try {
+      const { reportSchema } = await import("./report_schema.ts");
       const { findings } = reportSchema.parse(JSON.parse(await process.output));
       const healthy = findings.every(({ level }) => level === "note");
       const shown = findings.slice(0, MAX_FINDINGS);

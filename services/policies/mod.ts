@@ -1,8 +1,8 @@
 /**
  * The policy store: the operator's settings of each bot, which can change while the program runs.
  */
-export { type BotSettings, type KnownBot } from "./bots.ts";
-export { type FieldKind, type PolicyField, policyFields } from "./fields.ts";
+export type { BotSettings, KnownBot } from "./bots.ts";
+export type { FieldKind, PolicyField } from "./fields.ts";
 export { diffPatch, isObject, type Json, type JsonObject } from "./merge.ts";
 export {
   Policies,
@@ -11,5 +11,3 @@ export {
   type PolicyListener,
 } from "./policies.ts";
 export { purposeOf, PURPOSES } from "./purposes.ts";
-export { policiesSchema, policyPatchSchema } from "./schemas.ts";
-export { policyWarnings } from "./warnings.ts";

@@ -4,8 +4,9 @@ import { newEvent } from "../events/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { BotSettings, KnownBot } from "./bots.ts";
+import { DEFAULTS } from "./defaults.ts";
 import { diffPatch, isObject, type Json, type JsonObject, mergePatch, pathsOf } from "./merge.ts";
-import { defaultPolicies, readBot } from "./schemas.ts";
+import type { readBot } from "./schemas.ts";
 
 /** The key of the differences from the defaults in the settings table. */
 const KEY = "policies";
@@ -50,6 +51,8 @@ export class Policies implements Directory {
   readonly #defaults: PolicyDocument;
   readonly #listeners = new Set<PolicyListener>();
   #document: PolicyDocument;
+  /** Reads what is stored of a bot; null while every setting is the default. */
+  #reader: typeof readBot | null = null;
   /** The row in the database; null if there is none. */
   #stored: string | null = null;
   /** Whether the last load changed anything. */
@@ -61,7 +64,7 @@ export class Policies implements Directory {
     this.#options = options;
     const { enabled, web_user_ttl_minutes } = options.bridge;
     this.#defaults = {
-      ...defaultPolicies() as PolicyDocument,
+      ...DEFAULTS,
       bridge: { enabled, web_user_ttl_minutes },
     };
     this.#document = this.#completed(this.#defaults);
@@ -81,6 +84,7 @@ export class Policies implements Directory {
     this.#isReplaced = stored !== this.#stored;
     if (!this.#isReplaced) return;
     this.#stored = stored;
+    if (stored !== null) await this.#loadReader();
     const differences = stored === null ? {} : JSON.parse(stored);
     this.#document = this.#completed(mergePatch(this.#defaults, differences));
   }
@@ -98,7 +102,8 @@ export class Policies implements Directory {
   /** The settings of a known bot. */
   of<Bot extends KnownBot>(bot: Bot): BotSettings<Bot> {
     const settings = mergePatch(this.#defaults[bot], this.#document[bot] ?? {});
-    return readBot(bot, isObject(settings) ? settings : {});
+    if (this.#reader === null) return settings as BotSettings<Bot>;
+    return this.#reader(bot, isObject(settings) ? settings : {});
   }
 
   /**
@@ -135,6 +140,7 @@ export class Policies implements Directory {
     if (new TextEncoder().encode(JSON.stringify(document)).length > MAX_BYTES) {
       throw new TooLarge(`The policies would be larger than ${MAX_BYTES} bytes`);
     }
+    await this.#loadReader();
     try {
       await this.#store(document, keys, caller);
     } catch (error) {
@@ -166,6 +172,10 @@ export class Policies implements Directory {
       statements: [statement(storing, { mustChange: true, committed })],
       events: [newEvent("policy.changed", { keys }, originOf(caller), clock())],
     });
+  }
+
+  async #loadReader(): Promise<void> {
+    this.#reader ??= (await import("./schemas.ts")).readBot;
   }
 
   #announce(): void {

@@ -1,6 +1,9 @@
 import { z } from "zod";
 import { BOTS, type BotSettings, type KnownBot } from "./bots.ts";
 
+export { policyFields } from "./fields.ts";
+export { policyWarnings } from "./warnings.ts";
+
 const botName = z.string().regex(/^\P{Cc}{1,64}$/u, {
   error: "must be a name of 1 to 64 characters without control characters",
 });
@@ -24,11 +27,6 @@ export const policyPatchSchema = z.looseObject(mapBots(patchOfBot))
       context.issues.push({ code: "custom", message, input: name });
     }
   });
-
-/** The default settings of every known bot. */
-export function defaultPolicies() {
-  return mapBots((bot) => bot.parse({}));
-}
 
 /**
  * The settings of a known bot, with defaults for missing fields, and for those that an earlier

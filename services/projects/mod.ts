@@ -27,11 +27,5 @@ export {
 } from "./reads_anywhere.ts";
 export type { Reception, ReceptionObserver } from "./reception.ts";
 export { ProjectRepositories, type RepositoryWrite } from "./repositories.ts";
-export {
-  memberRequestSchema,
-  newProjectSchema,
-  projectChangeSchema,
-  slugSchema,
-} from "./schemas.ts";
 export { appendParts, receiveUpload, type Upload, type UploadLimits } from "./uploads.ts";
 export { RepositoryWatch } from "./watch.ts";

@@ -1,15 +1,7 @@
-import { z } from "zod";
 import type { Origin } from "../events/mod.ts";
 import { newUlid } from "../ulid.ts";
 
 const PREFIX = "muster:";
-
-const markSchema = z.object({
-  actor: z.string(),
-  actorId: z.string().nullable(),
-  address: z.string().nullable(),
-  cause: z.string().nullable(),
-});
 
 /**
  * The mark of a push: the repository keeps it with what the push brings. So the events name the
@@ -25,8 +17,14 @@ export function markOf({ actor, actorId, address, cause }: Origin, now: number):
 export function originIn(mark: string | null): Origin | null {
   if (mark === null || !mark.startsWith(PREFIX)) return null;
   try {
-    return markSchema.parse(JSON.parse(mark.slice(PREFIX.length)));
+    const { actor, actorId, address, cause } = JSON.parse(mark.slice(PREFIX.length));
+    const isOurs = typeof actor === "string" && [actorId, address, cause].every(isTextOrNull);
+    return isOurs ? { actor, actorId, address, cause } : null;
   } catch {
     return null;
   }
+}
+
+function isTextOrNull(value: unknown): boolean {
+  return value === null || typeof value === "string";
 }

@@ -2,12 +2,12 @@ import { join } from "node:path";
 import type { Change, Database } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
 import type { Origin } from "../events/mod.ts";
-import {
-  type ImportReport,
-  type PooledRepository,
-  type ReceivedArtifact,
-  type ReceivedPlace,
-  RepositoryPool,
+import { RepositoryPool } from "../fossil/front/mod.ts";
+import type {
+  ImportReport,
+  PooledRepository,
+  ReceivedArtifact,
+  ReceivedPlace,
 } from "../fossil/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import type { Log } from "../log.ts";

@@ -1,13 +1,12 @@
 import { join } from "node:path";
 import { Conflict, Invalid, Unavailable } from "../errors.ts";
-import {
-  type CallOptions,
-  errorCodeOf,
-  type ImportReport,
-  type PooledRepository,
-  type ReceivedPlace,
-  type RepositoryPool,
-  SearchIndex,
+import { errorCodeOf, searchIndexPath } from "../fossil/front/mod.ts";
+import type {
+  CallOptions,
+  ImportReport,
+  PooledRepository,
+  ReceivedPlace,
+  RepositoryPool,
 } from "../fossil/mod.ts";
 import { serviceErrorOf } from "./errors/mod.ts";
 import { FilesInPlace } from "./files_in_place.ts";
@@ -346,9 +345,7 @@ function refusedSource(error: unknown, { path }: ImportSource): Invalid | null {
 
 /** The files of a repository: SQLite's, and the search index beside it. */
 function filesOf(path: string): string[] {
-  return [path, SearchIndex.pathFor(path)].flatMap((file) =>
-    ENDINGS.map((ending) => file + ending)
-  );
+  return [path, searchIndexPath(path)].flatMap((file) => ENDINGS.map((ending) => file + ending));
 }
 
 async function removeFiles(path: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { channelName } from "../irc/mod.ts";
-import { lineSchema } from "../validation/mod.ts";
+import { lineSchema } from "../validation/schemas.ts";
 
 /** The name of a project in URLs and of its file. */
 export const slugSchema = z.string().regex(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/, {

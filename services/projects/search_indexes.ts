@@ -1,6 +1,6 @@
 import type { Log } from "../log.ts";
 import { NotFound, Unavailable } from "../errors.ts";
-import { SearchIndex } from "../fossil/mod.ts";
+import { searchIndexPath } from "../fossil/front/mod.ts";
 import type { Project } from "./records.ts";
 import type { RepositoryFiles } from "./repository_files.ts";
 
@@ -26,7 +26,7 @@ export class SearchIndexes {
 
   /** Builds the index of a project in the background if there is none. */
   async buildIfMissing(project: Pick<Project, "id" | "slug">): Promise<void> {
-    const path = SearchIndex.pathFor(this.#files.pathOf(project));
+    const path = searchIndexPath(this.#files.pathOf(project));
     const isMissing = await Deno.stat(path).then(() => false, () => true);
     if (isMissing) this.update(project);
   }

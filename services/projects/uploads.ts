@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Invalid, ServiceError, TooLarge, TooSlow, Unavailable } from "../errors.ts";
-import { isFromSystem } from "../fossil/mod.ts";
+import { isFromSystem } from "../fossil/front/mod.ts";
 
 /** The first bytes of every SQLite database. */
 const SQLITE = "SQLite format 3\0";

@@ -11,4 +11,4 @@ export {
   type ReviewStanding,
 } from "./protection.ts";
 export { ruleOf } from "./rules.ts";
-export { protectionSchema, type Rule } from "./schemas.ts";
+export type { Rule } from "./schemas.ts";

@@ -1,4 +1,4 @@
-import { matchesGlob } from "../fossil/mod.ts";
+import { matchesGlob } from "../fossil/front/mod.ts";
 import type { Rule } from "./schemas.ts";
 
 /** The combined demands of all rules that match a branch. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { lineSchema } from "../validation/mod.ts";
+import { lineSchema } from "../validation/schemas.ts";
 
 const MAX_RULES = 100;
 const MAX_CONTEXTS = 50;

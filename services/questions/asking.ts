@@ -9,7 +9,8 @@ import {
 import { accessOf, mayRead, type Projects, type ReadsAnywhere } from "../projects/mod.ts";
 import type { QuestionBook } from "./question_book.ts";
 import type { Party, Question } from "./question.ts";
-import { folded, MAX_DEADLINE, MIN_DEADLINE, type NewQuestion } from "./schemas.ts";
+import { folded, MAX_DEADLINE, MIN_DEADLINE } from "./limits.ts";
+import type { NewQuestion } from "./schemas.ts";
 
 /** Most open questions of one asker, and of all together. */
 export const MAX_OPEN_OF_ASKER = 20;

@@ -3,7 +3,6 @@ import { type Account, type AccountDirectory, callerOnIrc } from "../identity/mo
 import type { Log } from "../log.ts";
 import type { Question } from "./question.ts";
 import type { Questions } from "./questions.ts";
-import { answerSchema } from "./schemas.ts";
 import { announcedIn, announcementOf, endingOf } from "./words.ts";
 
 const ANSWER = /^!answer(?:\s+(\d{1,9})(?:\s+([\s\S]+))?|\s[\s\S]*)?$/i;
@@ -125,6 +124,7 @@ export class QuestionCommands {
     try {
       const question = await questions.get(id, caller.principal);
       const chosen = byNumber(question, text.trim());
+      const { answerSchema } = await import("./schemas.ts");
       const { data, error } = answerSchema.safeParse({ answer: chosen });
       if (data === undefined) {
         throw new Invalid(`The answer ${error.issues[0]?.message ?? "is not valid"}`);

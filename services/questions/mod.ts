@@ -19,6 +19,6 @@ export {
   type QuestionsOptions,
   type QuestionTicket,
 } from "./questions.ts";
-export { answerSchema, MAX_TEXT, type NewQuestion, questionSchema } from "./schemas.ts";
+export type { NewQuestion } from "./schemas.ts";
 export { QuestionCommands, type SpokenAnswer } from "./commands.ts";
 export { announcementOf, answererOf, endingOf, lineOf } from "./words.ts";

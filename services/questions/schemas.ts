@@ -1,15 +1,10 @@
 import { z } from "zod";
-import { accountNameSchema } from "../identity/mod.ts";
-import { lineSchema, paragraphSchema } from "../validation/mod.ts";
+import { accountNameSchema } from "../identity/schemas.ts";
+import { lineSchema, paragraphSchema } from "../validation/schemas.ts";
+import { folded, MAX_DEADLINE, MAX_TEXT, MIN_DEADLINE } from "./limits.ts";
 
-/** Longest question, and longest answer, in characters. */
-export const MAX_TEXT = 2000;
 const MAX_CHOICES = 10;
 const MAX_CHOICE = 100;
-
-/** Shortest and longest time until a deadline, in seconds. */
-export const MIN_DEADLINE = 10;
-export const MAX_DEADLINE = 30 * 86_400;
 
 const choiceSchema = lineSchema(1, MAX_CHOICE).regex(/^\S(?:.*\S)?$/, {
   error: "must not begin or end with a space",
@@ -45,8 +40,3 @@ export const questionSchema = z.object({
     .describe("The ticket that it is about, as project/ticket"),
 });
 export type NewQuestion = z.infer<typeof questionSchema>;
-
-/** Texts that differ only in case and outer spaces are one choice. */
-export function folded(text: string): string {
-  return text.trim().toLowerCase();
-}

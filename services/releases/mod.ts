@@ -2,10 +2,3 @@
 export { type Asset, fileOf, noSuchAsset, type Release, type ReleaseRequest } from "./records.ts";
 export { type NewAsset, type ReleaseFiles } from "./release_files.ts";
 export { Releases } from "./releases.ts";
-export {
-  assetNameSchema,
-  newReleaseSchema,
-  newTagSchema,
-  releaseChangeSchema,
-  tagNameSchema,
-} from "./schemas.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { lineSchema, longTextSchema } from "../validation/mod.ts";
+import { lineSchema, longTextSchema } from "../validation/schemas.ts";
 
 /** The name of a tag; the engine refuses names of branches. */
 export const tagNameSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/, {

@@ -5,11 +5,4 @@ export { openReviews, type OpenReviewsOptions, type ReviewServices } from "./ope
 export { type AwaitedReview, type Comment, type Review, type ReviewStatus } from "./records.ts";
 export type { ReviewStore } from "./store.ts";
 export type { ReviewRequest } from "./request.ts";
-export {
-  actingSchema,
-  newCommentSchema,
-  newReviewSchema,
-  reviewersSchema,
-  verdictSchema,
-} from "./schemas.ts";
 export { viewOfComment, viewOfDetail, viewOfReview, viewOfRoundDiff } from "./views.ts";

@@ -1,11 +1,9 @@
 import { z } from "zod";
-import { lineSchema, longTextSchema } from "../validation/mod.ts";
+import { MAX_TITLE } from "./limits.ts";
+import { lineSchema, longTextSchema } from "../validation/schemas.ts";
 
 /** Most files that a review names. */
 const MAX_FILES = 5000;
-
-/** Longest title, in characters. */
-export const MAX_TITLE = 300;
 
 const title = z.string().trim().pipe(lineSchema(0, MAX_TITLE));
 const description = longTextSchema(20_000);

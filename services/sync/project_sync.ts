@@ -1,19 +1,21 @@
 import { Forbidden, ServiceError, TooMany } from "../errors.ts";
 import {
-  type Card,
   failedAnswer,
   LOGIN_HEAD_BYTES,
-  type MessageForm,
-  type MessageSource,
   peekLogin,
-  type PooledRepository,
-  type PresentedLogin,
   signNonce,
   surveyMessage,
-  type SyncAnswer,
-  type SyncRequest,
-  type SyncSurvey,
   unpackMessage,
+} from "../fossil/front/mod.ts";
+import type {
+  Card,
+  MessageForm,
+  MessageSource,
+  PooledRepository,
+  PresentedLogin,
+  SyncAnswer,
+  SyncRequest,
+  SyncSurvey,
 } from "../fossil/mod.ts";
 import {
   type Caller,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { lineSchema, longTextSchema } from "../validation/mod.ts";
+import { lineSchema, longTextSchema } from "../validation/schemas.ts";
 
 /** Longest text of a note, in characters. */
 const MAX_TEXT = 1_000_000;

@@ -2,7 +2,8 @@ import type { Ledger } from "../ledger/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { ExportStats } from "./exporter.ts";
-import { addressOfSpans, headersFrom, type OtlpConfig } from "./settings.ts";
+import { addressOfSpans, headersFrom } from "./settings.ts";
+import type { OtlpConfig } from "./schemas.ts";
 
 /** What others use of the export. */
 export interface CallExport {

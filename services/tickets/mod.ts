@@ -12,12 +12,5 @@ export {
   isoOf,
   viewOfClaim,
 } from "./records.ts";
-export {
-  newCommentSchema,
-  newFieldSchema,
-  newTicketSchema,
-  submissionSchema,
-  ticketChangeSchema,
-} from "./schemas.ts";
 export { type Submission, type SubmissionPart, Submissions } from "./submissions.ts";
 export { Tickets, type TicketView, type TicketWriter } from "./tickets.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { TICKET_FIELD_TYPES } from "../fossil/mod.ts";
-import { lineSchema, longTextSchema } from "../validation/mod.ts";
+import { TICKET_FIELD_TYPES } from "../fossil/front/mod.ts";
+import { lineSchema, longTextSchema } from "../validation/schemas.ts";
 
 /** Longest text of a description, a comment or any other field, in characters. */
 const MAX_TEXT = 100_000;

@@ -1,5 +1,6 @@
 import { Invalid } from "../errors.ts";
-import { isCustomTicketFieldName, type NewTicketChange, type TicketFields } from "../fossil/mod.ts";
+import { isCustomTicketFieldName } from "../fossil/front/mod.ts";
+import type { NewTicketChange, TicketFields } from "../fossil/mod.ts";
 
 /** A field that a change of a ticket sets. */
 export type Field = NewTicketChange["fields"][number];

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Selectable } from "kysely";
 import { type Database, statement, type Tables } from "../database/mod.ts";
 import { Conflict, NotFound, TooLarge, TooMany, Unavailable } from "../errors.ts";
-import { MAX_ARTIFACT_BYTES } from "../fossil/mod.ts";
+import { MAX_ARTIFACT_BYTES } from "../fossil/front/mod.ts";
 import type { Log } from "../log.ts";
 import {
   type Actor,

@@ -1,18 +1,11 @@
 import { z } from "zod";
+import { FORGING, LINE } from "./line.ts";
 
 /**
  * The JSON Schema of a text without control characters (Unicode category Cc). A pattern in a
  * document has no flag `u`, and not every validator supports `\P{Cc}`.
  */
 const NO_CONTROLS = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
-
-/**
- * Characters by which one line of text passes for another: controls, separators of lines, overrides
- * of the direction of text (Unicode TR 36), and characters without width that join nothing. Emoji
- * and Persian need U+200C and U+200D, and Hebrew the marks U+200E and U+200F.
- */
-const FORGING = "\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u2028-\\u202e\\u2060\\u2066-\\u2069\\ufeff";
-const LINE = `^[^${FORGING}]*$`;
 
 /**
  * A string that is one line wherever it is shown: on a page, in a mail, on IRC. Titles, names and
@@ -24,11 +17,6 @@ export function lineSchema(minLength: number, maxLength: number): z.ZodString {
       error: "must have no line breaks, invisible characters or overrides of the text's direction",
     })
     .meta({ pattern: LINE });
-}
-
-/** Whether a text is one line, as {@link lineSchema} defines it. */
-export function isLine(text: string): boolean {
-  return new RegExp(LINE).test(text);
 }
 
 /** A string without control characters, of a bounded length in UTF-16 code units. */

@@ -5,7 +5,6 @@
 export { isPublicAddress } from "./addresses.ts";
 export { connect, sendAll, untilEnded } from "./connection.ts";
 export type { DeliveryView, WebhookView } from "./records.ts";
-export { newWebhookSchema, webhookChangeSchema } from "./schemas.ts";
 export { type SenderOptions, WebhookSender } from "./sender.ts";
 export { type SecretKey, secretOf } from "./signatures.ts";
 export { DeliveryError, post, type TransportOptions } from "./transport.ts";

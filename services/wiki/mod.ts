@@ -6,4 +6,3 @@ export {
   Wikis,
   type WikiWriter,
 } from "./wikis.ts";
-export { MIMETYPES, pageNameSchema, wikiEditSchema } from "./schemas.ts";

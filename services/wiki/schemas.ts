@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { isLine, lineSchema } from "../validation/mod.ts";
+import { isLine } from "../validation/mod.ts";
+import { lineSchema } from "../validation/schemas.ts";
 
 /** The markups of a page, under the names that Fossil stores. */
 export const MIMETYPES = ["text/x-markdown", "text/x-fossil-wiki", "text/plain"] as const;

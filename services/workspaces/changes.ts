@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { Invalid, TooLarge } from "../errors.ts";
-import { encodeUtf8, type FileChange } from "../fossil/mod.ts";
+import { encodeUtf8 } from "../fossil/front/mod.ts";
+import type { FileChange } from "../fossil/mod.ts";
 
 /** Most changes of one commit. */
 export const MAX_CHANGES = 1000;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type Bounded, Descriptors } from "../../cli/descriptors.ts";
-import { type Config, configSchema } from "../../services/config/mod.ts";
+import type { Config } from "../../services/config/mod.ts";
+import { configSchema } from "../../services/config/schemas.ts";
 import { silentLog } from "../../services/log.ts";
 
 /** A program that has so many connections open, and notes the bounds that it is given. */

@@ -52,13 +52,34 @@ for (const path of PATHS) {
   });
 }
 
-Deno.test("the start of a server loads neither MCP nor the schemas of projects", async () => {
-  const loaded = await loadedWith("cli/serve.ts");
-  assert.ok([...loaded].some((specifier) => specifier.endsWith("/routes/v1/status.ts")));
-  const needless = [...loaded].filter((specifier) =>
-    /\/mcp\/|\/web\/pages\/|\/routes\/projects\/(mod|tickets|reviews|reading_schemas)\.ts$/.test(
+Deno.test("the start of a server loads no schemas, no bots, no tools and no repositories", async () => {
+  const needed = await Promise.all(["cli/server.ts", "cli/serve.ts"].map(loadedWith));
+  const loaded = needed.flatMap((modules) => [...modules]);
+  assert.ok(loaded.some((specifier) => specifier.endsWith("/routes/plain_handlers.ts")));
+  const needless = loaded.filter((specifier) =>
+    /^npm:.*zod/.test(specifier) ||
+    /\/mcp\/|\/web\/pages\/|\/routes\/v1\/|\/services\/irc_network\//.test(specifier) ||
+    /\/services\/bots\/catalog\/|\/services\/fossil\/(content|read|write|git)\/mod\.ts$/.test(
       specifier,
     )
+  );
+  assert.deepEqual(needless, []);
+});
+
+Deno.test("the tools for channels load none of those for projects", async () => {
+  const loaded = [...await loadedWith("mcp/mod.ts")];
+  assert.ok(loaded.some((specifier) => specifier.endsWith("/mcp/reading_tools.ts")));
+  const needless = loaded.filter((specifier) =>
+    /\/mcp\/projects\/|\/routes\/projects\/\w+_schemas\.ts$|zod-openapi/.test(specifier)
+  );
+  assert.deepEqual(needless, []);
+});
+
+Deno.test("the routes of projects leave the engine of repositories to the workers", async () => {
+  const loaded = [...await loadedWith("routes/projects/mod.ts")];
+  assert.ok(loaded.some((specifier) => specifier.endsWith("/routes/projects/tickets.ts")));
+  const needless = loaded.filter((specifier) =>
+    /\/services\/fossil\/(content|read|write|git)\/mod\.ts$/.test(specifier)
   );
   assert.deepEqual(needless, []);
 });

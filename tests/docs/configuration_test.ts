@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { z } from "zod";
-import { configSchema, loadConfig } from "../../services/config/mod.ts";
+import { loadConfig } from "../../services/config/mod.ts";
+import { configSchema } from "../../services/config/schemas.ts";
 import { withFolder } from "../support/temporary.ts";
 import { readPage, readUserPages, ROOT } from "./pages.ts";
 

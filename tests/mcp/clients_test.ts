@@ -5,7 +5,7 @@ import {
   StreamableHTTPClientTransport as OlderTransport,
 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { createMcpHandler } from "../../mcp/mod.ts";
-import { configSchema } from "../../services/config/mod.ts";
+import { configSchema } from "../../services/config/schemas.ts";
 import { startDaemon } from "../../services/daemon/mod.ts";
 import { silentLog } from "../../services/log.ts";
 import { withFolder } from "../support/temporary.ts";

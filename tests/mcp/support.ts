@@ -3,7 +3,7 @@ import { createMcpHandler, type McpHandler, type McpServices } from "../../mcp/m
 import type { Bridge, ChannelMessage, NewPost } from "../../services/bridge/mod.ts";
 import type { Addressed } from "../../services/inboxes/mod.ts";
 import type { MessageQuery } from "../../services/messages/mod.ts";
-import { configSchema } from "../../services/config/mod.ts";
+import { configSchema } from "../../services/config/schemas.ts";
 import { Conflict, TooMany, Unauthorized } from "../../services/errors.ts";
 import {
   type Caller,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { prepareRoutes } from "../../routes/core.ts";
 import { newRoutes } from "../../routes/context.ts";
 import { ServedApi } from "../../routes/serving.ts";
-import { configSchema } from "../../services/config/mod.ts";
+import { configSchema } from "../../services/config/schemas.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { TestMetrics } from "../support/metrics.ts";
 import { type TestApi, withApi } from "../support/scenarios.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { configSchema } from "../../services/config/mod.ts";
+import { configSchema } from "../../services/config/schemas.ts";
 import { TooMany } from "../../services/errors.ts";
 import { GUEST, OPERATOR, type Principal } from "../../services/identity/mod.ts";
 import { Places } from "../../services/places.ts";

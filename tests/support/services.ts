@@ -1,6 +1,8 @@
 /** The services of the daemon in a separate folder, with their IRC server in memory. */
-import { type Provisioning, registrationSchema, type Sessions } from "../../services/agents/mod.ts";
-import { type Config, configSchema } from "../../services/config/mod.ts";
+import type { Provisioning, Sessions } from "../../services/agents/mod.ts";
+import { registrationSchema } from "../../services/agents/schemas.ts";
+import type { Config } from "../../services/config/mod.ts";
+import { configSchema } from "../../services/config/schemas.ts";
 import {
   type DaemonOptions,
   openEmbedded,

@@ -1,7 +1,7 @@
 import { isRobot } from "../parts/chat/robots.ts";
 import type { Context } from "hono";
 import type { AppEnv } from "../../routes/context.ts";
-import { callerOf } from "../../routes/context.ts";
+import { callerOf } from "../../routes/caller.ts";
 import { EventFrames, jsonLine, STREAM_HEADERS } from "../../routes/event_streams.ts";
 import { sessionOf } from "../../routes/middleware/session.ts";
 import type { ChannelChange, ChannelMessage } from "../../services/bridge/mod.ts";

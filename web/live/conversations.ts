@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { AppEnv } from "../../routes/context.ts";
-import { callerOf } from "../../routes/context.ts";
+import { callerOf } from "../../routes/caller.ts";
 import { EventFrames } from "../../routes/event_streams.ts";
 import { sessionOf } from "../../routes/middleware/session.ts";
 import { Unauthorized } from "../../services/errors.ts";

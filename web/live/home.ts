@@ -1,5 +1,6 @@
 import type { Context } from "hono";
-import { type AppEnv, callerOf } from "../../routes/context.ts";
+import type { AppEnv } from "../../routes/context.ts";
+import { callerOf } from "../../routes/caller.ts";
 import { EventFrames, type StreamSink } from "../../routes/event_streams.ts";
 import { Unauthorized } from "../../services/errors.ts";
 import type { LoggedEvent } from "../../services/events/mod.ts";

@@ -2,7 +2,7 @@
  * Event streams for the pages. A page names one of them in its view (`live`), and the script loads
  * its live parts again when an event comes. The stream of a channel brings the messages themselves.
  */
-import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Hono } from "hono";
 import type { AppEnv } from "../../routes/context.ts";
 import type { Surroundings } from "../visit.ts";
 import type { ChannelStream } from "./channels.ts";
@@ -12,7 +12,7 @@ import { ProjectStream } from "./projects.ts";
 import { UnreadWatch } from "./unread_watch.ts";
 
 /** Adds the streams to the app. They belong to the session's cookie and end with it. */
-export function mountStreams(app: OpenAPIHono<AppEnv>, surroundings: Surroundings): void {
+export function mountStreams(app: Hono<AppEnv>, surroundings: Surroundings): void {
   const { services } = surroundings;
   const { scheduler, log } = services;
   const unread = new UnreadWatch({ services, scheduler, log });

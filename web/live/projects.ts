@@ -1,5 +1,6 @@
 import type { Context } from "hono";
-import { type AppEnv, callerOf } from "../../routes/context.ts";
+import type { AppEnv } from "../../routes/context.ts";
+import { callerOf } from "../../routes/caller.ts";
 import { EventFrames } from "../../routes/event_streams.ts";
 import type { Notice } from "../../services/feeds/mod.ts";
 import { accessOf, accessProject } from "../../services/projects/mod.ts";

@@ -1,7 +1,8 @@
 import { Forbidden, NotFound, Unauthorized } from "../../services/errors.ts";
-import { passwordSchema } from "../../services/admins/mod.ts";
-import { personSchema } from "../../services/agents/mod.ts";
-import { MOST_OWN_TOKENS, type Scope, tokenRequestSchema } from "../../services/identity/mod.ts";
+import { passwordSchema } from "../../services/admins/schemas.ts";
+import { personSchema } from "../../services/agents/schemas.ts";
+import { MOST_OWN_TOKENS, type Scope } from "../../services/identity/mod.ts";
+import { tokenRequestSchema } from "../../services/identity/schemas.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { Copyable } from "../parts/copy.tsx";
 import { Field, Form, TextField } from "../parts/form.tsx";

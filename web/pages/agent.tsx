@@ -1,5 +1,7 @@
 import type { Child } from "hono/jsx";
-import { type Agent, pauseSchema, slotsSchema } from "../../services/agents/mod.ts";
+import type { Agent } from "../../services/agents/mod.ts";
+import { slotsSchema } from "../../services/agents/schemas.ts";
+import { pauseSchema } from "../../services/agents/schemas.ts";
 import type { AgentWorkload } from "../../services/attention/mod.ts";
 import { NotFound } from "../../services/errors.ts";
 import { acknowledgementOf } from "../../services/inboxes/mod.ts";

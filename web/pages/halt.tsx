@@ -1,6 +1,7 @@
 import { knownNames, wordsOf } from "../parts/known_names.ts";
 import { nextOf } from "../parts/next.ts";
-import { AGENT_TYPES, haltSchema, resumeSchema } from "../../services/agents/mod.ts";
+import { haltSchema, resumeSchema } from "../../services/agents/schemas.ts";
+import { AGENT_TYPES } from "../../services/agents/mod.ts";
 import { Invalid } from "../../services/errors.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { ButtonForm, Form, Select, TextField } from "../parts/form.tsx";

@@ -1,4 +1,4 @@
-import { newProjectSchema } from "../../services/projects/mod.ts";
+import { newProjectSchema } from "../../services/projects/schemas.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { Form, Select, TextArea, TextField } from "../parts/form.tsx";
 import { VISIBILITIES } from "../parts/visibilities.ts";

@@ -1,5 +1,6 @@
 import { NotFound } from "../../services/errors.ts";
-import { answerSchema, type Question } from "../../services/questions/mod.ts";
+import type { Question } from "../../services/questions/mod.ts";
+import { answerSchema } from "../../services/questions/schemas.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { ButtonForm } from "../parts/form.tsx";
 import { AnswerForm, QuestionEnd, QuestionFacts } from "../parts/question.tsx";

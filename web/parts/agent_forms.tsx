@@ -1,12 +1,11 @@
 import { knownNames, wordsOf } from "./known_names.ts";
+import type { AgentRate, RegistrationRequest } from "../../services/agents/mod.ts";
 import {
   adoptionSchema,
-  AGENT_TYPES,
-  type AgentRate,
   rateLimitSchema,
-  type RegistrationRequest,
   registrationSchema,
-} from "../../services/agents/mod.ts";
+} from "../../services/agents/schemas.ts";
+import { AGENT_TYPES } from "../../services/agents/mod.ts";
 import type { Visit } from "../visit.ts";
 import { Form, Select, TextField } from "./form.tsx";
 

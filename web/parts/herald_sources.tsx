@@ -1,4 +1,5 @@
-import { type HeraldDesk, heraldSourceSchema, type SourceKind } from "../../services/bots/mod.ts";
+import type { HeraldDesk, SourceKind } from "../../services/bots/mod.ts";
+import { heraldSourceSchema } from "../../services/bots/schemas.ts";
 import { Conflict } from "../../services/errors.ts";
 import type { Leads, View } from "../page.ts";
 import type { Visit } from "../visit.ts";

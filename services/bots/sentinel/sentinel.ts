@@ -70,7 +70,7 @@ class Sentinel {
     context: BotContext<"sentinel">,
     parts: SentinelParts,
   ): Promise<Sentinel> {
-    const incidents = new Incidents(await context.state.read(KEY, incidentsSchema));
+    const incidents = new Incidents(await context.state.read(KEY, () => incidentsSchema));
     const sentinel = new Sentinel(context, parts, incidents);
     await sentinel.settingsChanged();
     sentinel.#scheduleScan();

@@ -69,7 +69,7 @@ class Shepherd {
   }
 
   static async start(context: BotContext<"shepherd">, parts: ShepherdParts): Promise<Shepherd> {
-    const book = new PlanBook(await context.state.read(KEY, planSchema));
+    const book = new PlanBook(await context.state.read(KEY, () => planSchema));
     const shepherd = new Shepherd(context, parts, book);
     await shepherd.settingsChanged();
     shepherd.#scheduleLook();

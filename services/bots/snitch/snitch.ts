@@ -66,7 +66,7 @@ class Snitch {
   }
 
   static async start(context: BotContext<"snitch">, parts: SnitchParts): Promise<Snitch> {
-    const watched = new Watched(await context.state.read(KEY, watchedSchema));
+    const watched = new Watched(await context.state.read(KEY, () => watchedSchema));
     const snitch = new Snitch(context, parts, watched);
     await snitch.settingsChanged();
     await snitch.#look();

@@ -87,7 +87,7 @@ class Steward implements Moderating {
   }
 
   static async start(context: BotContext<"steward">, parts: StewardParts): Promise<Steward> {
-    const acts = await context.state.read(KEY, actsSchema) ?? [];
+    const acts = await context.state.read(KEY, () => actsSchema) ?? [];
     const steward = new Steward(context, parts, acts);
     await steward.settingsChanged();
     return steward;

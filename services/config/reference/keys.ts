@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Config, configSchema } from "../schema.ts";
+import { type Config, configSchema } from "../schemas.ts";
 import { DESCRIPTIONS } from "./descriptions.ts";
 
 /** A configuration key, or a group of keys. */

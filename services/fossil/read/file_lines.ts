@@ -1,11 +1,10 @@
+import { MAX_FILE_LINES } from "./bounds.ts";
 import { Buffer } from "node:buffer";
 import { type PathOptions, readFile } from "./file.ts";
 import { FossilError } from "../error.ts";
 import type { Reader } from "./reader.ts";
 import type { FileLines } from "./shapes.ts";
 
-/** Most lines of one answer. */
-export const MAX_FILE_LINES = 5000;
 /** Most bytes that are shown of a line, and of all lines together. */
 const [MAX_LINE_BYTES, MAX_BYTES] = [20_000, 2 * 1024 * 1024];
 

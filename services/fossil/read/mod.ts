@@ -17,7 +17,8 @@ export { type ComparisonOptions, readComparison } from "./comparison.ts";
 export { readContributions } from "./contributions.ts";
 export { type DiffOptions, readDiff } from "./diff.ts";
 export { listDivergedBranches } from "./divergence.ts";
-export { type FileLineOptions, MAX_FILE_LINES, readFileLines } from "./file_lines.ts";
+export { MAX_FILE_LINES, TICKET_ORDERS } from "./bounds.ts";
+export { type FileLineOptions, readFileLines } from "./file_lines.ts";
 export { type FileOptions, isBinary, type PathOptions, readFile } from "./file.ts";
 export { listForumThreads, readForumPost, readForumThread } from "./forum.ts";
 export { type HistoryOptions, readHistory } from "./history.ts";
@@ -40,12 +41,7 @@ export {
   resolveTicket,
   type TicketFields,
 } from "./tickets.ts";
-export {
-  listTickets,
-  TICKET_ORDERS,
-  type TicketListOptions,
-  type TicketOrder,
-} from "./ticket_lists.ts";
+export { listTickets, type TicketListOptions, type TicketOrder } from "./ticket_lists.ts";
 export {
   type ActivityOptions,
   readActivity,

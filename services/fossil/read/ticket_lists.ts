@@ -1,13 +1,11 @@
 /** Lists of tickets: filtered, searched and sorted. */
+import type { TICKET_ORDERS } from "./bounds.ts";
 import { readTicketClosing } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import { pageOf, type Paging } from "./paging.ts";
 import type { Reader } from "./reader.ts";
 import type { TicketList, TicketStatusCount } from "./shapes.ts";
 import { MIN_PREFIX, readTicketRef } from "./tickets.ts";
-
-/** The order of a list of tickets. */
-export const TICKET_ORDERS = ["created", "modified", "priority", "severity", "title"] as const;
 
 export type TicketOrder = (typeof TICKET_ORDERS)[number];
 

@@ -37,11 +37,6 @@ export class SearchIndex implements Disposable {
     this.#db = openFile(path);
   }
 
-  /** Where the index of a repository is kept: `x.fossil` has `x.index`. */
-  static pathFor(repositoryPath: string): string {
-    return `${repositoryPath.replace(/\.fossil$/, "")}.index`;
-  }
-
   /**
    * Opens or creates the index at `path`; replaces a file that is not an index. Does not read the
    * repository yet.

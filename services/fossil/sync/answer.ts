@@ -1,12 +1,11 @@
 import { errorCodeOf, FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { CardReader } from "./card_reader.ts";
-import type { Card } from "./cards.ts";
-import { CardWriter } from "./card_writer.ts";
 import { answerCard } from "./card_answers.ts";
 import { Exchange } from "./exchange.ts";
 import { writeJudged } from "./judged_write.ts";
 import type { Judge, PushRules } from "./judgement.ts";
+import { failedAnswer, timestampOf } from "./failed_answer.ts";
 import { short } from "./judge_words.ts";
 import { readLogin } from "./login_card.ts";
 import { type MessageForm, packMessage } from "./message.ts";
@@ -49,30 +48,6 @@ export function answerSync(door: SyncDoor, request: SyncRequest): SyncAnswer {
     if (!(error instanceof FossilError) || code === null || !CLIENTS_ERRORS.has(code)) throw error;
     return failedAnswer(request, error.message);
   }
-}
-
-/**
- * An answer that has nothing but an error.
- *
- * @param before cards that come before the error.
- */
-export function failedAnswer(
-  { form, now }: Pick<SyncRequest, "form" | "now">,
-  text: string,
-  before: readonly Card[] = [],
-): SyncAnswer {
-  const out = new CardWriter();
-  for (const card of before) out.add(card);
-  out.add({ kind: "error", text });
-  out.comment(timestampOf(now, 1));
-  const counts = {
-    artifactsSent: 0,
-    artifactsReceived: 0,
-    unversionedSent: 0,
-    unversionedReceived: 0,
-  };
-  const body = packMessage(out.bytes(), form);
-  return { body, form, wantsClusters: false, receipt: null, counts, error: text };
 }
 
 /**
@@ -179,9 +154,4 @@ function announceRest(exchange: Exchange): boolean {
   else announceUnclustered(exchange);
   if (sendsPrivate) announcePrivate(exchange);
   return false;
-}
-
-/** The last line, from which the client learns how far its clock is off. */
-function timestampOf(now: number, errors: number): string {
-  return `timestamp ${new Date(now).toISOString().slice(0, 19)} errors ${errors}`;
 }

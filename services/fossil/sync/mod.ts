@@ -1,6 +1,7 @@
 /** The sync protocol of `fossil clone`, `pull`, `push` and `sync`. */
 export * from "./cards.ts";
-export { answerSync, failedAnswer, type SyncDoor } from "./answer.ts";
+export { answerSync, type SyncDoor } from "./answer.ts";
+export { failedAnswer } from "./failed_answer.ts";
 export { type ClientLogin, clientMessage } from "./asking.ts";
 export {
   type ClonedMessage,

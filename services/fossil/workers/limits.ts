@@ -1,5 +1,6 @@
 import type { CallOptions } from "./lane.ts";
-import { type OperationName, type OPERATIONS, READS, WHOLE, WRITES } from "./operations.ts";
+import { type OperationName, READ_NAMES, WHOLE_NAMES, WRITE_NAMES } from "./operation_names.ts";
+import type { OPERATIONS } from "./operations.ts";
 
 /** An operation as the main thread calls it. */
 type Call<Operation> = Operation extends (context: never, ...input: infer Input) => infer Result
@@ -28,15 +29,14 @@ export type TimeLimits = Readonly<Record<OperationName, number | null>>;
  * repository. An operation ends at its next check, or else with its worker.
  */
 export const TIME_LIMITS_MS: TimeLimits = {
-  ...limitOfEach(READS, 10_000),
-  ...limitOfEach(WRITES, 60_000),
-  ...limitOfEach(WHOLE, null),
+  ...limitOfEach(READ_NAMES, 10_000),
+  ...limitOfEach(WRITE_NAMES, 60_000),
+  ...limitOfEach(WHOLE_NAMES, null),
 };
 
 function limitOfEach<Name extends OperationName>(
-  group: Readonly<Record<Name, unknown>>,
+  names: readonly Name[],
   limitMs: number | null,
 ): Record<Name, number | null> {
-  const names = Object.keys(group) as Name[];
   return Object.fromEntries(names.map((name) => [name, limitMs])) as Record<Name, number | null>;
 }

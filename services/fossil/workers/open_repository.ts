@@ -1,6 +1,6 @@
 import { Reader } from "../read/mod.ts";
 import { Repository } from "../repository.ts";
-import { SearchIndex } from "../search/mod.ts";
+import { SearchIndex, searchIndexPath } from "../search/mod.ts";
 
 /** An open repository in a worker, with its reader and search index. */
 export class OpenRepository implements Disposable {
@@ -21,7 +21,7 @@ export class OpenRepository implements Disposable {
 
   /** The index beside the repository, opened when it is first needed. */
   index(): SearchIndex {
-    this.#index ??= SearchIndex.open(SearchIndex.pathFor(this.path), this.reader);
+    this.#index ??= SearchIndex.open(searchIndexPath(this.path), this.reader);
     return this.#index;
   }
 

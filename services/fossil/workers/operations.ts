@@ -125,6 +125,7 @@ import {
   writeWiki,
 } from "../write/mod.ts";
 import type { HashMemory } from "./hash_protocol.ts";
+import type { ReadName, WholeName, WriteName } from "./operation_names.ts";
 import { examineWith } from "./verify.ts";
 import type { Watch } from "./watch.ts";
 
@@ -203,7 +204,7 @@ export const READS = {
   /** Whether two check-ins can be merged, and what would change. */
   previewMerge: ({ repository }: Context, sides: MergeSides) => previewMerge(repository, sides),
   previewPick: ({ repository }: Context, sides: PickSides) => previewPick(repository, sides),
-} as const;
+} as const satisfies Record<ReadName, unknown>;
 
 /** Writes, which have a generous limit. */
 export const WRITES = {
@@ -256,7 +257,7 @@ export const WRITES = {
     storePulled({ repository, check: () => watch.check() }, message),
   /** Writes clusters of the artifacts that are in none, for serving the repository to clients. */
   cluster: ({ repository }: Context) => writeClusters(repository),
-} as const;
+} as const satisfies Record<WriteName, unknown>;
 
 /** Operations on a whole repository or a whole check-in, without a time limit. */
 export const WHOLE = {
@@ -312,7 +313,7 @@ export const WHOLE = {
       ? repository.examine({ progress: watch.progress })
       : examineWith(hashing, repository, watch.progress),
   rebuild: ({ repository, watch }: Context) => repository.rebuild(watch.progress),
-} as const;
+} as const satisfies Record<WholeName, unknown>;
 
 /**
  * Frees the memory that the content of a long file took. A prepared statement keeps the last value
@@ -337,41 +338,3 @@ function writeFile<T>(target: string, chunks: Generator<Uint8Array, T>, watch: W
 }
 
 export const OPERATIONS = { ...READS, ...WRITES, ...WHOLE } as const;
-
-export type OperationName = keyof typeof OPERATIONS;
-
-/** The workers on the side; nothing of one waits for another. */
-export const SIDES = ["search", "long", "files", "sync"] as const;
-
-export type Side = (typeof SIDES)[number];
-
-/**
- * How many workers each side has; each is started on demand. Sync has two, so that one long answer
- * does not delay the clients of other projects.
- */
-export const WORKERS_ON_THE_SIDE: Readonly<Record<Side, number>> = {
-  search: 1,
-  long: 1,
-  files: 1,
-  sync: 2,
-};
-
-/**
- * Operations that only read and may take long, and the worker on the side that does them. Both may
- * write the search index; SQLite's lock keeps them apart.
- */
-export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Side>([
-  ["search", "search"],
-  ["searchEach", "search"],
-  ["updateIndex", "long"],
-  ["blame", "long"],
-  ["archive", "long"],
-  ["exportGit", "long"],
-  ["verify", "long"],
-  ["cloneState", "long"],
-  ["storeCloned", "long"],
-  ["copyUnversioned", "files"],
-  ["nameOfFile", "files"],
-  ["sync", "sync"],
-  ["syncCodes", "sync"],
-]);

@@ -6,7 +6,13 @@ import type { HashMemory } from "./hash_protocol.ts";
 import type { ImportOptions, ImportReport } from "./import.ts";
 import { type CallOptions, Lane, type StuckCall } from "./lane.ts";
 import { type JsonOperations, type Operations, TIME_LIMITS_MS, type TimeLimits } from "./limits.ts";
-import { type OperationName, SIDE, type Side, SIDES, WORKERS_ON_THE_SIDE } from "./operations.ts";
+import {
+  type OperationName,
+  SIDE,
+  type Side,
+  SIDES,
+  WORKERS_ON_THE_SIDE,
+} from "./operation_names.ts";
 import { NICER_ON_THE_SIDE } from "./priority.ts";
 import type { JobRequest, WorkerSettings } from "./protocol.ts";
 

@@ -2,7 +2,7 @@ import type { FossilErrorCode } from "../error.ts";
 import type { NewRepositoryOptions } from "../repository.ts";
 import type { HashMemory } from "./hash_protocol.ts";
 import type { ImportOptions } from "./import.ts";
-import type { OperationName } from "./operations.ts";
+import type { OperationName } from "./operation_names.ts";
 import type { Parcel } from "./parcel.ts";
 
 /** The first message to a worker. */

@@ -23,7 +23,7 @@ import { ircOriginOf } from "../origin.ts";
 import { newUlid } from "../../ulid.ts";
 import { BanIndex, type StoredBan } from "./ban_index.ts";
 import { type BanMask, canonicalForm, parseBanMask } from "./mask.ts";
-import { type BanRecord, type BanRequest, banRequestSchema } from "./schemas.ts";
+import type { BanRecord, BanRequest } from "./schemas.ts";
 
 /** Most bans. */
 const MAX_BANS = 1000;
@@ -114,6 +114,7 @@ export class IrcBans implements Bans, Directory {
 
   add({ mask, reason, duration, spares }: BanWish, actor: ObservedActor): Promise<string | null> {
     return refusalOf(async () => {
+      const { banRequestSchema } = await import("./schemas.ts");
       const duration_seconds = duration === null ? null : Math.ceil(duration / 1000);
       const request = banRequestSchema.safeParse({ mask, reason, duration_seconds });
       if (!request.success) throw new Invalid(`"mask" ${request.error.issues[0]?.message}`);

@@ -4,4 +4,4 @@
  * the command line change them.
  */
 export { IrcBans, type IrcBansOptions } from "./irc_bans.ts";
-export { type BanRecord, type BanRequest, banRequestSchema } from "./schemas.ts";
+export type { BanRecord, BanRequest } from "./schemas.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { textSchema } from "../../validation/mod.ts";
+import { textSchema } from "../../validation/schemas.ts";
 
 /** Longest duration of a ban, in seconds: ten years. */
 const LONGEST_SECONDS = 3650 * 86_400;

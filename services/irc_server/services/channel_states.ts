@@ -1,19 +1,9 @@
-import { z } from "zod";
 import { randomUUID } from "node:crypto";
 import type { KeptChannel } from "../../irc/mod.ts";
 import { KeySeal } from "./key_seal.ts";
 
-const entrySchema = z.object({ mask: z.string(), setBy: z.string(), setAt: z.number() });
-
 /** A stored channel, with its key encrypted. */
-const stateSchema = z.object({
-  createdAt: z.number(),
-  topic: z.object({ text: z.string(), setBy: z.string(), setAt: z.number() }).nullable(),
-  flags: z.string(),
-  sealedKey: z.string().nullable(),
-  userLimit: z.number().nullable(),
-  lists: z.record(z.string(), z.array(entrySchema)),
-});
+type StoredChannel = Omit<KeptChannel, "name" | "key"> & { readonly sealedKey: string | null };
 
 /** The topic and modes of channels as JSON texts, in which keys are encrypted. */
 export class ChannelStates {
@@ -32,7 +22,7 @@ export class ChannelStates {
 
   /** An unreadable key is replaced by a random one, so that the channel stays closed. */
   parse(name: string, state: string): KeptChannel {
-    const { sealedKey, ...rest } = stateSchema.parse(JSON.parse(state));
+    const { sealedKey, ...rest } = JSON.parse(state) as StoredChannel;
     const key = sealedKey === null ? null : this.#seal.open(sealedKey) ?? randomUUID();
     return { name, ...rest, key };
   }

@@ -1,5 +1,5 @@
 import { Conflict, Forbidden, Invalid } from "../../errors.ts";
-import { type IrcAccounts, personSchema } from "../../agents/mod.ts";
+import type { IrcAccounts } from "../../agents/mod.ts";
 import type { Account, AccountDirectory, Logins } from "../../identity/mod.ts";
 import { foldCase, type ServiceCaller, type Verification } from "../../irc/mod.ts";
 import { CommandService, type ServiceCommand } from "./command_service.ts";
@@ -166,6 +166,7 @@ class NickServ {
     if (account === null) throw new Forbidden("Log in first.");
     if (account.kind !== "person") throw new Forbidden(keptElsewhere(account));
     const next = words.at(-1) ?? "";
+    const { personSchema } = await import("../../agents/schemas.ts");
     const parsed = personSchema.shape.password.safeParse(next);
     if (!parsed.success) throw new Invalid(`The password ${parsed.error.issues[0]?.message}.`);
     const attempt = { name: account.name, password: words.slice(0, -1).join(" ") };

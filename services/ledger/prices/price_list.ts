@@ -1,4 +1,4 @@
-import type { Price } from "./price.ts";
+import type { Price } from "./schemas.ts";
 
 /**
  * When the prices below were compared, and with what: those of Anthropic with its own page, the others

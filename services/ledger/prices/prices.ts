@@ -1,4 +1,4 @@
-import type { Price } from "./price.ts";
+import type { Price } from "./schemas.ts";
 
 /** The tokens of a call; null if they are not known. */
 export interface CallTokens {

@@ -1,4 +1,5 @@
 /** The known LLM providers, and the definition of a backend. */
+export { definitionProblem } from "./definition.ts";
 export {
   isKnownProvider,
   KNOWN_PROVIDERS,
@@ -6,12 +7,4 @@ export {
   type ProviderApi,
   providerOf,
 } from "./providers.ts";
-export {
-  type BackendChange,
-  backendChangeSchema,
-  type BackendDefinition,
-  type BackendRequest,
-  backendRequestSchema,
-  configuredBackendsSchema,
-  definitionProblem,
-} from "./schemas.ts";
+export type { BackendChange, BackendDefinition, BackendRequest } from "./schemas.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isKnownProvider } from "./providers.ts";
+import { definitionProblem } from "./definition.ts";
 
 const MAX_MODELS = 1000;
 const MAX_PATTERNS = 100;
@@ -77,14 +77,6 @@ export const configuredBackendsSchema = z.array(
     names.add(name);
   }
 });
-
-/** What is wrong with a backend although each field is valid, or null. */
-export function definitionProblem(
-  { provider, base_url }: Pick<BackendDefinition, "provider" | "base_url">,
-): string | null {
-  if (base_url !== "" || isKnownProvider(provider)) return null;
-  return `is required, because muster does not know the provider "${provider}"`;
-}
 
 function isBaseUrl(text: string): boolean {
   if (text === "") return true;

@@ -8,7 +8,12 @@ import {
   TooLarge,
   Unavailable,
 } from "../../errors.ts";
-import { describeError, errorCodeOf, FossilError, type FossilErrorCode } from "../../fossil/mod.ts";
+import {
+  describeError,
+  errorCodeOf,
+  FossilError,
+  type FossilErrorCode,
+} from "../../fossil/front/mod.ts";
 
 /** The service error for each code of the engine. */
 const ERRORS: Readonly<Record<FossilErrorCode, new (message: string) => ServiceError>> = {

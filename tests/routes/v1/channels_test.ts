@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { configSchema } from "../../../services/config/mod.ts";
+import { configSchema } from "../../../services/config/schemas.ts";
 import { OPERATOR_CALLER, withBridge, type World } from "../../services/bridge/support.ts";
 import { type TestApi, withApi } from "../../support/scenarios.ts";
 import { anAgent, BY_OPERATOR } from "../../support/services.ts";

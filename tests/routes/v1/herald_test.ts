@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
-import { herald, SOURCE_KINDS } from "../../../services/bots/mod.ts";
+import { SOURCE_KINDS } from "../../../services/bots/mod.ts";
+import { herald } from "../../../services/bots/catalog/mod.ts";
 import { HeraldDesk } from "../../../services/bots/mod.ts";
 import { IrcUser } from "../../services/bridge/support.ts";
 import { ReadSettings } from "../../services/bots/settings.ts";

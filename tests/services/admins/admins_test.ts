@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { adminSchema } from "../../../services/admins/mod.ts";
+import { adminSchema } from "../../../services/admins/schemas.ts";
 import { Conflict, NotFound, Unauthorized } from "../../../services/errors.ts";
 import {
   anAgent,

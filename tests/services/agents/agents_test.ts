@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Conflict, NotFound } from "../../../services/errors.ts";
-import { adoptionSchema, registrationSchema } from "../../../services/agents/mod.ts";
+import { adoptionSchema, registrationSchema } from "../../../services/agents/schemas.ts";
 import {
   anAgent,
   BY_OPERATOR,

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { adoptionSchema, personSchema, registrationSchema } from "../../../services/agents/mod.ts";
+import {
+  adoptionSchema,
+  personSchema,
+  registrationSchema,
+} from "../../../services/agents/schemas.ts";
 
 Deno.test("a nick has 1 to 64 characters of IRC's set and begins with no digit or hyphen", () => {
   const valid = ["a", "Z", "[bot]", "a-1", "_", "x".repeat(64), "`^{|}\\"];

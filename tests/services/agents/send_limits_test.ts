@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { registrationSchema } from "../../../services/agents/mod.ts";
+import { registrationSchema } from "../../../services/agents/schemas.ts";
 import { Forbidden, TooMany } from "../../../services/errors.ts";
 import {
   anAgent,

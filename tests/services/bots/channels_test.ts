@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { formatEnvelope } from "../../../services/bridge/mod.ts";
-import { auditbot, oracle, scribe, scroll } from "../../../services/bots/mod.ts";
-import { backendRequestSchema } from "../../../services/llm/mod.ts";
+import { auditbot, oracle, scribe, scroll } from "../../../services/bots/catalog/mod.ts";
+import { backendRequestSchema } from "../../../services/llm/schemas.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { FakeProvider } from "../llm/support/provider.ts";
 import { ReadSettings } from "./settings.ts";

@@ -21,7 +21,7 @@ class Parrot {
 
   async count(): Promise<string> {
     const { z } = await import("zod");
-    const before = await this.#context.state.read("count", z.number()) ?? 0;
+    const before = await this.#context.state.read("count", () => z.number()) ?? 0;
     await this.#context.state.write("count", before + 1);
     return `count ${before + 1}`;
   }

@@ -1,13 +1,13 @@
 /** What warden, snitch, sentinel, steward and shepherd read of their settings. */
+import type { BotDefinition } from "../../../services/bots/mod.ts";
 import {
-  type BotDefinition,
   Reports,
   sentinel,
   shepherd,
   snitch,
   steward,
   warden,
-} from "../../../services/bots/mod.ts";
+} from "../../../services/bots/catalog/mod.ts";
 import type { BotSettings, KnownBot } from "../../../services/policies/mod.ts";
 import { until } from "../../support/until.ts";
 import { ReadSettings } from "./settings.ts";

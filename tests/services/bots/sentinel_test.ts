@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { BotSettings } from "../../../services/policies/mod.ts";
-import { backendRequestSchema } from "../../../services/llm/mod.ts";
+import { backendRequestSchema } from "../../../services/llm/schemas.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { until } from "../../support/until.ts";
 import { FakeProvider } from "../llm/support/provider.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { BotDefinition } from "../../../services/bots/mod.ts";
-import { policyFields } from "../../../services/policies/mod.ts";
+import { policyFields } from "../../../services/policies/schemas.ts";
 
 /** Notes which settings a bot reads. */
 export class ReadSettings {

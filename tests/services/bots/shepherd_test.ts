@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { formatEnvelope } from "../../../services/bridge/mod.ts";
-import { backendRequestSchema } from "../../../services/llm/mod.ts";
+import { backendRequestSchema } from "../../../services/llm/schemas.ts";
 import type { BotSettings } from "../../../services/policies/mod.ts";
 import { OPERATOR } from "../../../services/identity/mod.ts";
 import { BY_OPERATOR } from "../../support/services.ts";

@@ -106,7 +106,8 @@ export async function withOwnBots(
     const { accounts, bridge, database, eventLog, llm, log, policies, server } = services;
     if (bridge === null) throw new Error("There is no bridge");
     const bots = new Bots({
-      definitions: await definitionsOf({ ...services, bridge }),
+      sources: (await definitionsOf({ ...services, bridge }))
+        .map((bot) => ({ name: bot.name, load: () => Promise.resolve(bot) })),
       accounts,
       networkAccounts: accounts,
       bridge,

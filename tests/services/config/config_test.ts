@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import {
   ConfigError,
-  configSchema,
   formatAddress,
   loadConfig,
   parseAddress,
 } from "../../../services/config/mod.ts";
+import { configSchema } from "../../../services/config/schemas.ts";
 import { listKeys } from "../../../services/config/reference/mod.ts";
 import { withFolder, writeFile } from "../../support/temporary.ts";
 

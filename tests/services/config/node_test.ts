@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { bridgeNickOf, configSchema, consoleNickOf } from "../../../services/config/mod.ts";
+import { bridgeNickOf, consoleNickOf } from "../../../services/config/mod.ts";
+import { configSchema } from "../../../services/config/schemas.ts";
 
 function configOf(name: string) {
   return configSchema.safeParse({

@@ -9,6 +9,7 @@ import {
   Reader,
   Repository,
   SearchIndex,
+  searchIndexPath,
   type SearchKind,
   type SearchMatch,
   writeBranch,
@@ -25,7 +26,7 @@ import { History } from "./support/history.ts";
 class Searched implements Disposable {
   readonly fixture = new Fixture();
   readonly reader = new Reader(this.fixture.repository);
-  readonly path = SearchIndex.pathFor(this.fixture.path);
+  readonly path = searchIndexPath(this.fixture.path);
   readonly index = SearchIndex.open(this.path, this.reader);
 
   /** What a query finds, in a word each. */
@@ -208,7 +209,7 @@ Deno.test("an index that is damaged, old or another repository's is rebuilt", ()
   using other = new Fixture();
   fixture.commit([put("a", "osprey")], { comment: "osprey" });
   other.commit([put("b", "osprey")], { comment: "another osprey" });
-  const path = SearchIndex.pathFor(fixture.path);
+  const path = searchIndexPath(fixture.path);
   const find = (repository: Repository) => {
     using index = SearchIndex.open(path, new Reader(repository));
     return index.search({ query: "osprey" }).matches.map(label).sort();

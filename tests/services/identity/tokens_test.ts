@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ServiceError, Unauthorized } from "../../../services/errors.ts";
-import { OPERATOR, type Principal, tokenRequestSchema } from "../../../services/identity/mod.ts";
+import { OPERATOR, type Principal } from "../../../services/identity/mod.ts";
+import { tokenRequestSchema } from "../../../services/identity/schemas.ts";
 import {
   anAgent,
   BY_OPERATOR,

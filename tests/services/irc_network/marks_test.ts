@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { adoptionSchema } from "../../../services/agents/mod.ts";
+import { adoptionSchema } from "../../../services/agents/schemas.ts";
 import { statement } from "../../../services/database/mod.ts";
 import { Conflict } from "../../../services/errors.ts";
 import { FakeErgo } from "../../support/fake_ergo.ts";

@@ -1,6 +1,6 @@
 /** What becomes of accounts when the network, or what muster knows of it, is another one. */
 import assert from "node:assert/strict";
-import { adoptionSchema } from "../../../services/agents/mod.ts";
+import { adoptionSchema } from "../../../services/agents/schemas.ts";
 import { Conflict } from "../../../services/errors.ts";
 import { anAgent, BY_OPERATOR, openServices } from "../../support/services.ts";
 import { FakeErgo } from "../../support/fake_ergo.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { adoptionSchema } from "../../../services/agents/mod.ts";
+import { adoptionSchema } from "../../../services/agents/schemas.ts";
 import { Conflict, Invalid, NotFound, Unavailable } from "../../../services/errors.ts";
 import { anAgent, BY_OPERATOR, eventTypes } from "../../support/services.ts";
 import { FakeErgo } from "../../support/fake_ergo.ts";

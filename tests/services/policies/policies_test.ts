@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { statement } from "../../../services/database/mod.ts";
 import { Invalid, TooLarge } from "../../../services/errors.ts";
-import { type JsonObject, Policies, policyPatchSchema } from "../../../services/policies/mod.ts";
+import { type JsonObject, Policies } from "../../../services/policies/mod.ts";
+import { policyPatchSchema } from "../../../services/policies/schemas.ts";
 import {
   BY_OPERATOR,
   openServices,

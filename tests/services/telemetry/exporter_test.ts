@@ -1,7 +1,8 @@
 /** The export of calls of models to OpenTelemetry, as a collector sees it. */
 import assert from "node:assert/strict";
 import { SpanExporter } from "../../../services/telemetry/exporter.ts";
-import { addressOfSpans, headersFrom, otlpSchema } from "../../../services/telemetry/settings.ts";
+import { otlpSchema } from "../../../services/telemetry/schemas.ts";
+import { addressOfSpans, headersFrom } from "../../../services/telemetry/settings.ts";
 import type { LedgerEntry } from "../../../services/ledger/mod.ts";
 import { silentLog } from "../../../services/log.ts";
 import { TestScheduler } from "../../support/scheduler.ts";

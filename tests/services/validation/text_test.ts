@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { z } from "zod";
-import { isLine, lineSchema, textSchema } from "../../../services/validation/mod.ts";
+import { isLine } from "../../../services/validation/mod.ts";
+import { lineSchema, textSchema } from "../../../services/validation/schemas.ts";
 
 for (
   const [name, schema] of Object.entries({

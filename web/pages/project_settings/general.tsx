@@ -1,5 +1,6 @@
 import { knownNames } from "../../parts/known_names.ts";
-import { type Project, projectChangeSchema, viewOf } from "../../../services/projects/mod.ts";
+import { type Project, viewOf } from "../../../services/projects/mod.ts";
+import { projectChangeSchema } from "../../../services/projects/schemas.ts";
 import { ConfirmForm, requireTypedName } from "../../parts/confirm.tsx";
 import { ButtonForm, Form, Select, TextArea, TextField } from "../../parts/form.tsx";
 import { VISIBILITIES } from "../../parts/visibilities.ts";

@@ -1,5 +1,5 @@
 import { knownNames } from "../../parts/known_names.ts";
-import { memberRequestSchema } from "../../../services/projects/mod.ts";
+import { memberRequestSchema } from "../../../services/projects/schemas.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Form, Select, TextField } from "../../parts/form.tsx";
 import { Empty } from "../../parts/lists.tsx";

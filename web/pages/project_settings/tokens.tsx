@@ -1,4 +1,4 @@
-import { tokenRequestSchema } from "../../../services/identity/mod.ts";
+import { tokenRequestSchema } from "../../../services/identity/schemas.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Copyable } from "../../parts/copy.tsx";
 import { Field, Form, TextField } from "../../parts/form.tsx";

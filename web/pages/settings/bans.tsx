@@ -1,5 +1,6 @@
 import { NotFound } from "../../../services/errors.ts";
-import { banRequestSchema, type IrcBans } from "../../../services/irc_server/bans/mod.ts";
+import type { IrcBans } from "../../../services/irc_server/bans/mod.ts";
+import { banRequestSchema } from "../../../services/irc_server/bans/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ButtonForm, Form, Select, TextField } from "../../parts/form.tsx";
 import { Empty } from "../../parts/lists.tsx";

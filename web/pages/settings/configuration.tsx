@@ -1,4 +1,5 @@
-import { type Config, configSchema } from "../../../services/config/mod.ts";
+import type { Config } from "../../../services/config/mod.ts";
+import { configSchema } from "../../../services/config/schemas.ts";
 import { LOG_LEVELS } from "../../../services/log.ts";
 import { z } from "zod";
 import { definePage, type Leads, type View } from "../../page.ts";

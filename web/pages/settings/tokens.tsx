@@ -4,8 +4,8 @@ import {
   SCOPES,
   type Token,
   type TokenRequest,
-  tokenRequestSchema,
 } from "../../../services/identity/mod.ts";
+import { tokenRequestSchema } from "../../../services/identity/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Copyable } from "../../parts/copy.tsx";

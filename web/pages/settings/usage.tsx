@@ -1,13 +1,12 @@
 import {
-  budgetSchema,
   type BudgetView,
   dollars,
   type Usage,
-  USAGE_GROUPS,
   type UsageGroup,
   type UsageSums,
   viewOfBudget,
 } from "../../../services/ledger/mod.ts";
+import { budgetSchema, USAGE_GROUPS } from "../../../services/ledger/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ButtonForm, Form, TextField } from "../../parts/form.tsx";
 import { Empty } from "../../parts/lists.tsx";

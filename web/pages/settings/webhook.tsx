@@ -1,8 +1,5 @@
-import {
-  type DeliveryView,
-  webhookChangeSchema,
-  type WebhookView,
-} from "../../../services/webhooks/mod.ts";
+import type { DeliveryView, WebhookView } from "../../../services/webhooks/mod.ts";
+import { webhookChangeSchema } from "../../../services/webhooks/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { ButtonForm, Form } from "../../parts/form.tsx";

@@ -1,9 +1,6 @@
 import { PROJECT_EVENT_NAMES } from "../../../services/events/mod.ts";
-import {
-  type IssuedWebhook,
-  newWebhookSchema,
-  type WebhookView,
-} from "../../../services/webhooks/mod.ts";
+import type { IssuedWebhook, WebhookView } from "../../../services/webhooks/mod.ts";
+import { newWebhookSchema } from "../../../services/webhooks/schemas.ts";
 import { wordsOf } from "../../parts/known_names.ts";
 import { definePage, type View } from "../../page.ts";
 import { Copyable } from "../../parts/copy.tsx";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { BanSubject } from "../../../../services/irc/mod.ts";
-import { banRequestSchema } from "../../../../services/irc_server/bans/mod.ts";
+import { banRequestSchema } from "../../../../services/irc_server/bans/schemas.ts";
 import {
   anAgent,
   BY_OPERATOR,

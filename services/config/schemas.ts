@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { channelName, NICK_PATTERN } from "../irc/mod.ts";
-import { configuredPricesSchema } from "../ledger/prices/mod.ts";
-import { configuredBackendsSchema } from "../llm/catalog/mod.ts";
-import { otlpSchema } from "../telemetry/mod.ts";
+import { configuredPricesSchema } from "../ledger/prices/schemas.ts";
+import { configuredBackendsSchema } from "../llm/catalog/schemas.ts";
+import { otlpSchema } from "../telemetry/schemas.ts";
 import { parseAddress } from "./address.ts";
 import { checkDatabase, databaseKeys } from "./database.ts";
 import { checkNetwork, networkKeys } from "./network.ts";

@@ -1,0 +1,60 @@
+import type { MiddlewareHandler } from "hono";
+import type { AppEnv } from "./environment.ts";
+import type { SecurityScheme } from "./documentation/security.ts";
+import { allow } from "./middleware/access.ts";
+import { type Endpoint, type Opens, ROUTES, type Trait, WHILE_HALTED } from "./table.ts";
+
+/** Who reaches a route. */
+export interface RouteAccess {
+  /** The credentials that open it, as the API's document names them. */
+  readonly schemes: readonly SecurityScheme[];
+  /** Whether it also answers callers without a credential. */
+  readonly isOpen: boolean;
+  /** Whether it refuses halted agents, with status 423. */
+  readonly refusesHalted: boolean;
+  /** What checks the caller's rights, and what else runs before the handler. */
+  readonly middleware: readonly MiddlewareHandler<AppEnv>[];
+}
+
+/** The security schemes for a route's resource. */
+const SCHEMES: Record<Opens, readonly SecurityScheme[]> = {
+  nothing: [],
+  session: ["session"],
+  "session or nothing": ["session"],
+  anybody: ["apiToken", "adminToken", "agentToken", "passphrase", "session"],
+  server: ["apiToken", "adminToken"],
+  coordination: ["apiToken", "adminToken", "agentToken", "passphrase"],
+  questions: ["apiToken", "adminToken", "agentToken", "personToken", "passphrase"],
+  models: ["apiToken", "adminToken", "agentToken", "passphrase"],
+};
+
+/** Who reaches a route of the table. */
+export function accessOf(name: Endpoint): RouteAccess {
+  const [, opens, trait]: readonly [string, Opens, Trait?] = ROUTES[name];
+  const whileHalted = WHILE_HALTED.has(name);
+  const hasQueryToken = trait === "token" || trait === "token of streams";
+  return {
+    schemes: [...SCHEMES[opens], ...(hasQueryToken ? ["queryToken" as const] : [])],
+    isOpen: opens === "session or nothing" || opens === "anybody",
+    refusesHalted: !name.startsWith("GET ") && !whileHalted && schemesForAgents(SCHEMES[opens]),
+    middleware: guardOf(opens, whileHalted),
+  };
+}
+
+/** Whether agents reach a route with these credentials. */
+export function schemesForAgents(schemes: readonly SecurityScheme[]): boolean {
+  return schemes.includes("agentToken");
+}
+
+/** What checks the caller's rights; a session, and what anybody sees, are for the route's own middleware. */
+function guardOf(opens: Opens, whileHalted: boolean): readonly MiddlewareHandler<AppEnv>[] {
+  switch (opens) {
+    case "nothing":
+    case "anybody":
+    case "session":
+    case "session or nothing":
+      return [];
+    default:
+      return [allow({ kind: opens }, whileHalted)];
+  }
+}

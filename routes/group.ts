@@ -1,0 +1,94 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Handler, Hono } from "hono";
+import { NotFound } from "../services/errors.ts";
+import { accessOf } from "./access.ts";
+import type { AppEnv } from "./environment.ts";
+import { patternOf } from "./file_routes.ts";
+import { once } from "./once.ts";
+import { type Endpoint, type Group, ROUTES } from "./table.ts";
+
+/** A group of routes in an app. */
+export interface RouteGroup {
+  /** Its routes with their schemas; null if the configuration switches it off. */
+  readonly load: (() => Promise<OpenAPIHono<AppEnv>>) | null;
+  /** Adds its routes to an app. */
+  addTo(app: Hono<AppEnv>): void;
+}
+
+/** Handlers of routes that take no input, and so need no schema to answer. */
+export type PlainHandlers = Readonly<Partial<Record<Endpoint, Handler<AppEnv>>>>;
+
+/**
+ * A group whose module is loaded by the first request for one of its routes: most programs are never
+ * asked for most groups, and schemas take time and memory.
+ *
+ * @param create imports the module and creates the routes that the table lists for the group
+ * @param plain handlers that answer without the module
+ */
+export function lazyGroup(
+  group: Group,
+  create: () => Promise<OpenAPIHono<AppEnv>>,
+  plain: PlainHandlers = {},
+): RouteGroup {
+  const load = once(create);
+  const addTo = (app: Hono<AppEnv>) => {
+    for (const name of endpointsOf(group)) {
+      const [method = "", path = ""] = name.split(" ");
+      const pattern = patternOf(path);
+      const handler = plain[name];
+      if (handler === undefined) app.on(method, pattern, lazyHandler(load, method, pattern));
+      else app.on(method, [pattern], ...accessOf(name).middleware, handler);
+    }
+  };
+  return { load, addTo };
+}
+
+/**
+ * A group that the configuration switches off: requests below its paths get 404.
+ *
+ * @param message why
+ */
+export function switchedOff(
+  methods: readonly string[],
+  paths: readonly string[],
+  message: string,
+): RouteGroup {
+  const refuse = () => {
+    throw new NotFound(message);
+  };
+  return { load: null, addTo: (app) => void app.on([...methods], [...paths], refuse) };
+}
+
+/** The endpoints of a group, as the table lists them. */
+function endpointsOf(group: Group): Endpoint[] {
+  const names = Object.keys(ROUTES) as Endpoint[];
+  return names.filter((name) => ROUTES[name][0] === group);
+}
+
+/** Answers by a route of a group, which the first request loads. */
+function lazyHandler(
+  load: () => Promise<Hono<AppEnv>>,
+  method: string,
+  pattern: string,
+): Handler<AppEnv> {
+  let loaded: Handler<AppEnv> | null = null;
+  return (context, next) => {
+    if (loaded !== null) return loaded(context, next);
+    return load().then((group) => (loaded ??= chainOf(group, method, pattern))(context, next));
+  };
+}
+
+/** All handlers of a route as one: what checks the caller and the request, and what answers. */
+function chainOf({ routes }: Hono<AppEnv>, method: string, pattern: string): Handler<AppEnv> {
+  const handlers = routes.filter((route) => route.method === method && route.path === pattern)
+    .map(({ handler }) => handler);
+  return (context, next) => {
+    const run = async (index: number): Promise<void> => {
+      const handler = handlers[index];
+      if (handler === undefined) return await next();
+      const response = await handler(context, () => run(index + 1));
+      if (response instanceof Response && !context.finalized) context.res = response;
+    };
+    return run(0);
+  };
+}

@@ -1,0 +1,1 @@
+export { heraldSourceSchema } from "./herald_schemas.ts";

@@ -1,0 +1,41 @@
+import type { Config } from "./schemas.ts";
+
+/** A configuration that cannot be used; the message names the source, the line and the key. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/** The sources of a configuration; later ones win. */
+export interface ConfigSources {
+  /** Path of the YAML file. */
+  readonly file: string;
+  /** Whether the file must exist, because it was named explicitly. */
+  readonly fileRequired: boolean;
+  /** The process environment; keys that begin with `MUSTER_` count. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Values from the command line by key path, such as `irc.listen`. */
+  readonly flags: Readonly<Record<string, string>>;
+}
+
+/** A validated configuration, and warnings about its sources. */
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly warnings: readonly string[];
+}
+
+/** `MUSTER_` variables that are not configuration keys. */
+export const OTHER_VARIABLES: ReadonlySet<string> = new Set([
+  "MUSTER_AGENT",
+  "MUSTER_API_TOKEN",
+  "MUSTER_BENCH_ERGO",
+  "MUSTER_BENCH_SCUTTLEBOT",
+  "MUSTER_EXECUTABLE",
+  "MUSTER_NEWER_FOSSIL",
+  "MUSTER_PEERS",
+  "MUSTER_PYTHON_CLIENTS",
+  "MUSTER_TEST_DATABASE",
+  "MUSTER_TEST_POSTGRES",
+  "MUSTER_TOKEN",
+  "MUSTER_TOKEN_FILE",
+  "MUSTER_URL",
+]);

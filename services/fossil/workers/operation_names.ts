@@ -1,0 +1,135 @@
+/**
+ * The names of the operations, apart from their code (`operations.ts`), which only the workers load.
+ */
+
+/** Reads that a person waits for. */
+export const READ_NAMES = [
+  "timeline",
+  "activity",
+  "checkin",
+  "tree",
+  "fileLines",
+  "file",
+  "history",
+  "blame",
+  "diff",
+  "comparison",
+  "branches",
+  "divergedBranches",
+  "contributions",
+  "mainBranch",
+  "lines",
+  "branchTip",
+  "mergesOf",
+  "tags",
+  "unversionedFiles",
+  "wikiPages",
+  "wikiPage",
+  "wikiDiff",
+  "latestWikiVersion",
+  "wikiHistory",
+  "tickets",
+  "ticket",
+  "resolveTicket",
+  "isTicketClosed",
+  "ticketChanges",
+  "ticketFields",
+  "ticketFieldsDate",
+  "technotes",
+  "technote",
+  "forumThreads",
+  "forumThread",
+  "attachments",
+  "attachment",
+  "references",
+  "statistics",
+  "received",
+  "resolveCheckin",
+  "resolveArtifact",
+  "previewMerge",
+  "previewPick",
+] as const;
+
+/** Writes, which have a generous limit. */
+export const WRITE_NAMES = [
+  "merge",
+  "pick",
+  "commit",
+  "startBranch",
+  "changeTags",
+  "amend",
+  "moveToBranch",
+  "changeWiki",
+  "changeTicket",
+  "closeTicket",
+  "addTicketField",
+  "removeTicketField",
+  "changeTechnote",
+  "attach",
+  "post",
+  "tagCheckin",
+  "putUnversioned",
+  "dropUnversioned",
+  "addUser",
+  "syncChanges",
+  "storePulled",
+  "cluster",
+] as const;
+
+/** Operations on a whole repository or a whole check-in, without a time limit. */
+export const WHOLE_NAMES = [
+  "updateIndex",
+  "search",
+  "searchEach",
+  "sync",
+  "syncCodes",
+  "cloneState",
+  "storeCloned",
+  "copyUnversioned",
+  "nameOfFile",
+  "archive",
+  "exportGit",
+  "verify",
+  "rebuild",
+] as const;
+
+export type ReadName = (typeof READ_NAMES)[number];
+export type WriteName = (typeof WRITE_NAMES)[number];
+export type WholeName = (typeof WHOLE_NAMES)[number];
+export type OperationName = ReadName | WriteName | WholeName;
+
+/** The workers on the side; nothing of one waits for another. */
+export const SIDES = ["search", "long", "files", "sync"] as const;
+
+export type Side = (typeof SIDES)[number];
+
+/**
+ * How many workers each side has; each is started on demand. Sync has two, so that one long answer
+ * does not delay the clients of other projects.
+ */
+export const WORKERS_ON_THE_SIDE: Readonly<Record<Side, number>> = {
+  search: 1,
+  long: 1,
+  files: 1,
+  sync: 2,
+};
+
+/**
+ * Operations that only read and may take long, and the worker on the side that does them. Both may
+ * write the search index; SQLite's lock keeps them apart.
+ */
+export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Side>([
+  ["search", "search"],
+  ["searchEach", "search"],
+  ["updateIndex", "long"],
+  ["blame", "long"],
+  ["archive", "long"],
+  ["exportGit", "long"],
+  ["verify", "long"],
+  ["cloneState", "long"],
+  ["storeCloned", "long"],
+  ["copyUnversioned", "files"],
+  ["nameOfFile", "files"],
+  ["sync", "sync"],
+  ["syncCodes", "sync"],
+]);

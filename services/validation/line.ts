@@ -1,0 +1,15 @@
+/**
+ * Characters by which one line of text passes for another: controls, separators of lines, overrides
+ * of the direction of text (Unicode TR 36), and characters without width that join nothing. Emoji
+ * and Persian need U+200C and U+200D, and Hebrew the marks U+200E and U+200F.
+ */
+export const FORGING =
+  "\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u2028-\\u202e\\u2060\\u2066-\\u2069\\ufeff";
+
+/** The pattern of a text that is one line wherever it is shown. */
+export const LINE = `^[^${FORGING}]*$`;
+
+/** Whether a text is one line wherever it is shown: on a page, in a mail, on IRC. */
+export function isLine(text: string): boolean {
+  return new RegExp(LINE).test(text);
+}
