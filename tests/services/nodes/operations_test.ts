@@ -119,7 +119,7 @@ Deno.test(
       await lookUntil(() => a.nodes.isRunning("b"));
       await addProject(a, "demo", "b");
       await assert.rejects(a.operations.remove("b", BY_OPERATOR), /"b" runs/);
-      await b.database.close();
+      await close(b);
       await lookUntil(() => !a.nodes.isRunning("b"));
       await assert.rejects(a.operations.remove("b", BY_OPERATOR), /has projects/);
       const projects = (await a.operations.list()).map(({ name, projects }) => [name, projects]);
