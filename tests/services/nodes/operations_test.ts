@@ -114,7 +114,7 @@ Deno.test(
   "a node is removed once it is stopped and has no projects",
   peer("postgres server"),
   () =>
-    withCluster(async ({ open, lookUntil }) => {
+    withCluster(async ({ open, close, lookUntil }) => {
       const [a, b] = [await open("a"), await open("b")];
       await lookUntil(() => a.nodes.isRunning("b"));
       await addProject(a, "demo", "b");
