@@ -1,8 +1,9 @@
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Invalid, NotFound, ServiceError } from "../../services/errors.ts";
-import { partSumsSchema } from "../../services/moves/mod.ts";
-import { type Project, sharedReadSchema } from "../../services/projects/mod.ts";
+import { partSumsSchema } from "../../services/moves/schemas.ts";
+import type { Project } from "../../services/projects/mod.ts";
+import { sharedReadSchema } from "../../services/projects/schemas.ts";
 import { statusOf } from "../middleware/errors.ts";
 
 const READ = /^\/internal\/reads\/([a-z0-9_-]+)$/;

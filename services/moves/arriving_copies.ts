@@ -1,26 +1,16 @@
 import { join } from "node:path";
-import { z } from "zod";
 import { Conflict, Invalid } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Project, ProjectHomes, ProjectRepositories } from "../projects/mod.ts";
 import type { Uploads } from "../uploads/mod.ts";
 import { sumOf } from "./file_sums.ts";
+import type { PartSum } from "./schemas.ts";
 
 /** The part that is the repository; the others are unfinished uploads, by their id. */
 export const REPOSITORY = "repository";
 
-const partName = z.string().regex(/^(?:repository|[0-9A-Z]{26})$/);
-
-export const partSumsSchema = z.array(
-  z.strictObject({
-    name: partName,
-    bytes: z.int().min(0),
-    sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  }),
-).max(1000);
-
-/** A part with its length and the SHA-256 of its content. */
-export type PartSum = Readonly<z.infer<typeof partSumsSchema>[number]>;
+/** The name of a part; it becomes the name of a file. */
+export const PART_NAME = /^(?:repository|[0-9A-Z]{26})$/;
 
 export interface ArrivingCopiesOptions {
   readonly repositories: Pick<ProjectRepositories, "files">;
@@ -138,7 +128,8 @@ export class ArrivingCopies {
   }
 
   #pathOf(project: Project, name: string): string {
-    return join(this.#folderOf(project), partName.parse(name));
+    if (!PART_NAME.test(name)) throw new Invalid(`"${name}" is no part of a copy`);
+    return join(this.#folderOf(project), name);
   }
 }
 

@@ -1,7 +1,7 @@
 import { Unavailable } from "../errors.ts";
 import type { NodeClient, NodeRecord } from "../nodes/mod.ts";
 import type { Project } from "../projects/mod.ts";
-import type { PartSum } from "./arriving_copies.ts";
+import type { PartSum } from "./schemas.ts";
 import { partOf, type Range } from "./changed_blocks.ts";
 
 export interface NodeCopyOptions {

@@ -19,12 +19,7 @@ export {
   type ProjectView,
   viewOf,
 } from "./records.ts";
-export {
-  ReadsAnywhere,
-  type ReadsAnywhereOptions,
-  type SharedReads,
-  sharedReadSchema,
-} from "./reads_anywhere.ts";
+export { ReadsAnywhere, type ReadsAnywhereOptions, type SharedReads } from "./reads_anywhere.ts";
 export type { Reception, ReceptionObserver } from "./reception.ts";
 export { ProjectRepositories, type RepositoryWrite } from "./repositories.ts";
 export { appendParts, receiveUpload, type Upload, type UploadLimits } from "./uploads.ts";

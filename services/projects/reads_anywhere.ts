@@ -1,22 +1,12 @@
-import { z } from "zod";
 import { Invalid, NotFound, Unavailable } from "../errors.ts";
 import type { PooledRepository } from "../fossil/mod.ts";
 import type { NodeClient, NodeRecord } from "../nodes/mod.ts";
 import type { Project } from "./records.ts";
 import type { ProjectRepositories } from "./repositories.ts";
-
-const OPERATIONS = ["tickets", "branches", "resolveTicket"] as const;
-
-type Operation = (typeof OPERATIONS)[number];
+import type { SharedRead } from "./schemas.ts";
 
 /** What can be read of repositories on other nodes too. */
-export type SharedReads = Pick<PooledRepository, Operation>;
-
-/** A question for {@link ReadsAnywhere.answer}. */
-export const sharedReadSchema = z.strictObject({
-  operation: z.enum(OPERATIONS),
-  input: z.array(z.unknown()),
-});
+export type SharedReads = Pick<PooledRepository, SharedRead["operation"]>;
 
 export interface ReadsAnywhereOptions {
   readonly repositories: Pick<ProjectRepositories, "read" | "homes">;
@@ -41,7 +31,7 @@ export class ReadsAnywhere {
     const { repositories, client } = this.#options;
     const node = client === null ? null : repositories.homes.elsewhere(project);
     if (client === null || node === null) return repositories.read(project, work);
-    const ask = (operation: Operation) => async (...input: unknown[]) =>
+    const ask = (operation: SharedRead["operation"]) => async (...input: unknown[]) =>
       await this.#ask(client, { node, project }, { operation, input }) as never;
     return work({
       tickets: ask("tickets"),
@@ -53,7 +43,7 @@ export class ReadsAnywhere {
   /** Answers what another node asks. */
   answer(
     project: Project,
-    { operation, input }: z.infer<typeof sharedReadSchema>,
+    { operation, input }: SharedRead,
   ): Promise<unknown> {
     return this.#options.repositories.read(project, (repository) => {
       const call = repository[operation] as (...input: readonly unknown[]) => Promise<unknown>;
@@ -64,7 +54,7 @@ export class ReadsAnywhere {
   async #ask(
     client: Pick<NodeClient, "ask">,
     { node, project: { slug } }: { readonly node: NodeRecord; readonly project: Project },
-    question: z.infer<typeof sharedReadSchema>,
+    question: SharedRead,
   ): Promise<unknown> {
     const target = `/internal/reads/${slug}`;
     const body = JSON.stringify(question);

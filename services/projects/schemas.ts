@@ -61,3 +61,10 @@ export const memberRequestSchema = z.object({
 
 export type NewProject = z.infer<typeof newProjectSchema>;
 export type ProjectChange = z.infer<typeof projectChangeSchema>;
+
+/** What a node asks of a repository that another node has. */
+export const sharedReadSchema = z.strictObject({
+  operation: z.enum(["tickets", "branches", "resolveTicket"]),
+  input: z.array(z.unknown()),
+});
+export type SharedRead = z.infer<typeof sharedReadSchema>;
