@@ -1,11 +1,12 @@
 import type { ColumnType, Generated } from "kysely";
 import type { HostingTables } from "./hosting_schema.ts";
+import type { NodeTables } from "./node_schema.ts";
 
 /** Written once, when the row is made. */
 type Fixed<T> = ColumnType<T, T, never>;
 
 /** Times are Unix milliseconds, ids are ULIDs, lists and objects are JSON texts. */
-export interface Tables extends HostingTables {
+export interface Tables extends HostingTables, NodeTables {
   accounts: AccountsTable;
   scram_verifiers: ScramVerifiersTable;
   agents: AgentsTable;
@@ -28,7 +29,6 @@ export interface Tables extends HostingTables {
   checkpoints: CheckpointsTable;
   read_markers: ReadMarkersTable;
   inbox_messages: InboxMessagesTable;
-  inbox_posts: InboxPostsTable;
   bridge_channels: BridgeChannelsTable;
   agent_channels: AgentChannelsTable;
   instance: InstanceTable;
@@ -36,11 +36,6 @@ export interface Tables extends HostingTables {
   bot_state: BotStateTable;
   herald_deliveries: HeraldDeliveryTable;
   questions: QuestionsTable;
-  nodes: NodesTable;
-  node_bridges: NodeBridgesTable;
-  channel_lines: ChannelLinesTable;
-  channel_visits: ChannelVisitsTable;
-  name_leases: NameLeasesTable;
 }
 
 /** Accounts: agents, people and admins share one namespace. */
@@ -321,16 +316,6 @@ export interface InboxMessagesTable {
   expires_at: Fixed<number | null>;
 }
 
-/** Entries that other nodes have for inboxes, until the node that keeps these takes them. */
-export interface InboxPostsTable {
-  account_id: Fixed<string>;
-  id: Fixed<string>;
-  /** Unix milliseconds. */
-  time: Fixed<number>;
-  /** JSON. */
-  entry: Fixed<string>;
-}
-
 /** One row: which instance of muster the database belongs to. */
 export interface InstanceTable {
   /** 20 hex digits. */
@@ -348,67 +333,6 @@ export interface HeraldDeliveryTable {
   readonly seq: number;
   readonly mark: string;
   readonly at: number;
-}
-
-/** The servers that share this database; none if there is only one, without a name. */
-export interface NodesTable {
-  name: Fixed<string>;
-  /** Where the other nodes reach its API. */
-  url: string;
-  version: string;
-  /** When it last started, in Unix milliseconds. */
-  started_at: number;
-  /** Since when it takes no new work, or null. */
-  drained_at: number | null;
-}
-
-/** The bridge of each node on an IRC network. */
-export interface NodeBridgesTable {
-  node: Fixed<string>;
-  nick: string;
-  /** Its account on the network; null if it logs in to none. */
-  account: string | null;
-}
-
-/** The newest messages of the channels that all nodes' bridges are in, in one order for all. */
-export interface ChannelLinesTable {
-  /** The order in which they were stored. */
-  seq: Generated<number>;
-  /** The channel's folded name. */
-  channel: Fixed<string>;
-  /** The message's timestamp: strictly increasing within the channel. */
-  microseconds: Fixed<number>;
-  /** By what the nodes know that they have heard the same line. */
-  mark: Fixed<string>;
-  id: Fixed<string>;
-  nick: Fixed<string>;
-  account: Fixed<string | null>;
-  text: Fixed<string>;
-  via: Fixed<string | null>;
-  reply: Fixed<string | null>;
-  /** Bits of `services/bridge/stored_lines.ts`. */
-  heard_as: Fixed<number>;
-}
-
-/** The accounts of the IRC network that nodes are changing. */
-export interface NameLeasesTable {
-  name_folded: Fixed<string>;
-  node: string;
-  /** Unix milliseconds. */
-  expires_at: number;
-}
-
-/** Who used a channel lately, and whose presence over HTTP was noted in it, on any node. */
-export interface ChannelVisitsTable {
-  /** The channel's folded name. */
-  channel: Fixed<string>;
-  kind: Fixed<"presence" | "use">;
-  /** `use`: the internal id of an account, or empty for the operator; `presence`: a folded nick. */
-  visitor: Fixed<string>;
-  /** For `presence`; otherwise empty. */
-  nick: string;
-  /** Unix milliseconds. */
-  at: number;
 }
 
 /** What the bots keep across restarts: documents by key. */
