@@ -26,6 +26,7 @@ const COMMANDS: Readonly<Record<string, OnPage | OnTerminal>> = {
 
   "backup":
     "It writes files on the machine of the server; a page would send every key over the network",
+  "project restore": "The pages of the project were on the node that is lost",
   "restore": "It works while the program that serves the pages is stopped",
 
   "upgrade": "It asks a new program about the data, before that program serves pages",
@@ -99,6 +100,7 @@ const COMMANDS: Readonly<Record<string, OnPage | OnTerminal>> = {
   "project remove": [SETTINGS, "remove-project"],
   "project import": [SETTINGS, null],
   "project export": [SETTINGS, null],
+  "project move": [SETTINGS, "move"],
   "project member add": [SETTINGS, "set-member"],
   "project member list": [SETTINGS, null],
   "project member remove": [SETTINGS, "remove-member"],

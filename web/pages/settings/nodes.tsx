@@ -7,7 +7,12 @@ import { Time } from "../../parts/time.tsx";
 import type { Visit } from "../../visit.ts";
 
 /** The servers that share the database. */
-export const page = definePage({ opens: "admin", show, actions: { drain, resume, remove } });
+export const page = definePage({
+  opens: "admin",
+  show,
+  json: () => "/v1/nodes",
+  actions: { drain, resume, remove },
+});
 
 async function show(visit: Visit): Promise<View> {
   const nodes = await visit.services.nodeOperations.list();
