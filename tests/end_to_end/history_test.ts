@@ -186,7 +186,7 @@ Deno.test("the page of a channel finds what was said before a restart, under the
       const response = await fetch(`${program.api}/channels/general?${query}`, { headers });
       const html = await response.text();
       assert.equal(response.status, 200, html);
-      return Array.from(html.matchAll(/id="m-([^"]*)"/g), ([, id]) => id);
+      return Array.from(html.matchAll(/id="m-([^"]+)"/g), ([, id]) => id);
     };
     const idOf = (words: string) => shown.find(({ text }) => text.includes(words))?.id;
     assert.deepEqual(await find("NEEDLE"), [idOf("haystack"), idOf("another")]);
