@@ -79,7 +79,7 @@ Deno.test("only the bridge can send the tags of the bridge", async () => {
     capabilities: ["message-tags", "draft/multiline", "batch"],
   });
   await guest.join("#general");
-  const tags = "@+muster/nick=admin;+Muster/Account=admin;+draft/reply=x";
+  const tags = "@+muster/nick=admin;+Muster/Account=admin;+muster/quiet;+draft/reply=x";
   await guest.send(
     `${tags} PRIVMSG #general :one`,
     `${tags} NOTICE #general :two`,
@@ -101,5 +101,5 @@ Deno.test("only the bridge can send the tags of the bridge", async () => {
   assert.equal(response.status, 204);
   assert.match(await watcher.expect(/five$/), /\+muster\/nick=admin/);
   await guest.send("VERSION");
-  await guest.expect(/ 005 .* CLIENTTAGDENY=muster\/nick,muster\/account /);
+  await guest.expect(/ 005 .* CLIENTTAGDENY=muster\/nick,muster\/account,muster\/quiet /);
 });
