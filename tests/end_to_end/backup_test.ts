@@ -3,7 +3,13 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { call, registerAgent } from "../support/api.ts";
 import { succeed } from "../support/commands.ts";
-import { musterWords, type Program, runMuster, startProgram } from "../support/program.ts";
+import {
+  cleanEnvironment,
+  musterWords,
+  type Program,
+  runMuster,
+  startProgram,
+} from "../support/program.ts";
 import { runOn, smallDisk } from "../support/small_disk.ts";
 import { withFolder } from "../support/temporary.ts";
 
@@ -176,6 +182,8 @@ Deno.test("a backup to a pipe that nobody reads, and to a full disk, has failed"
     const { code, stderr } = await new Deno.Command("bash", {
       cwd: program.folder,
       args: ["-c", script, ...musterWords()],
+      clearEnv: true,
+      env: cleanEnvironment({}),
     }).output();
     assert.equal(code, 1, place);
     assert.match(
