@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { type Config, parseAddress } from "../services/config/mod.ts";
+import { type Config, parseAddress, urlOf } from "../services/config/mod.ts";
 import type { CommandOptions } from "./options.ts";
-import { readEndpoints, urlOf } from "./endpoints.ts";
+import { readEndpoints } from "./endpoints.ts";
 import { CommandFailed, printError, visible } from "./output.ts";
 import { certificateFault, trustOwnCertificate } from "./server_certificate.ts";
 import { readClientSettings } from "./settings.ts";

@@ -1,10 +1,5 @@
 import { join } from "node:path";
-import {
-  type Address,
-  DataFolder,
-  DataFolderError,
-  formatAddress,
-} from "../services/config/mod.ts";
+import { type Address, DataFolder, DataFolderError, urlOf } from "../services/config/mod.ts";
 
 /** The file in the data folder with the bound addresses. */
 const FILE = "endpoints.json";
@@ -79,12 +74,6 @@ export async function readEndpoints(folder: string): Promise<Endpoints | null> {
   } catch {
     return null;
   }
-}
-
-/** The URL of an address; an address for all interfaces becomes this machine's. */
-export function urlOf(scheme: string, { hostname, port }: Address): string {
-  const everywhere = hostname === "0.0.0.0" || hostname === "::";
-  return `${scheme}://${formatAddress({ hostname: everywhere ? "127.0.0.1" : hostname, port })}`;
 }
 
 function isEndpoints(value: unknown): value is Endpoints {

@@ -211,12 +211,16 @@ export class Dispatch {
 /** What a visitor sees in place of a page. Inside a project, its parts and its search stay. */
 function refusalOf(visit: Visit, status: number, message: string): View {
   const project = placeOfRefusal(visit);
+  // Neither a login nor a search mends the server.
+  const isFault = status >= 500;
   const body = closedProjectOf(visit, status) ?? (
     <Refusal
       status={status}
       message={message}
-      isGuest={visit.session === null && status !== 500}
-      search={project === null ? null : <ProjectSearch slug={project.slug} q={visit.query("q")} />}
+      isGuest={visit.session === null && !isFault}
+      search={project === null || isFault
+        ? null
+        : <ProjectSearch slug={project.slug} q={visit.query("q")} />}
     />
   );
   return { title: String(status), body, status, ...(project === null ? {} : { project }) };

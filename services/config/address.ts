@@ -24,6 +24,12 @@ export function formatAddress({ hostname, port }: Address): string {
   return hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`;
 }
 
+/** The URL of an address; an address for all interfaces becomes this machine's. */
+export function urlOf(scheme: string, { hostname, port }: Address): string {
+  const everywhere = hostname === "0.0.0.0" || hostname === "::";
+  return `${scheme}://${formatAddress({ hostname: everywhere ? "127.0.0.1" : hostname, port })}`;
+}
+
 /** Explains in one sentence why an address cannot be listened on. */
 export function explainListenError(address: Address, error: unknown): string {
   const where = formatAddress(address);

@@ -1,5 +1,5 @@
 /** The configuration: its schema, defaults and sources. */
-export { type Address, explainListenError, formatAddress, parseAddress } from "./address.ts";
+export { type Address, explainListenError, formatAddress, parseAddress, urlOf } from "./address.ts";
 export { changedKeys } from "./changes.ts";
 export { loadConfig } from "./load.ts";
 export { ConfigError, type ConfigSources, type LoadedConfig } from "./sources.ts";

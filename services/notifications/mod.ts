@@ -3,7 +3,7 @@
  * and everybody in channels.
  */
 export { Announcer, type AnnouncerOptions } from "./announcer.ts";
-export { projectEventOf } from "./events.ts";
+export { isByMuster, projectEventOf } from "./events.ts";
 export { lineOf, releaseVerb, summaryOf } from "./lines.ts";
 export { Notifier, type NotifierOptions, type People } from "./notifier.ts";
 export {

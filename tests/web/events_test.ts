@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { OPERATOR } from "../../services/identity/mod.ts";
 import { BY_OPERATOR } from "../support/services.ts";
 import { withWeb } from "../support/web.ts";
 
@@ -25,9 +26,23 @@ Deno.test("the event log is filtered by types and project, and paged to its begi
     assert.doesNotMatch(accounts.text, /paused caller/);
     assert.match(accounts.html, /data-live-on="account\.\*"/);
     const project = await admin.see("/events?project=demo");
-    assert.match(project.text, /caller filed <i>First<\/i> in demo .*made the project in demo/);
+    assert.match(project.text, /caller filed <i>First<\/i> in demo .*made the project demo/);
     assert.doesNotMatch(project.text, /paused caller/);
     assert.match((await admin.see("/events?types=policy.changed")).text, /No event fits/);
+  });
+});
+
+Deno.test("muster itself, not the operator, comments on the ticket of a landing", async () => {
+  await withWeb(async ({ admin, answer, caller, api: { services: { hosting } } }) => {
+    const { uuid } = await answer("POST /api/tickets", { as: caller, body: { title: "First" } });
+    const body = { comment: "Soon" };
+    await answer(`POST /api/tickets/${uuid}/comments`, { as: caller, body });
+    assert.match((await admin.see("/events")).text, /caller commented on First in demo/);
+    const { project } = hosting.projects.find("demo")!;
+    const byMuster = { principal: OPERATOR, address: null, requestId: null };
+    const note = { user: "muster", comment: "It has landed", caller: byMuster };
+    await hosting.tickets.note(project, uuid, note);
+    assert.match((await admin.see("/events")).text, /muster commented on First in demo/);
   });
 });
 

@@ -44,6 +44,19 @@ Deno.test("an empty server says that nothing waits, and what to do", async () =>
   });
 });
 
+Deno.test("without agents, admins are led to register one, and others told who does", async () => {
+  await withWeb(async ({ person, admin, api: { services } }) => {
+    for (const { nick } of services.agents.list()) await services.agents.delete(nick, BY_OPERATOR);
+    assert.match(
+      (await admin.see("/")).text,
+      /There are no agents\. Register one to get the lines/,
+    );
+    const home = await person.see("/");
+    assert.match(home.text, /There are no agents yet\. An admin registers them\./);
+    assert.doesNotMatch(home.html, /agents\?register/);
+  });
+});
+
 Deno.test("reviews wait for those who were asked, or else for members who may write", async () => {
   await withWeb(async (web) => {
     const { person, addPerson } = web;

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { configSchema } from "../../services/config/schemas.ts";
+import { mcpOf } from "../../web/parts/agent_login.tsx";
 import { anAgent } from "../support/services.ts";
 import { type Fields, withWeb } from "../support/web.ts";
 
@@ -11,6 +13,7 @@ const ADMIN_PAGES = [
   "/settings/policies",
   "/settings/llm",
   "/settings/usage",
+  "/settings/nodes",
   "/settings/bans",
   "/settings/clients",
   "/settings/webhooks",
@@ -61,6 +64,21 @@ Deno.test("a form without the CSRF token changes nothing", async () => {
     }
     assert.equal(services.eventLog.newest, newest);
   });
+});
+
+Deno.test("the page of a passphrase has the URL of MCP that the server's machine reaches", () => {
+  for (
+    const [mcp_addr, cert, url] of [
+      ["127.0.0.1:8081", "", "http://127.0.0.1:8081"],
+      [":8081", "", "http://127.0.0.1:8081"],
+      ["[::]:8081", "", "http://127.0.0.1:8081"],
+      ["10.0.0.5:8081", "cert.pem", "https://10.0.0.5:8081"],
+      ["127.0.0.1:0", "", null],
+    ] as const
+  ) {
+    const config = configSchema.parse({ mcp_addr, tls: { cert, key: cert } });
+    assert.equal(mcpOf(config), url, mcp_addr);
+  }
 });
 
 Deno.test("an admin registers an agent, and its passphrase is shown once, ready to use", async () => {

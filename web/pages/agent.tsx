@@ -318,7 +318,7 @@ async function rotate(visit: Visit): Promise<View> {
         registration={registration}
         channels={agents.get(nick).channels}
         origin={visit.origin}
-        mcpAddress={visit.services.config.mcp_addr}
+        config={visit.services.config}
       />
       <p>
         <a class="button primary" href={here(visit)}>Go to {registration.nick}</a>

@@ -234,7 +234,7 @@ async function register(visit: Visit): Promise<View> {
         registration={registration}
         channels={request.channels}
         origin={visit.origin}
-        mcpAddress={visit.services.config.mcp_addr}
+        config={visit.services.config}
       />
       <p class="row">
         <a class="button primary" href={`/agents/${encodeURIComponent(nick)}`}>Go to {nick}</a>

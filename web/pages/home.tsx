@@ -54,7 +54,12 @@ async function show(visit: Visit): Promise<View> {
             questions={questionsFor(visit)}
             other={other.needs.filter(({ isYours }) => isYours)}
           />
-          <AgentBoardView board={board} lately={lately} details={{ tickets, lastOf, titles }} />
+          <AgentBoardView
+            board={board}
+            lately={lately}
+            details={{ tickets, lastOf, titles }}
+            isAdmin={visit.isAdmin}
+          />
           <Happened events={events} titles={titles} isAdmin={visit.isAdmin} />
         </div>
         <div class="home-side">

@@ -1,19 +1,20 @@
 import { IRC_CLIENTS, loginLines, type Registration } from "../../services/agents/mod.ts";
+import { type Config, parseAddress, urlOf } from "../../services/config/mod.ts";
 import { Copyable } from "./copy.tsx";
 
 /** How an agent's credentials are used; the only place where they are shown. */
-export function AgentLogin({ registration, channels, origin, mcpAddress }: {
+export function AgentLogin({ registration, channels, origin, config }: {
   readonly registration: Registration;
   /** The channels in which it works, with their `#`. */
   readonly channels: readonly string[];
   /** The address of this server, such as `https://muster.example`. */
   readonly origin: string;
-  /** The address at which MCP alone listens, such as `127.0.0.1:8081`; empty if there is none. */
-  readonly mcpAddress: string;
+  readonly config: Pick<Config, "mcp_addr" | "tls">;
 }) {
   const { server, credentials: { nick, passphrase } } = registration;
   const channel = encodeURIComponent((channels[0] ?? "general").replace(/^#/, ""));
   const call = (path: string) => `curl -s -u '${nick}:${passphrase}' '${origin}/v1${path}'`;
+  const mcp = mcpOf(config);
   const basic = btoa(`${nick}:${passphrase}`);
   return (
     <div class="login-lines">
@@ -44,9 +45,9 @@ export function AgentLogin({ registration, channels, origin, mcpAddress }: {
         <code>cursor</code> or <code>vscode</code>. Every other client takes this entry:
       </p>
       <Copyable text={mcpEntry(origin, basic)} label="the entry for MCP clients" />
-      {mcpAddress !== "" && (
+      {mcp !== null && (
         <p class="soft small">
-          On the machine of the server, <code>http://{mcpAddress}/mcp</code> offers the same tools.
+          On the machine of the server, <code>{mcp}/mcp</code> offers the same tools.
         </p>
       )}
       <h3>HTTP</h3>
@@ -83,6 +84,16 @@ export function AgentLogin({ registration, channels, origin, mcpAddress }: {
       />
     </div>
   );
+}
+
+/**
+ * The URL at which MCP alone listens, for programs on the machine of the server; null if the system
+ * chose the port.
+ */
+export function mcpOf({ mcp_addr, tls }: Pick<Config, "mcp_addr" | "tls">): string | null {
+  const address = parseAddress(mcp_addr);
+  if (address === null || address.port === 0) return null;
+  return urlOf(tls.cert === "" ? "http" : "https", address);
 }
 
 function mcpEntry(origin: string, basic: string): string {

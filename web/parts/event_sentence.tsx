@@ -1,7 +1,7 @@
 import type { Child } from "hono/jsx";
 import type { LoggedEvent } from "../../services/events/mod.ts";
 import { encodePath } from "../addresses.ts";
-import { releaseVerb } from "../../services/notifications/mod.ts";
+import { isByMuster, releaseVerb } from "../../services/notifications/mod.ts";
 
 /** The data of an event, whose fields depend on its type. */
 type Data = Readonly<Record<string, unknown>>;
@@ -29,7 +29,8 @@ export function EventSentence({ event, titles, withActor = true }: {
       {sentence === undefined ? <Unknown event={event} /> : sentence(data)}
       {type.startsWith("project.") && where !== "" && (
         <>
-          {" "}in <a href={`/projects/${where}`}>{where}</a>
+          {ABOUT_PROJECTS.has(type) ? " " : " in "}
+          <a href={`/projects/${where}`}>{where}</a>
         </>
       )}
     </span>
@@ -42,7 +43,9 @@ function Unknown({ event }: { readonly event: LoggedEvent }) {
   return <span>caused “{words}”</span>;
 }
 
-function Actor({ event: { type, actor, data } }: { readonly event: LoggedEvent }) {
+function Actor({ event }: { readonly event: LoggedEvent }) {
+  const { type, actor, data } = event;
+  if (type.startsWith("project.") && isByMuster(event)) return <b>muster</b>;
   // The server itself files what a push brought; its author did it.
   const user = type.startsWith("project.") && actor === "system" ? text(data["user"]) : "";
   const [kind = "", name = actor] = user === "" ? actor.split(/:(.*)/s) : ["", user];
@@ -128,6 +131,14 @@ const LANDING_WORDS: Readonly<Record<string, string>> = {
   returned: "returned from the landing queue:",
 };
 
+/** What happens to a whole project, whose name the sentence ends with. */
+const ABOUT_PROJECTS: ReadonlySet<string> = new Set([
+  "project.created",
+  "project.archived",
+  "project.unarchived",
+  "project.removed",
+]);
+
 /** What happens in projects. */
 const OF_PROJECTS: Readonly<Record<string, Sentence>> = {
   "project.created": () => "made the project",
@@ -150,7 +161,7 @@ const OF_PROJECTS: Readonly<Record<string, Sentence>> = {
     </>
   ),
   "project.tag": (data) => `changed ${tagsOf(data)}`,
-  "project.ticket": (data) => <>{data["is_new"] === true ? "filed" : "changed"} {ticket(data)}</>,
+  "project.ticket": (data) => <>{ticketVerb(data)} {ticket(data)}</>,
   "project.claim": (data) => <>{CLAIM_VERBS[text(data["status"])] ?? "touched"} {ticket(data)}</>,
   "project.strikes_forgotten": (data) => <>offered {ticket(data)} to agents again</>,
   "project.workspace": (data) => (
@@ -280,7 +291,19 @@ const OF_THE_SERVER: Readonly<Record<string, Sentence>> = {
   "irc.kicked": (data) => <>kicked {text(data["nick"])} from {channel(data)}</>,
 };
 
+/** The fields of a ticket that a comment sets. */
+const PARTS_OF_COMMENTS: ReadonlySet<unknown> = new Set(["icomment", "login", "mimetype"]);
+
 const SENTENCES: Readonly<Record<string, Sentence>> = Object.assign({}, OF_PROJECTS, OF_THE_SERVER);
+
+/** A change of fields next to a comment matters more than the comment. */
+function ticketVerb({ is_new: isNew, fields }: Data): string {
+  if (isNew === true) return "filed";
+  const changed = Array.isArray(fields) ? fields : [];
+  const isComment = changed.includes("icomment") &&
+    changed.every((field) => PARTS_OF_COMMENTS.has(field));
+  return isComment ? "commented on" : "changed";
+}
 
 /** The names of tags, without the kind that Fossil puts in front. */
 function tagsOf({ tags }: Data): string {

@@ -22,11 +22,13 @@ export interface BoardDetails {
 }
 
 /** Agents by state, the first few of each; nothing of a state that no agent is in. */
-export function AgentBoardView({ board, lately, details }: {
+export function AgentBoardView({ board, lately, details, isAdmin }: {
   readonly board: AgentBoard;
   /** Those of each state that were seen last. */
   readonly lately: Readonly<Record<string, readonly AgentAtWork[]>>;
   readonly details: BoardDetails;
+  /** Whether the reader may register agents. */
+  readonly isAdmin: boolean;
 }) {
   const isEmpty = WORK_STATES.every((state) => board[state].length === 0);
   return (
@@ -39,8 +41,14 @@ export function AgentBoardView({ board, lately, details }: {
       {isEmpty
         ? (
           <Empty>
-            There are no agents. <a href="/agents?register#register">Register one</a>{" "}
-            to get the lines with which it logs in.
+            {isAdmin
+              ? (
+                <>
+                  There are no agents. <a href="/agents?register#register">Register one</a>{" "}
+                  to get the lines with which it logs in.
+                </>
+              )
+              : "There are no agents yet. An admin registers them."}
           </Empty>
         )
         : (
