@@ -1,5 +1,5 @@
 import type { Config } from "../services/config/mod.ts";
-import { Invalid, TooLarge, TooSlow } from "../services/errors.ts";
+import { Invalid, ServiceError, TooLarge, TooSlow } from "../services/errors.ts";
 import { requireShallow } from "../services/validation/mod.ts";
 import { Deadlines } from "./deadlines.ts";
 
@@ -56,6 +56,14 @@ export function hasBody(request: Request): boolean {
   return request.headers.get("content-length") !== null || request.body !== null;
 }
 
+/** The same request, if its body can still be read; else, who reads it gets the error. */
+export function unreadable(request: Request, error: ServiceError): Request {
+  const { method, headers, signal, url } = request;
+  if (BODILESS.has(method)) return request;
+  const body = new ReadableStream({ start: (controller) => controller.error(error) });
+  return new Request(url, { method, headers, signal, body });
+}
+
 /** Bodies up to this length are read in one piece, with one deadline. */
 const SMALL_BYTES = 65_536;
 
@@ -107,14 +115,15 @@ export class BodyReader {
   /**
    * Waits for data from the client, up to the time limit.
    *
-   * @throws TooSlow, and Invalid if the client disconnects or breaks the framing of the body
+   * @throws TooSlow, Invalid if the client disconnects or breaks the framing of the body, and why
+   * {@linkcode unreadable} says that it cannot be read
    */
   async #inTime<Result>(sent: Promise<Result>): Promise<Result> {
     try {
       return await this.#deadlines.limit(sent);
     } catch (error) {
       // The runtime has several errors for a body that ends early, but no class for them.
-      throw error instanceof TooSlow ? error : new Invalid("The body is incomplete");
+      throw error instanceof ServiceError ? error : new Invalid("The body is incomplete");
     }
   }
 

@@ -8,6 +8,7 @@ import {
   type NodeRecord,
   type Nodes,
 } from "../services/nodes/mod.ts";
+import { unreadable } from "./body.ts";
 import type { TrustedProxies } from "./forwarded.ts";
 import type { HttpHandler, RequestConnection } from "./server.ts";
 
@@ -110,7 +111,8 @@ export class Forwarding {
       const { node, placement: { refusesItself = false } } = found;
       return this.forward(node, { request, connection }).catch((error) => {
         if (!(error instanceof ServiceError)) throw error;
-        return handler(request, connection, arrival(null, refusesItself ? null : error));
+        if (!refusesItself) return handler(request, connection, arrival(null, error));
+        return handler(unreadable(request, error), connection, arrival(null, null));
       });
     };
   }

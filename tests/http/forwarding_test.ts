@@ -3,16 +3,18 @@ import { Buffer } from "node:buffer";
 import {
   type Arrival,
   type ArrivalHandler,
+  BodyReader,
   Forwarding,
   type Placement,
   TrustedProxies,
 } from "../../http/mod.ts";
-import type { ServiceError } from "../../services/errors.ts";
+import { ServiceError } from "../../services/errors.ts";
 import { OPERATOR } from "../../services/identity/mod.ts";
 import { MARK_HEADER, Marks, NodeClient, type NodeRecord } from "../../services/nodes/mod.ts";
 import { startHttpServer } from "./support.ts";
 
 const KEY = "0123456789abcdef".repeat(4);
+const LIMITS = { maxBytes: 1000, stallMilliseconds: 60_000 };
 const NOW = Date.parse("2026-11-26T12:00:00Z");
 
 /** What a handler has been given. */
@@ -332,3 +334,38 @@ Deno.test("a node that has lost touch with the database refuses all but its heal
       assert.equal(seen.front.length, before);
     },
   ));
+
+Deno.test("a request whose body another node has had is refused when this one reads it", async () => {
+  const begun = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<Response>();
+  const seen: string[] = [];
+  const handler: ArrivalHandler = async (request, _connection, arrival) => {
+    if (arrival?.mark !== null) {
+      begun.resolve();
+      return await end.promise;
+    }
+    try {
+      return new Response(await new BodyReader(LIMITS).read(request));
+    } catch (error) {
+      assert.ok(error instanceof ServiceError);
+      seen.push(error.constructor.name);
+      return Response.json({ error: error.message }, { status: 503 });
+    }
+  };
+  await withNodes(
+    handler,
+    async ({ front, running, look }) => {
+      const answered = fetch(`http://127.0.0.1:${front.port}/far`, { method: "POST", body: "{}" });
+      await begun.promise;
+      running.delete("far");
+      look();
+      const response = await answered;
+      end.resolve(new Response());
+      const text = await response.text();
+      assert.equal(response.status, 503, text);
+      assert.match(text, /"far\\" does not answer/);
+      assert.deepEqual(seen, ["Unavailable"]);
+    },
+    { refusesItself: true },
+  );
+});
