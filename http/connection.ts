@@ -65,7 +65,7 @@ export class HttpConnection {
     return this.#served;
   }
 
-  /** Whether a request came with a valid credential. */
+  /** Whether a request came with a valid credential; the last one, if another node forwards them. */
   get trusted(): boolean {
     return this.#trusted;
   }
@@ -76,11 +76,11 @@ export class HttpConnection {
     this.#kept ||= this.#onTrusted(this, principal);
   };
 
-  /** Remembers that it belongs to another node. */
+  /** Remembers that it belongs to another node. Each of its requests is somebody else's. */
   readonly relay = (): void => {
+    this.#trusted = false;
     if (this.#relays) return;
     this.#relays = true;
-    this.#trusted = true;
     this.#kept = true;
     this.#onRelaying(this);
   };

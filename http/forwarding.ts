@@ -159,7 +159,10 @@ export class Forwarding {
     const { address } = mark ?? connection;
     const relayed: RequestConnection = {
       address,
-      trust: (principal) => trusted = principal,
+      trust(principal) {
+        trusted = principal;
+        connection.trust(principal);
+      },
       relay() {},
     };
     const response = await handler(request, relayed, arrival(mark, refusal));

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { bodyLimitsOf, readAuthorization } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
-import { Invalid, TooLarge, TooSlow, Unauthorized } from "../../services/errors.ts";
+import { Invalid, ServiceError, TooLarge, TooSlow, Unauthorized } from "../../services/errors.ts";
 import { contentTypeOf, messageFormOf } from "../../services/fossil/front/mod.ts";
 import type { DeliveredAnswer } from "../../services/sync/mod.ts";
 import type { AppEnv } from "../context.ts";
@@ -93,7 +93,7 @@ async function readBody(request: Request, stallMs: number): Promise<Uint8Array> 
   try {
     return new Uint8Array(await Promise.race([request.arrayBuffer(), late]));
   } catch (error) {
-    throw error instanceof TooSlow ? error : new Invalid("The body is incomplete");
+    throw error instanceof ServiceError ? error : new Invalid("The body is incomplete");
   } finally {
     clearTimeout(timer);
   }

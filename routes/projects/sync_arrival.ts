@@ -1,4 +1,4 @@
-import { Invalid, TooSlow } from "../../services/errors.ts";
+import { Invalid, ServiceError, TooSlow } from "../../services/errors.ts";
 import type { MessageSource } from "../../services/fossil/mod.ts";
 import { receiveUpload } from "../../services/projects/mod.ts";
 import type { ArrivingMessage } from "../../services/sync/mod.ts";
@@ -142,7 +142,7 @@ async function nextPart(
   try {
     return await Promise.race([reader.read(), late]);
   } catch (error) {
-    throw error instanceof TooSlow ? error : new Invalid("The body is incomplete");
+    throw error instanceof ServiceError ? error : new Invalid("The body is incomplete");
   } finally {
     clearTimeout(timer);
   }

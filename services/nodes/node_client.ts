@@ -34,6 +34,18 @@ export interface NodeRequest {
 export interface NodeClientOptions {
   readonly nodes: Pick<Nodes, "isRunning" | "onLooked">;
   readonly marks: Pick<Marks, "sign">;
+  /** Most requests to one node whose answer has not begun; 2000 by default. */
+  readonly maxWaiting?: number;
+}
+
+/** What this node asks of another one. */
+interface Peer {
+  /** How many requests wait for an answer. */
+  waiting: number;
+  /** Those of them with a body that clients may hold back, the oldest first. */
+  readonly uploads: Set<AbortController>;
+  /** Aborts when the node no longer runs. */
+  readonly gone: AbortController;
 }
 
 /** Sends requests to other nodes, and waits for an answer only while the node runs. */
@@ -47,7 +59,7 @@ export class NodeClient {
   });
   readonly #unsubscribe: () => void;
   /** By the name of the node. */
-  readonly #peers = new Map<string, { waiting: number; readonly gone: AbortController }>();
+  readonly #peers = new Map<string, Peer>();
 
   constructor(options: NodeClientOptions) {
     this.#options = options;
@@ -55,23 +67,31 @@ export class NodeClient {
   }
 
   /**
-   * Sends a request. The bodies of the request and of its answer are streams.
+   * Sends a request. The bodies of the request and of its answer are streams. If too many wait, the
+   * oldest one whose body a client may hold back makes room.
    *
    * @throws Unavailable if the node does not run or does not answer
    */
   async send(node: NodeRecord, request: NodeRequest): Promise<Response> {
     const { name } = node;
     if (!this.#options.nodes.isRunning(name)) throw notRunning(name);
-    const peer = this.#peers.get(name) ?? { waiting: 0, gone: new AbortController() };
-    if (peer.waiting >= MAX_WAITING) throw away(`The node "${name}" has too much to answer`);
+    const peer = this.#peers.get(name) ?? newPeer();
+    if (peer.waiting >= (this.#options.maxWaiting ?? MAX_WAITING) && !endUpload(peer, name)) {
+      throw busy(name);
+    }
     this.#peers.set(name, peer);
     peer.waiting++;
+    const upload = request.body instanceof ReadableStream ? new AbortController() : null;
+    if (upload !== null) peer.uploads.add(upload);
+    const ends = [peer.gone.signal, upload?.signal, request.signal];
     try {
-      return await this.#fetch(node, request, peer.gone.signal);
+      return await this.#fetch(node, request, ends.filter((signal) => signal !== undefined));
     } catch (error) {
+      if (error instanceof Unavailable) throw error;
       throw away(`The node "${name}" does not answer at the moment`, error);
     } finally {
       peer.waiting--;
+      if (upload !== null) peer.uploads.delete(upload);
     }
   }
 
@@ -102,8 +122,8 @@ export class NodeClient {
     this.#client.close();
   }
 
-  async #fetch(node: NodeRecord, request: NodeRequest, gone: AbortSignal): Promise<Response> {
-    const { method, body = null, signal } = request;
+  async #fetch(node: NodeRecord, request: NodeRequest, ends: AbortSignal[]): Promise<Response> {
+    const { method, body = null } = request;
     const url = new URL(node.url + request.target);
     const headers = new Headers();
     for (const [name, value] of request.headers ?? []) {
@@ -119,7 +139,7 @@ export class NodeClient {
       headers,
       body: method === "GET" || method === "HEAD" ? null : body,
       redirect: "manual",
-      signal: signal === undefined ? gone : AbortSignal.any([signal, gone]),
+      signal: AbortSignal.any(ends),
       client: this.#client,
     });
   }
@@ -132,6 +152,23 @@ export class NodeClient {
       gone.abort();
     }
   }
+}
+
+function newPeer(): Peer {
+  return { waiting: 0, uploads: new Set(), gone: new AbortController() };
+}
+
+/** Ends the oldest upload to a node; false if there is none. */
+function endUpload({ uploads }: Peer, name: string): boolean {
+  const [oldest] = uploads;
+  if (oldest === undefined) return false;
+  uploads.delete(oldest);
+  oldest.abort(busy(name));
+  return true;
+}
+
+function busy(name: string): Unavailable {
+  return away(`The node "${name}" has too much to answer`);
 }
 
 /** The error for what only a node can do that does not run. */

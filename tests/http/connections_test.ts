@@ -129,3 +129,15 @@ Deno.test("lower bounds close strangers, the oldest first, and spare the others"
   table.connections.reconfigure({ ...LIMITS, total: 0 });
   assert.deepEqual(areCut(all), [false, true, true, true]);
 });
+
+Deno.test("a connection of another node has the trust of its last request", () => {
+  using table = new Table();
+  const connection = table.enter("192.0.2.1");
+  const trusted = [];
+  for (const principal of [null, OPERATOR, null]) {
+    connection.relay();
+    if (principal !== null) connection.trust(principal);
+    trusted.push(connection.trusted);
+  }
+  assert.deepEqual(trusted, [false, true, false]);
+});

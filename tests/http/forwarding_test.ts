@@ -11,6 +11,7 @@ import {
 import { ServiceError } from "../../services/errors.ts";
 import { OPERATOR } from "../../services/identity/mod.ts";
 import { MARK_HEADER, Marks, NodeClient, type NodeRecord } from "../../services/nodes/mod.ts";
+import { until } from "../support/until.ts";
 import { startHttpServer } from "./support.ts";
 
 const KEY = "0123456789abcdef".repeat(4);
@@ -40,7 +41,7 @@ interface World {
 async function withNodes(
   handler: ArrivalHandler,
   run: (world: World) => Promise<void>,
-  { refusesItself = false, proxies = [] as string[] } = {},
+  { refusesItself = false, proxies = [] as string[], maxWaiting = 100 } = {},
 ): Promise<void> {
   const seen: World["seen"] = { front: [], far: [] };
   const running = new Set(["front", "far"]);
@@ -57,7 +58,7 @@ async function withNodes(
   const clients: NodeClient[] = [];
   const start = (self: "front" | "far", target: string) => {
     const marks = new Marks({ key: KEY, self, clock: () => NOW });
-    const client = new NodeClient({ nodes, marks });
+    const client = new NodeClient({ nodes, marks, maxWaiting });
     clients.push(client);
     const placement: Placement = {
       refusesItself,
@@ -367,5 +368,34 @@ Deno.test("a request whose body another node has had is refused when this one re
       assert.deepEqual(seen, ["Unavailable"]);
     },
     { refusesItself: true },
+  );
+});
+
+Deno.test("a body that is held back makes room for other requests", async () => {
+  const end = Promise.withResolvers<void>();
+  const held = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode("{")),
+  });
+  await withNodes(
+    async (request, _connection, arrival) => {
+      const refusal = refusalOf(arrival ?? assert.fail());
+      if (refusal !== null) return refusal;
+      if (request.method === "GET") await end.promise;
+      return new Response(await request.text());
+    },
+    async ({ front, seen }) => {
+      const url = `http://127.0.0.1:${front.port}/far`;
+      const slow = fetch(url, { method: "POST", body: held });
+      await until(() => seen.far.length === 1);
+      const waiting = fetch(url);
+      assert.match(await (await slow).text(), /"far\\" has too much to answer/);
+      await until(() => seen.far.length === 2);
+      const refused = await fetch(url);
+      assert.match(await refused.text(), /"far\\" has too much to answer/);
+      end.resolve();
+      assert.equal((await waiting).status, 200);
+      assert.equal(await (await fetch(url, { method: "POST", body: "all" })).text(), "all");
+    },
+    { maxWaiting: 1 },
   );
 });
