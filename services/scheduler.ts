@@ -5,6 +5,11 @@ export interface Scheduler {
   /** Unix time in milliseconds. */
   now(): number;
   /**
+   * Milliseconds from any starting point. Nobody sets this clock, but it may stand still while the
+   * machine sleeps.
+   */
+  steady(): number;
+  /**
    * Runs a task once after so many milliseconds; the returned function calls it off. After 0, it
    * runs in the next turn of the event loop, for which the thread does not fall asleep.
    */
@@ -22,6 +27,7 @@ export function untilMultiple(step: number, now: number): number {
 /** The clock and the timers of the process. */
 export const systemScheduler: Scheduler = Object.freeze({
   now: () => Date.now(),
+  steady: () => performance.now(),
   after(milliseconds: number, task: () => void) {
     if (milliseconds <= 0) {
       const turn = setImmediate(task);

@@ -52,8 +52,8 @@ export interface Peers {
    * and it must let nobody in.
    */
   readonly isCurrent: boolean;
-  /** Until when that lasts unless it is renewed, as the scheduler has the time. */
-  readonly currentUntil: number;
+  /** How long that lasts unless it is renewed, in milliseconds. */
+  readonly currentFor: number;
   /** The name of this program among them. */
   readonly self: string;
   /** The names of those that run, this one among them, as of a second ago. */

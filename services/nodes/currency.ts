@@ -3,7 +3,7 @@ import type { Scheduler } from "../scheduler.ts";
 
 export interface CurrencyOptions {
   readonly database: Pick<Database, "isCurrent" | "onPeersLooked"> & {
-    readonly peers: Pick<Peers, "currentUntil"> | null;
+    readonly peers: Pick<Peers, "currentFor"> | null;
   };
   readonly scheduler: Scheduler;
   /** Called when this node no longer knows what the others end, and again each time it lost that. */
@@ -27,8 +27,7 @@ export function watchCurrency({ database, scheduler, onLost }: CurrencyOptions):
     wasCurrent = isCurrent;
     if (!isCurrent) return;
     // The end of the lease itself still counts.
-    const left = Math.max(0, peers.currentUntil - scheduler.now()) + 1;
-    cancel = scheduler.after(left, look);
+    cancel = scheduler.after(peers.currentFor + 1, look);
   };
   const unsubscribe = database.onPeersLooked(look);
   look();

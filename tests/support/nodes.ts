@@ -11,6 +11,7 @@ import { withFolder } from "./temporary.ts";
 /** The time of the process, by which leases run. */
 class RunningScheduler extends TestScheduler {
   override readonly now = systemScheduler.now;
+  override readonly steady = systemScheduler.steady;
 
   override after(milliseconds: number, run: () => void): () => void {
     return systemScheduler.after(milliseconds, run);

@@ -10,7 +10,12 @@ export class TestScheduler implements Scheduler {
   #now = Date.parse("2026-11-20T12:00:00Z");
   readonly #tasks = new Set<Task>();
 
-  readonly now = (): number => this.#now;
+  /** By how much the time of day was set. */
+  #set = 0;
+
+  readonly now = (): number => this.#now + this.#set;
+
+  readonly steady = (): number => this.#now;
 
   after(milliseconds: number, run: () => void): () => void {
     const task = { at: this.#now + milliseconds, run };
@@ -21,6 +26,11 @@ export class TestScheduler implements Scheduler {
   /** The number of scheduled tasks. */
   get pending(): number {
     return this.#tasks.size;
+  }
+
+  /** Sets the time of day forward or back, which no timer notices. */
+  setClock(milliseconds: number): void {
+    this.#set += milliseconds;
   }
 
   /** Lets time pass, and runs what falls due meanwhile, in order. */

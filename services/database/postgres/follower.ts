@@ -19,6 +19,7 @@ import {
   RUNNING,
   stillLeading,
 } from "./lease.ts";
+import { LeaseClock } from "./lease_clock.ts";
 import { CLOCK } from "./cluster_setup.ts";
 
 /** How often to look without having been woken, in milliseconds. */
@@ -82,7 +83,8 @@ export class Follower implements Peers {
   /** The newest event that the listener knows of. */
   #told = 0;
   #trimmedAt: number;
-  /** Until when this node serves, as {@linkcode Scheduler.now} has it. */
+  readonly #clock: LeaseClock;
+  /** Until when this node serves, by that clock. */
   #heldUntil: number;
   #running: ReadonlySet<string> = new Set();
   #leader: string | null = null;
@@ -100,18 +102,19 @@ export class Follower implements Peers {
   constructor(options: FollowerOptions) {
     this.#options = options;
     this.#seen = options.seen;
-    const now = options.scheduler.now();
+    this.#clock = new LeaseClock(options.scheduler);
+    const now = this.#clock.now();
     this.#trimmedAt = now;
     this.#heldUntil = now + LEASE_MILLISECONDS - MARGIN_MILLISECONDS;
-    this.#confirmations = new Confirmations(options.scheduler.now);
+    this.#confirmations = new Confirmations(() => this.#clock.now());
   }
 
   get isCurrent(): boolean {
-    return this.#options.scheduler.now() < this.#heldUntil;
+    return this.currentFor > 0;
   }
 
-  get currentUntil(): number {
-    return this.#heldUntil;
+  get currentFor(): number {
+    return Math.max(0, this.#heldUntil - this.#clock.now());
   }
 
   get self(): string {
@@ -127,7 +130,7 @@ export class Follower implements Peers {
   }
 
   get isLeading(): boolean {
-    return this.isCurrent && this.#options.scheduler.now() < this.#leadsUntil;
+    return this.isCurrent && this.#clock.now() < this.#leadsUntil;
   }
 
   get whileLeading(): Statement {
@@ -191,9 +194,9 @@ export class Follower implements Peers {
   }
 
   async #look(): Promise<void> {
-    const { node, channel, scheduler } = this.#options;
+    const { node, channel } = this.#options;
     const client = await (this.#client ??= this.#connect());
-    const began = scheduler.now();
+    const began = this.#clock.now();
     const { rows: [found] } = await client.query<Found>(LOOK, [this.#seen, node]);
     if (found === undefined) return;
     const { last, newest } = found;

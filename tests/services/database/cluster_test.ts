@@ -195,6 +195,16 @@ testCluster("a node that hangs refuses to serve before others go on without it",
   assert.equal(b.database.isCurrent, true);
 });
 
+testCluster("a lease ends when the clock is set back, or the machine sleeps", async (world) => {
+  const [a, b] = [await world.open("a"), await world.open("b")];
+  a.scheduler.setClock(-120_000);
+  assert.equal(a.database.isCurrent, true);
+  a.scheduler.advance(5_000);
+  assert.equal(a.database.isCurrent, false);
+  b.scheduler.setClock(5_000);
+  assert.equal(b.database.isCurrent, false);
+});
+
 testCluster("a lost connection costs a node nothing that others acknowledge", async (world) => {
   const [a, b] = [await world.open("a"), await world.open("b")];
   for (let turn = 0; turn < 5; turn++) {

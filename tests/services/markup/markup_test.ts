@@ -21,6 +21,7 @@ Deno.test("a text that takes too long or is too long is shown as plain text, and
   let expire: (() => void) | null = null;
   const scheduler = {
     now: () => 0,
+    steady: () => 0,
     after: (milliseconds: number, task: () => void) => {
       if (milliseconds === 1) queueMicrotask(() => expire?.());
       expire = task;
