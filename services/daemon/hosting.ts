@@ -322,6 +322,7 @@ async function openWebhooks(
     log,
     halts: options.halts,
     guard: () => leadership.guard(),
+    isLeading: () => leadership.isLeading,
     longestPause: nodes.self === null ? Infinity : WEBHOOK_LOOK,
   });
   await startLeading(options.place, webhookSender, started);

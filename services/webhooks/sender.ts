@@ -45,6 +45,8 @@ export interface SenderOptions {
   readonly log: Log;
   /** Statements without which no transaction of the sender counts. */
   readonly guard: () => readonly Statement[];
+  /** Whether this node leads: one that was stopped for a while may only be about to notice. */
+  readonly isLeading: () => boolean;
   /** The longest pause before it looks for deliveries that others have asked for, in milliseconds. */
   readonly longestPause: number;
   /** Which agents are halted: what they caused is sent when they go on. */
@@ -186,7 +188,7 @@ export class WebhookSender {
   }
 
   async #fill(): Promise<void> {
-    const { webhooks: { deliveries }, scheduler, longestPause } = this.#options;
+    const { webhooks: { deliveries }, scheduler, longestPause, isLeading } = this.#options;
     this.#isAsked = false;
     this.#cancelTimer();
     for (;;) {
@@ -197,7 +199,7 @@ export class WebhookSender {
         webhooks: this.#able(),
         limit,
       });
-      if (rows.length === 0) break;
+      if (rows.length === 0 || !isLeading()) break;
       for (const row of rows) {
         if (this.#countOf(row.webhook_id) < MAX_OF_ONE) this.#begin(row);
       }
@@ -237,7 +239,7 @@ export class WebhookSender {
 
   /** @returns whether the next one may follow at once */
   async #send(row: DeliveryRow): Promise<boolean> {
-    const { webhooks, scheduler, database } = this.#options;
+    const { webhooks, scheduler, database, guard } = this.#options;
     const webhook = webhooks.get(row.webhook_id);
     if (webhook === null) return true;
     if (await this.#isHeld(row)) {
@@ -266,7 +268,8 @@ export class WebhookSender {
     });
     const since = isDelivered ? null : webhook.failingSince ?? now;
     const change: { statements: Statement[]; events: NewEvent[] } = {
-      statements: [update, ...webhooks.failing(webhook, since)],
+      // Another node may have sent it meanwhile.
+      statements: [...guard(), update, ...webhooks.failing(webhook, since)],
       events: [],
     };
     const current = webhooks.get(webhook.id);

@@ -6,6 +6,7 @@ import { type Caller, OPERATOR } from "../../../services/identity/mod.ts";
 import { testNodes } from "../../support/nodes.ts";
 import { anAgent, BY_OPERATOR, type TestServices } from "../../support/services.ts";
 import { until } from "../../support/until.ts";
+import { Receiver } from "../webhooks/receiver.ts";
 
 /** The texts in an agent's inbox. */
 async function textsOf({ inboxes }: TestServices, nick: string): Promise<string[]> {
@@ -120,3 +121,33 @@ testNodes(
     await two.database.commit({ statements: two.leadership.guard() });
   },
 );
+
+testNodes("a node that no longer leads changes no delivery of a webhook", async ({ open }) => {
+  await using receiver = new Receiver();
+  const one = await open("one", { config: { webhooks: { allow_private: true } } });
+  await until(() => one.leadership.isLeading);
+  const { hosting: { projects, webhooks }, database } = one;
+  const request = { slug: "demo", description: "", visibility: "private" } as const;
+  const { project } = await projects.create(request, BY_OPERATOR);
+  const answered = Promise.withResolvers<Response>();
+  receiver.answer = () => answered.promise;
+  await webhooks.create(project, { url: receiver.url, types: [] }, BY_OPERATOR);
+  const data = { project: project.slug, project_id: project.id, name: "N", user: "ann", uuid: "" };
+  const by = { actor: "agent:ann", actorId: null, address: null, cause: null };
+  await database.commit({ events: [{ time: Date.now(), type: "project.technote", ...by, data }] });
+  await receiver.next();
+  // As if this node had been stopped so long that another one leads.
+  await database.commit({
+    statements: [{
+      sql: "UPDATE leaders SET node = 'two', expires_at = 9000000000000000",
+      parameters: [],
+      mustChange: true,
+    }],
+  });
+  answered.resolve(new Response(null, { status: 500 }));
+  await until(() => !one.leadership.isLeading);
+  await one.leadership.turned();
+  const rows = await database.tables.selectFrom("webhook_deliveries").select(["attempts", "status"])
+    .execute();
+  assert.deepEqual(rows, [{ attempts: 0, status: "pending" }]);
+});
