@@ -7,6 +7,7 @@ import {
   type NodeClient,
   type NodeRecord,
   type Nodes,
+  type RefusedMark,
 } from "../services/nodes/mod.ts";
 import { unreadable } from "./body.ts";
 import type { TrustedProxies } from "./forwarded.ts";
@@ -98,7 +99,9 @@ export class Forwarding {
         return handler(request, connection, arrival(null, outdated()));
       }
       const mark = this.#markOf(request);
-      if (mark === "stale") return handler(request, connection, arrival(null, staleMark()));
+      if (typeof mark === "string") {
+        return handler(request, connection, arrival(null, new Unavailable(REFUSED_MARKS[mark])));
+      }
       let found;
       try {
         found = find(placements, request, mark);
@@ -140,7 +143,7 @@ export class Forwarding {
     return copied(response);
   }
 
-  #markOf({ method, headers, url }: Request): Mark | "stale" | null {
+  #markOf({ method, headers, url }: Request): Mark | RefusedMark | null {
     const text = headers.get(MARK_HEADER);
     if (text === null) return null;
     const { pathname, search } = new URL(url);
@@ -219,11 +222,11 @@ function wantsPage({ headers }: Request): boolean {
   return headers.get("accept")?.includes("text/html") ?? false;
 }
 
-function staleMark(): Unavailable {
-  return new Unavailable(
-    "The clocks of two nodes differ by more than a minute; the operator must set them",
-  );
-}
+/** What an operator must do about requests of other nodes that this one cannot take. */
+const REFUSED_MARKS: Readonly<Record<RefusedMark, string>> = {
+  stale: "The clocks of two nodes differ by more than a minute; the operator must set them",
+  misdirected: "The node.url of a node leads to another node; the operator must correct it",
+};
 
 /** Headers of an answer that belong to its connection. */
 const NOT_RETURNED = ["connection", "keep-alive", "transfer-encoding", PRINCIPAL_HEADER] as const;

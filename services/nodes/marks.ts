@@ -28,6 +28,12 @@ export interface Mark {
   readonly secure: boolean;
 }
 
+/**
+ * Why a mark that a node has signed does not count. `stale`: more than a minute ago, or with a clock
+ * that differs by as much. `misdirected`: for another node, whose address leads here.
+ */
+export type RefusedMark = "stale" | "misdirected";
+
 /** What only the sender of a request knows. */
 export type MarkContent = Pick<Mark, "kind" | "to" | "address" | "requestId" | "secure">;
 
@@ -66,10 +72,9 @@ export class Marks {
   /**
    * Reads the mark of a request.
    *
-   * @returns null if no node has signed it for this request; `stale` if one has, more than a minute
-   * ago or with a clock that differs by as much
+   * @returns null if no node has signed it for this request
    */
-  read(text: string, request: MarkedRequest): Mark | "stale" | null {
+  read(text: string, request: MarkedRequest): Mark | RefusedMark | null {
     if (text.length > MAX_LENGTH) return null;
     const [payload = "", mac = ""] = text.split(".");
     const [given, right] = [Buffer.from(mac, "hex"), this.#mac(payload, request)];
@@ -77,7 +82,7 @@ export class Marks {
     const { self, clock } = this.#options;
     // Only a node can have signed it.
     const mark: Mark = JSON.parse(Buffer.from(payload, "base64url").toString());
-    if (mark.to !== self) return null;
+    if (mark.to !== self) return "misdirected";
     return Math.abs(clock() - mark.time) > MAX_AGE ? "stale" : mark;
   }
 

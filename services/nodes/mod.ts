@@ -21,6 +21,7 @@ export {
   type MarkedRequest,
   Marks,
   type MarksOptions,
+  type RefusedMark,
 } from "./marks.ts";
 export { NodeClient, type NodeClientOptions, type NodeRequest, notRunning } from "./node_client.ts";
 export { type NodeRecord, Nodes, type NodesOptions, type NodeView } from "./nodes.ts";
