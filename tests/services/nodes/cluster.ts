@@ -5,6 +5,7 @@ import { postgresOf } from "../../support/postgres.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import { TestLog } from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
+import { until } from "../../support/until.ts";
 
 /** One of the nodes. */
 export interface Node {
@@ -55,10 +56,14 @@ export function withCluster(run: (cluster: Cluster) => Promise<void>): Promise<v
 
 /** Lets a second pass, and a node look at the others. */
 async function look({ database, scheduler }: Node): Promise<void> {
-  const { promise: looked, resolve } = Promise.withResolvers<void>();
-  const end = database.onPeersLooked(resolve);
+  let hasLooked = false;
+  const end = database.onPeersLooked(() => hasLooked = true);
   scheduler.advance(1000);
-  await looked;
+  // What was under way may have put off the look.
+  await until(() => {
+    if (!hasLooked) scheduler.advance(5);
+    return hasLooked;
+  });
   end();
 }
 
