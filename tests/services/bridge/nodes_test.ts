@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { isDeepStrictEqual } from "node:util";
 import type { ChannelFollower, ChannelMessage } from "../../../services/bridge/mod.ts";
 import { until } from "../../support/until.ts";
 import { type NodesWorld, shownOn, type TestNode, testNodes } from "./nodes_support.ts";
@@ -237,6 +238,10 @@ testNodes(
     await b.bridge.post("general", { text: "hello" }, agentCaller("coder"));
     for (const { bridge } of nodes) {
       const expected = ["bob", "bridge-a", "bridge-b", "bridge-c", "coder", "web-ann"];
+      // A bridge may not have heard yet who joined.
+      for (let turn = 0; turn < 1000; turn++) {
+        if (isDeepStrictEqual(await bridge.users("general"), expected)) break;
+      }
       assert.deepEqual(await bridge.users("general"), expected);
       assert.deepEqual(bridge.isAlone("bob", "#general"), true);
     }
