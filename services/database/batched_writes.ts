@@ -24,9 +24,10 @@ export interface BatchedWritesOptions {
 
 /**
  * Decides when the changes in a queue are written: one batch at a time, within 20 ms after the first
- * change arrived, or later if the owner allows it. A change that nothing preceded for 20 ms is written after the next turn of the
- * event loop: a timer would wake an idle program once more. After a failure, it waits one second
- * before it tries again; the wait doubles up to 30 seconds. The queue stays with its owner.
+ * change arrived, or later if the owner allows it. A change that nothing preceded for 20 ms is
+ * written after the next turn of the event loop: a timer would wake an idle program once more. After
+ * a failure, it waits one second before it tries again; the wait doubles up to 30 seconds. The queue
+ * stays with its owner.
  */
 export class BatchedWrites {
   readonly #options: BatchedWritesOptions;
