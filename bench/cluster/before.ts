@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { V8_FLAGS } from "../../scripts/v8_flags.ts";
 import { call } from "../../tests/support/api.ts";
 import { type Program, startProgram } from "../../tests/support/program.ts";
+import { delay } from "../delay.ts";
 import { measure, processUsage } from "../process_usage.ts";
 import type { Figure, Scenario, Sizes } from "../scenario.ts";
 import { median } from "../statistics.ts";
@@ -10,11 +11,14 @@ import { inParallel } from "../parallel.ts";
 /** Names the tree of an earlier version, such as a worktree of its commit. */
 const TREE = "MUSTER_BENCH_BEFORE";
 
-/** Requests of a round. */
-const REQUESTS = 3000;
+/** Requests of a round: `/proc` counts in steps of 10 ms, so they are exact to half a microsecond. */
+const REQUESTS = 20_000;
+
+/** After its start, a server loads what it did not need for that: milliseconds until it is done. */
+const SETTLING = 3000;
 
 /** Logins with a passphrase of a round. */
-const LOGINS = 300;
+const LOGINS = 5000;
 
 /** A version that is measured. */
 interface Version {
@@ -70,6 +74,7 @@ async function measureOnce(words: readonly string[]): Promise<Figure[]> {
   await using program = await startProgram({ words });
   const seconds = (performance.now() - started) / 1000;
   const { cpuSeconds } = await processUsage(program.pid);
+  await delay(SETTLING);
   const passphrase = await register(program);
   const status = () => read(program, `Bearer ${program.token}`);
   await many(REQUESTS, status);
