@@ -1,4 +1,5 @@
 import type { Scheduler } from "../scheduler.ts";
+import { Sweep } from "../sweep.ts";
 import type { Leadership } from "./leadership.ts";
 import type { Nodes } from "./nodes.ts";
 
@@ -18,9 +19,9 @@ export interface DrainingOptions {
 export class Draining {
   readonly #options: DrainingOptions;
   readonly #listeners = new Set<() => void>();
+  readonly #sweep = new Sweep(() => this.#fit());
   #isOpen = false;
   #standing = false;
-  #turning: Promise<void> | null = null;
   #unsubscribe = () => {};
   #cancelLeave = () => {};
 
@@ -46,7 +47,7 @@ export class Draining {
   /** Begins to lead, or to stand by; from now on, it follows what operators say. */
   async begin(): Promise<void> {
     this.#isOpen = true;
-    this.#unsubscribe = this.#options.nodes.onChanged(() => void this.#turn());
+    this.#unsubscribe = this.#options.nodes.onChanged(() => this.#sweep.start());
     await this.#turn();
   }
 
@@ -58,8 +59,9 @@ export class Draining {
     await this.#turn();
   }
 
-  #turn(): Promise<void> {
-    return this.#turning ??= this.#fit().finally(() => this.#turning = null);
+  async #turn(): Promise<void> {
+    this.#sweep.start();
+    await this.#sweep.idle();
   }
 
   async #fit(): Promise<void> {

@@ -1,9 +1,10 @@
 import type { Database, Peers, Statement } from "../database/mod.ts";
 import type { Log } from "../log.ts";
+import { Sweep } from "../sweep.ts";
 
 /** Work that one node does for all of them, such as timers and bots. */
 export interface LeadingWork {
-  /** Begins or resumes. What happened meanwhile is in the database. */
+  /** Begins or resumes. What happened meanwhile is in the database. If it fails, it is called again. */
   start(): void | Promise<void>;
   /** Ends, so that another node can begin. */
   stop(): void | Promise<void>;
@@ -23,8 +24,9 @@ export interface LeadershipOptions {
 export class Leadership {
   readonly #options: LeadershipOptions;
   readonly #works: LeadingWork[] = [];
-  #isDoing = false;
-  #turning: Promise<void> | null = null;
+  /** The work that was begun, and whether it has started. */
+  readonly #begun = new Map<LeadingWork, boolean>();
+  readonly #sweep = new Sweep(() => this.#fit());
   #isOpen = false;
   #unsubscribe = () => {};
 
@@ -55,43 +57,58 @@ export class Leadership {
   async begin(): Promise<void> {
     const { database } = this.#options;
     this.#isOpen = true;
-    this.#unsubscribe = database.onPeersLooked(() => void this.#turn());
+    this.#unsubscribe = database.onPeersLooked(() => this.#sweep.start());
     database.peers?.stand(true);
-    await this.#turn();
+    await this.turned();
   }
 
   /** Stops the work, and lets another node lead. It can begin again. */
   async end(): Promise<void> {
     this.#isOpen = false;
     this.#unsubscribe();
-    await this.#turn();
+    await this.turned();
     this.#options.database.peers?.stand(false);
   }
 
-  /** Resolves when the work fits who leads; for tests. */
+  /** Resolves when the work fits who leads. */
   async turned(): Promise<void> {
-    await this.#turn();
+    this.#sweep.start();
+    await this.#sweep.idle();
   }
 
-  /** Starts or stops the work until it fits who leads. */
-  #turn(): Promise<void> {
-    return this.#turning ??= this.#fit().finally(() => this.#turning = null);
+  get #mayWork(): boolean {
+    return this.#isOpen && this.isLeading;
   }
 
+  /** Starts or stops the work. What does not start is tried again at the next look. */
   async #fit(): Promise<void> {
-    while (this.#isDoing !== (this.#isOpen && this.isLeading)) {
-      this.#isDoing = !this.#isDoing;
-      if (this.#isDoing) { for (const work of this.#works) await this.#try(() => work.start()); }
-      // At once: another node may begin within a second, whatever one of them waits for.
-      else await Promise.all(this.#works.toReversed().map((work) => this.#try(() => work.stop())));
+    for (const work of this.#works) {
+      if (this.#mayWork && this.#begun.get(work) !== true) await this.#start(work);
+    }
+    if (this.#mayWork) return;
+    const begun = [...this.#begun.keys()];
+    // At once: another node may begin within a second, whatever one of them waits for.
+    await Promise.all(begun.toReversed().map((work) => this.#stop(work)));
+  }
+
+  async #start(work: LeadingWork): Promise<void> {
+    const isFirst = !this.#begun.has(work);
+    this.#begun.set(work, false);
+    try {
+      await work.start();
+      this.#begun.set(work, true);
+    } catch (error) {
+      if (!isFirst) return;
+      this.#options.log.error("Work of the leading node cannot start yet", { error });
     }
   }
 
-  async #try(step: () => void | Promise<void>): Promise<void> {
+  async #stop(work: LeadingWork): Promise<void> {
+    this.#begun.delete(work);
     try {
-      await step();
+      await work.stop();
     } catch (error) {
-      this.#options.log.error("Work of the leading node failed to start or stop", { error });
+      this.#options.log.error("Work of the leading node failed to stop", { error });
     }
   }
 }

@@ -49,3 +49,59 @@ Deno.test("a server that is alone leads until it ends", async () => {
   await leadership.end();
   assert.deepEqual(doing, ["two starts", "two stops", "one stops"]);
 });
+
+/** A database whose other programs a test makes up. */
+class StandIn {
+  readonly #listeners = new Set<() => void>();
+  readonly peers = {
+    isLeading: true,
+    stand() {},
+    whileLeading: { sql: "", parameters: [], mustChange: true },
+  };
+
+  onPeersLooked(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  look(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+Deno.test("work stops although the node has just looked at the others", async () => {
+  const doing: string[] = [];
+  const database = new StandIn();
+  const leadership = new Leadership({ database, log: new TestLog() });
+  leadership.add({ start: () => void doing.push("starts"), stop: () => void doing.push("stops") });
+  await leadership.begin();
+  database.look();
+  await leadership.end();
+  assert.deepEqual(doing, ["starts", "stops"]);
+});
+
+Deno.test("work that cannot start is tried again, and reported once", async () => {
+  const doing: string[] = [];
+  const database = new StandIn();
+  const log = new TestLog();
+  const leadership = new Leadership({ database, log });
+  let isBroken = true;
+  leadership.add({
+    start() {
+      if (isBroken) throw new Error("no");
+      doing.push("one starts");
+    },
+    stop: () => void doing.push("one stops"),
+  });
+  leadership.add({ start: () => void doing.push("two starts"), stop() {} });
+  await leadership.begin();
+  await leadership.turned();
+  isBroken = false;
+  database.look();
+  await leadership.turned();
+  await leadership.turned();
+  assert.deepEqual(doing, ["two starts", "one starts"]);
+  assert.equal(log.lines.filter((line) => line.startsWith("error")).length, 1);
+  await leadership.end();
+  assert.deepEqual(doing.at(-1), "one stops");
+});
