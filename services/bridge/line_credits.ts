@@ -23,9 +23,9 @@ export class LineCredits {
   /** Records a stored line that is still to be heard. */
   add(line: Pick<NewLine, "channel" | "mark">): void {
     const key = keyOf(line);
-    const times = this.#storedAt.get(key) ?? [];
+    const times = this.#timesOf(key);
     this.#storedAt.delete(key);
-    this.#storedAt.set(key, [...times, this.#now()]);
+    this.#storedAt.set(key, [...times, this.#now()].slice(-MAX_CREDITS));
     this.#forgetLate();
   }
 
@@ -33,15 +33,20 @@ export class LineCredits {
   spend(line: Pick<NewLine, "channel" | "mark">): boolean {
     this.#forgetLate();
     const key = keyOf(line);
-    const times = this.#storedAt.get(key);
-    if (times === undefined) return false;
-    if (times.length === 1) this.#storedAt.delete(key);
+    const times = this.#timesOf(key);
+    if (times.length <= 1) this.#storedAt.delete(key);
     else this.#storedAt.set(key, times.slice(1));
-    return true;
+    return times.length > 0;
   }
 
   clear(): void {
     this.#storedAt.clear();
+  }
+
+  /** When those of a mark were stored that can still be on their way. */
+  #timesOf(key: string): number[] {
+    const earliest = this.#now() - LATEST_MILLISECONDS;
+    return (this.#storedAt.get(key) ?? []).filter((time) => time > earliest);
   }
 
   #forgetLate(): void {
