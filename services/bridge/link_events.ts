@@ -310,7 +310,7 @@ function reportMessages(
       label: isOurs && !isPast ? tags["label"] ?? labels.of(batch?.id) : null,
       ...replyField(tags[REPLY_TAGS[0]] ?? tags[REPLY_TAGS[1]]),
       ...(peer === null ? {} : { peer }),
-      ...(peer !== null && tags[QUIET_TAG] !== undefined ? IS_QUIET : {}),
+      ...(peer === "whole" && tags[QUIET_TAG] !== undefined ? IS_QUIET : {}),
       ...(isNotice ? NOTICE : {}),
       ...(tags[BOT_TAG] === undefined ? {} : BOT),
     };

@@ -248,3 +248,15 @@ testNodes(
     for (const { scheduler } of nodes) scheduler.advance(300_001);
   },
 );
+
+testNodes("nobody else than a bridge says what no inbox gets", async ({ server, start }) => {
+  const heard: string[] = [];
+  const node = await start("a", { onHeard: ({ text }) => heard.push(text) });
+  await start("b");
+  const user = new IrcUser(server, "bridge-b_", { capabilities: "message-tags" });
+  await user.join("#general");
+  user.send("@+muster/quiet=1 PRIVMSG #general :not quiet");
+  await user.sync();
+  await shownOn(node, 1);
+  assert.deepEqual(heard, ["not quiet"]);
+});
