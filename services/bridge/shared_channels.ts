@@ -56,7 +56,7 @@ export class SharedChannels implements SharedChannelStore, Directory {
   /** By folded name. */
   readonly #known = new Map<string, StoredChannel>();
   readonly #unrecorded = new Map<string, Use>();
-  /** When each use was last recorded. */
+  /** When each use was last recorded, the oldest first. */
   readonly #recordedAt = new Map<string, number>();
   #flushing: Promise<void> = Promise.resolve();
   #listener: (change: ChannelsChange) => void = () => {};
@@ -86,6 +86,7 @@ export class SharedChannels implements SharedChannelStore, Directory {
     const rows = await this.#stored.list();
     const now = new Map(rows.map((row) => [foldCase(row.name), row]));
     const removed = [...this.#known.keys()].filter((name) => !now.has(name));
+    for (const name of removed) this.#drop(name);
     this.#known.clear();
     for (const [name, row] of now) this.#known.set(name, row);
     this.#listener({ current: rows, removed });
@@ -108,7 +109,7 @@ export class SharedChannels implements SharedChannelStore, Directory {
     await this.#database.commit({
       statements: [
         statement(tables.deleteFrom("bridge_channels").where("name_folded", "=", channel), {
-          committed: () => void this.#known.delete(channel),
+          committed: () => this.#drop(channel),
         }),
         ...this.#clearing(channel),
       ],
@@ -146,7 +147,7 @@ export class SharedChannels implements SharedChannelStore, Directory {
         ))
       );
     const committed = (changes: number) => {
-      if (changes > 0) this.#known.delete(channel);
+      if (changes > 0) this.#drop(channel);
     };
     const { changes } = await this.#database.commit({
       statements: [
@@ -155,7 +156,7 @@ export class SharedChannels implements SharedChannelStore, Directory {
         ...this.#clearing(channel),
       ],
     });
-    this.#recordedAt.delete(`${channel} ${agent}`);
+    if (agent !== null) this.#recordedAt.delete(`${channel} ${agent}`);
     return (changes[forgetting.length] ?? 0) > 0;
   }
 
@@ -194,6 +195,26 @@ export class SharedChannels implements SharedChannelStore, Directory {
       }
       throw error;
     }
-    for (const [key, { at }] of uses) this.#recordedAt.set(key, at);
+    for (const [key, { at }] of uses) {
+      this.#recordedAt.delete(key);
+      this.#recordedAt.set(key, at);
+    }
+    this.#forgetOld(Math.max(...uses.map(([, { at }]) => at)));
+  }
+
+  /** Forgets which uses were recorded so long ago that the next one is recorded in any case. */
+  #forgetOld(now: number): void {
+    for (const [key, at] of this.#recordedAt) {
+      if (now - at < USE_MILLISECONDS) return;
+      this.#recordedAt.delete(key);
+    }
+  }
+
+  /** Forgets a channel; if it is entered again, its uses are recorded anew. */
+  #drop(channel: string): void {
+    this.#known.delete(channel);
+    for (const key of this.#recordedAt.keys()) {
+      if (key.startsWith(`${channel} `)) this.#recordedAt.delete(key);
+    }
   }
 }
