@@ -41,7 +41,7 @@ const announce = route("POST /v1/herald", {
 
 const listSources = route("GET /v1/herald/sources", {
   summary: "List the programs whose webhooks herald announces",
-  responses: { 200: json(z.array(sourceSchema), "The sources"), ...errors(409) },
+  responses: { 200: json(z.array(sourceSchema), "The sources"), ...errors(409, 503) },
 });
 
 const addSource = route("POST /v1/herald/sources", {

@@ -1,5 +1,5 @@
 import type { Database } from "../database/mod.ts";
-import { Conflict, Invalid, NotFound, TooMany, Unauthorized } from "../errors.ts";
+import { Conflict, Invalid, NotFound, TooMany, Unauthorized, Unavailable } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import { channelName, foldCase } from "../irc/mod.ts";
@@ -25,6 +25,9 @@ const MAX_SOURCES = 50;
 /** Least time between two events about notices that found the queue full, in milliseconds. */
 const TELL_DROPPED_MS = 60_000;
 
+/** After how many seconds to try again what needs the stored notices and sources. */
+const RETRY_SECONDS = 2;
+
 /** What became of a notice. */
 export interface Accepted {
   readonly channel: string;
@@ -47,6 +50,8 @@ export class HeraldDesk {
   readonly #deliveries: HeraldDeliveries;
   #sources: StoredSource[] = [];
   #waiting: StoredNotice[] = [];
+  /** Whether this is what is stored. */
+  #isLoaded = false;
   #dropped = 0;
   #toldDroppedAt = -Infinity;
   /** Called when there is something to announce; null while the bot does not run. */
@@ -58,13 +63,19 @@ export class HeraldDesk {
     this.#state = new BotState(options.database, "herald");
   }
 
-  /** Reads what is stored. Call it before anything else, and again if another node has changed it. */
+  /** Reads what is stored. Until then, it takes nothing. */
   async load(): Promise<void> {
     await this.#deliveries.load();
     const state = this.#state;
     const schemas = () => import("./herald_schemas.ts");
     this.#sources = await state.read("sources", async () => (await schemas()).sourcesSchema) ?? [];
     this.#waiting = await state.read("waiting", async () => (await schemas()).noticesSchema) ?? [];
+    this.#isLoaded = true;
+  }
+
+  /** Leaves everything to another node, until it is loaded again. */
+  leave(): void {
+    this.#isLoaded = false;
   }
 
   /** The number of waiting notices. */
@@ -72,8 +83,13 @@ export class HeraldDesk {
     return this.#waiting.length;
   }
 
-  /** The sources of webhooks, by name. */
+  /**
+   * The sources of webhooks, by name.
+   *
+   * @throws Unavailable while a node takes them over, as all others do
+   */
   sources(): HeraldSource[] {
+    this.#requireLoaded();
     return this.#sources.map(({ name, kind }) => ({ name, kind }));
   }
 
@@ -84,6 +100,7 @@ export class HeraldDesk {
    * @throws Conflict if there is one of this name or the limit is reached, Unavailable
    */
   async addSource({ name, kind }: HeraldSource, caller: Caller): Promise<string> {
+    this.#requireLoaded();
     if (this.#sources.some((source) => source.name === name)) {
       throw new Conflict(`There is a source "${name}" already`);
     }
@@ -99,6 +116,7 @@ export class HeraldDesk {
 
   /** @throws NotFound, Unavailable */
   async removeSource(name: string, caller: Caller): Promise<void> {
+    this.#requireLoaded();
     const kept = this.#sources.filter((source) => source.name !== name);
     if (kept.length === this.#sources.length) throw new NotFound(`There is no source "${name}"`);
     await this.#keepSources(kept);
@@ -112,6 +130,7 @@ export class HeraldDesk {
    * @throws Conflict if the bot does not run, TooMany if too many wait, Invalid, Unavailable
    */
   async announce(notice: HeraldNotice, channel?: string): Promise<Accepted> {
+    this.#requireLoaded();
     if (this.#onWaiting === null) throw new Conflict("The bot herald is not enabled");
     const target = channelName(channel ?? this.#routeOf(notice.type));
     if (target === null) throw new Invalid('"channel" must be the name of a channel');
@@ -137,6 +156,7 @@ export class HeraldDesk {
    * not JSON, and what {@link announce} throws
    */
   async receive(name: string, delivery: Delivery): Promise<Accepted | null> {
+    this.#requireLoaded();
     const source = this.#sources.find((one) => one.name === name);
     const secret = await this.#secretOf(name, source?.version ?? 0);
     const now = this.#options.scheduler.now();
@@ -166,6 +186,14 @@ export class HeraldDesk {
     const next = this.#waiting.shift() ?? null;
     if (next !== null) await this.#keepWaiting();
     return next;
+  }
+
+  /** @throws Unavailable if what is in memory is not what is stored */
+  #requireLoaded(): void {
+    if (this.#isLoaded) return;
+    throw new Unavailable("The bot herald is starting; try again", {
+      retryAfterSeconds: RETRY_SECONDS,
+    });
   }
 
   /** The channel of the longest prefix of a type, or else the default one. */

@@ -75,7 +75,10 @@ export async function startBots(
       await desk.load();
       bots.start();
     },
-    stop: () => bots.stop(),
+    async stop() {
+      desk.leave();
+      await bots.stop();
+    },
   }, started);
   return { bots, herald: desk };
 }
