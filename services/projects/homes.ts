@@ -29,7 +29,7 @@ export class ProjectHomes {
     this.#nodes = nodes;
   }
 
-  /** Takes the homes of projects from a directory, which is loaded later than this is made. */
+  /** Takes the homes of projects from a directory that is loaded. Those that it has are no arrivals. */
   follow(directory: Directory): void {
     this.#directory = directory;
     if (this.#nodes.self === null) return;

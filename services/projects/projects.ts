@@ -70,8 +70,8 @@ export class Projects {
   /** Reads every project from the database. */
   static async open(options: ProjectsOptions): Promise<Projects> {
     const projects = new Projects(options);
-    options.repositories.homes.follow(projects.#directory);
     await options.database.keepCurrent(projects.#directory);
+    options.repositories.homes.follow(projects.#directory);
     options.accounts.onChanged((id, account) => {
       if (account === null) projects.#directory.forgetAccount(id);
     });
