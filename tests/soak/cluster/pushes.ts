@@ -3,7 +3,7 @@ import { must, type World } from "./world.ts";
 import { call } from "../../support/api.ts";
 
 /** The pause between two pushes to a project, in milliseconds. */
-const PUSH_EVERY = 6000;
+const PUSH_EVERY = 20_000;
 
 /** How many programs run at once: each takes a core for a moment. */
 const AT_ONCE = 4;

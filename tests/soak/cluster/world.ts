@@ -27,6 +27,14 @@ export interface WorldOptions {
 export interface Answer {
   readonly status: number;
   readonly text: string;
+  /** The header `Retry-After`, or null. */
+  readonly retryAfter: string | null;
+}
+
+/** What a tool answered. */
+export interface ToolAnswer {
+  readonly isError: boolean;
+  readonly text: string;
 }
 
 /** How long an answer may take, in milliseconds. */
@@ -126,6 +134,11 @@ export class World {
     return { api, token };
   }
 
+  /** The API token, which is the same on every node. */
+  get token(): string {
+    return this.operator().token;
+  }
+
   /** An open node, by its name; other than one, if there is another. */
   choose(other?: string): string {
     const others = [...this.open].filter((name) => name !== other);
@@ -145,12 +158,37 @@ export class World {
       const text = await response.text();
       this.count(`answers ${response.status}`);
       if (response.status === 500) this.fault(`${node}: ${request}: ${text}`);
-      return { status: response.status, text };
+      return { status: response.status, text, retryAfter: response.headers.get("retry-after") };
     } catch (error) {
       this.count("answers broken off");
       const isLate = error instanceof DOMException && error.name === "TimeoutError";
       if (isLate) this.fault(`${node}: ${request} was not answered for a minute`);
-      return { status: 0, text: String(error) };
+      return { status: 0, text: String(error), retryAfter: null };
+    }
+  }
+
+  /** Calls an MCP tool of a node. */
+  async callTool(node: string, who: string, name: string, input: object): Promise<ToolAnswer> {
+    try {
+      const response = await fetch(this.cluster.node(node).mcp, {
+        method: "POST",
+        headers: { authorization: who },
+        signal: AbortSignal.timeout(ANSWER_LIMIT),
+        body: JSON.stringify({
+          jsonrpc: "2.0",
+          id: 1,
+          method: "tools/call",
+          params: { name, arguments: input },
+        }),
+      });
+      const text = await response.text();
+      this.count(`answers of tools ${response.status}`);
+      if (response.status !== 200) return { isError: true, text };
+      const { isError, content } = JSON.parse(text).result;
+      return { isError, text: content[0].text };
+    } catch (error) {
+      this.count("answers of tools broken off");
+      return { isError: true, text: String(error) };
     }
   }
 
@@ -206,7 +244,12 @@ function names(word: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${word}${index}`);
 }
 
-async function register(server: Server, nick: string, channel: string): Promise<Credentials> {
+/** Registers an agent whose rate is no bound here. */
+export async function register(
+  server: Server,
+  nick: string,
+  channel: string,
+): Promise<Credentials> {
   const body = { nick, channels: [channel], rate_limit: { messages_per_second: 100, burst: 1000 } };
   const text = await must(call(server, "POST", "/v1/agents/register", body), 200);
   return JSON.parse(text).credentials;
