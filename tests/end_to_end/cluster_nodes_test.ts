@@ -115,7 +115,7 @@ Deno.test(
   "a halt on IRC counts although the node that leads has died",
   clusterPeers(),
   async () => {
-    const root = { username: "root", password: "correct horse battery" };
+    const root = { username: "root", password: "correct-horse-battery" };
     const config = { irc: { admins: [root.username] } };
     await using cluster = await Cluster.start({ nodes: ["a", "b", "c"], config });
     const b = cluster.node("b");
