@@ -2,7 +2,7 @@ import type { Credentials } from "../../support/api.ts";
 import { type Answer, basic, type World } from "./world.ts";
 
 /** The pause between two tickets of a project, in milliseconds. */
-const FILE_EVERY = 4000;
+const FILE_EVERY = 10_000;
 
 /** Answers that leave open what happened. */
 const UNKNOWN: readonly number[] = [0, 503, 504];

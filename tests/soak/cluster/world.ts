@@ -97,15 +97,14 @@ export class World {
   /** Makes channels, agents and projects. */
   async prepare(): Promise<void> {
     const { agents, projects } = this.sizes;
-    const server = this.operator();
-    await inTurns(names("irc", agents), async (nick, index) => {
-      this.onIrc.push(await register(server, nick, this.channelOf(index)));
-    });
-    await inTurns(names("http", agents), async (nick, index) => {
-      this.onHttp.push(await register(server, nick, this.channelOf(index)));
-    });
     for (const channel of this.channels) {
-      await must(call(server, "POST", `/v1/channels/${channel}/join`), 204);
+      await must(call(this.operator(), "POST", `/v1/channels/${channel}/join`), 204);
+    }
+    for (const [word, all] of [["irc", this.onIrc], ["http", this.onHttp]] as const) {
+      await inTurns(names(word, agents), async (nick, index) => {
+        all[index] = await this.#register(nick, this.channelOf(index));
+      });
+      this.#tell(`${all.length} agents for ${word} are registered`);
     }
     await inTurns(this.projects, async (slug, index) => {
       const at = this.operator(this.cluster.names[index % this.cluster.names.length]);
@@ -232,6 +231,19 @@ export class World {
     return status === 200;
   }
 
+  /** Registers an agent whose rate is no bound here, with patience for a slow network. */
+  async #register(nick: string, channel: string): Promise<Credentials> {
+    const rate = { messages_per_second: 100, burst: 1000 };
+    const body = { nick, channels: [channel], rate_limit: rate };
+    for (;;) {
+      const request = "POST /v1/agents/register";
+      const answer = await this.send(this.choose(), bearer(this.token), request, body);
+      if (answer.status === 200) return JSON.parse(answer.text).credentials;
+      assert.ok([503, 504].includes(answer.status), `${request}: ${answer.text}`);
+      this.count("registrations that were repeated");
+    }
+  }
+
   #anyOpen(): string {
     const [first] = this.open;
     assert.ok(first !== undefined, "No node is open");
@@ -242,17 +254,6 @@ export class World {
 /** Names with numbers, from 0. */
 function names(word: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${word}${index}`);
-}
-
-/** Registers an agent whose rate is no bound here. */
-export async function register(
-  server: Server,
-  nick: string,
-  channel: string,
-): Promise<Credentials> {
-  const body = { nick, channels: [channel], rate_limit: { messages_per_second: 100, burst: 1000 } };
-  const text = await must(call(server, "POST", "/v1/agents/register", body), 200);
-  return JSON.parse(text).credentials;
 }
 
 /** The text of an answer that must have a status. */
