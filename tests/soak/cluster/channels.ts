@@ -163,8 +163,14 @@ export class Talk {
     await world.pause(world.random.below(TALK_EVERY));
     for (let count = 0; !world.isEnding; count++) {
       const text = `${nick}.${count}`;
-      await client.send(`PRIVMSG #${channel} :${text}`);
-      await client.expect(new RegExp(`^(?:@\\S+ )?:${nick}!\\S+ PRIVMSG #${channel} :?${text}$`));
+      const echo = new RegExp(`^(?:@\\S+ )?:${nick}!\\S+ PRIVMSG #${channel} :?${text}$`);
+      try {
+        await client.send(`PRIVMSG #${channel} :${text}`);
+        await client.expect(echo);
+      } catch (error) {
+        const last = client.lines.slice(-3).join(" | ");
+        return world.fault(`${nick} on IRC: ${error} after ${last}`);
+      }
       this.#acknowledged(channel, text, nick);
       await world.pause(TALK_EVERY / 2 + world.random.below(TALK_EVERY));
     }
