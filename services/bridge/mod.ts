@@ -47,7 +47,7 @@ export { type NodeBridge, NodeBridges } from "./node_bridges.ts";
 export type { BridgeNodes } from "./node_sharing.ts";
 export { SharedChannels } from "./shared_channels.ts";
 export { StoredVisits } from "./shared_presence.ts";
-export { type NewLine, type StoredLine, StoredLines } from "./stored_lines.ts";
+export { type LineStore, type NewLine, type StoredLine, StoredLines } from "./stored_lines.ts";
 export type { MessageArchive } from "./searching.ts";
 export { StoredChannels } from "./stored_channels.ts";
 export type { DirectConnect } from "./session.ts";

@@ -1,5 +1,5 @@
 import type { ExpressionBuilder } from "kysely";
-import { type Database, statement, type Tables } from "../database/mod.ts";
+import { type Database, statement, type Tables, Unchanged } from "../database/mod.ts";
 import { foldCase } from "../irc/mod.ts";
 import { isLineOf } from "./message_ids.ts";
 import type { ChannelText, HeardAs } from "./options.ts";
@@ -47,6 +47,13 @@ export interface LineStore {
   /** The newest lines of a channel up to a place, oldest first. */
   newestOf(channel: string, upTo: number, limit: number): Promise<StoredLine[]>;
   /**
+   * Takes a line that tells the nodes to do something: one of them does it.
+   *
+   * @returns false if another node has taken the line, or nobody has heard it
+   * @throws Unavailable if the database cannot be written
+   */
+  take(channel: string, id: string): Promise<boolean>;
+  /**
    * Removes the lines of a message.
    *
    * @throws Unavailable if the database cannot be written
@@ -63,6 +70,9 @@ export interface LineStore {
 
 /** The bits of `heard_as`. */
 const BITS = { isOurs: 1, isQuiet: 2, isNotice: 4, isBot: 8, isPast: 16 } as const;
+
+/** The highest bit of `heard_as`: a node has taken the line. */
+const TAKEN = 32;
 
 /**
  * The newest lines of all channels in the database that nodes share. Its transactions happen one
@@ -101,6 +111,20 @@ export class StoredLines implements LineStore {
     const rows = await this.#rows().where("channel", "=", channel).where("seq", "<=", upTo)
       .orderBy("microseconds", "desc").limit(limit).execute();
     return rows.reverse().map(lineOf);
+  }
+
+  async take(channel: string, id: string): Promise<boolean> {
+    const taking = this.#database.tables.updateTable("channel_lines")
+      .set((builder) => ({ heard_as: builder("heard_as", "+", TAKEN) }))
+      .where("channel", "=", foldCase(channel)).where("id", "=", id)
+      .where("heard_as", "<", TAKEN);
+    try {
+      await this.#database.commit({ statements: [statement(taking, { mustChange: true })] });
+      return true;
+    } catch (error) {
+      if (error instanceof Unchanged) return false;
+      throw error;
+    }
   }
 
   async remove(channel: string, id: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { Halts, Roster, SendLimits } from "../agents/mod.ts";
 import { BridgeVoices } from "../bots/mod.ts";
-import type { BridgeOptions, Connect } from "../bridge/mod.ts";
+import type { BridgeNodes, BridgeOptions, Connect } from "../bridge/mod.ts";
 import {
   bridgeNickOf,
   type Config,
@@ -25,11 +25,11 @@ import {
   ServicesNetwork,
 } from "../irc_network/mod.ts";
 import { foldCase } from "../irc/mod.ts";
-import type { Leadership } from "../nodes/mod.ts";
 import { ReadMarkers } from "../irc_server/mod.ts";
 import { openBridgeNodes } from "./bridge_nodes.ts";
 import type { IrcHost } from "./irc_host.ts";
 import { networkSpeakers } from "./irc_speakers.ts";
+import { NetworkCommands } from "./network_commands.ts";
 import { NetworkView } from "./network_view.ts";
 import { StartError } from "./options.ts";
 import { accountRate, openPeople, type People } from "./people.ts";
@@ -85,6 +85,8 @@ export async function openExternal(
     speakers: networkSpeakers(identity.accounts, config.irc.admins),
     address: () => networkUrl(config),
   }, started);
+  const nodes = await openBridgeNodes(stores);
+  const commands = networkCommands(stores, people, nodes);
   return {
     people,
     server: null,
@@ -105,8 +107,8 @@ export async function openExternal(
       login: bridgeLogin({ config, secrets, accounts, network }),
       pace: paceOf(config),
       onUp: () => network.sync.compare(),
-      nodes: await openBridgeNodes(stores),
-      ...bridgeEars(people, stores.leadership),
+      nodes,
+      ...bridgeEars(people, commands),
     },
     botVoices: (bridge) => {
       return new BridgeVoices(bridge, (nick) => {
@@ -119,6 +121,7 @@ export async function openExternal(
     },
     attach(bridge) {
       view.attach(bridge);
+      commands.attach(bridge);
       network.sync.start();
       // A server that is alone has begun with a comparison.
       if (stores.nodes.self !== null) {
@@ -213,6 +216,18 @@ function networkNodes({ nodes, database, leadership }: Stores): NetworkNodes | n
   };
 }
 
+/** What takes the commands that the bridge hears. */
+function networkCommands(
+  stores: Stores,
+  { haltCommands, questionCommands }: People,
+  shared: BridgeNodes | null,
+): NetworkCommands {
+  const { scheduler, log } = stores;
+  const nodes = networkNodes(stores);
+  const sharing = nodes === null || shared === null ? null : { nodes, lines: shared.lines };
+  return new NetworkCommands({ haltCommands, questionCommands, sharing, scheduler, log });
+}
+
 /** The bridge's login. On Ergo, muster creates an account for it if none is configured. */
 function bridgeLogin(
   { config, secrets, accounts, network }: {
@@ -244,8 +259,8 @@ function paceOf({ bridge }: Config): Exclude<BridgeOptions["pace"], undefined> {
 
 /** Passes the bridge's messages, received and sent, to the inboxes and presence. */
 function bridgeEars(
-  { agents, inboxes, haltCommands, questionCommands }: People,
-  leadership: Pick<Leadership, "isLeading">,
+  { agents, inboxes }: People,
+  commands: NetworkCommands,
 ): Required<Pick<BridgeOptions, "onPosted" | "onHeard" | "onRedacted">> {
   return {
     onPosted(channel, message) {
@@ -257,10 +272,7 @@ function bridgeEars(
       agents.sendLimits.sent(speaker);
       agents.sessionSeen(speaker);
       inboxes.takeHeard(message);
-      // The bridge of every node hears a command.
-      if (!leadership.isLeading) return;
-      haltCommands.take(message);
-      questionCommands.take({ ...message, answered: message.reply ?? null });
+      commands.take(message);
     },
     onRedacted: (id) => inboxes.forgetMessage(id),
   };

@@ -50,7 +50,7 @@ export interface ChannelLinesTable {
   via: Fixed<string | null>;
   reply: Fixed<string | null>;
   /** Bits of `services/bridge/stored_lines.ts`. */
-  heard_as: Fixed<number>;
+  heard_as: number;
 }
 
 /** The accounts of the IRC network that nodes are changing. */

@@ -12,7 +12,10 @@ const RETRY_MS = 5000;
 const MAX_UNSTORED = 1000;
 
 export interface LastingFollowingOptions {
-  /** The name of its cursor in the database. */
+  /**
+   * The name of its cursor in the database. That of a node ends in `@` and the node; the same name
+   * without them goes on where those of all nodes ended.
+   */
   readonly name: string;
   /** Types of events, each in full or ending in `*`. */
   readonly types: readonly string[];
@@ -47,11 +50,16 @@ export class LastingFollowing {
 
   /** Continues where the previous process ended. */
   async start(): Promise<void> {
-    const { database, eventLog, name } = this.#options;
-    const row = await database.tables.selectFrom("event_cursors").select("seq")
-      .where("name", "=", name).executeTakeFirst();
-    this.#cursor = this.#stored = Math.min(row?.seq ?? eventLog.newest, eventLog.newest);
-    if (row === undefined) await database.commit({ statements: [this.#storing(this.#cursor)] });
+    const { database, eventLog: { newest }, name } = this.#options;
+    const { tables } = database;
+    const rows = await tables.selectFrom("event_cursors").selectAll()
+      .where((is) => is.or([is("name", "=", name), is("name", "like", `${name}@%`)])).execute();
+    const reached = rows.length === 0 ? newest : Math.max(...rows.map(({ seq }) => seq));
+    this.#cursor = this.#stored = Math.min(reached, newest);
+    if (rows.length !== 1 || rows[0]?.name !== name) {
+      const removal = tables.deleteFrom("event_cursors").where("name", "like", `${name}@%`);
+      await database.commit({ statements: [statement(removal), this.#storing(this.#cursor)] });
+    }
     this.#follow();
   }
 

@@ -178,13 +178,13 @@ export class AccountSync {
 
   /** Does the pending work, and resolves to the delay until the next time; never rejects. */
   async #run(): Promise<number> {
-    const { scheduler, log } = this.#options;
-    const now = scheduler.now();
+    const now = this.#options.scheduler.now();
     try {
       if (now - this.#comparedAt >= COMPARISON_MILLISECONDS) {
         const thorough = this.#comparedAt === -Infinity;
         this.#comparedAt = now;
         await this.#options.rights.check();
+        this.#answers();
         if (this.#options.isLeading()) {
           await this.#arrive(now);
           await this.#compareAll(thorough);
@@ -194,11 +194,17 @@ export class AccountSync {
     } catch (error) {
       return this.#failed(error);
     }
+    this.#answers();
+    this.#failures = 0;
+    return COMPARISON_MILLISECONDS;
+  }
+
+  /** Records that the network is there. To compare all accounts can take minutes. */
+  #answers(): void {
+    const { log } = this.#options;
     if (this.#answered !== true) log.info("The accounts of the IRC network can be reached");
     this.#answered = true;
     this.#reason = "";
-    this.#failures = 0;
-    return COMPARISON_MILLISECONDS;
   }
 
   /** Records that the network is away, and returns the delay until the next attempt. */

@@ -46,11 +46,15 @@ export class HaltCommands {
     this.#reply = reply;
   }
 
+  /** Whether a message is a command, which its speaker may not give. */
+  isCommand({ text }: Pick<SpokenCommand, "text">): boolean {
+    return text.startsWith("!") && COMMAND.test(text.trim());
+  }
+
   /** Handles a message; ignores what is no command. */
   take(command: SpokenCommand): void {
-    if (!command.text.startsWith("!")) return;
-    const [, verb, rest = ""] = COMMAND.exec(command.text.trim()) ?? [];
-    if (verb === undefined) return;
+    if (!this.isCommand(command)) return;
+    const [, verb = "", rest = ""] = COMMAND.exec(command.text.trim()) ?? [];
     void this.#run(verb.toLowerCase(), rest, command).catch((error: unknown) => {
       this.#options.log.error("A halt from IRC failed on a bug", { error });
     });

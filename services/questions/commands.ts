@@ -79,6 +79,12 @@ export class QuestionCommands {
     this.#reply({ nick, channel: null }, `${what} for you: say !questions`);
   }
 
+  /** Whether a message in a channel is a command, or replies to the announcement of a question. */
+  isCommand({ text, answered }: Pick<SpokenAnswer, "text" | "answered">): boolean {
+    const said = text.trim();
+    return LIST.test(said) || ANSWER.test(said) || this.#announced.has(answered ?? "");
+  }
+
   /** Handles a message; ignores what answers nothing. */
   take(message: SpokenAnswer): void {
     const questions = this.#questions;

@@ -7,9 +7,10 @@ export interface PastClaim extends Claim {
   readonly isSubmitted: boolean;
 }
 
-/** A span of time in Unix milliseconds; its end does not belong to it. */
+/** A span of time in Unix milliseconds. */
 export interface Span {
   readonly from: number;
+  /** Does not belong to it; Infinity if it has no end, which PostgreSQL takes for no number. */
   readonly to: number;
 }
 
@@ -45,8 +46,8 @@ export async function pastClaims(
   { projectId, ticket, limit }: Pick<Claim, "projectId" | "ticket"> & { readonly limit: number },
   { from, to }: Span,
 ): Promise<readonly PastClaim[]> {
-  const rows = await claimsOf(database, projectId, ticket)
-    .where("claimed_at", "<", to)
+  const begun = claimsOf(database, projectId, ticket);
+  const rows = await (to === Infinity ? begun : begun.where("claimed_at", "<", to))
     .where((where) => where.or([where("claimed_at", ">=", from), where("ended_at", ">=", from)]))
     .orderBy("generation", "desc").limit(limit).execute();
   return rows.map((row) => ({ ...claimOf(row), isSubmitted: row.summary !== null }));

@@ -110,3 +110,32 @@ Deno.test("promtool accepts a node's metrics", {
   const { code, stdout, stderr } = await process.output();
   assert.equal(code, 0, new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr));
 });
+
+Deno.test(
+  "a halt on IRC counts although the node that leads has died",
+  clusterPeers(),
+  async () => {
+    const root = { username: "root", password: "correct-horse-battery" };
+    const config = { irc: { admins: [root.username] } };
+    await using cluster = await Cluster.start({ nodes: ["a", "b", "c"], config });
+    const b = cluster.node("b");
+    await asked(() => nodesOf(b), leads("a"));
+    await order(b, "POST /v1/admins", root);
+    await order(b, "POST /v1/agents/register", { nick: "scout" });
+    await cluster.network.register(root.username, root.password);
+    await using client = await cluster.network.logIn(root.username, root.password);
+    assert.ok(client !== null);
+    await client.join("#general");
+    await cluster.stopNode("a", "SIGKILL");
+    await client.send("PRIVMSG #general :!halt @scout wrong branch");
+    await client.expect(/ PRIVMSG #general :Halted by root: scout\. Reason: wrong branch$/);
+    for (const node of [b, cluster.node("c")]) {
+      const { agents } = await order(node, "GET /v1/halt") as { agents: { nick: string }[] };
+      assert.deepEqual(agents.map(({ nick }) => nick), ["scout"]);
+    }
+    const { events } = await order(b, "GET /v1/events?types=agents.halted") as {
+      events: unknown[];
+    };
+    assert.equal(events.length, 1);
+  },
+);

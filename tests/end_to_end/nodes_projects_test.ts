@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { call, callAs, order, registerAgent } from "../support/api.ts";
-import { TestCluster, testCluster } from "../support/cluster.ts";
+import { reaches, TestCluster, testCluster } from "../support/cluster.ts";
 import { peer } from "../support/peers.ts";
 import type { Program } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
@@ -17,16 +17,6 @@ async function repositoriesIn(folder: string): Promise<string[]> {
     if (name.endsWith(".fossil")) slugs.push(name.slice(0, -".fossil".length));
   }
   return slugs.sort();
-}
-
-/** Waits until a node knows that the node with a project runs. */
-async function reaches(node: Program, slug: string): Promise<void> {
-  const status = async () => {
-    const response = await call(node, "GET", `/projects/${slug}/fossil/api/tickets`);
-    await response.body?.cancel();
-    return response.status;
-  };
-  while (await status() !== 200);
 }
 
 testCluster("each node answers for the projects of the others", async (cluster) => {

@@ -1,5 +1,6 @@
 /** Several nodes of muster: real programs with one database of PostgreSQL and a fake IRC network. */
 import { join } from "node:path";
+import { call } from "./api.ts";
 import { FakeErgo } from "./fake_ergo.ts";
 import { FakeErgoIrc } from "./fake_ergo_irc.ts";
 import { freePort } from "./free_port.ts";
@@ -89,4 +90,14 @@ export function testCluster(name: string, run: (cluster: TestCluster) => Promise
       await using cluster = await TestCluster.create(folder);
       await run(cluster);
     }));
+}
+
+/** Waits until a node knows that the node with a project runs. */
+export async function reaches(node: Program, slug: string): Promise<void> {
+  const status = async () => {
+    const response = await call(node, "GET", `/projects/${slug}/fossil/api/tickets`);
+    await response.body?.cancel();
+    return response.status;
+  };
+  while (await status() !== 200);
 }

@@ -182,9 +182,14 @@ export class Cluster implements AsyncDisposable {
     await program.stop(signal);
   }
 
-  /** Stops PostgreSQL, and starts it again. */
-  async restartPostgres(how: "fast" | "crash" = "fast"): Promise<void> {
+  /**
+   * Stops PostgreSQL, and starts it again.
+   *
+   * @param away how long it is stopped, in milliseconds
+   */
+  async restartPostgres(how: "fast" | "crash" = "fast", away = 0): Promise<void> {
     await this.postgres.stop(how);
+    await new Promise((resolve) => setTimeout(resolve, away));
     await this.postgres.start();
   }
 

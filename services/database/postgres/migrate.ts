@@ -12,14 +12,8 @@ import type { WritingSession } from "./session.ts";
 export async function migratePostgres(session: WritingSession, url: string): Promise<void> {
   const shown = `The database "${shownUrl(url)}"`;
   try {
+    if (await isCurrent(session, url)) return;
     const version = await versionOf(session);
-    if (version > MIGRATIONS.length) {
-      throw new DatabaseError(
-        `${shown} has version ${version} and comes from a newer muster; ` +
-          `this one knows versions up to ${MIGRATIONS.length}`,
-      );
-    }
-    if (version === MIGRATIONS.length) return;
     await session.execute("BEGIN");
     for (const step of MIGRATIONS.slice(version)) await session.execute(postgresSql(step));
     await session.execute(
@@ -32,9 +26,18 @@ export async function migratePostgres(session: WritingSession, url: string): Pro
   }
 }
 
-/** Whether a database has the current schema. */
-export async function isCurrent(session: WritingSession): Promise<boolean> {
-  return await versionOf(session) === MIGRATIONS.length;
+/**
+ * Whether a database has the current schema.
+ *
+ * @throws DatabaseError if it belongs to a newer version
+ */
+export async function isCurrent(session: WritingSession, url: string): Promise<boolean> {
+  const version = await versionOf(session);
+  if (version <= MIGRATIONS.length) return version === MIGRATIONS.length;
+  throw new DatabaseError(
+    `The database "${shownUrl(url)}" has version ${version} and comes from a newer muster; ` +
+      `this one knows versions up to ${MIGRATIONS.length}`,
+  );
 }
 
 async function versionOf(session: WritingSession): Promise<number> {

@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import type { JournalKey } from "../journal.ts";
 import type { Tables } from "../schema.ts";
 import type { Peers, Store, StoreWriter, WriterListener } from "../store.ts";
+import { DatabaseError } from "../migrate.ts";
 import { type ClusterOptions, Member } from "./member.ts";
 import { isCurrent, migratePostgres } from "./migrate.ts";
 import { PostgresJournal } from "./postgres_journal.ts";
@@ -53,7 +54,9 @@ export class PostgresStore implements Store {
     const session = await WritingSession.open(options, cluster?.node ?? null, patience);
     try {
       if (cluster === undefined) await migratePostgres(session, url);
-      else if (!await isCurrent(session)) await session.alone(() => migratePostgres(session, url));
+      else if (!await isCurrent(session, url)) {
+        await session.alone(() => migratePostgres(session, url));
+      }
       const journal = new PostgresJournal(journalKey ?? null);
       if (journalKey?.isNew === true) await journal.begin(session);
       const settings = { url, password };
@@ -69,10 +72,21 @@ export class PostgresStore implements Store {
     return this.#member?.follower ?? null;
   }
 
-  /** A new connection gets the lock when the transactions of the one before it have ended. */
+  /**
+   * A new connection gets the lock when the transactions of the one before it have ended. Without
+   * the lock, another version may have changed the schema: then this program is at its end.
+   */
   async settle(): Promise<void> {
-    if (this.#next === null || this.#next.isOver) {
-      this.#next = await WritingSession.open(this.#settings, this.#member?.node ?? null);
+    if (this.#next !== null && !this.#next.isOver) return;
+    const session = await WritingSession.open(this.#settings, this.#member?.node ?? null);
+    try {
+      await isCurrent(session, this.#settings.url);
+      this.#next = session;
+    } catch (error) {
+      await session.close();
+      // Its lease ends, and with it everything that it serves.
+      if (error instanceof DatabaseError) void this.#member?.follower.close();
+      throw error;
     }
   }
 

@@ -108,7 +108,7 @@ export class WritingSession {
   async alone(work: () => Promise<void>): Promise<void> {
     try {
       await this.#unlock(TOGETHER);
-      await this.#lock(ALONE, "other nodes: stop them first");
+      await this.#lock(ALONE, "nodes of an older version: stop all of them first");
       await work();
       await this.#lock(TOGETHER, "another muster");
       await this.#unlock(ALONE);

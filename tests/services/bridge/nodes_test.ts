@@ -81,6 +81,18 @@ testNodes("a post that is acknowledged can be read on every node at once", async
   }
 });
 
+testNodes("a line is taken by one node, and stays as it is", async (world) => {
+  const nodes = await three(world);
+  await nodes[0]?.bridge.post("general", { text: "!halt" }, agentCaller("ann"));
+  const [line] = await nodes[0]?.bridge.messages("General", { limit: 1 }) ?? [];
+  const { id } = line ?? assert.fail();
+  const takings = nodes.map(({ nodes: { lines } }) => lines.take("#General", id));
+  assert.deepEqual((await Promise.all(takings)).sort(), [false, false, true]);
+  assert.equal(await nodes[1]?.nodes.lines.take("#general", "unknown"), false);
+  const late = await world.start("late");
+  assert.deepEqual(await late.bridge.messages("general", { limit: 1 }), [line]);
+});
+
 testNodes("a channel that one node joins or leaves is joined or left by all", async (world) => {
   const [a, b] = [await world.start("a"), await world.start("b")];
   // Nobody can remove a bridge with privileges.

@@ -10,10 +10,12 @@ import {
   Unchanged,
   verifyPostgresLog,
 } from "../../../services/database/mod.ts";
+import { Unavailable } from "../../../services/errors.ts";
 import { peer } from "../../support/peers.ts";
 import { postgresOf, query } from "../../support/postgres.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import { withFolder } from "../../support/temporary.ts";
+import { until } from "../../support/until.ts";
 
 const KEY = "0123456789abcdef".repeat(4);
 
@@ -232,6 +234,39 @@ testCluster("names are in use once, and a single server is alone", async ({ url,
   await assert.rejects(open("a"), refused(/is in use by another node "a"$/));
   const single = () => openPostgres({ url, password: null, patience: 50 });
   await assert.rejects(single, refused(/is in use by another muster$/));
+});
+
+testCluster("a node of a newer version does not start beside older ones", async (world) => {
+  const { database } = await world.open("a");
+  await world.ask("UPDATE schema_version SET version = version - 1");
+  await assert.rejects(
+    world.open("b"),
+    (error) =>
+      error instanceof DatabaseError &&
+      error.message ===
+        "The database is in use by nodes of an older version: stop all of them first",
+  );
+  assert.ok(database.isCurrent);
+  await database.commit({ events: [anEvent("goes on")] });
+});
+
+testCluster("a node of an older version does not start, and stops serving", async (world) => {
+  const node = await world.open("a");
+  await node.database.commit({ events: [anEvent("begins")] });
+  await world.ask("UPDATE schema_version SET version = version + 1");
+  const isNewer = (error: unknown) =>
+    error instanceof DatabaseError && /has version \d+ and comes from a newer/.test(error.message);
+  await assert.rejects(world.open("b"), isNewer);
+  assert.ok(node.database.isCurrent);
+
+  // The newer one could start because the connections of the older one were lost.
+  await world.ask(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity " +
+      "WHERE datname = current_database() AND pid <> pg_backend_pid()",
+  );
+  await until(() => !node.database.isCurrent);
+  await assert.rejects(node.database.commit({ statements: [halting(node, "late")] }), Unavailable);
+  assert.match(node.database.trouble ?? "", /comes from a newer muster/);
 });
 
 testCluster("a node waits for a single server to end", async ({ url, open }) => {

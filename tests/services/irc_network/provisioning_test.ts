@@ -374,6 +374,23 @@ Deno.test("an absent network is tried again at growing intervals", async () => {
   });
 });
 
+Deno.test("a network that answers is reachable while accounts are still compared", async () => {
+  await withNetwork(async (services) => {
+    const { ergo, sync, clock } = services;
+    ergo.away = true;
+    sync.compare();
+    await services.pass(0);
+    assert.equal(sync.reachable, false);
+    ergo.away = false;
+    const comparing = ergo.failNext("/v1/ns/list", "silent");
+    clock.advance(1000);
+    await comparing;
+    assert.deepEqual([sync.reachable, sync.trouble], [true, null]);
+    // It gives up waiting for the list.
+    await services.pass(60_000);
+  });
+});
+
 Deno.test("calls of the API have bounds, follow no redirects, and never show the token", async () => {
   await withNetwork(async (services) => {
     const { ergo, log } = services;

@@ -1,12 +1,10 @@
 import type { Credentials } from "../../support/api.ts";
 import type { IrcClient } from "../../support/irc_client.ts";
-import { basic, type World } from "./world.ts";
+import { Subscription } from "./subscription.ts";
+import { basic, inTurns, type World } from "./world.ts";
 
 /** The pause between two messages of an agent, in milliseconds. */
-const TALK_EVERY = 20_000;
-
-/** The pause before a reader whose stream ended opens another one, in milliseconds. */
-const RESUME_AFTER = 200;
+const TALK_EVERY = 30_000;
 
 /** Where a message stands for everybody who reads it. */
 interface Seen {
@@ -41,23 +39,18 @@ export class Talk {
   /** Opens the streams, and connects the agents on IRC. */
   async gather(): Promise<void> {
     const world = this.world;
-    for (const [index, agent] of world.onHttp.entries()) {
+    await inTurns(world.onHttp, async (agent, index) => {
       const reader = new Reader(this, agent, world.channelOf(index));
       this.#readers.push(reader);
       await reader.open();
-    }
-    for (const [index, { nick, passphrase }] of world.onIrc.entries()) {
+    });
+    await inTurns(world.onIrc, async ({ nick, passphrase }, index) => {
       const client = await world.cluster.network.logIn(nick, passphrase);
       if (client === null) throw new Error(`IRC refuses ${nick}`);
       await client.send("CAP REQ echo-message");
       await client.join(`#${world.channelOf(index)}`);
-      this.#clients.push(client);
-    }
-  }
-
-  /** Lets everybody read, until {@linkcode end}. */
-  async read(): Promise<void> {
-    await Promise.all(this.#readers.map((reader) => reader.run()));
+      this.#clients[index] = client;
+    });
   }
 
   /** Lets everybody talk, until the world ends. */
@@ -87,21 +80,51 @@ export class Talk {
 
   /** Whether every reader has seen everything that was acknowledged. */
   get isRead(): boolean {
-    return this.#readers.every((reader) => reader.missing(this.#textsOf(reader.channel)) === 0);
+    return this.world.channels.every((channel) => {
+      const texts = new Set(this.#shownIn(channel));
+      return this.#readers.every((reader) =>
+        reader.channel !== channel || reader.missing(texts) === 0
+      );
+    });
   }
 
   /** Ends the streams and the connections, and notes what readers did not see. */
   async end(): Promise<void> {
     const world = this.world;
     for (const reader of this.#readers) {
-      const missing = reader.missing(this.#textsOf(reader.channel));
-      if (missing > 0) {
-        world.fault(`${reader.name} in ${reader.channel} missed ${missing}: ${reader.example}`);
-      }
-      world.count("messages on streams", reader.received);
-      await reader.close();
+      // Also what was not acknowledged: another reader was shown it.
+      const missing = reader.missing(new Set(this.#shownIn(reader.channel)));
+      if (missing > 0) world.fault(`${reader.name} missed ${missing}: ${reader.example}`);
+      world.count("messages on streams", reader.texts.size);
     }
+    for (const reader of this.#readers) await reader.close();
+    for (const [index, channel] of world.channels.entries()) this.#compareIrc(index, channel);
     for (const client of this.#clients) await client[Symbol.asyncDispose]();
+  }
+
+  /** Everything that was acknowledged in a channel, and that a reader was shown. */
+  *#shownIn(channel: string): Iterable<string> {
+    yield* this.#textsOf(channel);
+    for (const reader of this.#readers) if (reader.channel === channel) yield* reader.texts.keys();
+  }
+
+  /** What agents post over HTTP is on IRC once. The first clients are in one channel each. */
+  #compareIrc(index: number, channel: string): void {
+    const { world } = this;
+    const times = new Map<string, number>();
+    for (const line of this.#clients[index]?.lines ?? []) {
+      const text = / PRIVMSG #\S+ :\[http\d+\] (http\d+\.\d+)$/.exec(line)?.[1];
+      if (text !== undefined) times.set(text, (times.get(text) ?? 0) + 1);
+    }
+    for (const [text, count] of times) {
+      if (count > 1) world.fault(`"${text}" is ${count} times on IRC in ${channel}`);
+    }
+    for (const text of this.#textsOf(channel)) {
+      if (text.startsWith("http") && !times.has(text)) {
+        world.fault(`"${text}" is not on IRC in ${channel}`);
+      }
+    }
+    world.count("messages of agents over HTTP, on IRC", times.size);
   }
 
   /** The texts that were acknowledged in a channel, with their ids. */
@@ -140,8 +163,14 @@ export class Talk {
     await world.pause(world.random.below(TALK_EVERY));
     for (let count = 0; !world.isEnding; count++) {
       const text = `${nick}.${count}`;
-      await client.send(`PRIVMSG #${channel} :${text}`);
-      await client.expect(new RegExp(`^(?:@\\S+ )?:${nick}!\\S+ PRIVMSG #${channel} :?${text}$`));
+      const echo = new RegExp(`^(?:@\\S+ )?:${nick}!\\S+ PRIVMSG #${channel} :?${text}$`);
+      try {
+        await client.send(`PRIVMSG #${channel} :${text}`);
+        await client.expect(echo);
+      } catch (error) {
+        const last = client.lines.slice(-3).join(" | ");
+        return world.fault(`${nick} on IRC: ${error} after ${last}`);
+      }
       this.#acknowledged(channel, text, nick);
       await world.pause(TALK_EVERY / 2 + world.random.below(TALK_EVERY));
     }
@@ -151,29 +180,30 @@ export class Talk {
 /** Reads a channel's stream, and resumes it on another node when it ends. */
 class Reader {
   readonly channel: string;
-  readonly #world: World;
   readonly #talk: Talk;
-  readonly #agent: Credentials;
+  readonly #stream: Subscription;
   readonly #texts = new Map<string, string>();
-  readonly #abort = new AbortController();
-  #node = "";
-  #lastId: string | null = null;
-  #body: ReadableStreamDefaultReader<string> | null = null;
+  #lastTime = "";
   #example = "";
 
   constructor(talk: Talk, agent: Credentials, channel: string) {
     this.#talk = talk;
-    this.#world = talk.world;
-    this.#agent = agent;
     this.channel = channel;
+    this.#stream = new Subscription({
+      world: talk.world,
+      name: `The reader ${agent.nick} of ${channel}`,
+      path: `/v1/channels/${channel}/stream?full=true`,
+      who: basic(agent),
+      take: ({ data }) => this.#take(JSON.parse(data)),
+    });
   }
 
   get name(): string {
-    return `The reader ${this.#agent.nick}, last at ${this.#node},`;
+    return this.#stream.name;
   }
 
-  get received(): number {
-    return this.#texts.size;
+  get texts(): ReadonlyMap<string, string> {
+    return this.#texts;
   }
 
   /** One that is missing. */
@@ -182,82 +212,31 @@ class Reader {
   }
 
   /** How many texts it has not seen. */
-  missing(texts: ReadonlySet<string>): number {
+  missing(texts: Iterable<string>): number {
     const missing = [...texts].filter((text) => !this.#texts.has(text));
     this.#example = missing.slice(0, 3).join(" ");
     return missing.length;
   }
 
-  /** Opens the stream on a node, from the last message on; false if the node refuses. */
-  async open(): Promise<boolean> {
-    const world = this.#world;
-    this.#node = world.choose(this.#node);
-    const api = world.cluster.addressOf(this.#node);
-    try {
-      const response = await fetch(`${api}/v1/channels/${this.channel}/stream?full=true`, {
-        headers: {
-          authorization: basic(this.#agent),
-          accept: "text/event-stream",
-          ...this.#lastId === null ? {} : { "last-event-id": this.#lastId },
-        },
-        signal: this.#abort.signal,
-      });
-      if (response.status !== 200) {
-        const text = await response.text();
-        if (response.status !== 503) world.fault(`A stream: ${response.status} ${text}`);
-        return false;
-      }
-      this.#body = response.body?.pipeThrough(new TextDecoderStream()).getReader() ?? null;
-      return this.#body !== null;
-    } catch {
-      return false;
-    }
-  }
-
-  /** Reads until it is closed. */
-  async run(): Promise<void> {
-    const world = this.#world;
-    while (!this.#abort.signal.aborted) {
-      if (this.#body !== null) {
-        await this.#read(this.#body);
-        this.#body = null;
-        if (this.#abort.signal.aborted) return;
-        world.count("streams that ended and were resumed");
-      }
-      await new Promise((resolve) => setTimeout(resolve, RESUME_AFTER));
-      await this.open();
-    }
+  async open(): Promise<void> {
+    await this.#stream.open();
+    this.#stream.run();
   }
 
   async close(): Promise<void> {
-    this.#abort.abort();
-    await this.#body?.cancel().catch(() => {});
+    await this.#stream.close();
   }
 
-  async #read(body: ReadableStreamDefaultReader<string>): Promise<void> {
-    let rest = "";
-    try {
-      for (;;) {
-        const { value, done } = await body.read();
-        if (done) return;
-        const frames = (rest + value).split("\n\n");
-        rest = frames.pop() ?? "";
-        for (const frame of frames) this.#take(frame);
-      }
-    } catch {
-      // The node ended.
+  #take(shown: Shown): void {
+    const { world } = this.#talk;
+    if (shown.timestamp <= this.#lastTime) {
+      world.fault(`${this.name} got "${shown.text}" of ${shown.timestamp} after ${this.#lastTime}`);
     }
-  }
-
-  #take(frame: string): void {
-    const data = /^data: (.*)$/m.exec(frame)?.[1];
-    if (data === undefined) return;
-    const shown = JSON.parse(data) as Shown;
-    this.#lastId = shown.id;
+    this.#lastTime = shown.timestamp;
     if (!/^(?:irc|http)\d+\.\d+$/.test(shown.text)) return;
     const before = this.#texts.get(shown.text);
     if (before !== undefined) {
-      this.#world.fault(`${this.name} got "${shown.text}" twice: ${before} and ${shown.id}`);
+      world.fault(`${this.name} got "${shown.text}" twice: ${before} and ${shown.id}`);
     }
     this.#texts.set(shown.text, shown.id);
     this.#talk.saw(this.channel, shown);

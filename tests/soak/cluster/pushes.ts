@@ -3,7 +3,7 @@ import { must, type World } from "./world.ts";
 import { call } from "../../support/api.ts";
 
 /** The pause between two pushes to a project, in milliseconds. */
-const PUSH_EVERY = 6000;
+const PUSH_EVERY = 20_000;
 
 /** How many programs run at once: each takes a core for a moment. */
 const AT_ONCE = 4;
@@ -87,13 +87,20 @@ export class Pushes implements Disposable {
           folder,
         );
         const isRefused = /Error|failed|unavailable/i.test(stdout + stderr);
-        world.count(code === 0 && !isRefused ? "pushes acknowledged" : "pushes that failed");
-        if (code !== 0 || isRefused) return;
+        if (code !== 0 || isRefused) return this.#failed(stdout + stderr);
+        world.count("pushes acknowledged");
         this.#pushed.set(slug, [...this.#pushed.get(slug) ?? [], ...unpushed]);
         unpushed = [];
       });
       await world.pause(PUSH_EVERY / 2 + world.random.below(PUSH_EVERY));
     }
+  }
+
+  /** Counts why pushes fail: while a project or a node is away, and for nothing else. */
+  #failed(output: string): void {
+    const why = /^.*(?:Error|failed|unavailable).*$/im.exec(output)?.[0] ?? output;
+    const reason = why.replaceAll(/http\S+|"\w+"|\d+/g, "…").trim().slice(0, 100);
+    this.#world.count(`pushes that failed: ${reason}`);
   }
 
   async #inTurn(act: () => Promise<void>): Promise<void> {

@@ -2,7 +2,7 @@ import type { Credentials } from "../../support/api.ts";
 import { type Answer, basic, type World } from "./world.ts";
 
 /** The pause between two tickets of a project, in milliseconds. */
-const FILE_EVERY = 4000;
+const FILE_EVERY = 10_000;
 
 /** Answers that leave open what happened. */
 const UNKNOWN: readonly number[] = [0, 503, 504];
@@ -15,7 +15,7 @@ interface Filed {
   winner: string | null;
 }
 
-/** Tickets that agents claim at the same time, each at another node. */
+/** Tickets that agents claim at the same time, over HTTP and MCP, each at another node. */
 export class Tickets {
   readonly #world: World;
   readonly #filed: Filed[] = [];
@@ -100,11 +100,14 @@ export class Tickets {
     const nodes = world.random.shuffle([...world.open]);
     const answers = await Promise.all(world.members.map(async (agent, index) => {
       const node = nodes[index % nodes.length] ?? world.choose();
-      return { agent, answer: await world.send(node, basic(agent), request, {}) };
+      const answer = index % 3 === 0
+        ? await this.#claimByTool(node, agent, filed)
+        : await world.send(node, basic(agent), request, {});
+      return { agent, answer };
     }));
     const given = answers.filter(({ answer }) => answer.status === 201);
     filed.winner = given[0]?.agent.nick ?? null;
-    const told = (one: { agent: Credentials; answer: Answer }) =>
+    const told = (one: { agent: Credentials; answer: Pick<Answer, "status"> }) =>
       `${one.agent.nick} ${one.answer.status}`;
     const isOpen = answers.some(({ answer }) => UNKNOWN.includes(answer.status));
     if (given.length > 1 || (given.length === 0 && !isOpen)) {
@@ -115,5 +118,22 @@ export class Tickets {
     }
     world.count("contests");
     if (given.length === 1) world.count("contests with a winner");
+  }
+
+  /** Claims over MCP; the status is that of the API for the same. */
+  async #claimByTool(
+    node: string,
+    agent: Credentials,
+    { slug, uuid }: Filed,
+  ): Promise<Pick<Answer, "status" | "text">> {
+    const world = this.#world;
+    const { isError, text } = await world.callTool(node, basic(agent), "claim_ticket", {
+      slug,
+      uuid,
+    });
+    if (!isError) return { status: 201, text };
+    const isTaken = /already claimed/.test(text);
+    if (!isTaken) world.count("claims by tools that failed");
+    return { status: isTaken ? 409 : 503, text };
   }
 }

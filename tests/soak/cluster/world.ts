@@ -27,6 +27,14 @@ export interface WorldOptions {
 export interface Answer {
   readonly status: number;
   readonly text: string;
+  /** The header `Retry-After`, or null. */
+  readonly retryAfter: string | null;
+}
+
+/** What a tool answered. */
+export interface ToolAnswer {
+  readonly isError: boolean;
+  readonly text: string;
 }
 
 /** How long an answer may take, in milliseconds. */
@@ -89,15 +97,14 @@ export class World {
   /** Makes channels, agents and projects. */
   async prepare(): Promise<void> {
     const { agents, projects } = this.sizes;
-    const server = this.operator();
-    await inTurns(names("irc", agents), async (nick, index) => {
-      this.onIrc.push(await register(server, nick, this.channelOf(index)));
-    });
-    await inTurns(names("http", agents), async (nick, index) => {
-      this.onHttp.push(await register(server, nick, this.channelOf(index)));
-    });
     for (const channel of this.channels) {
-      await must(call(server, "POST", `/v1/channels/${channel}/join`), 204);
+      await must(call(this.operator(), "POST", `/v1/channels/${channel}/join`), 204);
+    }
+    for (const [word, all] of [["irc", this.onIrc], ["http", this.onHttp]] as const) {
+      await inTurns(names(word, agents), async (nick, index) => {
+        all[index] = await this.#register(nick, this.channelOf(index));
+      });
+      this.#tell(`${all.length} agents for ${word} are registered`);
     }
     await inTurns(this.projects, async (slug, index) => {
       const at = this.operator(this.cluster.names[index % this.cluster.names.length]);
@@ -126,6 +133,11 @@ export class World {
     return { api, token };
   }
 
+  /** The API token, which is the same on every node. */
+  get token(): string {
+    return this.operator().token;
+  }
+
   /** An open node, by its name; other than one, if there is another. */
   choose(other?: string): string {
     const others = [...this.open].filter((name) => name !== other);
@@ -145,12 +157,37 @@ export class World {
       const text = await response.text();
       this.count(`answers ${response.status}`);
       if (response.status === 500) this.fault(`${node}: ${request}: ${text}`);
-      return { status: response.status, text };
+      return { status: response.status, text, retryAfter: response.headers.get("retry-after") };
     } catch (error) {
       this.count("answers broken off");
       const isLate = error instanceof DOMException && error.name === "TimeoutError";
       if (isLate) this.fault(`${node}: ${request} was not answered for a minute`);
-      return { status: 0, text: String(error) };
+      return { status: 0, text: String(error), retryAfter: null };
+    }
+  }
+
+  /** Calls an MCP tool of a node. */
+  async callTool(node: string, who: string, name: string, input: object): Promise<ToolAnswer> {
+    try {
+      const response = await fetch(this.cluster.node(node).mcp, {
+        method: "POST",
+        headers: { authorization: who },
+        signal: AbortSignal.timeout(ANSWER_LIMIT),
+        body: JSON.stringify({
+          jsonrpc: "2.0",
+          id: 1,
+          method: "tools/call",
+          params: { name, arguments: input },
+        }),
+      });
+      const text = await response.text();
+      this.count(`answers of tools ${response.status}`);
+      if (response.status !== 200) return { isError: true, text };
+      const { isError, content } = JSON.parse(text).result;
+      return { isError, text: content[0].text };
+    } catch (error) {
+      this.count("answers of tools broken off");
+      return { isError: true, text: String(error) };
     }
   }
 
@@ -194,6 +231,19 @@ export class World {
     return status === 200;
   }
 
+  /** Registers an agent whose rate is no bound here, with patience for a slow network. */
+  async #register(nick: string, channel: string): Promise<Credentials> {
+    const rate = { messages_per_second: 100, burst: 1000 };
+    const body = { nick, channels: [channel], rate_limit: rate };
+    for (;;) {
+      const request = "POST /v1/agents/register";
+      const answer = await this.send(this.choose(), bearer(this.token), request, body);
+      if (answer.status === 200) return JSON.parse(answer.text).credentials;
+      assert.ok([503, 504].includes(answer.status), `${request}: ${answer.text}`);
+      this.count("registrations that were repeated");
+    }
+  }
+
   #anyOpen(): string {
     const [first] = this.open;
     assert.ok(first !== undefined, "No node is open");
@@ -204,12 +254,6 @@ export class World {
 /** Names with numbers, from 0. */
 function names(word: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${word}${index}`);
-}
-
-async function register(server: Server, nick: string, channel: string): Promise<Credentials> {
-  const body = { nick, channels: [channel], rate_limit: { messages_per_second: 100, burst: 1000 } };
-  const text = await must(call(server, "POST", "/v1/agents/register", body), 200);
-  return JSON.parse(text).credentials;
 }
 
 /** The text of an answer that must have a status. */

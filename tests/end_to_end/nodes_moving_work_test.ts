@@ -1,0 +1,117 @@
+/** People push and merge while their project moves from node to node. */
+import assert from "node:assert/strict";
+import { callAs, type Credentials, order, registerAgent } from "../support/api.ts";
+import { reaches, TestCluster } from "../support/cluster.ts";
+import { peer } from "../support/peers.ts";
+import type { Program } from "../support/program.ts";
+import { FossilClient } from "../support/sync.ts";
+import { withFolder } from "../support/temporary.ts";
+
+const BASE = "/projects/demo/fossil/api";
+
+interface World {
+  readonly nodes: readonly Program[];
+  readonly scout: Credentials;
+  readonly critic: Credentials;
+  isOver: boolean;
+}
+
+/** Sends a request to one node after the other, while the project is on its way. */
+async function insist(
+  { nodes }: World,
+  agent: Credentials,
+  path: string,
+  body: unknown,
+): Promise<Record<string, unknown>> {
+  for (let attempt = 0;; attempt++) {
+    const node = nodes[attempt % nodes.length] ?? assert.fail();
+    const response = await callAs(node, agent, "POST", BASE + path, body);
+    const text = await response.text();
+    if (response.ok) return JSON.parse(text);
+    assert.equal(response.status, 503, `${path}: ${text}`);
+  }
+}
+
+/** Pushes with the fossil program; returns the check-ins whose push succeeded. */
+async function push(world: World, client: FossilClient, token: string): Promise<string[]> {
+  const urls = world.nodes.map(({ api }) =>
+    `http://scout:${token}@${new URL(api).host}/projects/demo/fossil`
+  );
+  const folder = await client.checkout(urls[0] ?? "");
+  await client.fossil(["settings", "autosync", "off"], folder);
+  const pushed: string[] = [];
+  let waiting: string[] = [];
+  for (let turn = 0; !world.isOver; turn++) {
+    client.write("work/file.txt", "x".repeat(turn + 1));
+    if (turn === 0) await client.fossil(["add", "file.txt"], folder);
+    const message = ["-m", `Push ${turn}`, "--no-warnings"];
+    const text = await client.fossil(["commit", ...message, "--branch", `b${turn}`], folder);
+    waiting.push(/New_Version: ([0-9a-f]{40,64})/.exec(text)?.[1] ?? assert.fail(text));
+    const url = urls[turn % urls.length] ?? "";
+    const { code, stdout, stderr } = await client.run(["push", url, "--once"], folder);
+    if (code !== 0 || /error|failed|unavailable/i.test(stdout + stderr)) continue;
+    pushed.push(...waiting);
+    waiting = [];
+  }
+  return pushed;
+}
+
+/** Lets reviews be made, approved and merged; returns the check-ins of the merges. */
+async function merge(world: World): Promise<string[]> {
+  const { scout, critic } = world;
+  const merged: string[] = [];
+  for (let turn = 0; !world.isOver; turn++) {
+    const workspace = `w${turn}`;
+    await insist(world, scout, "/workspaces/create", { name: workspace });
+    const changes = [{ path: `${turn}.txt`, content: "x" }];
+    await insist(world, scout, `/workspaces/${workspace}/commit`, { message: "Work", changes });
+    const { id } = await insist(world, scout, "/reviews/create", { title: "Look", workspace });
+    await insist(world, critic, `/reviews/${id}/approve`, {});
+    const { checkin } = await insist(world, scout, `/reviews/${id}/merge`, {});
+    merged.push(String(checkin));
+  }
+  return merged;
+}
+
+Deno.test(
+  "pushes and merges that succeed while a project moves are there after it",
+  { ignore: peer("fossil").ignore || peer("postgres server").ignore },
+  () =>
+    withFolder(async (folder) => {
+      await using cluster = await TestCluster.create(folder);
+      const one = await cluster.start("one");
+      const [scout, critic] = [
+        await registerAgent(one, "scout"),
+        await registerAgent(one, "critic"),
+      ];
+      await order(one, "POST /v1/projects", { slug: "demo" });
+      for (const { nick } of [scout, critic]) {
+        await order(one, `PUT /v1/projects/demo/members/${nick}`, { role: "write" });
+      }
+      const two = await cluster.start("two");
+      await reaches(two, "demo");
+      const body = { owner: "scout", name: "sync", scopes: ["read", "write"] };
+      const { token } = await order(two, "POST /v1/tokens", body) as { token: string };
+      using client = new FossilClient("fossil");
+      const world: World = { nodes: [two, one], scout, critic, isOver: false };
+      const work = Promise.all([push(world, client, token), merge(world)]);
+      const moving = (async () => {
+        for (const node of ["two", "one", "two", "one"]) {
+          await order(one, "POST /v1/projects/demo/move", { node });
+          await reaches(one, "demo");
+        }
+      })().finally(() => world.isOver = true);
+      const [[pushed, merged]] = await Promise.all([work, moving]);
+      assert.ok(pushed.length > 0 && merged.length > 0, `${pushed.length} and ${merged.length}`);
+      for (const node of world.nodes) {
+        for (const uuid of [...pushed, ...merged]) await order(node, `GET ${BASE}/checkin/${uuid}`);
+      }
+      assert.equal(new Set(merged).size, merged.length);
+      const { events } = await order(one, "GET /v1/events?types=project.checkin&limit=1000") as {
+        events: { data: { uuid: string } }[];
+      };
+      const told = events.map(({ data: { uuid } }) => uuid);
+      assert.equal(new Set(told).size, told.length, "no check-in has two events");
+      for (const uuid of [...pushed, ...merged]) assert.ok(told.includes(uuid), uuid);
+    }),
+);
