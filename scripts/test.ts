@@ -64,13 +64,13 @@ function writeModule(path: string, group: readonly string[]): string {
   return path;
 }
 
-/** Runs modules of tests; returns the exit code. Two jobs more than cores: some tests wait. */
+/** Runs modules of tests; returns the exit code. Four jobs more than cores: many tests wait. */
 async function runTests(
   modules: readonly string[],
   options: readonly string[],
   place: string,
 ): Promise<number> {
-  const jobs = Deno.env.get("DENO_JOBS") ?? String(navigator.hardwareConcurrency + 2);
+  const jobs = Deno.env.get("DENO_JOBS") ?? String(navigator.hardwareConcurrency + 4);
   const hasColors = Deno.stdout.isTerminal() && !Deno.noColor;
   const disk = memoryDiskOn(place);
   const [program = "", ...args] = [...disk, Deno.execPath()];

@@ -5,7 +5,25 @@ import { join, relative } from "node:path";
 export const GROUP_SIZE = 16;
 
 /** The same for tests that start the program: they take longer, and load little themselves. */
-export const END_TO_END_SIZE = 8;
+export const END_TO_END_SIZE = 4;
+
+/**
+ * The files that take longer than half a minute on a quiet machine, the longest first. Each has an
+ * isolate of its own, and starts before all others: at the end, it would run alone.
+ */
+export const LONGEST: readonly string[] = [
+  "end_to_end/team_test.ts",
+  "end_to_end/mcp_inspector_test.ts",
+  "end_to_end/web_tour_test.ts",
+  "soak/cluster/chaos_test.ts",
+  "end_to_end/sql_query_test.ts",
+  "services/sync/program_test.ts",
+  "end_to_end/web_hostile_test.ts",
+  "end_to_end/cluster_nodes_test.ts",
+  "end_to_end/mcp_stdio_test.ts",
+  "end_to_end/doctor_test.ts",
+  "end_to_end/external_services_test.ts",
+];
 
 /** The folders whose tests start the program, and often wait for it. */
 const WAITING: ReadonlySet<string> = new Set([
@@ -16,6 +34,9 @@ const WAITING: ReadonlySet<string> = new Set([
   "fuzz",
   "soak",
 ]);
+
+/** The names of groups of one of the {@linkcode LONGEST} begin with this. */
+const LONG = "long";
 
 /** What `deno test` takes for a file of tests. */
 const TEST_FILE = /(?:^|[._])test\.[cm]?[jt]sx?$/;
@@ -32,14 +53,18 @@ export function findTests(folder: string): string[] {
 
 /**
  * Divides files below a folder into groups of about the same size, each within one of the folders
- * in it; gives the groups by name.
+ * in it, and the {@linkcode LONGEST}, which come first; gives the groups by name.
  */
 export function groupFiles(
   folder: string,
   files: readonly string[],
 ): ReadonlyMap<string, readonly string[]> {
-  const groups = new Map<string, readonly string[]>();
-  const parts = Map.groupBy(files, (file) => relative(folder, file).split("/")[0] ?? "");
+  const long = LONGEST.map((name) => join(folder, name)).filter((file) => files.includes(file));
+  const groups = new Map<string, readonly string[]>(
+    long.map((file, index) => [`${LONG}-${index + 1}`, [file]]),
+  );
+  const others = files.filter((file) => !long.includes(file));
+  const parts = Map.groupBy(others, (file) => relative(folder, file).split("/")[0] ?? "");
   for (const [part, members] of parts) {
     const most = part === "end_to_end" ? END_TO_END_SIZE : GROUP_SIZE;
     const count = Math.ceil(members.length / most);
@@ -52,9 +77,9 @@ export function groupFiles(
 }
 
 /**
- * The order in which groups start, by name: in turns one whose tests wait and one whose tests
- * compute, so that no core idles. Those that compute come by the size of their files, because a long
- * one at the end would run alone.
+ * The order in which groups start, by name: the longest, then in turns one whose tests wait and one
+ * whose tests compute, so that no core idles. Those that compute come by the size of their files,
+ * because a long one at the end would run alone.
  */
 export function orderGroups(
   groups: ReadonlyMap<string, readonly string[]>,
@@ -63,11 +88,13 @@ export function orderGroups(
     name,
     files.reduce((bytes, file) => bytes + Deno.statSync(file).size, 0),
   ]));
-  const waits = (name: string) => WAITING.has(name.replace(/-\d+$/, ""));
-  const waiting = [...groups.keys()].filter(waits);
-  const computing = [...groups.keys()].filter((name) => !waits(name))
+  const part = (name: string) => name.replace(/-\d+$/, "");
+  const long = [...groups.keys()].filter((name) => part(name) === LONG);
+  const waiting = [...groups.keys()].filter((name) => WAITING.has(part(name)));
+  const computing = [...groups.keys()]
+    .filter((name) => !long.includes(name) && !waiting.includes(name))
     .sort((one, other) => (sizes.get(other) ?? 0) - (sizes.get(one) ?? 0));
   const turns = Math.max(waiting.length, computing.length);
-  return Array.from({ length: turns }, (_, turn) => [waiting[turn], computing[turn]])
-    .flat().filter((name) => name !== undefined);
+  const inTurns = Array.from({ length: turns }, (_, turn) => [waiting[turn], computing[turn]]);
+  return [...long, ...inTurns.flat().filter((name) => name !== undefined)];
 }

@@ -6,6 +6,7 @@ import {
   findTests,
   GROUP_SIZE,
   groupFiles,
+  LONGEST,
   orderGroups,
 } from "../../scripts/test_groups.ts";
 
@@ -16,11 +17,20 @@ Deno.test("each file of tests is in one group of a folder, which is not too larg
   const groups = [...groupFiles(folder, files)];
   assert.deepEqual(groups.flatMap(([, group]) => group).sort(), [...files].sort());
   for (const [name, group] of groups) {
+    if (name.startsWith("long-")) continue;
     const most = name.startsWith("end_to_end") ? END_TO_END_SIZE : GROUP_SIZE;
     assert.ok(group.length > 0 && group.length <= most, name);
     const parent = join(folder, name.replace(/-\d+$/, ""));
     assert.ok(group.every((file) => file.startsWith(`${parent}/`)), name);
   }
+});
+
+Deno.test("each of the longest files of tests is alone in its group, and the longest starts first", () => {
+  const folder = join(ROOT, "tests");
+  const groups = groupFiles(folder, findTests(folder));
+  const first = orderGroups(groups).slice(0, LONGEST.length);
+  const long = LONGEST.map((name) => join(folder, name));
+  assert.deepEqual(first.map((name) => groups.get(name)), long.map((file) => [file]));
 });
 
 Deno.test("tests that wait and tests that compute start in turns, the largest of these first", async () => {

@@ -167,6 +167,8 @@ export function athemeConfig({ linkPort, servicesAccount }: NetworkPlan): string
     section("saslserv", agent("SaslServ")),
     section('operclass "muster"', { privs: ATHEME_PRIVILEGES }),
     section(`operator "${servicesAccount}"`, { operclass: "muster" }),
+    // As cheap as it can be: every login of a test costs it.
+    section("pbkdf2v2", { rounds: 10_000 }),
     section("general", {
       flood_msgs: 0,
       ratelimit_uses: 0,

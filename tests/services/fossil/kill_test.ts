@@ -59,10 +59,8 @@ async function killWhileCommitting(path: string, logBytes: number): Promise<stri
   }).spawn();
   const output = new Response(process.stdout).text();
   const deadline = performance.now() + MAX_WAIT_MS;
-  // Asks all the time, because a commit takes a few milliseconds.
-  for (let size = 0; size <= logBytes && performance.now() < deadline;) {
-    size = sizeOf(`${path}-wal`);
-    if (size === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  while (sizeOf(`${path}-wal`) <= logBytes && performance.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
   }
   process.kill("SIGKILL");
   const { signal } = await process.status;
