@@ -87,6 +87,7 @@ async function examine(options: CheckOptions): Promise<Finding[]> {
     ...await examineData({
       folders: foldersOf(config),
       postgres: await readPostgresSettings(config.database),
+      node: config.node.name || null,
       tls: config.tls,
       keepsHistory: config.irc.mode === "embedded" && config.irc.history.persist,
       isRunning,

@@ -25,9 +25,16 @@ const FIRST_WITH_JOURNAL = 4;
 
 const RESTORE = "stop muster and restore a backup: muster restore BACKUP --replace";
 
+/** A project that is not removed. */
+export interface PlacedProject {
+  readonly slug: string;
+  /** The name of the node with its repository; null if no node has run. */
+  readonly home: string | null;
+}
+
 /** What the app database tells other checks; null if it cannot be read. */
 export interface DatabaseFacts {
-  readonly slugs: readonly string[];
+  readonly projects: readonly PlacedProject[];
   readonly unsettled: number;
 }
 
@@ -52,7 +59,7 @@ interface Content {
   readonly newest: number;
   /** The data of the last start; null if there was none. */
   readonly lastStart: string | null;
-  readonly slugs: readonly string[];
+  readonly projects: readonly PlacedProject[];
   readonly unsettled: number;
 }
 
@@ -113,8 +120,12 @@ function sqliteContent(database: DatabaseSync): Content {
     loose: { rows: loose.length, tables: [...new Set(loose.map(({ table }) => String(table)))] },
     newest: number(database, "SELECT coalesce(max(time), 0) AS value FROM events"),
     lastStart: start === undefined ? null : String(start["data"]),
-    slugs: database.prepare("SELECT slug FROM projects ORDER BY slug").all()
-      .map(({ slug }) => String(slug)),
+    projects: database.prepare(
+      "SELECT slug, home FROM projects WHERE removed_at IS NULL ORDER BY slug",
+    ).all().map(({ slug, home }) => ({
+      slug: String(slug),
+      home: home === null ? null : String(home),
+    })),
     unsettled: number(database, "SELECT count(*) AS value FROM intentions"),
   };
 }
@@ -125,20 +136,21 @@ async function postgresContent(tables: Database["tables"]): Promise<Content> {
     .executeTakeFirst();
   const start = await tables.selectFrom("events").select("data")
     .where("type", "=", "program.started").orderBy("seq", "desc").limit(1).executeTakeFirst();
-  const projects = await tables.selectFrom("projects").select("slug").orderBy("slug").execute();
+  const projects = await tables.selectFrom("projects").select(["slug", "home"])
+    .where("removed_at", "is", null).orderBy("slug").execute();
   const { unsettled } = await tables.selectFrom("intentions")
     .select(({ fn }) => fn.countAll<number>().as("unsettled")).executeTakeFirstOrThrow();
   return {
     loose: { rows: 0, tables: [] },
     newest: newest?.time ?? 0,
     lastStart: start?.data ?? null,
-    slugs: projects.map(({ slug }) => slug),
+    projects,
     unsettled,
   };
 }
 
 function checkContent(
-  { loose, newest, lastStart, slugs, unsettled }: Content,
+  { loose, newest, lastStart, projects, unsettled }: Content,
   { now, version, isRunning }: Circumstances,
 ): DatabaseCheck {
   const findings = [
@@ -154,7 +166,7 @@ function checkContent(
       ),
     );
   }
-  return { findings, facts: { slugs, unsettled } };
+  return { findings, facts: { projects, unsettled } };
 }
 
 /** Checks the chain of the event log. */

@@ -12,6 +12,8 @@ export interface DoctorOptions {
   readonly folders: Folders;
   /** Where the app database is, if it is not a SQLite file. */
   readonly postgres: PostgresSettings | null;
+  /** The name of this node; null if it is alone. */
+  readonly node: string | null;
   readonly tls: { readonly cert: string; readonly key: string };
   /** Whether the configuration keeps the IRC history in a file. */
   readonly keepsHistory: boolean;
@@ -54,15 +56,16 @@ export async function examineData(options: DoctorOptions): Promise<Finding[]> {
   findings.push(...ofDatabase);
   if (facts === null) return findings;
   if (!quick) findings.push(...await checkEvents(folders, postgres));
-  const { slugs } = facts;
+  const { projects } = facts;
   return [
     ...findings,
     ...checkHistory(folders, { isKept: options.keepsHistory, isRunning }),
     ...await checkRepositories({
       folders,
-      slugs,
+      projects,
+      node: options.node,
       quick,
-      onProgress: (done) => onProgress("Repositories checked:", done, slugs.length),
+      onProgress: (done) => onProgress("Repositories checked:", done, projects.length),
     }),
   ];
 }

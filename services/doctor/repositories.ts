@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { type Folders, SqliteSnapshot } from "../backup/mod.ts";
 import { describeError, type Examination, examineRepository, Repository } from "../fossil/mod.ts";
+import type { PlacedProject } from "./databases.ts";
 import { fingerprintTables } from "./derived_tables.ts";
 import { type Finding, findingsOf, quoted, reasonOf } from "./finding.ts";
 
@@ -9,23 +10,27 @@ const ENDING = ".fossil";
 
 export interface RepositoryCheckOptions {
   readonly folders: Folders;
-  /** The slugs of all projects. */
-  readonly slugs: readonly string[];
+  readonly projects: readonly PlacedProject[];
+  /** The name of this node; null if it is alone. */
+  readonly node: string | null;
   /** Leaves out what reads every artifact. */
   readonly quick: boolean;
   /** Called with the number of repositories done. */
   readonly onProgress: (done: number) => void;
 }
 
-/** Checks that each project has its repository, and that all of it is whole. */
+/** Checks that each project of this node has its repository, and that all of it is whole. */
 export async function checkRepositories(options: RepositoryCheckOptions): Promise<Finding[]> {
-  const { folders: { projects }, slugs, quick, onProgress } = options;
+  const { folders: { projects: folder }, projects, node, quick, onProgress } = options;
   const found = findingsOf("repositories");
   const findings: Finding[] = [];
-  const files = filesIn(projects);
-  for (const [done, slug] of slugs.entries()) {
-    const path = join(projects, slug + ENDING);
-    if (!files.includes(slug + ENDING)) {
+  const files = filesIn(folder);
+  for (const [done, { slug, home }] of projects.entries()) {
+    const path = join(folder, slug + ENDING);
+    const isHere = files.includes(slug + ENDING);
+    if (node !== null && home !== null && home !== node) {
+      if (isHere) findings.push(found.note(...copyOf(path, { slug, home })));
+    } else if (!isHere) {
       findings.push(found.error(
         `The repository "${path}" of the project "${slug}" is missing`,
         `stop muster and restore the file from a backup, or remove the project: muster project remove ${slug}`,
@@ -33,17 +38,25 @@ export async function checkRepositories(options: RepositoryCheckOptions): Promis
     } else if (!quick) findings.push(...await checkRepository(path, slug));
     onProgress(done + 1);
   }
-  const owned = new Set(slugs.map((slug) => slug + ENDING));
+  const owned = new Set(projects.map(({ slug }) => slug + ENDING));
   for (const name of files.filter((file) => !owned.has(file))) {
-    const path = join(projects, name);
+    const path = join(folder, name);
     findings.push(found.warning(
       `"${path}" belongs to no project`,
       `make it one with muster project import, or move it elsewhere: mv ${quoted(path)} ${
-        quoted(join(projects, "removed"))
+        quoted(join(folder, "removed"))
       }`,
     ));
   }
   return findings;
+}
+
+/** What is said of a repository here whose project is on another node. */
+function copyOf(path: string, { slug, home }: PlacedProject): [message: string, fix: string] {
+  return [
+    `"${path}" is a copy; the project "${slug}" is on the node "${home}"`,
+    "the next start sets it aside",
+  ];
 }
 
 /** Examines a copy, which a server does not write meanwhile. */

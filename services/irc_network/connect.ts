@@ -1,5 +1,6 @@
 import type { Connect, LineConnection } from "../bridge/mod.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
+import { explainCertificate } from "./certificate_fault.ts";
 
 /** How long a server may take to accept a connection, TLS included. */
 const CONNECT_MILLISECONDS = 10_000;
@@ -67,14 +68,24 @@ async function open({ hostname, port, tls }: TcpOptions): Promise<Deno.TcpConn |
   try {
     plain.setNoDelay(true);
     plain.setKeepAlive(true);
-    if (tls === null) return plain;
-    const { caCerts = [], serverName = hostname } = tls;
+    return tls === null ? plain : await encrypt(plain, hostname, tls);
+  } catch (error) {
+    closeQuietly(plain);
+    throw error;
+  }
+}
+
+async function encrypt(
+  plain: Deno.TcpConn,
+  hostname: string,
+  { caCerts = [], serverName = hostname }: TlsOptions,
+): Promise<Deno.TlsConn> {
+  try {
     const encrypted = await Deno.startTls(plain, { hostname: serverName, caCerts: [...caCerts] });
     await encrypted.handshake();
     return encrypted;
   } catch (error) {
-    closeQuietly(plain);
-    throw error;
+    throw explainCertificate(error, serverName);
   }
 }
 

@@ -158,6 +158,12 @@ Deno.test("Ergo's configuration fits muster's", async () => {
   assert.ok(port(muster.irc.addr) in ircd.server.listeners);
   assert.equal(ircd.api.listener, port(muster.irc.ergo.api_addr));
   assert.deepEqual([ircd.limits.nicklen, ircd.limits.channellen], [64, 80]);
+  // Ergo holds a bridge back like everybody else.
+  const { window, "burst-limit": burst, "messages-per-window": messages } = ircd.fakelag;
+  assert.deepEqual(
+    { lines_per_second: messages, line_burst: burst, window },
+    { ...muster.bridge, window: "1s" },
+  );
 });
 
 Deno.test("keys.sh gives every node the same keys, and replaces none", async () => {

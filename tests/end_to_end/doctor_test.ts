@@ -49,6 +49,8 @@ async function makeHealthy(folder: string): Promise<string> {
     ["POST", `${api}/tickets`, { title: "Leak" }],
     ["PUT", `${api}/wiki/Home`, { content: "Welcome" }],
     ["POST", "/v1/channels/general/messages", { text: "hello" }],
+    ["POST", "/v1/projects", { slug: "removed" }],
+    ["DELETE", "/v1/projects/removed", undefined],
   ];
   for (const [method, path, body] of requests) {
     const response = await call(program, method, path, body);

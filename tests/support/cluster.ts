@@ -6,7 +6,7 @@ import { FakeErgoIrc } from "./fake_ergo_irc.ts";
 import { freePort } from "./free_port.ts";
 import { peer } from "./peers.ts";
 import { postgresOf } from "./postgres.ts";
-import { type Program, startProgram } from "./program.ts";
+import { type Finished, type Program, runMuster, startProgram } from "./program.ts";
 import { withFolder } from "./temporary.ts";
 
 /** The API token of every node. */
@@ -52,28 +52,39 @@ export class TestCluster implements AsyncDisposable {
     for (const key of KEYS) {
       await Deno.writeTextFile(join(data, key), "fedcba9876543210".repeat(4), { mode: 0o600 });
     }
-    const port = this.#ports.get(name) ?? freePort();
-    this.#ports.set(name, port);
     const program = await startProgram({
       folder,
-      environment: {
-        MUSTER_API_TOKEN: TOKEN,
-        MUSTER_API_ADDR: `127.0.0.1:${port}`,
-        MUSTER_NODE_NAME: name,
-        MUSTER_NODE_URL: `http://127.0.0.1:${port}`,
-        MUSTER_DATABASE_URL: this.#url,
-        MUSTER_IRC_MODE: "external",
-        MUSTER_IRC_ADDR: this.#irc.address,
-        MUSTER_IRC_ERGO_API_ADDR: `http://${this.ergo.address}`,
-        MUSTER_IRC_ERGO_API_TOKEN: this.ergo.token,
-        MUSTER_IRC_SERVICES_OPER: this.#irc.operator.name,
-        MUSTER_IRC_SERVICES_OPER_PASSWORD: this.#irc.operator.password,
-        MUSTER_BRIDGE_ENABLED: "false",
-        ...environment,
-      },
+      environment: Object.assign(this.#environmentOf(name), environment),
     });
     this.#running.set(name, program);
     return program;
+  }
+
+  /** Runs a command with the configuration and the data of a node. */
+  run(name: string, ...args: string[]): Promise<Finished> {
+    return runMuster(args, {
+      folder: this.folderOf(name),
+      environment: this.#environmentOf(name),
+    });
+  }
+
+  #environmentOf(name: string): Record<string, string> {
+    const port = this.#ports.get(name) ?? freePort();
+    this.#ports.set(name, port);
+    return {
+      MUSTER_API_TOKEN: TOKEN,
+      MUSTER_API_ADDR: `127.0.0.1:${port}`,
+      MUSTER_NODE_NAME: name,
+      MUSTER_NODE_URL: `http://127.0.0.1:${port}`,
+      MUSTER_DATABASE_URL: this.#url,
+      MUSTER_IRC_MODE: "external",
+      MUSTER_IRC_ADDR: this.#irc.address,
+      MUSTER_IRC_ERGO_API_ADDR: `http://${this.ergo.address}`,
+      MUSTER_IRC_ERGO_API_TOKEN: this.ergo.token,
+      MUSTER_IRC_SERVICES_OPER: this.#irc.operator.name,
+      MUSTER_IRC_SERVICES_OPER_PASSWORD: this.#irc.operator.password,
+      MUSTER_BRIDGE_ENABLED: "false",
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
