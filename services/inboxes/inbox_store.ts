@@ -20,6 +20,8 @@ const MAX_WAITING = 50_000;
 
 /** How often the store removes what retention does not keep. */
 const TRIM_MILLISECONDS = 60 * 60 * 1000;
+/** The same after the start, which waits for no disk; what is not kept is not read. */
+const FIRST_TRIM_MILLISECONDS = 60 * 1000;
 
 /** The kind of a message reduced to its id. */
 const REDACTED = "redacted";
@@ -134,7 +136,7 @@ export class InboxStore {
     });
     this.#age = age;
     this.#statements = statementsOf(database);
-    this.#trim();
+    this.#cancelTrim = scheduler.after(FIRST_TRIM_MILLISECONDS, () => this.#trim());
   }
 
   /** The time before which retention keeps nothing, in Unix microseconds. */
