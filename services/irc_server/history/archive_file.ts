@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { HistoryKind, HistoryTarget } from "../../irc/mod.ts";
 import { rollBack } from "../../database/sqlite/mod.ts";
+import type { Extent } from "./extent.ts";
 import type { Answers, Operation, Question, Retention } from "./protocol.ts";
 import { ArchiveReader } from "./archive_reader.ts";
 import { openArchive } from "./schema.ts";
@@ -119,6 +120,17 @@ export class ArchiveFile {
     return {
       newestTime: Number(record?.["time"] ?? 0),
       lastSequence: Number(change?.["sequence"]),
+    };
+  }
+
+  extent(): Extent {
+    const oldest = this.#database
+      .prepare("SELECT time FROM entries ORDER BY sequence LIMIT 1").get();
+    const longest = this.#database.prepare("SELECT max(records) AS records FROM targets").get();
+    return {
+      oldestTime: oldest === undefined ? null : Number(oldest["time"]),
+      bytes: this.#usedBytes,
+      longest: Number(longest?.["records"] ?? 0),
     };
   }
 

@@ -52,7 +52,7 @@ export const archivePart: Part = (answer) => {
     if (request.kind === "open") {
       file = new ArchiveFile(request.path, request.speakerTag);
       indexLater(file, FIRST_INDEX_MILLISECONDS);
-      return { id, kind: "opened", ...file.newest() };
+      return { id, kind: "opened", ...file.newest(), extent: file.extent() };
     }
     if (file === null) throw new Error("The archive is not open");
     switch (request.kind) {
