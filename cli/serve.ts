@@ -8,7 +8,7 @@ import {
 } from "../http/mod.ts";
 import { readCertificate } from "./certificate.ts";
 import { Connections } from "./connections.ts";
-import { LateMcp } from "./late_mcp.ts";
+import { LateMcp, prepareForAgents } from "./late_mcp.ts";
 import { Logging } from "./logging.ts";
 import { CommandFailed } from "./output.ts";
 import { readEndpoints, writeEndpoints } from "./endpoints.ts";
@@ -195,7 +195,7 @@ async function listen(
   const toolsOfApi = new LateMcp(tools, config.api_addr);
   const doors = openDoors(services, forwarding);
   setTimeout(async () => {
-    await toolServer.prepare();
+    await prepareForAgents(services.accounts, services.scheduler, () => toolServer.prepare());
     await served.prepare();
     if (connections.open === 0) releaseStartMemory();
   }, PREPARE_AFTER);

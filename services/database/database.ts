@@ -166,6 +166,7 @@ export class Database {
    * @throws Unavailable like {@link commit}
    */
   async trimEvents(trim: Trim): Promise<number> {
+    if (!await this.#mayTrim(trim)) return 0;
     const written = this.#write({ statements: [], events: [], trim });
     this.flush();
     return (await written).trimmed;
@@ -215,6 +216,15 @@ export class Database {
     this.#queue = [];
     await this.#writer?.close();
     await this.#store.close();
+  }
+
+  /** Looks first: a write would start a thread, which a server without work does without. */
+  async #mayTrim({ keep, before }: Trim): Promise<boolean> {
+    const events = this.tables.selectFrom("events").select(["seq", "time"]).limit(1);
+    const oldest = await events.orderBy("seq").executeTakeFirst();
+    const newest = await events.orderBy("seq", "desc").executeTakeFirst();
+    if (oldest === undefined || newest === undefined || oldest.seq === newest.seq) return false;
+    return oldest.seq <= newest.seq - keep || oldest.time < before;
   }
 
   #write(

@@ -21,7 +21,7 @@ import {
   type Retention,
 } from "./protocol.ts";
 import { archivePart } from "./archive_part.ts";
-import { exceeds, type Extent } from "./extent.ts";
+import { exceeds, type Extent, grown } from "./extent.ts";
 import { Journal } from "./journal.ts";
 import { WaitingChanges } from "./waiting_changes.ts";
 import { WorkerPort } from "./worker_port.ts";
@@ -93,7 +93,7 @@ export class HistoryArchive implements HistoryStore {
   readonly #journal: Journal;
   readonly #changes: WaitingChanges;
   #retention: Retention;
-  /** What the file had at the start; null once that may be too much, or something was added. */
+  /** What the file has at most; null if that is not known, or was too much. */
   #extent: Extent | null;
   #lastSequence: number;
   /** Requested and written changes since the start. */
@@ -318,7 +318,6 @@ export class HistoryArchive implements HistoryStore {
     const operations = this.#changes.oldest(BATCH);
     const last = operations.at(-1);
     if (last === undefined) return true;
-    if (operations.some(({ kind }) => kind === "append")) this.#extent = null;
     try {
       const response = await this.#worker.request({
         kind: "write",
@@ -328,6 +327,7 @@ export class HistoryArchive implements HistoryStore {
       });
       if (response.kind !== "written") throw new TypeError("The archive answered something else");
       this.#bytes = response.bytes;
+      if (this.#extent !== null) this.#extent = grown(this.#extent, operations, response.bytes);
       this.#journal.emptied(response.emptied);
     } catch (error) {
       return this.#refused(error);

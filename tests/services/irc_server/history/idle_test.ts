@@ -37,7 +37,7 @@ async function open(folder: string, scheduler: TestScheduler, retention: Retenti
 Deno.test("retention starts no worker while the archive is within its bounds and nothing is said", () =>
   withFolder(async (folder) => {
     const scheduler = new TestScheduler();
-    const retention = { age: 24 * HOUR, records: 1, bytes: 1_000_000 };
+    const retention = { age: 24 * HOUR, records: 2, bytes: 1_000_000 };
     const first = await open(folder, scheduler, retention);
     const target = { account: null, name: "#a" };
     const said = { time: scheduler.now(), id: "1", kind: 0, content: "text" } as const;
@@ -46,6 +46,8 @@ Deno.test("retention starts no worker while the archive is within its bounds and
 
     const { archive, starts, leave } = await open(folder, scheduler, retention);
     archive.forgetConfined(target);
+    const other = { account: null, name: "#b" };
+    archive.append({ ...said, id: "2", target: other, title: "#b", confined: false });
     await archive.flush();
     leave();
     scheduler.advance(23 * HOUR);
