@@ -51,6 +51,7 @@ export const archivePart: Part = (answer) => {
     const { id } = request;
     if (request.kind === "open") {
       file = new ArchiveFile(request.path, request.speakerTag);
+      syncedAt = performance.now();
       indexLater(file, FIRST_INDEX_MILLISECONDS);
       return { id, kind: "opened", ...file.newest(), extent: file.extent() };
     }
