@@ -1,8 +1,31 @@
 import type { McpHandler, McpServices } from "../mcp/mod.ts";
+import type { AccountDirectory } from "../services/identity/mod.ts";
+import type { Scheduler } from "../services/scheduler.ts";
+
+/** Pause after the first agent was registered, so that the answer does not wait, in milliseconds. */
+const PREPARE_AFTER = 1000;
 
 /**
- * The MCP server, which is loaded after the start, or by the first call: its schemas are many, and
- * the start needs none of them.
+ * Prepares what only agents use: at once if there is an agent, otherwise soon after the first one is
+ * registered.
+ */
+export async function prepareForAgents(
+  accounts: Pick<AccountDirectory, "counts" | "onChanged">,
+  scheduler: Pick<Scheduler, "after">,
+  prepare: () => Promise<void>,
+): Promise<void> {
+  if (accounts.counts("agent").active > 0) return await prepare();
+  let isAsked = false;
+  accounts.onChanged((_id, account) => {
+    if (isAsked || account?.kind !== "agent") return;
+    isAsked = true;
+    scheduler.after(PREPARE_AFTER, () => void prepare());
+  });
+}
+
+/**
+ * The MCP server, which is loaded once there are agents, or by the first call: its schemas are many,
+ * and neither the start nor a server without agents needs any.
  */
 export class LateMcp {
   readonly #services: McpServices;

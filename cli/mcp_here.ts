@@ -34,6 +34,7 @@ export async function openHere(config: Config): Promise<Delivery | null> {
   started.defer(() => daemon.stop());
   started.defer(() => daemon.quiesce());
   await daemon.ready();
+  await daemon.settle();
   removeEndpoints(config.data_dir);
   const { services } = daemon;
   const { projects: projectApi } = createApi(services);

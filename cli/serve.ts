@@ -8,7 +8,7 @@ import {
 } from "../http/mod.ts";
 import { readCertificate } from "./certificate.ts";
 import { Connections } from "./connections.ts";
-import { LateMcp } from "./late_mcp.ts";
+import { LateMcp, prepareForAgents } from "./late_mcp.ts";
 import { Logging } from "./logging.ts";
 import { CommandFailed } from "./output.ts";
 import { readEndpoints, writeEndpoints } from "./endpoints.ts";
@@ -45,7 +45,7 @@ import type { AcmeCertificate } from "../services/acme/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { StartExamination } from "../services/operations/mod.ts";
 import { systemScheduler } from "../services/scheduler.ts";
-import { LEADER_PAGES, mountPages } from "../web/mod.ts";
+import { LEADER_PAGES } from "../web/leader_pages.ts";
 
 /** `muster serve`: runs everything until a signal ends it. */
 export async function serve(options: SettingsOptions): Promise<void> {
@@ -142,6 +142,7 @@ async function start(
   const { services } = daemon;
   const addresses = { api: api.address, mcp: mcp.address, irc };
   await announce({ config, services, firstAdmin, addresses }, log);
+  const settling = setTimeout(() => daemon.settle(), SETTLE_AFTER);
   return {
     apply: (changed, renewed) => {
       log.reconfigure(changed.log);
@@ -151,6 +152,7 @@ async function start(
       for (const server of [api, mcp]) server.renewCertificate(renewed);
     },
     stop: async () => {
+      clearTimeout(settling);
       const stopped = [api.stop(), mcp.stop()];
       await daemon.quiesce();
       await Promise.all(stopped);
@@ -159,6 +161,9 @@ async function start(
     },
   };
 }
+
+/** Pause before the start's waits for the disk, so that those who wait for it are answered first. */
+const SETTLE_AFTER = 100;
 
 /** Pause before the work that the start itself does not need, in milliseconds. */
 const PREPARE_AFTER = 1000;
@@ -178,9 +183,11 @@ async function listen(
   { services, ircListeners, stop }: Daemon,
 ): Promise<Listening> {
   const { http } = connections;
-  const served = new ServedApi(services);
-  const { app, projects: projectApi, streams, sharedPages } = served;
-  mountPages(app, { services, projectApi, streams }, sharedPages);
+  const served = new ServedApi(services, async ({ app, streams, sharedPages }) => {
+    const { mountPages } = await import("../web/mod.ts");
+    mountPages(app, { services, projectApi, streams }, sharedPages);
+  });
+  const { projects: projectApi } = served;
   services.metricHistory.start();
   const forwarding = openForwarding(services);
   const tools = { ...services, projectApi, forwarding };
@@ -188,7 +195,7 @@ async function listen(
   const toolsOfApi = new LateMcp(tools, config.api_addr);
   const doors = openDoors(services, forwarding);
   setTimeout(async () => {
-    await toolServer.prepare();
+    await prepareForAgents(services.accounts, services.scheduler, () => toolServer.prepare());
     await served.prepare();
     if (connections.open === 0) releaseStartMemory();
   }, PREPARE_AFTER);

@@ -1,22 +1,19 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { Hono } from "hono";
+import type { Hono } from "hono";
 import { bodyLimitsOf } from "../http/mod.ts";
 import type { Services } from "../services/daemon/mod.ts";
 import type { AppEnv } from "./environment.ts";
 import { EventStreams } from "./event_streams.ts";
 import { fileRoutes, patternOf, uploadPatterns } from "./file_routes.ts";
+import { framedApp } from "./framed_app.ts";
 import type { RouteGroup } from "./group.ts";
 import { createGroups } from "./groups.ts";
 import { authenticate, type AuthenticateOptions, proveAgain } from "./middleware/authenticate.ts";
 import { jsonBody } from "./middleware/body.ts";
 import { browsersFirst, type SharedPages } from "./middleware/browsers.ts";
-import { errorHandler } from "./middleware/errors.ts";
-import { frame } from "./middleware/frame.ts";
 import { refuseOtherMethods } from "./middleware/methods.ts";
-import { notFoundHandler } from "./middleware/not_found.ts";
 import { frameProjects } from "./projects/frame.ts";
 import type { ProjectRoutes } from "./projects/project_api.ts";
-import { RememberingRouter } from "./remembering_router.ts";
 import { ROUTES, type Trait } from "./table.ts";
 
 /** The HTTP API without the routes of the repository API, which are added once they are there. */
@@ -37,15 +34,10 @@ export function prepareRoutes(app: Hono<AppEnv>): void {
 
 /** Every group of routes but the repository API's, behind the middleware that all of them share. */
 export function createCore(services: Services): Core {
-  const { config, log } = services;
-  const app = new Hono<AppEnv>({ strict: false, router: new RememberingRouter() });
-  const onError = errorHandler(log);
-  app.onError(onError);
-  app.notFound(notFoundHandler(app));
-
+  const { config } = services;
   const base = `/projects/{slug}/${config.projects.scm}`;
   const isFile = fileRoutes(base);
-  app.use(frame(app, { ...services, isFile, uploads: uploadPatterns(base), onError }));
+  const app = framedApp(services, { isFile, uploads: uploadPatterns(base) });
   const readBody = jsonBody({
     limits: bodyLimitsOf(config),
     onRead: proveAgain(services),

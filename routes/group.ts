@@ -18,6 +18,14 @@ export interface RouteGroup {
 /** Handlers of routes that take no input, and so need no schema to answer. */
 export type PlainHandlers = Readonly<Partial<Record<Endpoint, Handler<AppEnv>>>>;
 
+/** Adds handlers that need no schema to an app. */
+export function addPlain(app: Hono<AppEnv>, handlers: PlainHandlers): void {
+  for (const [name, handler] of Object.entries(handlers) as [Endpoint, Handler<AppEnv>][]) {
+    const [method = "", path = ""] = name.split(" ");
+    app.on(method, [patternOf(path)], ...accessOf(name).middleware, handler);
+  }
+}
+
 /**
  * A group whose module is loaded by the first request for one of its routes: most programs are never
  * asked for most groups, and schemas take time and memory.
@@ -33,12 +41,12 @@ export function lazyGroup(
   const load = once(create);
   const addTo = (app: Hono<AppEnv>) => {
     for (const name of endpointsOf(group)) {
+      if (name in plain) continue;
       const [method = "", path = ""] = name.split(" ");
       const pattern = patternOf(path);
-      const handler = plain[name];
-      if (handler === undefined) app.on(method, pattern, lazyHandler(load, method, pattern));
-      else app.on(method, [pattern], ...accessOf(name).middleware, handler);
+      app.on(method, pattern, lazyHandler(load, method, pattern));
     }
+    addPlain(app, plain);
   };
   return { load, addTo };
 }

@@ -1,7 +1,10 @@
+import type { Hono } from "hono";
 import type { Services } from "../services/daemon/mod.ts";
 import type { AppEnv } from "./context.ts";
-import { type Core, createCore, prepareRoutes } from "./core.ts";
+import type { Core } from "./core.ts";
 import { HeldAnswer } from "./held_answers.ts";
+import { once } from "./once.ts";
+import { createProbes, isProbe } from "./probes.ts";
 import { ProjectApi, type ProjectRoutes } from "./projects/project_api.ts";
 
 /**
@@ -12,64 +15,80 @@ const WITHOUT_PROJECTS =
   /^\w+:\/\/[^/]+\/(v1|assets|live)\/|^\w+:\/\/[^/]+\/(healthz|readyz|login)$/;
 
 /**
- * The HTTP API of a server. The routes of the repository API are a third of the schemas, so they
- * are loaded after the start, or by the first request that may need them.
+ * The HTTP API of a server. It begins with the probes, which need little, so that a server is soon
+ * up. The other routes are loaded after the start, or by the first request for one of them; those of
+ * the repository API, which are a third of the schemas, by the first request that may need them.
  */
-export class ServedApi implements Pick<Core, "app" | "streams" | "sharedPages"> {
-  readonly app: Core["app"];
-  readonly streams: Core["streams"];
-  readonly sharedPages: Core["sharedPages"];
+export class ServedApi {
   /** The repository API for callers inside this process. */
   readonly projects: ProjectApi;
   readonly #services: Services;
-  readonly #core: Core;
-  #loading: Promise<ProjectRoutes> | null = null;
+  /** Null once the other routes are there, which have the probes too. */
+  #probes: Hono<AppEnv> | null;
+  readonly #loadCore: () => Promise<Core>;
+  readonly #loadProjects: () => Promise<ProjectRoutes>;
+  #core: Core | null = null;
   #isWhole = false;
 
-  constructor(services: Services) {
+  /** @param extend adds routes to those of the API, once they are loaded */
+  constructor(services: Services, extend: (core: Core) => Promise<void>) {
     this.#services = services;
-    this.#core = createCore(services);
-    const { app, streams, sharedPages } = this.#core;
-    this.app = app;
-    this.streams = streams;
-    this.sharedPages = sharedPages;
-    this.projects = new ProjectApi(services, () => this.#load());
+    this.#probes = createProbes(services);
+    this.#loadCore = once(() => this.#createCore(extend));
+    this.#loadProjects = once(() => this.#addProjects());
+    this.projects = new ProjectApi(services, this.#loadProjects);
   }
 
   /** Answers a request. */
   fetch(request: Request, bindings: AppEnv["Bindings"]): Response | Promise<Response> {
-    if (this.#isWhole || WITHOUT_PROJECTS.test(request.url)) {
-      return mayWait(request) ? this.#hold(request, bindings) : this.app.fetch(request, bindings);
+    if (this.#probes !== null && isProbe(request)) return this.#probes.fetch(request, bindings);
+    if (!this.#isWhole && !WITHOUT_PROJECTS.test(request.url)) {
+      return this.#loadProjects().then(() => this.fetch(request, bindings));
     }
-    return this.#load().then(() => this.app.fetch(request, bindings));
+    if (this.#core === null) return this.#loadCore().then(() => this.fetch(request, bindings));
+    const { app } = this.#core;
+    return mayWait(request) ? hold(app, request, bindings) : app.fetch(request, bindings);
   }
 
   /**
-   * Prepares what the first requests would wait for: compiles the patterns of all routes, and loads
-   * those of the repository API if there is a project. A server without one saves their memory.
+   * Prepares what the first requests would wait for: loads the routes, compiles their patterns, and
+   * loads those of the repository API if there is a project. A server without one saves their
+   * memory.
    */
   async prepare(): Promise<void> {
-    if (this.#services.hosting.projects.all().length > 0) await this.#load();
-    prepareRoutes(this.app);
+    const { app } = await this.#loadCore();
+    if (this.#services.hosting.projects.all().length > 0) await this.#loadProjects();
+    const { prepareRoutes } = await import("./core.ts");
+    prepareRoutes(app);
   }
 
-  async #hold(request: Request, bindings: AppEnv["Bindings"]): Promise<Response> {
-    const held = new HeldAnswer();
-    const response = await this.app.fetch(request, { ...bindings, held });
-    return held.response ?? response;
-  }
-
-  #load(): Promise<ProjectRoutes> {
-    return this.#loading ??= this.#addProjects();
+  async #createCore(extend: (core: Core) => Promise<void>): Promise<Core> {
+    const { createCore } = await import("./core.ts");
+    const core = createCore(this.#services);
+    await extend(core);
+    this.#core = core;
+    this.#probes = null;
+    return core;
   }
 
   async #addProjects(): Promise<ProjectRoutes> {
+    const core = await this.#loadCore();
     const { createProjectRoutes } = await import("./projects/mod.ts");
-    const routes = createProjectRoutes(this.#services, this.streams);
-    this.#core.addProjects(routes);
+    const routes = createProjectRoutes(this.#services, core.streams);
+    core.addProjects(routes);
     this.#isWhole = true;
     return routes;
   }
+}
+
+async function hold(
+  app: Hono<AppEnv>,
+  request: Request,
+  bindings: AppEnv["Bindings"],
+): Promise<Response> {
+  const held = new HeldAnswer();
+  const response = await app.fetch(request, { ...bindings, held });
+  return held.response ?? response;
 }
 
 /** Whether the answer to a request may come much later. */

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { stop, transform } from "esbuild";
 
 /**
- * Rewrites each script of a folder and below without white space and comments, in ASCII. Names stay
- * as they are: they stand in logs and stack traces.
+ * Rewrites each script of a folder and below without white space and comments, in ASCII. Our names
+ * stay as they are: they stand in logs and stack traces. Scripts that hold packages get short ones.
  *
  * V8 keeps the source of every module. A single character beyond ASCII doubles its size, and keeps
  * V8 from using the embedded bytes as they are.
@@ -41,12 +41,26 @@ export async function minify(script: string): Promise<string> {
     charset: "ascii",
     format: "esm",
     legalComments: "none",
+    minifyIdentifiers: isOfPackages(script),
     minifySyntax: true,
     minifyWhitespace: true,
     target: "esnext",
     treeShaking: true,
   });
   return code;
+}
+
+/** How the bundler begins each module in a script. */
+const MODULE = /^ *\/\/ (\S+\.[cm]?[jt]sx?|\S+\.json)$/gm;
+
+/** Whether at least nine tenths of a script are from packages. */
+function isOfPackages(script: string): boolean {
+  const modules = [...script.matchAll(MODULE)];
+  let length = 0;
+  for (const [at, { 1: path = "", index }] of modules.entries()) {
+    if (path.includes("/npm/")) length += (modules[at + 1]?.index ?? script.length) - index;
+  }
+  return length > 0.9 * script.length;
 }
 
 /**

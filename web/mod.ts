@@ -15,8 +15,6 @@ import { mountRepository } from "./repository.ts";
 import { PAGES } from "./table.ts";
 import type { Surroundings } from "./visit.ts";
 
-export { LEADER_PAGES } from "./leader_pages.ts";
-
 /** The address of an asset holds a hash of its content. */
 const YEAR = "public, max-age=31536000, immutable";
 

@@ -1,6 +1,7 @@
 import { HttpClient } from "../client/mod.ts";
 import { delay } from "../delay.ts";
 import { proportionalBytes, usageOf } from "../process_usage.ts";
+import { registerAgents } from "../servers/mod.ts";
 import type { Scenario } from "../scenarios/mod.ts";
 import { isToolResult, toolCall } from "./requests.ts";
 import { coordinationRow, repeat } from "./row.ts";
@@ -34,11 +35,13 @@ const FIRST_CALL = coordinationRow({
   name: "first-call",
   columns: [{ key: "time", name: "first MCP call", unit: "ms", aim: 15 }],
   describe: () =>
-    `get_status over an open connection, ${SETTLE_MILLISECONDS / 1000} s after the start`,
+    `get_status over an open connection, ${SETTLE_MILLISECONDS / 1000} s after the start, on a ` +
+    "server with an agent",
   on: (kind) =>
     repeat(async () => {
       await using server = await kind.start();
       const { mcp, token } = server;
+      await registerAgents(server, ["caller"]);
       await delay(SETTLE_MILLISECONDS);
       using client = await HttpClient.open(mcp);
       const body = toolCall("get_status", {});

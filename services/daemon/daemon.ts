@@ -17,8 +17,13 @@ export interface Daemon {
    * @param renewed the certificate, if it has changed
    */
   reconfigure(config: Config, renewed: Certificate | null): void;
-  /** Ends the start: from now on, a thread of its own writes, and starts when there is something. */
+  /** Ends the start. */
   ready(): Promise<void>;
+  /**
+   * Writes what the start has left to be written. From then on, a thread of its own writes, and starts
+   * when there is something. Waits for the disk: call it once, while nobody waits.
+   */
+  settle(): Promise<void>;
   /** Notifies and closes the streams and the IRC clients. */
   quiesce(): Promise<void>;
   /** Finishes running writes and closes everything, in reverse order of the start. */
@@ -40,7 +45,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     : await openEmbedded(options, stores, started);
   const services = await startServices(options, stores, irc, started);
   const { inboxes, questions, llm, bots, bridge, eventLog } = services;
-  const { draining } = stores;
+  const { database, draining } = stores;
 
   const running = started.move();
   return {
@@ -53,11 +58,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       llm.backends.reconfigure(changed.llm.backends);
       events.reloaded(changedKeys(config, changed));
     },
-    ready: async () => {
-      await inboxes.flush();
+    ready: () => draining.begin(),
+    settle: async () => {
+      database.flush();
+      // What the disk refuses is tried again later.
+      await inboxes.flush().catch(() => {});
       await history?.flush();
       stores.thread.leave(startStorageWorker);
-      await draining.begin();
     },
     quiesce: async () => {
       await draining.end();

@@ -1,8 +1,9 @@
-import type { Compilable, Kysely } from "kysely";
+import type { Kysely } from "kysely";
 import { Unavailable } from "../errors.ts";
+import { type Change, type Committed, Duplicate, statement, Unchanged } from "./change.ts";
 import type { FollowedTable, ReadOnTable } from "./followed.ts";
-import type { NewEvent, Trim } from "./journal.ts";
-import type { Outcome, SqlValue, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
+import type { Trim } from "./journal.ts";
+import type { Outcome, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
 import type { Tables } from "./schema.ts";
 import type { Peers, Store, StoreWriter } from "./store.ts";
 
@@ -11,32 +12,6 @@ const MAX_PENDING = 10_000;
 
 /** Most transactions that the writer puts on disk in one step. */
 const MAX_GROUP = 64;
-
-/** A transaction was rolled back because a unique name, id or hash is taken. */
-export class Duplicate extends Error {
-  override readonly name = "Duplicate";
-}
-
-/** A transaction was rolled back because a statement that had to change a row changed none. */
-export class Unchanged extends Error {
-  override readonly name = "Unchanged";
-  /** The statement's place in the transaction, from 0. */
-  readonly statement: number;
-
-  constructor(statement: number) {
-    super(`Statement ${statement} changed no row`);
-    this.statement = statement;
-  }
-}
-
-/** What one transaction writes. */
-export interface Change {
-  readonly statements?: readonly Statement[];
-  readonly events?: readonly NewEvent[];
-}
-
-/** What a committed transaction did; see {@linkcode Outcome}. */
-export type Committed = Pick<Outcome, "changes" | "sequence">;
 
 /**
  * Rows held in memory, for code that cannot wait for a read. The statements that change these rows
@@ -61,26 +36,6 @@ interface Pending {
 }
 
 /**
- * Turns a query into a statement of a transaction.
- *
- * @param query an insert, update or delete, built with {@link Database.tables}
- * @param options `mustChange` rolls back the transaction if the statement changes no row;
- * `committed` is called once the transaction is on disk
- */
-export function statement(
-  query: Compilable,
-  options: { mustChange?: boolean; committed?: (changes: number) => void } = {},
-): Statement {
-  const { sql, parameters } = query.compile();
-  return {
-    sql,
-    parameters: parameters as readonly SqlValue[],
-    mustChange: options.mustChange ?? false,
-    ...(options.committed === undefined ? {} : { committed: options.committed }),
-  };
-}
-
-/**
  * The app database, in a {@linkcode Store}. Only the caller of a write waits for the disk. An
  * acknowledged write is on disk.
  */
@@ -93,6 +48,8 @@ export class Database {
   readonly #pending = new Map<number, Pending>();
   /** Transactions that the writer does not have yet. */
   #queue: WriteRequest[] = [];
+  /** Whether nobody waits for any of them. */
+  #isPatient = false;
   /** How many transactions the writer has not answered yet. */
   #running = 0;
   #writer: StoreWriter | null = null;
@@ -178,8 +135,28 @@ export class Database {
    * @throws Unavailable if the disk refuses or too many transactions wait
    */
   async commit({ statements = [], events = [] }: Change): Promise<Committed> {
+    const written = this.#write({ statements, events, trim: null });
+    this.flush();
+    const { changes, sequence } = await written;
+    return { changes, sequence };
+  }
+
+  /**
+   * Like {@link commit}, for a change that nobody waits for: it is written with the next
+   * transaction, or by {@link flush}.
+   *
+   * @throws like {@link commit}
+   */
+  async commitLater({ statements = [], events = [] }: Change): Promise<Committed> {
+    if (this.#queue.length === 0) this.#isPatient = true;
     const { changes, sequence } = await this.#write({ statements, events, trim: null });
     return { changes, sequence };
+  }
+
+  /** Writes what {@link commitLater} has left. */
+  flush(): void {
+    this.#isPatient = false;
+    this.#advance();
   }
 
   /**
@@ -189,7 +166,10 @@ export class Database {
    * @throws Unavailable like {@link commit}
    */
   async trimEvents(trim: Trim): Promise<number> {
-    return (await this.#write({ statements: [], events: [], trim })).trimmed;
+    if (!await this.#mayTrim(trim)) return 0;
+    const written = this.#write({ statements: [], events: [], trim });
+    this.flush();
+    return (await written).trimmed;
   }
 
   /**
@@ -238,6 +218,15 @@ export class Database {
     await this.#store.close();
   }
 
+  /** Looks first: a write would start a thread, which a server without work does without. */
+  async #mayTrim({ keep, before }: Trim): Promise<boolean> {
+    const events = this.tables.selectFrom("events").select(["seq", "time"]).limit(1);
+    const oldest = await events.orderBy("seq").executeTakeFirst();
+    const newest = await events.orderBy("seq", "desc").executeTakeFirst();
+    if (oldest === undefined || newest === undefined || oldest.seq === newest.seq) return false;
+    return oldest.seq <= newest.seq - keep || oldest.time < before;
+  }
+
   #write(
     request: Omit<WriteRequest, "id" | "statements"> & Required<Pick<Change, "statements">>,
   ): Promise<Outcome> {
@@ -252,7 +241,6 @@ export class Database {
         { sql, parameters, mustChange }
       ));
       this.#queue.push({ id, statements: wired, events, trim });
-      this.#advance();
     });
   }
 
@@ -263,7 +251,7 @@ export class Database {
   #advance(): void {
     if (this.#running > 0) return;
     for (const resolve of this.#onIdle.splice(0)) resolve();
-    if (this.#queue.length === 0 || this.#loads > 0) return;
+    if (this.#queue.length === 0 || this.#isPatient || this.#loads > 0) return;
     if (this.#directoriesStale) return void this.#reloadDirectories();
     const group = this.#queue.splice(0, MAX_GROUP);
     this.#running = group.length;

@@ -14,12 +14,20 @@ export class DatabaseError extends Error {
 
 /**
  * Migrates the database at `path` to the current schema; creates it if it does not exist. Copies an
- * existing one to `<path>.v<version>` before changing it. Each step is a transaction.
+ * existing one to `<path>.v<version>` before changing it. All steps are one transaction.
  *
  * @param migrations the history of the schema; a test may pass a longer one
  * @throws DatabaseError if the file is not a database of this program or belongs to a newer version
  */
 export function migrate(path: string, migrations: readonly Migration[] = MIGRATIONS): void {
+  openMigrated(path, migrations).close();
+}
+
+/** Opens a database after migrating it, as {@linkcode migrate} does. */
+export function openMigrated(
+  path: string,
+  migrations: readonly Migration[] = MIGRATIONS,
+): DatabaseSync {
   const database = new DatabaseSync(path);
   try {
     const version = readVersion(database, path);
@@ -30,16 +38,26 @@ export function migrate(path: string, migrations: readonly Migration[] = MIGRATI
       );
     }
     configureConnection(database);
-    if (version === migrations.length) return;
-    if (version > 0) copyAside(database, path, version);
-    // In one transaction, the disk is waited for once, and a start that is cut off changes nothing.
-    database.exec("BEGIN IMMEDIATE");
-    for (const step of migrations.slice(version)) database.exec(sqliteSql(step));
-    database.exec(`PRAGMA user_version = ${migrations.length}`);
-    database.exec("COMMIT");
-  } finally {
+    if (version < migrations.length) change(database, path, migrations, version);
+    return database;
+  } catch (error) {
     database.close();
+    throw error;
   }
+}
+
+function change(
+  database: DatabaseSync,
+  path: string,
+  migrations: readonly Migration[],
+  version: number,
+): void {
+  if (version > 0) copyAside(database, path, version);
+  // In one transaction, the disk is waited for once, and a start that is cut off changes nothing.
+  database.exec("BEGIN IMMEDIATE");
+  for (const step of migrations.slice(version)) database.exec(sqliteSql(step));
+  database.exec(`PRAGMA user_version = ${migrations.length}`);
+  database.exec("COMMIT");
 }
 
 function readVersion(database: DatabaseSync, path: string): number {

@@ -1,15 +1,8 @@
 /** The app database, in a SQLite file or in PostgreSQL. */
 export { BatchedWrites, type BatchedWritesOptions } from "./batched_writes.ts";
 export { type ChainedRow, eventHash, GENESIS, Seal } from "./chain.ts";
-export {
-  type Change,
-  type Committed,
-  Database,
-  type Directory,
-  Duplicate,
-  statement,
-  Unchanged,
-} from "./database.ts";
+export { type Change, type Committed, Duplicate, statement, Unchanged } from "./change.ts";
+export { Database, type Directory } from "./database.ts";
 export type { ReadOnTable } from "./followed.ts";
 export { DAMAGED, type JournalKey, type NewEvent, type Trim } from "./journal.ts";
 export { DatabaseError, migrate, SCHEMA_VERSION } from "./migrate.ts";

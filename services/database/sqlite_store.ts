@@ -1,10 +1,9 @@
 import { Kysely } from "kysely";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { type PartThread, SharedThread } from "../threads/mod.ts";
-import { configureConnection } from "./connection.ts";
 import { readingDialect } from "./dialect.ts";
 import type { JournalKey } from "./journal.ts";
-import { migrate } from "./migrate.ts";
+import { openMigrated } from "./migrate.ts";
 import type { OpenRequest, WriteRequest, WriteResponse } from "./protocol.ts";
 import type { Tables } from "./schema.ts";
 import type { Store, StoreWriter, WriterListener } from "./store.ts";
@@ -36,12 +35,10 @@ export class SqliteStore implements Store {
    * @throws DatabaseError if the file is not a database or belongs to a newer version
    */
   constructor(path: string, options: SqliteOptions = {}) {
-    migrate(path);
     this.#path = path;
     this.#journalKey = options.journalKey ?? null;
     this.#thread = options.thread ?? new SharedThread({ database: writerPart });
-    this.#reading = new DatabaseSync(path);
-    configureConnection(this.#reading);
+    this.#reading = openMigrated(path);
     this.#reading.exec("PRAGMA query_only = ON");
     this.tables = new Kysely<Tables>({ dialect: readingDialect(this.#reading) });
   }

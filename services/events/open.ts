@@ -34,7 +34,8 @@ export interface EventServices {
 const DAY = 24 * 60 * 60_000;
 
 /**
- * Opens the event log, and logs that the program started.
+ * Opens the event log, and logs that the program started: with the first transaction, or when the
+ * database is flushed.
  *
  * @throws the database's error
  */
@@ -42,11 +43,12 @@ export async function openEvents(options: EventServicesOptions): Promise<EventSe
   const { database, scheduler, version, maxEvents, maxDays, log } = options;
   const retention = new Retention({ database, scheduler, maxEvents, maxAge: maxDays * DAY, log });
   const eventLog = await EventLog.open({ database, scheduler, log });
-  const note = (event: ReturnType<typeof newEvent>) =>
-    database.commit({ events: [event] }).catch((error: unknown) => {
-      log.warn("The event log cannot be written", { error });
-    });
-  note(newEvent("program.started", { version }, SYSTEM, scheduler.now()));
+  const noted = (written: Promise<unknown>) =>
+    written.catch((error: unknown) => log.warn("The event log cannot be written", { error }));
+  const note = (event: ReturnType<typeof newEvent>) => noted(database.commit({ events: [event] }));
+  // The start waits for no disk.
+  const started = newEvent("program.started", { version }, SYSTEM, scheduler.now());
+  noted(database.commitLater({ events: [started] }));
   return {
     eventLog,
     retention,

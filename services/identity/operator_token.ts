@@ -4,7 +4,7 @@ import { newEvent, type Origin, SYSTEM } from "../events/mod.ts";
 import type { Log } from "../log.ts";
 import type { Revocations } from "./revocations.ts";
 import { type Caller, originOf } from "./principal.ts";
-import { readSecretFile, SecretFileError, writeSecretFile } from "./secret_file.ts";
+import { isPrivate, readSecretFile, SecretFileError, writeSecretFile } from "./secret_file.ts";
 import { newSecret, sameDigest, sha256 } from "./secrets.ts";
 import type { HeldToken, SharedToken } from "./shared_token.ts";
 
@@ -56,7 +56,8 @@ export class OperatorToken {
 
   /**
    * Uses the pinned token, or else that of the other nodes, or else the one in the file, or else a
-   * new one, and writes the file. Logs the replacement of a token, also in the event log.
+   * new one, and writes the file if it lacks it. Logs the replacement of a token, also in the event
+   * log.
    *
    * @throws SecretFileError if the pinned token is too weak or not that of the other nodes, or the
    * file cannot be written
@@ -72,7 +73,7 @@ export class OperatorToken {
     const isUsable = held !== null && TOKEN.test(held);
     const own = pinned ?? (isUsable ? held : newSecret());
     const token = shared === null ? own : await agreedToken(options, shared, own);
-    await writeSecretFile(path, token);
+    if (token !== held || !await isPrivate(path)) await writeSecretFile(path, token);
     const operatorToken = new OperatorToken(options, token);
     if (held === null || token === held) return operatorToken;
     const reason = pinned !== null

@@ -24,6 +24,12 @@ export async function readSecretFile(path: string): Promise<string | null> {
   }
 }
 
+/** Whether nobody but its owner may use a file; Windows has other rights. */
+export async function isPrivate(path: string): Promise<boolean> {
+  const { mode } = await Deno.stat(path);
+  return mode === null || (mode & 0o077) === 0;
+}
+
 /**
  * Writes a file with a secret atomically. Only its owner can read it at any moment.
  *

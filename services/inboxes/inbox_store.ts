@@ -20,6 +20,8 @@ const MAX_WAITING = 50_000;
 
 /** How often the store removes what retention does not keep. */
 const TRIM_MILLISECONDS = 60 * 60 * 1000;
+/** The same after the start, which waits for no disk; what is not kept is not read. */
+const FIRST_TRIM_MILLISECONDS = 60 * 1000;
 
 /** The kind of a message reduced to its id. */
 const REDACTED = "redacted";
@@ -123,6 +125,7 @@ export class InboxStore {
   /** Whether another node keeps the inboxes: nothing more is written here. */
   #isOver = false;
   #cancelTrim: () => void = () => {};
+  #trimming: Promise<void> = Promise.resolve();
 
   constructor(options: InboxStoreOptions) {
     const { database, age, scheduler } = options;
@@ -134,7 +137,7 @@ export class InboxStore {
     });
     this.#age = age;
     this.#statements = statementsOf(database);
-    this.#trim();
+    this.#trimIn(FIRST_TRIM_MILLISECONDS);
   }
 
   /** The time before which retention keeps nothing, in Unix microseconds. */
@@ -265,12 +268,13 @@ export class InboxStore {
    */
   retain(age: number | null): void {
     this.#age = age;
-    this.#trim();
+    this.#trimIn(0);
   }
 
   /** Writes the waiting changes. The store must not be used afterwards. */
   async close(): Promise<void> {
     this.#cancelTrim();
+    await this.#trimming;
     while (this.#queue.length > 0) {
       if (await this.#writes.write()) continue;
       this.#options.log.error("The last messages to agents are not stored", {
@@ -361,13 +365,23 @@ export class InboxStore {
     this.#lost = 0;
   }
 
-  #trim(): void {
-    const { database, scheduler } = this.#options;
+  #trimIn(milliseconds: number): void {
     this.#cancelTrim();
-    this.#cancelTrim = scheduler.after(TRIM_MILLISECONDS, () => this.#trim());
+    this.#cancelTrim = this.#options.scheduler.after(milliseconds, () => {
+      this.#trimming = this.#trim();
+      this.#trimIn(TRIM_MILLISECONDS);
+    });
+  }
+
+  async #trim(): Promise<void> {
+    const { tables } = this.#options.database;
     if (this.#age === null) return;
-    const removal = database.tables.deleteFrom("inbox_messages")
-      .where("time", "<", this.keptSince);
+    const since = this.keptSince;
+    // A write would start the thread that writes, which a server without work does without.
+    const old = await tables.selectFrom("inbox_messages").select("id").where("time", "<", since)
+      .limit(1).executeTakeFirst().catch(() => undefined);
+    if (old === undefined) return;
+    const removal = tables.deleteFrom("inbox_messages").where("time", "<", since);
     this.#change({ statement: statement(removal), units: 0 });
   }
 }

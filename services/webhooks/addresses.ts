@@ -5,7 +5,7 @@ import { type Network, parseNetwork, widen } from "../identity/mod.ts";
  * IPv4 outside the public internet (IANA special-purpose registry), including clouds' metadata
  * services.
  */
-const CLOSED_IPV4 = networks(
+const CLOSED_IPV4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",
@@ -21,17 +21,13 @@ const CLOSED_IPV4 = networks(
   "203.0.113.0/24",
   "224.0.0.0/3",
   "168.63.129.16",
-);
+];
 
 /** Global unicast IPv6. NAT64, mapped, local, link-local and multicast addresses lie outside. */
-const OPEN_IPV6 = networks("2000::/3");
+const OPEN_IPV6 = ["2000::/3"];
 
 /** Special parts of it, and those that lead to IPv4: Teredo and others, documentation, 6to4. */
-const CLOSED_IPV6 = networks("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20");
-
-function networks(...texts: readonly string[]): readonly Network[] {
-  return texts.map(parseNetwork).filter((network) => network !== null);
-}
+const CLOSED_IPV6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 
 /**
  * Whether an IP address belongs to the public internet. A mapped address counts as its IPv4
@@ -45,8 +41,10 @@ export function isPublicAddress(text: string): boolean {
   return isIn(address, OPEN_IPV6) && !isIn(address, CLOSED_IPV6);
 }
 
-function isIn(address: Network, list: readonly Network[]): boolean {
-  return list.some(({ bits, prefix, value }) =>
-    bits === address.bits && widen(address, prefix).value === value
-  );
+function isIn(address: Network, list: readonly string[]): boolean {
+  return list.some((text) => {
+    const network = parseNetwork(text);
+    return network !== null && network.bits === address.bits &&
+      widen(address, network.prefix).value === network.value;
+  });
 }

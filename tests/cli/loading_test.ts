@@ -52,13 +52,15 @@ for (const path of PATHS) {
   });
 }
 
-Deno.test("the start of a server loads no schemas, no bots, no tools and no repositories", async () => {
+Deno.test("the start of a server loads no schemas, routes, pages, bots, tools or repositories", async () => {
   const needed = await Promise.all(["cli/server.ts", "cli/serve.ts"].map(loadedWith));
   const loaded = needed.flatMap((modules) => [...modules]);
   assert.ok(loaded.some((specifier) => specifier.endsWith("/routes/plain_handlers.ts")));
   const needless = loaded.filter((specifier) =>
     /^npm:.*zod/.test(specifier) ||
-    /\/mcp\/|\/web\/pages\/|\/routes\/v1\/|\/services\/irc_network\//.test(specifier) ||
+    /\/mcp\/|\/web\/(?!leader_pages)|\/routes\/(core|v1\/)|\/services\/irc_network\//.test(
+      specifier,
+    ) ||
     /\/services\/bots\/catalog\/|\/services\/fossil\/(content|read|write|git)\/mod\.ts$/.test(
       specifier,
     )

@@ -6,6 +6,7 @@ import { IrcClient } from "../support/irc_client.ts";
 import { run, succeed } from "../support/commands.ts";
 import { musterCommand, runMuster, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
+import { until } from "../support/until.ts";
 
 Deno.test("policies are read and set from the command line and take effect at once", async () => {
   await using program = await startProgram();
@@ -130,7 +131,7 @@ Deno.test("doctor log verifies the log of a running, a stopped and a killed prog
     assert.match(spoilt.stdout, /^Row 5 is not as it was written\nRow \d+ is missing at the end/);
     await using program = await startProgram({ folder });
     await registerAgent(program, "later");
-    assert.ok(program.log.some((line) => /event log was damaged/.test(line)));
+    await until(() => program.log.some((line) => /event log was damaged/.test(line)));
     assert.match((await doctor()).stdout, /muster found the log damaged/);
   });
 });

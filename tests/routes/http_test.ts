@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { prepareRoutes } from "../../routes/core.ts";
+import { type Core, prepareRoutes } from "../../routes/core.ts";
 import { newRoutes } from "../../routes/context.ts";
 import { ServedApi } from "../../routes/serving.ts";
 import { configSchema } from "../../services/config/schemas.ts";
@@ -127,11 +127,19 @@ Deno.test("a server loads the routes of projects with the first request that may
         ["/openapi.json", 200],
       ] as const
     ) {
-      const served = new ServedApi(all);
-      const count = () => served.app.routes.length;
-      const early = count();
+      let core: Core | undefined;
+      const served = new ServedApi(all, (loaded) => {
+        core = loaded;
+        return Promise.resolve();
+      });
+      const count = () => core?.app.routes.length ?? 0;
       assert.equal(await statusOf(served, "/v1/status"), 401);
       assert.equal(await statusOf(served, "/healthz"), 200);
+      assert.equal(count(), 0);
+      assert.equal(await statusOf(served, "/v1/agents"), 401);
+      const early = count();
+      assert.ok(early > 0);
+      assert.equal(await statusOf(served, "/v1/status"), 401);
       assert.equal(count(), early);
       assert.equal(await statusOf(served, path), status);
       const whole = count();
@@ -139,6 +147,36 @@ Deno.test("a server loads the routes of projects with the first request that may
       await served.prepare();
       assert.equal(count(), whole);
     }
+  });
+});
+
+Deno.test("the first probes of a server get the answers of the whole API", async () => {
+  await withApi(async ({ services }) => {
+    const token = await Deno.readTextFile(`${services.folder}/api_token`);
+    const served = new ServedApi(
+      { ...services, metrics: new TestMetrics(), ircServer: null },
+      () => Promise.resolve(),
+    );
+    const answers = async () => {
+      const found: unknown[] = [];
+      for (const path of ["healthz", "readyz", "v1/status"]) {
+        for (const headers of [{}, { authorization: `Bearer ${token}` }, { accept: "text/html" }]) {
+          const request = new Request(`http://127.0.0.1/${path}`, { headers });
+          const response = await served.fetch(request, { remoteAddress: "192.0.2.1" });
+          response.headers.delete("x-request-id");
+          const body = await response.text();
+          found.push([
+            response.status,
+            [...response.headers],
+            body.replaceAll(/\d+(\.\d+)?/g, "N"),
+          ]);
+        }
+      }
+      return found;
+    };
+    const early = await answers();
+    await served.prepare();
+    assert.deepEqual(await answers(), early);
   });
 });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { stop } from "esbuild";
 import { join } from "node:path";
-import { minifyBundle } from "../../scripts/minify.ts";
+import { minify, minifyBundle } from "../../scripts/minify.ts";
 import { withFolder, writeFile } from "../support/temporary.ts";
 
 const SCRIPT = `// A comment
@@ -30,4 +31,21 @@ Deno.test("a bundle gets smaller and ASCII, does the same, and keeps its names",
     assert.equal(before, "Grüße – 😀 Grüße – 😀 é NotFound\n");
     assert.equal(await Deno.readTextFile(other), "é");
   });
+});
+
+Deno.test("a script of packages gets short names inside, and one of ours keeps them", async () => {
+  const module = (path: string, length: number) =>
+    `// ${path}\nfunction longName(longValue) { return "${"x".repeat(length)}" + longValue; }\n`;
+  const scripts = (path: string, other: string) =>
+    `${module(path, 1000)}// ${other}\nexport { longName };\n`;
+  const npm = "../.cache/deno/npm/registry.npmjs.org/kysely/0.29.9/dist/index.js";
+  try {
+    const theirs = await minify(scripts(npm, "services/a.ts"));
+    assert.ok(!theirs.includes("longValue"), theirs);
+    assert.match(theirs, /export\{\w as longName\}/);
+    const ours = await minify(scripts("services/a.ts", npm));
+    assert.ok(ours.includes("longValue"), ours);
+  } finally {
+    await stop();
+  }
 });

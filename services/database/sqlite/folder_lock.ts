@@ -39,7 +39,14 @@ export class FolderLock {
       throw new FolderLockError("cannot be written");
     }
     try {
-      connection.exec("PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+      // The file stays empty, so nothing has to be rolled back after a crash: a journal on disk would
+      // only be waited for.
+      connection.exec(`
+        PRAGMA busy_timeout = 0;
+        PRAGMA journal_mode = MEMORY;
+        PRAGMA locking_mode = EXCLUSIVE;
+        BEGIN EXCLUSIVE;
+      `);
       return new FolderLock(connection);
     } catch (error) {
       connection.close();

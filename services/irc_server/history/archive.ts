@@ -21,6 +21,7 @@ import {
   type Retention,
 } from "./protocol.ts";
 import { archivePart } from "./archive_part.ts";
+import { exceeds, type Extent, grown } from "./extent.ts";
 import { Journal } from "./journal.ts";
 import { WaitingChanges } from "./waiting_changes.ts";
 import { WorkerPort } from "./worker_port.ts";
@@ -57,6 +58,7 @@ export interface ArchiveOptions {
 interface OpenedArchive {
   readonly worker: WorkerPort;
   readonly journal: Journal;
+  readonly extent: Extent;
   /** Changes that only the journal has. */
   readonly replayed: readonly Operation[];
   readonly newestTime: number;
@@ -91,6 +93,8 @@ export class HistoryArchive implements HistoryStore {
   readonly #journal: Journal;
   readonly #changes: WaitingChanges;
   #retention: Retention;
+  /** What the file has at most; null if that is not known, or was too much. */
+  #extent: Extent | null;
   #lastSequence: number;
   /** Requested and written changes since the start. */
   #asked = 0;
@@ -121,6 +125,7 @@ export class HistoryArchive implements HistoryStore {
       onAdded: () => this.#writes.schedule(),
     });
     this.#retention = options.retention;
+    this.#extent = opened.extent;
     this.newestTime = opened.newestTime;
     this.#lastSequence = lastSequence;
     this.#asked = replayed.length;
@@ -141,11 +146,12 @@ export class HistoryArchive implements HistoryStore {
       thread: options.thread ?? new SharedThread({ history: archivePart }),
     });
     try {
-      const { newestTime, lastSequence } = await worker.open();
+      const { newestTime, lastSequence, extent } = await worker.open();
       const { journal, operations: replayed } = Journal.open(path, lastSequence, log);
       const archive = new HistoryArchive(options, {
         worker,
         journal,
+        extent,
         replayed,
         newestTime: replayed.reduce(laterTime, newestTime),
         lastSequence: replayed.at(-1)?.sequence ?? lastSequence,
@@ -321,6 +327,7 @@ export class HistoryArchive implements HistoryStore {
       });
       if (response.kind !== "written") throw new TypeError("The archive answered something else");
       this.#bytes = response.bytes;
+      if (this.#extent !== null) this.#extent = grown(this.#extent, operations, response.bytes);
       this.#journal.emptied(response.emptied);
     } catch (error) {
       return this.#refused(error);
@@ -352,6 +359,10 @@ export class HistoryArchive implements HistoryStore {
     const { scheduler, log } = this.#options;
     this.#cancelTrim();
     this.#cancelTrim = scheduler.after(TRIM_MILLISECONDS, () => this.#trim());
+    // A question would start the worker, which a server without work does without.
+    const now = scheduler.now();
+    if (this.#extent !== null && !exceeds(this.#extent, this.#retention, now)) return;
+    this.#extent = null;
     if (this.#trimming) return;
     this.#trimming = true;
     try {

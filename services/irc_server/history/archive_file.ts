@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { HistoryKind, HistoryTarget } from "../../irc/mod.ts";
 import { rollBack } from "../../database/sqlite/mod.ts";
+import type { Extent } from "./extent.ts";
 import type { Answers, Operation, Question, Retention } from "./protocol.ts";
 import { ArchiveReader } from "./archive_reader.ts";
 import { openArchive } from "./schema.ts";
@@ -62,6 +63,8 @@ export class ArchiveFile {
   readonly #added = new Map<number, number>();
   /** The number of pages, of free pages, and of bytes per page. */
   readonly #pages: StatementSync;
+  readonly #hasConfined: StatementSync;
+  readonly #hasBefore: StatementSync;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #path: string;
@@ -98,6 +101,12 @@ export class ArchiveFile {
       `SELECT page_count AS total, freelist_count AS free, page_size AS bytes
        FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
     );
+    this.#hasConfined = this.#database
+      .prepare("SELECT 1 FROM entries WHERE target = ? AND confined = 1 LIMIT 1");
+    this.#hasBefore = this.#database.prepare(
+      `SELECT 1 FROM targets JOIN entries ON entries.target = targets.id
+       WHERE account = ? AND time < ? LIMIT 1`,
+    );
     this.#begin = this.#database.prepare("BEGIN IMMEDIATE");
     this.#commit = this.#database.prepare("COMMIT");
     this.#usedBytes = this.#countBytes();
@@ -111,6 +120,17 @@ export class ArchiveFile {
     return {
       newestTime: Number(record?.["time"] ?? 0),
       lastSequence: Number(change?.["sequence"]),
+    };
+  }
+
+  extent(): Extent {
+    const oldest = this.#database
+      .prepare("SELECT time FROM entries ORDER BY sequence LIMIT 1").get();
+    const longest = this.#database.prepare("SELECT max(records) AS records FROM targets").get();
+    return {
+      oldestTime: oldest === undefined ? null : Number(oldest["time"]),
+      bytes: this.#usedBytes,
+      longest: Number(longest?.["records"] ?? 0),
     };
   }
 
@@ -131,9 +151,14 @@ export class ArchiveFile {
    * If a log is too long afterwards, also removes its oldest records, twice as many as were added.
    * So a log stays near its limit however fast it grows, and no write takes long.
    *
+   * Every start asks to forget what is usually gone already: that waits for no disk.
+   *
    * @param records the limit of a log; null for none
    */
   write(operations: readonly Operation[], records: number | null = null): void {
+    const removes = operations.some((operation) =>
+      operation.kind !== "append" && !this.#isDone(operation)
+    );
     this.#transaction(() => {
       this.#growing.clear();
       this.#added.clear();
@@ -145,7 +170,7 @@ export class ArchiveFile {
       if (this.#uncounted >= COUNTED_CHANGES) this.#recount();
     });
     this.#synced = false;
-    if (operations.some(({ kind }) => kind !== "append")) this.sync();
+    if (removes) this.sync();
   }
 
   /** Waits until the disk has confirmed all writes. */
@@ -198,6 +223,19 @@ export class ArchiveFile {
 
   close(): void {
     this.#database.close();
+  }
+
+  /** Whether a change would remove records of the file, and there are none. */
+  #isDone(operation: Operation): boolean {
+    if (operation.kind === "forgetConfined") {
+      const id = this.#reader.idOf(operation.target);
+      return id === null || this.#hasConfined.get(id) === undefined;
+    }
+    if (operation.kind === "forgetAccount") {
+      const before = operation.before ?? Number.MAX_SAFE_INTEGER;
+      return this.#hasBefore.get(operation.account, before) === undefined;
+    }
+    return false;
   }
 
   #apply(operation: Operation): void {

@@ -51,8 +51,9 @@ export const archivePart: Part = (answer) => {
     const { id } = request;
     if (request.kind === "open") {
       file = new ArchiveFile(request.path, request.speakerTag);
+      syncedAt = performance.now();
       indexLater(file, FIRST_INDEX_MILLISECONDS);
-      return { id, kind: "opened", ...file.newest() };
+      return { id, kind: "opened", ...file.newest(), extent: file.extent() };
     }
     if (file === null) throw new Error("The archive is not open");
     switch (request.kind) {

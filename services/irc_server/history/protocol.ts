@@ -8,6 +8,7 @@ import type {
   LastMessage,
   NewHistoryRecord,
 } from "../../irc/mod.ts";
+import type { Extent } from "./extent.ts";
 import type { Place } from "./search_index.ts";
 import type { SoughtWords } from "./spoken.ts";
 
@@ -203,6 +204,7 @@ export type Response =
     readonly newestTime: number;
     /** The number of the last change that the file has. */
     readonly lastSequence: number;
+    readonly extent: Extent;
   }
   | {
     readonly id: number;

@@ -16,6 +16,7 @@ Deno.test("a data folder has one user at a time", async () => {
     const path = join(parent, "data");
     DataFolder.check(path);
     const folder = DataFolder.open(path);
+    assert.deepEqual(Array.from(Deno.readDirSync(path), ({ name }) => name), ["lock"]);
     assert.throws(() => DataFolder.check(path), /in use by another muster/);
     assert.throws(() => DataFolder.open(path), DataFolderError);
     folder.close();

@@ -156,6 +156,27 @@ testBoth(
   },
 );
 
+testBoth(
+  "a change that nobody waits for is written with the next transaction, or by a flush",
+  async (database) => {
+    const typesOf = async () => {
+      const rows = await database.tables.selectFrom("events").select("type").orderBy("seq")
+        .execute();
+      return rows.map(({ type }) => type);
+    };
+    const first = database.commitLater({ events: [anEvent("first")] });
+    const second = database.commitLater({ events: [anEvent("second")] });
+    assert.deepEqual(await typesOf(), []);
+    await database.commit({ events: [anEvent("third")] });
+    assert.deepEqual([(await first).sequence, (await second).sequence], [[1], [2]]);
+    const last = database.commitLater({ events: [anEvent("last")] });
+    assert.deepEqual(await typesOf(), ["first", "second", "third"]);
+    database.flush();
+    assert.deepEqual((await last).sequence, [4]);
+    assert.deepEqual(await typesOf(), ["first", "second", "third", "last"]);
+  },
+);
+
 testBoth("the reading connection refuses to write", async (database) => {
   const insert = database.tables.insertInto("settings").values({ key: "a", value: "1" });
   await assert.rejects(insert.execute(), TypeError);

@@ -44,6 +44,17 @@ Deno.test("a later start keeps the API token and makes its file private again", 
   });
 });
 
+Deno.test("a start that changes no API token leaves its file alone", async () => {
+  await withFolder(async (folder) => {
+    const path = join(folder, "api_token");
+    const token = await startAndRead(folder);
+    const { ino } = await Deno.stat(path);
+    await startAndRead(folder);
+    await startAndRead(folder, token);
+    assert.equal((await Deno.stat(path)).ino, ino);
+  });
+});
+
 Deno.test("a file that holds no API token is replaced", async () => {
   for (const text of ["", "short", "g".repeat(64), "a".repeat(65), "a".repeat(100_000)]) {
     await withFolder(async (folder) => {

@@ -45,6 +45,28 @@ Deno.test("Messages are in the file at once, and synced on request or after a re
     return Promise.resolve();
   }));
 
+Deno.test("Forgetting what is gone already waits for no disk", () =>
+  withFolder((folder) => {
+    const path = join(folder, "history.db");
+    const target = { account: null, name: "#room" };
+    const file = new ArchiveFile(path);
+    file.write([
+      { kind: "forgetConfined", sequence: 1, target },
+      { kind: "forgetAccount", sequence: 2, account: "ann", before: null },
+    ]);
+    assert.equal(file.synced, false);
+    file.write([append(3), { kind: "confine", sequence: 4, target }]);
+    assert.equal(file.synced, true);
+    file.write([{ kind: "forgetConfined", sequence: 5, target }]);
+    assert.equal(file.synced, true);
+    assert.equal(entriesIn(path), 0);
+    file.write([{ kind: "forgetConfined", sequence: 6, target }]);
+    assert.equal(file.synced, false);
+    assert.equal(file.newest().lastSequence, 6);
+    file.close();
+    return Promise.resolve();
+  }));
+
 const names = fc.constantFrom("#a", "#b", "#c");
 const accounts = fc.constantFrom("ann", "bob");
 const titles = fc.constantFrom("A", "B");
