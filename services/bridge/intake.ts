@@ -188,7 +188,8 @@ export class Intake {
 /** Who should store a line: a bridge that said it knows best for whom. */
 function ownerOf({ peer }: LinkMessage, echo: Echo | null): LineOwner {
   if (echo !== null) return "self";
-  return peer === undefined || peer === "whole" ? "anybody" : "other";
+  if (peer === undefined) return "anybody";
+  return peer === "whole" ? "peer" : "other";
 }
 
 function kindOf(heard: LinkMessage, echo: Echo | null, isPast: boolean): LineKind {

@@ -8,6 +8,9 @@ import type { LineStore, NewLine, StoredLine } from "./stored_lines.ts";
 /** How long a node that does not lead leaves a line to the leader, in milliseconds. */
 const LEADER_MILLISECONDS = 50;
 
+/** How long a line is left to the node whose bridge said it, of which this one knows as much. */
+const PEER_MILLISECONDS = 250;
+
 /** How long a line is left to the node that said it, or that heard it when it was new. */
 const SPEAKER_MILLISECONDS = 3000;
 
@@ -19,16 +22,19 @@ const PAGE = 500;
 const MAX_PENDING = 10_000;
 
 /**
- * Who should store a heard line: this node, whose bridge said it; any node; or another node that
- * knows more about it, as long as it runs.
+ * Who should store a heard line: this node, whose bridge said it; any node; the node whose bridge
+ * said it, as long as it runs; or another node that also knows more about it.
  */
-export type LineOwner = "self" | "anybody" | "other";
+export type LineOwner = "self" | "anybody" | "peer" | "other";
 
 interface PendingLine {
   readonly line: NewLine;
   readonly owner: LineOwner;
   /** When this node stores it, in Unix milliseconds. */
   readonly dueAt: number;
+  /** Settles when all nodes have what this one is storing of it; null if it is not doing so. */
+  confirmed: Promise<void> | null;
+  hasFailed: boolean;
   readonly stored: () => void;
   readonly failed: (error: Error) => void;
 }
@@ -63,7 +69,8 @@ export interface SharedLinesOptions {
  * The lines of the channels of several nodes. Each node stores what its bridge hears, unless another
  * one was faster, and all read what is stored: the same lines in the same order, with the same ids
  * and timestamps, whenever a node began to listen. A node whose connection to IRC is lost goes on
- * reading.
+ * reading. Nodes wait for each other's reads before they acknowledge a post, so a reader needs no
+ * query.
  *
  * The lines of a channel are stored in the order in which the bridge heard them, except that its own
  * do not wait for those that are left to another node.
@@ -73,7 +80,10 @@ export class SharedLines {
   /** By the channel's folded name, in the order of hearing. */
   readonly #pending = new Map<string, PendingLine[]>();
   readonly #credits: LineCredits;
-  #fills: Channel[] = [];
+  readonly #fills = new Set<Channel>();
+  #reading: Promise<void> = Promise.resolve();
+  /** The next read, if it has not begun. */
+  #nextRead: Promise<void> | null = null;
   #seen: number;
   #requested: Turn | null = null;
   #isRunning = false;
@@ -87,22 +97,48 @@ export class SharedLines {
   }
 
   /**
-   * Takes a line that the bridge has heard. Resolves when it is in the log of its channel.
+   * Takes a line that the bridge has heard. Resolves when it is in the log of its channel; one of
+   * this bridge's own also in those of all other nodes.
    *
    * @throws Unavailable if the database cannot be written; the line is stored later
    */
   hear(line: NewLine, owner: LineOwner): Promise<void> {
-    if (this.#credits.spend(line)) return Promise.resolve();
+    if (this.#credits.spend(line)) {
+      return owner === "self" ? this.#readByAll() : Promise.resolve();
+    }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     promise.catch(() => {});
     const dueAt = this.#dueAt(owner);
     const queue = this.#pending.get(line.channel) ?? [];
     this.#pending.set(line.channel, queue);
-    queue.push({ line, owner, dueAt, stored: resolve, failed: reject });
+    queue.push({
+      ...{ line, owner, dueAt, stored: resolve, failed: reject },
+      ...{ confirmed: null, hasFailed: false },
+    });
     if (queue.length > MAX_PENDING) queue.shift()?.failed(tooMany());
-    if (dueAt <= this.#options.scheduler.now()) this.wake();
-    else this.#schedule();
+    this.#schedule();
     return promise;
+  }
+
+  /** Reads what other nodes have stored. They wait for it. */
+  readOn(): Promise<void> {
+    return this.#closed ? Promise.resolve() : this.#read();
+  }
+
+  /**
+   * Reads what there is, unless the log of a channel has what a reader can know of it: all that is
+   * acknowledged, and the message that it refers to.
+   *
+   * @param reference a timestamp or the id of a message
+   * @throws Unavailable if the database cannot be used
+   */
+  async reach(channel: Channel | null, reference?: string): Promise<void> {
+    if (channel?.isFilled) {
+      if (reference === undefined) return;
+      const microseconds = channel.log.microsecondsOf(reference) ?? Infinity;
+      if (microseconds <= (channel.log.newest ?? 0)) return;
+    }
+    await this.refresh();
   }
 
   /**
@@ -127,7 +163,7 @@ export class SharedLines {
   /** Adds the earlier lines to the log of a channel, which gets the new ones from then on. */
   async fill(channel: Channel): Promise<void> {
     if (channel.isFilled) return;
-    this.#fills.push(channel);
+    this.#fills.add(channel);
     await this.refresh();
   }
 
@@ -156,6 +192,7 @@ export class SharedLines {
     const { scheduler, isLeading, hasPeers } = this.#options;
     const now = scheduler.now();
     if (owner === "self" || !hasPeers()) return now;
+    if (owner === "peer") return now + PEER_MILLISECONDS;
     if (owner === "other") return now + SPEAKER_MILLISECONDS;
     return isLeading() ? now : now + LEADER_MILLISECONDS;
   }
@@ -183,19 +220,32 @@ export class SharedLines {
     const due = all.slice(0, BATCH);
     if (all.length > BATCH) this.wake();
     if (due.length > 0) {
-      await store.add(due.map(({ line }) => line), this.#seen).catch((error: unknown) => {
-        for (const { failed } of due) failed(error instanceof Error ? error : unreadable());
+      const { stored, confirmed } = store.add(due.map(({ line }) => line), this.#seen);
+      confirmed.catch(() => {});
+      for (const pending of due) pending.confirmed = confirmed;
+      await stored.catch((error: unknown) => {
+        for (const pending of due) {
+          pending.confirmed = null;
+          pending.hasFailed = true;
+          pending.failed(error instanceof Error ? error : unreadable());
+        }
         throw error;
       });
     }
-    const fills = this.#fills;
-    this.#fills = [];
     await this.#read();
     for (const pending of due) this.#settle(pending);
-    for (const channel of fills) await this.#fill(channel);
   }
 
-  async #read(): Promise<void> {
+  /** Reads what is stored when it is called. One read follows the other. */
+  #read(): Promise<void> {
+    return this.#nextRead ??= this.#reading = this.#reading.catch(() => {}).then(async () => {
+      this.#nextRead = null;
+      await this.#readPages();
+      for (const channel of this.#fills) await this.#fill(channel);
+    });
+  }
+
+  async #readPages(): Promise<void> {
     const { store, find, onLine } = this.#options;
     for (;;) {
       const lines = await store.after(this.#seen, PAGE);
@@ -203,9 +253,7 @@ export class SharedLines {
         this.#seen = line.seq;
         const channel = find(line.channel);
         if (channel?.isFilled) onLine(channel, line);
-        const same = this.#pending.get(line.channel)?.find(({ line: { mark } }) =>
-          mark === line.mark
-        );
+        const same = this.#sameAs(line);
         if (same === undefined) this.#credits.add(line);
         else this.#settle(same);
       }
@@ -213,32 +261,67 @@ export class SharedLines {
     }
   }
 
+  /** The line that a stored one stands for: of several, one that this node is storing. */
+  #sameAs({ channel, mark }: StoredLine): PendingLine | undefined {
+    const same = this.#pending.get(channel)?.filter(({ line }) => line.mark === mark);
+    return same?.find(({ confirmed }) => confirmed !== null) ?? same?.[0];
+  }
+
   async #fill(channel: Channel): Promise<void> {
     const { store, bufferSize, onPast } = this.#options;
     const lines = await store.newestOf(channel.key, this.#seen, bufferSize);
     for (const line of lines) onPast(channel, line);
     channel.isFilled = true;
+    this.#fills.delete(channel);
   }
 
   /** A line is stored, by whichever node. */
   #settle(pending: PendingLine): void {
-    const { line: { channel }, stored } = pending;
+    const { line: { channel }, owner, confirmed, stored, failed } = pending;
     const queue = this.#pending.get(channel);
     const index = queue?.indexOf(pending) ?? -1;
-    if (index >= 0) queue?.splice(index, 1);
+    if (index < 0) return;
+    queue?.splice(index, 1);
     if (queue?.length === 0) this.#pending.delete(channel);
-    stored();
+    else this.#schedule();
+    if (owner !== "self") return stored();
+    (confirmed ?? this.#readByAll()).then(stored, failed);
+  }
+
+  /** Waits until all nodes have read what is stored. */
+  async #readByAll(): Promise<void> {
+    await this.#options.store.add([], this.#seen).confirmed;
   }
 
   /** Sets the timer to the next time at which a line is to be stored. */
   #schedule(): void {
     this.#cancelTimer();
     const { scheduler } = this.#options;
-    const next = Math.min(...[...this.#pending.values()].flat().map(({ dueAt }) => dueAt));
-    // What failed is tried again with the next look at the other nodes.
-    if (this.#closed || next === Infinity || next <= scheduler.now()) return;
-    this.#cancelTimer = scheduler.after(next - scheduler.now(), () => this.wake());
+    const now = scheduler.now();
+    const queues = [...this.#pending.values()];
+    const next = Math.min(...queues.flatMap((queue) => dueTimesOf(queue, now)));
+    if (this.#closed || next === Infinity) return;
+    if (next <= now) this.wake();
+    else this.#cancelTimer = scheduler.after(next - now, () => this.wake());
   }
+}
+
+/** When the lines of a channel are to be stored that wait for no other line. */
+function dueTimesOf(queue: readonly PendingLine[], now: number): number[] {
+  const times: number[] = [];
+  let isBlocked = false;
+  for (const pending of queue) {
+    if (isBlocked && pending.owner !== "self") continue;
+    isBlocked ||= isLeft(pending) && pending.dueAt > now;
+    // What failed is tried again with the next look at the other nodes.
+    if (!pending.hasFailed) times.push(pending.dueAt);
+  }
+  return times;
+}
+
+/** Whether a line is left to one other node. */
+function isLeft({ owner }: PendingLine): boolean {
+  return owner === "peer" || owner === "other";
 }
 
 /** The lines of a channel to store now, in order: up to the last one whose time has come. */
@@ -249,7 +332,7 @@ function dueOf(queue: readonly PendingLine[], now: number): PendingLine[] {
   for (const pending of queue) {
     const isDue = pending.dueAt <= now;
     if (isBlocked && pending.owner !== "self") continue;
-    if (pending.owner === "other" && !isDue) {
+    if (isLeft(pending) && !isDue) {
       isBlocked = true;
       continue;
     }

@@ -30,6 +30,14 @@ export interface StoredLine extends Pick<NewLine, "channel" | "mark" | "message"
   readonly microseconds: number;
 }
 
+/** What becomes of lines that are added. */
+export interface Adding {
+  /** Resolves when they are stored. Rejects with Unavailable if the database cannot be written. */
+  readonly stored: Promise<void>;
+  /** Resolves when all other nodes have read them. Rejects with Unavailable, also if that takes long. */
+  readonly confirmed: Promise<void>;
+}
+
 /** One order of the lines of all channels, for all nodes. */
 export interface LineStore {
   /** The place of the newest line; 0 without one. */
@@ -38,10 +46,16 @@ export interface LineStore {
    * Adds lines in their order, each unless it is there: another node has added a line with its mark
    * after `seen` for which this one has no other line, or one with its id.
    *
+   * @param lines if there are none, it waits for the nodes to read what is stored
    * @param seen the place up to which this node knows all lines
-   * @throws Unavailable if the database cannot be written
    */
-  add(lines: readonly NewLine[], seen: number): Promise<void>;
+  add(lines: readonly NewLine[], seen: number): Adding;
+  /**
+   * Calls a listener when other nodes have written lines. They wait until it has read them.
+   *
+   * @returns a function that ends the subscription
+   */
+  onWritten(listener: () => Promise<void>): () => void;
   /** The first lines after a place. */
   after(seq: number, limit: number): Promise<StoredLine[]>;
   /** The newest lines of a channel up to a place, oldest first. */
@@ -81,15 +95,24 @@ export class StoredLines implements LineStore {
     return row?.seq ?? 0;
   }
 
-  async add(lines: readonly NewLine[], seen: number): Promise<void> {
+  add(lines: readonly NewLine[], seen: number): Adding {
+    const { promise: stored, resolve, reject } = Promise.withResolvers<void>();
     const counts = new Map<string, number>();
     const statements = lines.map((line) => {
       const key = `${line.channel} ${line.mark}`;
       const nth = (counts.get(key) ?? 0) + 1;
       counts.set(key, nth);
-      return statement(this.#adding(line, { seen, nth }));
+      return statement(this.#adding(line, { seen, nth }), { committed: () => resolve() });
     });
-    await this.#database.commit({ statements });
+    const confirmed = this.#database.commit({ statements, awaitsPeers: true })
+      .then(() => resolve());
+    confirmed.catch(reject);
+    stored.catch(() => {});
+    return { stored, confirmed };
+  }
+
+  onWritten(listener: () => Promise<void>): () => void {
+    return this.#database.onPeerChanged("channel_lines", listener);
   }
 
   async after(seq: number, limit: number): Promise<StoredLine[]> {

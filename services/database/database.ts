@@ -33,6 +33,11 @@ export class Unchanged extends Error {
 export interface Change {
   readonly statements?: readonly Statement[];
   readonly events?: readonly NewEvent[];
+  /**
+   * Whether `commit` waits until the other programs have seen all that is committed, even if this
+   * changes nothing.
+   */
+  readonly awaitsPeers?: boolean;
 }
 
 /** What a committed transaction did; see {@linkcode Outcome}. */
@@ -89,6 +94,7 @@ export class Database {
   readonly #appendListeners = new Set<(newest: number) => void>();
   readonly #peerListeners = new Set<() => void>();
   readonly #wroteListeners = new Set<(table: ReadOnTable) => void>();
+  readonly #followers = new Map<FollowedTable, Set<() => Promise<void>>>();
   readonly #directories = new Set<Directory>();
   readonly #pending = new Map<number, Pending>();
   /** Transactions that the writer does not have yet. */
@@ -166,6 +172,20 @@ export class Database {
     return () => this.#wroteListeners.delete(listener);
   }
 
+  /**
+   * Calls a listener when other programs have changed a table whose rows it reads on, without a
+   * directory. Their `commit` waits for it.
+   *
+   * @param listener if it rejects, it is called again after a moment
+   * @returns a function that ends the subscription
+   */
+  onPeerChanged(table: FollowedTable, listener: () => Promise<void>): () => void {
+    const listeners = this.#followers.get(table) ?? new Set();
+    this.#followers.set(table, listeners);
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }
+
   /** Why the last write failed because storage ran out, or null while all is well. */
   get trouble(): string | null {
     return this.#trouble;
@@ -177,8 +197,11 @@ export class Database {
    * @throws Duplicate, Unchanged as a statement's outcome
    * @throws Unavailable if the disk refuses or too many transactions wait
    */
-  async commit({ statements = [], events = [] }: Change): Promise<Committed> {
-    const { changes, sequence } = await this.#write({ statements, events, trim: null });
+  async commit(
+    { statements = [], events = [], awaitsPeers = false }: Change,
+  ): Promise<Committed> {
+    const request = { statements, events, trim: null, awaitsPeers };
+    const { changes, sequence } = await this.#write(request);
     return { changes, sequence };
   }
 
@@ -189,7 +212,8 @@ export class Database {
    * @throws Unavailable like {@link commit}
    */
   async trimEvents(trim: Trim): Promise<number> {
-    return (await this.#write({ statements: [], events: [], trim })).trimmed;
+    const request = { statements: [], events: [], trim, awaitsPeers: false };
+    return (await this.#write(request)).trimmed;
   }
 
   /**
@@ -245,13 +269,13 @@ export class Database {
       return Promise.reject(new Unavailable("The database takes no writes at the moment"));
     }
     const id = this.#nextId++;
-    const { statements, events, trim } = request;
+    const { statements, ...rest } = request;
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { statements, resolve, reject });
       const wired = statements.map(({ sql, parameters, mustChange }) => (
         { sql, parameters, mustChange }
       ));
-      this.#queue.push({ id, statements: wired, events, trim });
+      this.#queue.push({ id, statements: wired, ...rest });
       this.#advance();
     });
   }
@@ -317,11 +341,15 @@ export class Database {
     for (const listener of this.#appendListeners) listener(newest);
   }
 
-  /** Loads the directories of tables that other programs have changed. */
-  #takeChanges(tables: ReadonlySet<FollowedTable>): Promise<void> {
-    return this.#load(() =>
-      this.#loadAgain((directory) => directory.tables.some((table) => tables.has(table)))
-    );
+  /** Loads what other programs have changed. */
+  async #takeChanges(tables: ReadonlySet<FollowedTable>): Promise<void> {
+    const isStale = (directory: Directory) => directory.tables.some((table) => tables.has(table));
+    const listeners = [...tables].flatMap((table) => [...this.#followers.get(table) ?? []]);
+    const reads = listeners.map((listener) => listener());
+    if ([...this.#directories].some(isStale)) {
+      reads.push(this.#load(() => this.#loadAgain(isStale)));
+    }
+    await Promise.all(reads);
   }
 
   /**

@@ -1,14 +1,15 @@
 import type { Tables } from "./schema.ts";
 
 /**
- * The tables of which directories in memory hold rows, each with the columns that no directory
- * holds.
+ * The tables of which nodes hold rows in memory, each with the columns that they do not hold. A
+ * directory holds all rows, but only the newest of `channel_lines` are there.
  */
 export const FOLLOWED = Object.freeze(
   {
     accounts: [],
     agents: ["last_seen"],
     bridge_channels: [],
+    channel_lines: [],
     claims: [],
     halts: [],
     inbox_posts: [],
@@ -36,11 +37,11 @@ export const FOLLOWED = Object.freeze(
 
 /** The tables that nodes read on when one of them has written there; no directory holds their rows. */
 export const READ_ON = Object.freeze(
-  ["channel_lines", "channel_visits"] satisfies readonly (keyof Tables)[],
+  ["channel_visits"] satisfies readonly (keyof Tables)[],
 );
 
 /** A table of {@linkcode READ_ON}. */
 export type ReadOnTable = (typeof READ_ON)[number];
 
-/** A table of which a directory in memory holds rows. */
+/** A table of {@linkcode FOLLOWED}. */
 export type FollowedTable = keyof typeof FOLLOWED;

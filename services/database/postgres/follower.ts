@@ -60,9 +60,19 @@ interface Found {
   readonly sources: readonly FollowedTable[];
 }
 
-/** What a node tells the others when it has committed something. */
+/** What a node tells the others of a transaction. */
+interface Commit {
+  /** The newest change before it, and its own newest; null if it notes none. */
+  readonly previous: number | null;
+  readonly last: number | null;
+  readonly sources: readonly FollowedTable[];
+  /** The newest event. */
+  readonly newest: number;
+}
+
+/** What a node tells the others when it has committed something; a {@linkcode Commit} follows it. */
 export function committedMessage(node: string): string {
-  return `committed ${node}`;
+  return `committed ${node} `;
 }
 
 function sawMessage(node: string, change: number): string {
@@ -70,9 +80,9 @@ function sawMessage(node: string, change: number): string {
 }
 
 /**
- * Follows what other nodes commit. It looks when they notify it, and each second, for notifications
- * get lost with a connection. Each look ends with the renewal of the node's lease: so a lease that
- * runs means that the node is current.
+ * Follows what other nodes commit. They tell it, and it says what it has seen. It also looks each
+ * second, and when it has missed something, for notifications get lost with a connection. Each look
+ * ends with the renewal of the node's lease: so a lease that runs means that the node is current.
  */
 export class Follower implements Peers {
   readonly #options: FollowerOptions;
@@ -93,8 +103,10 @@ export class Follower implements Peers {
   #isCandidate = false;
   /** When it last looked at the others. */
   #surveyedAt = -Infinity;
-  #looking: Promise<void> | null = null;
+  #working: Promise<void> | null = null;
   #isWoken = false;
+  /** What other nodes have told since the last look. */
+  #commits: Commit[] = [];
   #cancelPoll: () => void = () => {};
   #isClosed = false;
 
@@ -161,7 +173,7 @@ export class Follower implements Peers {
     this.#isClosed = true;
     this.#cancelPoll();
     this.#confirmations.close();
-    await this.#looking;
+    await this.#working;
     this.#heldUntil = -Infinity;
     const client = await this.#client?.catch(() => null);
     for (const query of [resigning, ending]) {
@@ -172,29 +184,74 @@ export class Follower implements Peers {
 
   #wake(): void {
     this.#isWoken = true;
-    if (!this.#isClosed) this.#looking ??= this.#lookAll();
+    this.#work();
   }
 
-  async #lookAll(): Promise<void> {
-    this.#cancelPoll();
-    while (this.#isWoken && !this.#isClosed) {
-      this.#isWoken = false;
-      try {
-        await this.#look();
-      } catch {
-        // PostgreSQL cannot be reached: the lease runs out unless a later look succeeds.
-        await this.#disconnect();
-      }
-      this.#confirmations.expire();
-      this.#listener?.looked();
+  #work(): void {
+    if (!this.#isClosed) this.#working ??= this.#followAll();
+  }
+
+  async #followAll(): Promise<void> {
+    while ((this.#isWoken || this.#commits.length > 0) && !this.#isClosed) await this.#follow();
+    this.#working = null;
+  }
+
+  /** Takes what it was told, or looks. */
+  async #follow(): Promise<void> {
+    const commits = this.#commits.splice(0);
+    const looks = this.#isWoken || !this.#continuesWith(commits);
+    this.#isWoken = false;
+    try {
+      await (looks ? this.#look() : this.#take(commits));
+    } catch {
+      // PostgreSQL cannot be reached: the lease runs out unless a later look succeeds.
+      await this.#disconnect();
     }
-    this.#looking = null;
+    if (!looks) return;
+    this.#confirmations.expire();
+    this.#listener?.looked();
+    this.#cancelPoll();
     if (this.#isClosed) return;
     this.#cancelPoll = this.#options.scheduler.after(POLL_MILLISECONDS, () => this.#wake());
   }
 
-  async #look(): Promise<void> {
+  /** Whether nothing is missing between what it has seen and what it was told. */
+  #continuesWith(commits: readonly Commit[]): boolean {
+    // Without a lease it may have missed changes that are removed already.
+    if (!this.isCurrent) return false;
+    let seen = this.#seen;
+    return commits.every(({ previous, last }) => {
+      if (last === null || last <= seen) return true;
+      const continues = (previous ?? 0) <= seen;
+      seen = last;
+      return continues;
+    });
+  }
+
+  async #take(commits: readonly Commit[]): Promise<void> {
+    const news = commits.filter(({ last }) => last !== null && last > this.#seen);
+    const last = news.at(-1)?.last ?? null;
+    if (last !== null) {
+      await this.#listener?.changed(new Set(news.flatMap(({ sources }) => sources)));
+      this.#seen = last;
+      await this.#say(await (this.#client ??= this.#connect()), last);
+    }
+    this.#tell(Math.max(...commits.map(({ newest }) => newest)));
+  }
+
+  #tell(newest: number): void {
+    if (newest > this.#told) this.#listener?.appended(this.#told = newest);
+  }
+
+  /** Tells the others how far this node has seen. */
+  async #say(client: Client, seen: number): Promise<void> {
     const { node, channel } = this.#options;
+    const values = [channel, sawMessage(node, seen)];
+    await client.query({ name: "saw", text: "SELECT pg_notify($1, $2)", values });
+  }
+
+  async #look(): Promise<void> {
+    const { node } = this.#options;
     const client = await (this.#client ??= this.#connect());
     const began = this.#clock.now();
     const { rows: [found] } = await client.query<Found>(LOOK, [this.#seen, node]);
@@ -207,8 +264,8 @@ export class Follower implements Peers {
     this.#seen = last;
     await client.query(...renewal(node, last));
     this.#heldUntil = began + LEASE_MILLISECONDS - MARGIN_MILLISECONDS;
-    if (hasSeen) await client.query("SELECT pg_notify($1, $2)", [channel, sawMessage(node, last)]);
-    if (newest > this.#told) this.#listener?.appended(this.#told = newest);
+    if (hasSeen) await this.#say(client, last);
+    this.#tell(newest);
     if (this.#isSurveyDue(began)) await this.#survey(client, began);
     if (began - this.#trimmedAt >= TRIM_MILLISECONDS) await this.#trim(client, began);
   }
@@ -272,10 +329,14 @@ export class Follower implements Peers {
   }
 
   #notified(payload: string): void {
-    const [what, node = "", change] = payload.split(" ");
+    const [what, node = "", ...rest] = payload.split(" ");
     if (node === this.#options.node) return;
-    if (what === "saw") this.#confirmations.saw(node, Number(change));
-    else if (what === "wrote") this.#listener?.wrote(change as ReadOnTable);
-    else this.#wake();
+    const told = rest.join(" ");
+    if (what === "saw") this.#confirmations.saw(node, Number(told));
+    else if (what === "wrote") this.#listener?.wrote(told as ReadOnTable);
+    else {
+      this.#commits.push(JSON.parse(told) as Commit);
+      this.#work();
+    }
   }
 }

@@ -1,11 +1,30 @@
 import type { Scheduler } from "../../scheduler.ts";
 import { LOG_LOCK } from "./postgres_journal.ts";
-import type { WriterCluster } from "./postgres_writer.ts";
+import type { TransactionKind, WriterCluster } from "./postgres_writer.ts";
 import { type Query, type QueryOutcome, type WritingSession } from "./session.ts";
 import type { PostgresSettings } from "./settings.ts";
 import { committedMessage, Follower } from "./follower.ts";
 import { renewal } from "./lease.ts";
 import { CHANNEL, CLOCK, setUpCluster } from "./cluster_setup.ts";
+
+/** Of the changes, a transaction has noted one for each of its `sources`. */
+const CLOSING = `
+  SELECT CASE WHEN tables <> '{}' OR $5::int = 1 THEN last END AS change,
+    (SELECT coalesce(json_agg(node), '[]') FROM leases
+      WHERE node <> $1 AND expires_at > ${CLOCK}) AS nodes,
+    CASE WHEN tables <> '{}' OR $4::int = 1 THEN pg_notify($2, $3 || json_build_object(
+      'previous', (SELECT id FROM changes ORDER BY id DESC OFFSET cardinality(tables) LIMIT 1),
+      'last', CASE WHEN tables <> '{}' THEN last END,
+      'sources', tables,
+      'newest', (SELECT coalesce(max(seq), 0) FROM events)
+    )::text)::text END AS notified
+  FROM (
+    SELECT
+      string_to_array(
+        trim(BOTH '/' FROM coalesce(current_setting('muster.noted', true), '')), '//'
+      ) AS tables,
+      (SELECT coalesce(max(id), 0) FROM changes) AS last
+  ) AS noted`;
 
 export interface ClusterOptions {
   /** The name of this node; no other node that runs has it. */
@@ -62,16 +81,13 @@ export class Member implements WriterCluster {
    * What must be known at the end of a transaction: the change that it notes, if any, and the nodes
    * that must see it. It also notifies the other nodes of changes and events.
    */
-  closing(appends: boolean): Query {
-    return [
-      `SELECT noted.change,
-         (SELECT coalesce(json_agg(node), '[]') FROM leases
-           WHERE node <> $1 AND expires_at > ${CLOCK}) AS nodes,
-         CASE WHEN noted.change IS NOT NULL OR $4::int = 1
-           THEN pg_notify($2, $3)::text END AS notified
-       FROM (SELECT CASE WHEN coalesce(current_setting('muster.noted', true), '') <> ''
-         THEN (SELECT max(id) FROM changes) END AS change) AS noted`,
-      [this.node, this.#channel, committedMessage(this.node), appends ? 1 : 0],
-    ];
+  closing({ appends, awaitsPeers }: TransactionKind): Query {
+    return [CLOSING, [
+      this.node,
+      this.#channel,
+      committedMessage(this.node),
+      appends ? 1 : 0,
+      awaitsPeers ? 1 : 0,
+    ]];
   }
 }
