@@ -104,7 +104,7 @@ export class SharedLines {
    */
   hear(line: NewLine, owner: LineOwner): Promise<void> {
     if (this.#credits.spend(line)) {
-      return owner === "self" ? this.#readByAll() : Promise.resolve();
+      return owner === "self" ? this.#options.store.confirm() : Promise.resolve();
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     promise.catch(() => {});
@@ -221,8 +221,13 @@ export class SharedLines {
     if (all.length > BATCH) this.wake();
     if (due.length > 0) {
       const { stored, confirmed } = store.add(due.map(({ line }) => line), this.#seen);
-      confirmed.catch(() => {});
-      for (const pending of due) pending.confirmed = confirmed;
+      for (const [index, pending] of due.entries()) {
+        const isOwn = pending.owner === "self";
+        pending.confirmed = confirmed.then((added) =>
+          isOwn && !added[index] ? store.confirm() : undefined
+        );
+        pending.confirmed.catch(() => {});
+      }
       await stored.catch((error: unknown) => {
         for (const pending of due) {
           pending.confirmed = null;
@@ -285,12 +290,7 @@ export class SharedLines {
     if (queue?.length === 0) this.#pending.delete(channel);
     else this.#schedule();
     if (owner !== "self") return stored();
-    (confirmed ?? this.#readByAll()).then(stored, failed);
-  }
-
-  /** Waits until all nodes have read what is stored. */
-  async #readByAll(): Promise<void> {
-    await this.#options.store.add([], this.#seen).confirmed;
+    (confirmed ?? this.#options.store.confirm()).then(stored, failed);
   }
 
   /** Sets the timer to the next time at which a line is to be stored. */

@@ -34,8 +34,11 @@ export interface StoredLine extends Pick<NewLine, "channel" | "mark" | "message"
 export interface Adding {
   /** Resolves when they are stored. Rejects with Unavailable if the database cannot be written. */
   readonly stored: Promise<void>;
-  /** Resolves when all other nodes have read them. Rejects with Unavailable, also if that takes long. */
-  readonly confirmed: Promise<void>;
+  /**
+   * Resolves when all other nodes have read them, with whether each was added: another node may have
+   * added it, and still wait for others. Rejects with Unavailable, also if it takes long.
+   */
+  readonly confirmed: Promise<readonly boolean[]>;
 }
 
 /** One order of the lines of all channels, for all nodes. */
@@ -46,10 +49,15 @@ export interface LineStore {
    * Adds lines in their order, each unless it is there: another node has added a line with its mark
    * after `seen` for which this one has no other line, or one with its id.
    *
-   * @param lines if there are none, it waits for the nodes to read what is stored
    * @param seen the place up to which this node knows all lines
    */
   add(lines: readonly NewLine[], seen: number): Adding;
+  /**
+   * Resolves when all other nodes have read what is stored.
+   *
+   * @throws Unavailable if the database cannot be written, or that takes long
+   */
+  confirm(): Promise<void>;
   /**
    * Calls a listener when other nodes have written lines. They wait until it has read them.
    *
@@ -104,11 +112,30 @@ export class StoredLines implements LineStore {
       counts.set(key, nth);
       return statement(this.#adding(line, { seen, nth }), { committed: () => resolve() });
     });
-    const confirmed = this.#database.commit({ statements, awaitsPeers: true })
-      .then(() => resolve());
+    const confirmed = this.#database.commit({ statements })
+      .then(({ changes }) => changes.map((changed) => changed > 0));
     confirmed.catch(reject);
     stored.catch(() => {});
     return { stored, confirmed };
+  }
+
+  async confirm(): Promise<void> {
+    const { tables } = this.#database;
+    // Nodes confirm what changes: here a line that is gone before anybody sees it.
+    const none = {
+      channel: "",
+      mark: "",
+      id: "",
+      nick: "",
+      text: "",
+      heard_as: 0,
+      microseconds: 0,
+    };
+    const statements = [
+      statement(tables.insertInto("channel_lines").values(none)),
+      statement(tables.deleteFrom("channel_lines").where("channel", "=", "")),
+    ];
+    await this.#database.commit({ statements });
   }
 
   onWritten(listener: () => Promise<void>): () => void {

@@ -33,11 +33,6 @@ export class Unchanged extends Error {
 export interface Change {
   readonly statements?: readonly Statement[];
   readonly events?: readonly NewEvent[];
-  /**
-   * Whether `commit` waits until the other programs have seen all that is committed, even if this
-   * changes nothing.
-   */
-  readonly awaitsPeers?: boolean;
 }
 
 /** What a committed transaction did; see {@linkcode Outcome}. */
@@ -197,11 +192,8 @@ export class Database {
    * @throws Duplicate, Unchanged as a statement's outcome
    * @throws Unavailable if the disk refuses or too many transactions wait
    */
-  async commit(
-    { statements = [], events = [], awaitsPeers = false }: Change,
-  ): Promise<Committed> {
-    const request = { statements, events, trim: null, awaitsPeers };
-    const { changes, sequence } = await this.#write(request);
+  async commit({ statements = [], events = [] }: Change): Promise<Committed> {
+    const { changes, sequence } = await this.#write({ statements, events, trim: null });
     return { changes, sequence };
   }
 
@@ -212,8 +204,7 @@ export class Database {
    * @throws Unavailable like {@link commit}
    */
   async trimEvents(trim: Trim): Promise<number> {
-    const request = { statements: [], events: [], trim, awaitsPeers: false };
-    return (await this.#write(request)).trimmed;
+    return (await this.#write({ statements: [], events: [], trim })).trimmed;
   }
 
   /**

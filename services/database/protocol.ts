@@ -35,8 +35,6 @@ export interface WriteRequest {
   readonly events: readonly NewEvent[];
   /** What to remove from the start of the event log; `null` for nothing. */
   readonly trim: Trim | null;
-  /** Whether it waits until other programs have seen all that is committed. */
-  readonly awaitsPeers: boolean;
 }
 
 /** What a committed transaction did. */

@@ -139,7 +139,7 @@ export class Intentions {
       readonly artifacts: readonly ReceivedArtifact[];
       readonly now: number;
     },
-  ): Promise<Required<Pick<Change, "statements" | "events">>> {
+  ): Promise<Required<Change>> {
     const { stamp, origin, body } = pending;
     const kind = this.#kinds.get(pending.kind);
     if (kind === undefined) {

@@ -60,7 +60,7 @@ interface Found {
   readonly sources: readonly FollowedTable[];
 }
 
-/** What a node tells the others of a transaction. */
+/** What a node tells all nodes of a transaction. */
 interface Commit {
   /** The newest change before it, and its own newest; null if it notes none. */
   readonly previous: number | null;
@@ -68,6 +68,12 @@ interface Commit {
   readonly sources: readonly FollowedTable[];
   /** The newest event. */
   readonly newest: number;
+}
+
+/** A transaction of which this node was told. */
+interface ToldCommit extends Commit {
+  /** Whether it is this node's own. */
+  readonly isOwn: boolean;
 }
 
 /** What a node tells the others when it has committed something; a {@linkcode Commit} follows it. */
@@ -105,8 +111,8 @@ export class Follower implements Peers {
   #surveyedAt = -Infinity;
   #working: Promise<void> | null = null;
   #isWoken = false;
-  /** What other nodes have told since the last look. */
-  #commits: Commit[] = [];
+  /** What it was told since the last look. */
+  #commits: ToldCommit[] = [];
   #cancelPoll: () => void = () => {};
   #isClosed = false;
 
@@ -228,14 +234,14 @@ export class Follower implements Peers {
     });
   }
 
-  async #take(commits: readonly Commit[]): Promise<void> {
+  async #take(commits: readonly ToldCommit[]): Promise<void> {
     const news = commits.filter(({ last }) => last !== null && last > this.#seen);
-    const last = news.at(-1)?.last ?? null;
-    if (last !== null) {
-      await this.#listener?.changed(new Set(news.flatMap(({ sources }) => sources)));
-      this.#seen = last;
-      await this.#say(await (this.#client ??= this.#connect()), last);
-    }
+    const others = news.filter(({ isOwn }) => !isOwn);
+    const sources = new Set(others.flatMap(({ sources }) => sources));
+    if (sources.size > 0) await this.#listener?.changed(sources);
+    this.#seen = news.at(-1)?.last ?? this.#seen;
+    const last = others.at(-1)?.last ?? null;
+    if (last !== null) await this.#say(await (this.#client ??= this.#connect()), last);
     this.#tell(Math.max(...commits.map(({ newest }) => newest)));
   }
 
@@ -330,13 +336,13 @@ export class Follower implements Peers {
 
   #notified(payload: string): void {
     const [what, node = "", ...rest] = payload.split(" ");
-    if (node === this.#options.node) return;
+    const isOwn = node === this.#options.node;
     const told = rest.join(" ");
-    if (what === "saw") this.#confirmations.saw(node, Number(told));
-    else if (what === "wrote") this.#listener?.wrote(told as ReadOnTable);
-    else {
-      this.#commits.push(JSON.parse(told) as Commit);
+    if (what === "committed") {
+      this.#commits.push({ ...JSON.parse(told) as Commit, isOwn });
       this.#work();
-    }
+    } else if (isOwn) return;
+    else if (what === "saw") this.#confirmations.saw(node, Number(told));
+    else if (what === "wrote") this.#listener?.wrote(told as ReadOnTable);
   }
 }

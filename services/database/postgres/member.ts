@@ -1,6 +1,6 @@
 import type { Scheduler } from "../../scheduler.ts";
 import { LOG_LOCK } from "./postgres_journal.ts";
-import type { TransactionKind, WriterCluster } from "./postgres_writer.ts";
+import type { WriterCluster } from "./postgres_writer.ts";
 import { type Query, type QueryOutcome, type WritingSession } from "./session.ts";
 import type { PostgresSettings } from "./settings.ts";
 import { committedMessage, Follower } from "./follower.ts";
@@ -9,7 +9,7 @@ import { CHANNEL, CLOCK, setUpCluster } from "./cluster_setup.ts";
 
 /** Of the changes, a transaction has noted one for each of its `sources`. */
 const CLOSING = `
-  SELECT CASE WHEN tables <> '{}' OR $5::int = 1 THEN last END AS change,
+  SELECT CASE WHEN tables <> '{}' THEN last END AS change,
     (SELECT coalesce(json_agg(node), '[]') FROM leases
       WHERE node <> $1 AND expires_at > ${CLOCK}) AS nodes,
     CASE WHEN tables <> '{}' OR $4::int = 1 THEN pg_notify($2, $3 || json_build_object(
@@ -81,13 +81,7 @@ export class Member implements WriterCluster {
    * What must be known at the end of a transaction: the change that it notes, if any, and the nodes
    * that must see it. It also notifies the other nodes of changes and events.
    */
-  closing({ appends, awaitsPeers }: TransactionKind): Query {
-    return [CLOSING, [
-      this.node,
-      this.#channel,
-      committedMessage(this.node),
-      appends ? 1 : 0,
-      awaitsPeers ? 1 : 0,
-    ]];
+  closing(appends: boolean): Query {
+    return [CLOSING, [this.node, this.#channel, committedMessage(this.node), appends ? 1 : 0]];
   }
 }

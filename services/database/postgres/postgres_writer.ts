@@ -25,18 +25,14 @@ export interface PostgresWriterOptions {
   readonly cluster: WriterCluster | null;
 }
 
-/** What other nodes must know of a transaction. */
-export interface TransactionKind {
-  /** Whether it appends events. */
-  readonly appends: boolean;
-  /** Whether it waits until the others have seen all that is committed. */
-  readonly awaitsPeers: boolean;
-}
-
 /** What a writer must know of other nodes. */
 export interface WriterCluster {
-  /** The query before the end of a transaction. */
-  closing(kind: TransactionKind): Query;
+  /**
+   * The query before the end of a transaction.
+   *
+   * @param appends whether the transaction appends events
+   */
+  closing(appends: boolean): Query;
   /** Settles when other nodes have seen what that query found; null if they need not see it. */
   confirmed(closing: QueryOutcome): Promise<void> | null;
 }
@@ -169,9 +165,7 @@ export class PostgresWriter implements StoreWriter {
   /** The queries that end a transaction. */
   #ending(requests: readonly WriteRequest[]): Query[] {
     const { cluster } = this.#options;
-    if (cluster === null) return [["COMMIT"]];
-    const awaitsPeers = requests.some((request) => request.awaitsPeers);
-    return [cluster.closing({ appends: requests.some(appends), awaitsPeers }), ["COMMIT"]];
+    return cluster === null ? [["COMMIT"]] : [cluster.closing(requests.some(appends)), ["COMMIT"]];
   }
 
   #closingOf(ended: readonly QueryOutcome[]): QueryOutcome | null {
