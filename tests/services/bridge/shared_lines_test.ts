@@ -18,6 +18,7 @@ const KIND = { isOurs: false, isQuiet: false, isNotice: false, isBot: false, isP
 interface Surroundings {
   readonly database: Database;
   readonly scheduler: TestScheduler;
+  readonly store?: StoredLines;
 }
 
 /** A node that listens to one channel. */
@@ -35,9 +36,9 @@ class Listener {
   readonly lines: SharedLines;
 
   constructor(surroundings: Surroundings, isLeading: boolean, seen = 0) {
-    const { database, scheduler } = surroundings;
+    const { database, scheduler, store = new StoredLines(database) } = surroundings;
     this.lines = new SharedLines({
-      store: new StoredLines(database),
+      store,
       seen,
       isLeading: () => isLeading,
       hasPeers: () => true,
@@ -225,6 +226,70 @@ Deno.test("a line is stored by another node if the one that should have stored i
     await late.lines.fill(late.channel);
     assert.deepEqual(late.texts, ["own", "after it"]);
     for (const { lines } of [node, late]) lines.close();
+  }));
+
+Deno.test("a line of another node's bridge is left to it, and what was heard later waits", () =>
+  withDatabase(async (database) => {
+    const scheduler = new TestScheduler();
+    const [leader, speaker] = [true, false].map((isLeading) =>
+      new Listener({ database, scheduler }, isLeading)
+    ) as [Listener, Listener];
+    for (const { lines, channel } of [leader, speaker]) await lines.fill(channel);
+    const line = (text: string) => heard({ time: 1_800_000_000_000, text, id: text }, "");
+    void leader.lines.hear(line("theirs"), "peer");
+    const later = leader.lines.hear(line("later"), "anybody");
+    await leader.lines.refresh();
+    assert.deepEqual(leader.texts, []);
+    await speaker.lines.hear(line("theirs"), "self");
+    await leader.lines.readOn();
+    await later;
+    assert.deepEqual(leader.texts, ["theirs", "later"]);
+    const alone = leader.lines.hear(line("of a node that is gone"), "peer");
+    scheduler.advance(250);
+    await alone;
+    assert.deepEqual(leader.texts, ["theirs", "later", "of a node that is gone"]);
+    for (const { lines } of [leader, speaker]) lines.close();
+  }));
+
+Deno.test("a node waits for the others to read its line that one of them has stored", () =>
+  withDatabase(async (database) => {
+    const scheduler = new TestScheduler();
+    const store = new StoredLines(database);
+    const confirmed = Promise.withResolvers<void>();
+    let asked = 0;
+    const confirm = () => (asked++, confirmed.promise);
+    const node = new Listener(
+      { database, scheduler, store: Object.assign(new StoredLines(database), { confirm }) },
+      false,
+    );
+    await node.lines.fill(node.channel);
+    const line = (text: string) => heard({ time: 1_800_000_000_000, text, id: text }, "");
+    await store.add([line("before it is heard"), line("meanwhile")], 0).stored;
+    let acknowledged = 0;
+    const first = node.lines.hear(line("meanwhile"), "self").then(() => acknowledged++);
+    await node.lines.refresh();
+    const second = node.lines.hear(line("before it is heard"), "self").then(() => acknowledged++);
+    await node.lines.refresh();
+    assert.deepEqual([asked, acknowledged], [2, 0]);
+    assert.deepEqual(node.texts, ["before it is heard", "meanwhile"]);
+    confirmed.resolve();
+    await Promise.all([first, second]);
+    await node.lines.hear(line("stored here"), "self");
+    assert.equal(asked, 2);
+    node.lines.close();
+  }));
+
+Deno.test("a reader that refers to a message the log does not have yet waits for it", () =>
+  withDatabase(async (database) => {
+    const node = new Listener({ database, scheduler: new TestScheduler() }, false);
+    await node.lines.fill(node.channel);
+    const line = heard({ time: 1_800_000_000_000, text: "new", id: "new" }, "");
+    await new StoredLines(database).add([line], 0).stored;
+    await node.lines.reach(node.channel);
+    assert.deepEqual(node.texts, []);
+    await node.lines.reach(node.channel, "new");
+    assert.deepEqual(node.texts, ["new"]);
+    node.lines.close();
   }));
 
 Deno.test("a channel keeps its newest lines, and none once all bridges have left it", () =>
