@@ -112,8 +112,13 @@ export class SharedLines {
     const queue = this.#pending.get(line.channel) ?? [];
     this.#pending.set(line.channel, queue);
     queue.push({
-      ...{ line, owner, dueAt, stored: resolve, failed: reject },
-      ...{ confirmed: null, hasFailed: false },
+      line,
+      owner,
+      dueAt,
+      stored: resolve,
+      failed: reject,
+      confirmed: null,
+      hasFailed: false,
     });
     if (queue.length > MAX_PENDING) queue.shift()?.failed(tooMany());
     this.#schedule();

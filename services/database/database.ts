@@ -3,6 +3,7 @@ import { Unavailable } from "../errors.ts";
 import type { FollowedTable, ReadOnTable } from "./followed.ts";
 import type { NewEvent, Trim } from "./journal.ts";
 import type { Outcome, SqlValue, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
+import { Duplicate, Unchanged } from "./refusal.ts";
 import type { Tables } from "./schema.ts";
 import type { Peers, Store, StoreWriter } from "./store.ts";
 
@@ -11,23 +12,6 @@ const MAX_PENDING = 10_000;
 
 /** Most transactions that the writer puts on disk in one step. */
 const MAX_GROUP = 64;
-
-/** A transaction was rolled back because a unique name, id or hash is taken. */
-export class Duplicate extends Error {
-  override readonly name = "Duplicate";
-}
-
-/** A transaction was rolled back because a statement that had to change a row changed none. */
-export class Unchanged extends Error {
-  override readonly name = "Unchanged";
-  /** The statement's place in the transaction, from 0. */
-  readonly statement: number;
-
-  constructor(statement: number) {
-    super(`Statement ${statement} changed no row`);
-    this.statement = statement;
-  }
-}
 
 /** What one transaction writes. */
 export interface Change {
