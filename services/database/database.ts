@@ -1,10 +1,11 @@
-import type { Compilable, Kysely } from "kysely";
+import type { Kysely } from "kysely";
 import { Unavailable } from "../errors.ts";
 import type { FollowedTable, ReadOnTable } from "./followed.ts";
 import type { NewEvent, Trim } from "./journal.ts";
-import type { Outcome, SqlValue, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
+import type { Outcome, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
 import { Duplicate, Unchanged } from "./refusal.ts";
 import type { Tables } from "./schema.ts";
+import { statement } from "./statement.ts";
 import type { Peers, Store, StoreWriter } from "./store.ts";
 
 /** Most transactions that wait for the writer; one more is refused. */
@@ -42,26 +43,6 @@ interface Pending {
   readonly statements: readonly Statement[];
   resolve(outcome: Outcome): void;
   reject(error: Error): void;
-}
-
-/**
- * Turns a query into a statement of a transaction.
- *
- * @param query an insert, update or delete, built with {@link Database.tables}
- * @param options `mustChange` rolls back the transaction if the statement changes no row;
- * `committed` is called once the transaction is on disk
- */
-export function statement(
-  query: Compilable,
-  options: { mustChange?: boolean; committed?: (changes: number) => void } = {},
-): Statement {
-  const { sql, parameters } = query.compile();
-  return {
-    sql,
-    parameters: parameters as readonly SqlValue[],
-    mustChange: options.mustChange ?? false,
-    ...(options.committed === undefined ? {} : { committed: options.committed }),
-  };
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The app database, in a SQLite file or in PostgreSQL. */
 export { BatchedWrites, type BatchedWritesOptions } from "./batched_writes.ts";
 export { type ChainedRow, eventHash, GENESIS, Seal } from "./chain.ts";
-export { type Change, type Committed, Database, type Directory, statement } from "./database.ts";
+export { type Change, type Committed, Database, type Directory } from "./database.ts";
 export type { ReadOnTable } from "./followed.ts";
 export { DAMAGED, type JournalKey, type NewEvent, type Trim } from "./journal.ts";
 export { DatabaseError, migrate, SCHEMA_VERSION } from "./migrate.ts";
@@ -22,3 +22,4 @@ export type { TransferOptions, TransferReport } from "./transfer/mod.ts";
 export { verifyLog } from "./sqlite_verification.ts";
 export type { LogReport } from "./verification.ts";
 export { Duplicate, Unchanged } from "./refusal.ts";
+export { statement } from "./statement.ts";
