@@ -302,7 +302,8 @@ export class Database {
     const isStale = (directory: Directory) => directory.tables.some((table) => tables.has(table));
     const listeners = [...tables].flatMap((table) => [...this.#followers.get(table) ?? []]);
     const reads = listeners.map((listener) => listener());
-    if ([...this.#directories].some(isStale)) {
+    // One that is loading for the first time may have read its rows before this change.
+    if (this.#loads > 0 || [...this.#directories].some(isStale)) {
       reads.push(this.#load(() => this.#loadAgain(isStale)));
     }
     await Promise.all(reads);

@@ -1,19 +1,17 @@
 // @ts-types="./pg.d.ts"
-import pg, { type Client } from "pg";
+import type { Client } from "pg";
 import type { Scheduler } from "../../scheduler.ts";
 import { FOLLOWED, type FollowedTable, type ReadOnTable } from "../followed.ts";
 import type { Statement } from "../protocol.ts";
 import type { PeerListener, Peers } from "../store.ts";
-import { clientOptions } from "./connection.ts";
-import type { PostgresSettings } from "./settings.ts";
 import { Confirmations, type Unconfirmed } from "./confirmations.ts";
+import { connectListener, type ListenerOptions } from "./listener.ts";
 import {
   ending,
   LEADER,
   leading,
   LEASE_MILLISECONDS,
   MARGIN_MILLISECONDS,
-  naming,
   renewal,
   resigning,
   RUNNING,
@@ -24,9 +22,6 @@ import { CLOCK } from "./cluster_setup.ts";
 
 /** How often to look without having been woken, in milliseconds. */
 const POLL_MILLISECONDS = 1_000;
-
-/** How long a query may take, in milliseconds: shorter than a lease. */
-const QUERY_MILLISECONDS = 4_000;
 
 /** How long changes are kept, in milliseconds: far longer than a lease. */
 const KEPT_MILLISECONDS = 600_000;
@@ -43,12 +38,9 @@ const LOOK = `
 
 const EVERY_TABLE = Object.keys(FOLLOWED) as FollowedTable[];
 
-export interface FollowerOptions {
-  readonly settings: PostgresSettings;
-  /** The name of this node. */
-  readonly node: string;
-  /** The channel by which nodes notify each other. */
-  readonly channel: string;
+export interface FollowerOptions extends ListenerOptions {
+  /** The first connection. It has missed nothing that was said after {@linkcode seen}. */
+  readonly client: Client;
   /** The change up to which the node is current; its lease runs. */
   readonly seen: number;
   readonly scheduler: Scheduler;
@@ -93,7 +85,7 @@ function sawMessage(node: string, change: number): string {
 export class Follower implements Peers {
   readonly #options: FollowerOptions;
   readonly #confirmations: Confirmations;
-  #client: Promise<Client> | null = null;
+  #client: Promise<Client> | null;
   #listener: PeerListener | null = null;
   #seen: number;
   /** The newest event that the listener knows of. */
@@ -119,6 +111,7 @@ export class Follower implements Peers {
   /** @param options of a node whose lease began no earlier than this call */
   constructor(options: FollowerOptions) {
     this.#options = options;
+    this.#client = Promise.resolve(this.#hear(options.client));
     this.#seen = options.seen;
     this.#clock = new LeaseClock(options.scheduler);
     const now = this.#clock.now();
@@ -303,29 +296,15 @@ export class Follower implements Peers {
   }
 
   async #connect(): Promise<Client> {
-    const { settings, node, channel } = this.#options;
-    const client = new pg.Client({
-      ...clientOptions(settings),
-      application_name: `muster follower ${node}`,
-      connectionTimeoutMillis: QUERY_MILLISECONDS,
-      query_timeout: QUERY_MILLISECONDS,
-    });
-    const lost = () => {
+    return this.#hear(await connectListener(this.#options));
+  }
+
+  #hear(client: Client): Client {
+    client.on("error", () => {
       if (!this.#isClosed) this.#wake();
-    };
-    client.on("error", lost);
+    });
     client.on("notification", ({ payload = "" }) => this.#notified(payload));
-    try {
-      await client.connect();
-      // Nobody needs a lease from before a crash.
-      await client.query("SET synchronous_commit = off");
-      await client.query(...naming(node));
-      await client.query(`LISTEN ${channel}`);
-      return client;
-    } catch (error) {
-      await client.end().catch(() => {});
-      throw error;
-    }
+    return client;
   }
 
   async #disconnect(): Promise<void> {

@@ -5,6 +5,7 @@ import { type Query, type QueryOutcome, type WritingSession } from "./session.ts
 import type { PostgresSettings } from "./settings.ts";
 import { committedMessage, Follower } from "./follower.ts";
 import { renewal } from "./lease.ts";
+import { connectListener } from "./listener.ts";
 import { CHANNEL, CLOCK, setUpCluster } from "./cluster_setup.ts";
 
 /** Of the changes, a transaction has noted one for each of its `sources`. */
@@ -59,16 +60,23 @@ export class Member implements WriterCluster {
       [`SELECT ${CHANNEL} AS channel`],
     ]);
     const channel = String(found?.rows[0]?.["channel"]);
-    // A change is committed either before the lease begins, or by a node that waits for this one.
-    const [, , newest] = await session.run([
-      ["BEGIN"],
-      LOG_LOCK,
-      ["SELECT coalesce(max(id), 0) AS id FROM changes"],
-    ]);
-    const seen = Number(newest?.rows[0]?.["id"]);
-    const follower = new Follower({ settings, node, channel, seen, scheduler });
-    await session.run([renewal(node, seen), ["COMMIT"]]);
-    return new Member(node, channel, follower);
+    // What the others say of its first commits must not be said before it listens.
+    const client = await connectListener({ settings, node, channel });
+    try {
+      // A change is committed either before the lease begins, or by a node that waits for this one.
+      const [, , newest] = await session.run([
+        ["BEGIN"],
+        LOG_LOCK,
+        ["SELECT coalesce(max(id), 0) AS id FROM changes"],
+      ]);
+      const seen = Number(newest?.rows[0]?.["id"]);
+      const follower = new Follower({ settings, node, channel, client, seen, scheduler });
+      await session.run([renewal(node, seen), ["COMMIT"]]);
+      return new Member(node, channel, follower);
+    } catch (error) {
+      await client.end().catch(() => {});
+      throw error;
+    }
   }
 
   confirmed({ rows: [found] }: QueryOutcome): Promise<void> | null {
