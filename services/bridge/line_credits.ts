@@ -6,50 +6,60 @@ const LATEST_MILLISECONDS = 60_000;
 /** Most lines that can be on their way. */
 const MAX_CREDITS = 10_000;
 
+/** A line that was stored before this node's bridge has heard it. */
+interface Credit {
+  readonly storedAt: number;
+  /** Resolves when all nodes have it. */
+  readonly confirmed: () => Promise<void>;
+}
+
 /**
  * Lines that another node has stored before this one's bridge has heard them. A network can repeat a
  * mark, so each stored line stands for one heard line.
  */
 export class LineCredits {
   readonly #now: () => number;
-  /** When each was stored, oldest first, by channel and mark. */
-  readonly #storedAt = new Map<string, number[]>();
+  /** Oldest first, by channel and mark. */
+  readonly #credits = new Map<string, Credit[]>();
 
   /** @param now Unix milliseconds */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Records a stored line that is still to be heard. */
-  add(line: Pick<NewLine, "channel" | "mark">): void {
+  /**
+   * Records a stored line that is still to be heard.
+   *
+   * @param confirmed resolves when all nodes have it
+   */
+  add(line: Pick<NewLine, "channel" | "mark">, confirmed: () => Promise<void>): void {
     const key = keyOf(line);
-    const times = this.#storedAt.get(key) ?? [];
-    this.#storedAt.delete(key);
-    this.#storedAt.set(key, [...times, this.#now()]);
+    const credits = this.#credits.get(key) ?? [];
+    this.#credits.delete(key);
+    this.#credits.set(key, [...credits, { storedAt: this.#now(), confirmed }]);
     this.#forgetLate();
   }
 
-  /** Takes one for a heard line; false if there is none. */
-  spend(line: Pick<NewLine, "channel" | "mark">): boolean {
+  /** Takes one for a heard line; null if there is none. */
+  spend(line: Pick<NewLine, "channel" | "mark">): Pick<Credit, "confirmed"> | null {
     this.#forgetLate();
     const key = keyOf(line);
-    const times = this.#storedAt.get(key);
-    if (times === undefined) return false;
-    if (times.length === 1) this.#storedAt.delete(key);
-    else this.#storedAt.set(key, times.slice(1));
-    return true;
+    const [first = null, ...rest] = this.#credits.get(key) ?? [];
+    if (rest.length > 0) this.#credits.set(key, rest);
+    else this.#credits.delete(key);
+    return first;
   }
 
   clear(): void {
-    this.#storedAt.clear();
+    this.#credits.clear();
   }
 
   #forgetLate(): void {
     const earliest = this.#now() - LATEST_MILLISECONDS;
-    for (const [key, times] of this.#storedAt) {
-      const isFull = this.#storedAt.size > MAX_CREDITS;
-      if (!isFull && (times.at(-1) ?? 0) > earliest) return;
-      this.#storedAt.delete(key);
+    for (const [key, credits] of this.#credits) {
+      const isFull = this.#credits.size > MAX_CREDITS;
+      if (!isFull && (credits.at(-1)?.storedAt ?? 0) > earliest) return;
+      this.#credits.delete(key);
     }
   }
 }

@@ -67,7 +67,7 @@ export class NodeSharing {
   start(): void {
     const { nodes } = this.#options;
     const ends = [
-      nodes.lines.onWritten(() => this.lines.readOn()),
+      nodes.lines.onAdded((added) => this.lines.take(added)),
       nodes.onWrote((table) => {
         if (table === null) this.lines.wake();
         this.readPresence().catch(() => {});

@@ -3,13 +3,21 @@ import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Channel } from "./channel.ts";
 import { LineCredits } from "./line_credits.ts";
-import type { LineStore, NewLine, StoredLine } from "./stored_lines.ts";
+import {
+  dueOf,
+  dueTimesOf,
+  isLeft,
+  isOwn,
+  type LineOwner,
+  type PendingLine,
+} from "./pending_lines.ts";
+import type { AddedLines, LineStore, NewLine, StoredLine } from "./stored_lines.ts";
 
 /** How long a node that does not lead leaves a line to the leader, in milliseconds. */
-const LEADER_MILLISECONDS = 50;
+const LEADER_MILLISECONDS = 250;
 
-/** How long a line is left to the node whose bridge said it, of which this one knows as much. */
-const PEER_MILLISECONDS = 250;
+/** How long it stores what its bridge says itself after the leader was late. */
+const LATE_MILLISECONDS = 10_000;
 
 /** How long a line is left to the node that said it, or that heard it when it was new. */
 const SPEAKER_MILLISECONDS = 3000;
@@ -21,25 +29,9 @@ const PAGE = 500;
 /** Most lines of a channel that wait to be stored; beyond it, the oldest is dropped. */
 const MAX_PENDING = 10_000;
 
-/**
- * Who should store a heard line: this node, whose bridge said it; any node; the node whose bridge
- * said it, as long as it runs; or another node that also knows more about it.
- */
-export type LineOwner = "self" | "anybody" | "peer" | "other";
-
-interface PendingLine {
-  readonly line: NewLine;
-  readonly owner: LineOwner;
-  /** When this node stores it, in Unix milliseconds. */
-  readonly dueAt: number;
-  /** Settles when all nodes have what this one is storing of it; null if it is not doing so. */
-  confirmed: Promise<void> | null;
-  hasFailed: boolean;
-  readonly stored: () => void;
-  readonly failed: (error: Error) => void;
-}
-
 interface Turn {
+  /** Whether it also reads what is stored. */
+  reads: boolean;
   readonly promise: Promise<void>;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
@@ -67,10 +59,9 @@ export interface SharedLinesOptions {
 
 /**
  * The lines of the channels of several nodes. Each node stores what its bridge hears, unless another
- * one was faster, and all read what is stored: the same lines in the same order, with the same ids
- * and timestamps, whenever a node began to listen. A node whose connection to IRC is lost goes on
- * reading. Nodes wait for each other's reads before they acknowledge a post, so a reader needs no
- * query.
+ * one was faster, and all are told what is stored, or read it: the same lines in the same order, with
+ * the same ids and timestamps, whenever a node began to listen. A node whose connection to IRC is lost
+ * goes on so. A post is acknowledged when all nodes have it, so a reader needs no query.
  *
  * The lines of a channel are stored in the order in which the bridge heard them, except that its own
  * do not wait for those that are left to another node.
@@ -81,13 +72,20 @@ export class SharedLines {
   readonly #pending = new Map<string, PendingLine[]>();
   readonly #credits: LineCredits;
   readonly #fills = new Set<Channel>();
-  #reading: Promise<void> = Promise.resolve();
+  /** The read under way. */
+  #reading: Promise<void> | null = null;
   /** The next read, if it has not begun. */
   #nextRead: Promise<void> | null = null;
+  /** Whether the nodes have told every line after {@link #seen}. */
+  #isTold = false;
   #seen: number;
+  /** Until when the leader is not waited for, in Unix milliseconds. */
+  #leaderIsLateUntil = -Infinity;
   #requested: Turn | null = null;
   #isRunning = false;
   #cancelTimer: () => void = () => {};
+  /** When the timer ends, in Unix milliseconds. */
+  #timerAt = Infinity;
   #closed = false;
 
   constructor(options: SharedLinesOptions) {
@@ -103,31 +101,30 @@ export class SharedLines {
    * @throws Unavailable if the database cannot be written; the line is stored later
    */
   hear(line: NewLine, owner: LineOwner): Promise<void> {
-    if (this.#credits.spend(line)) {
-      return owner === "self" ? this.#options.store.confirm() : Promise.resolve();
-    }
+    const credit = this.#credits.spend(line);
+    if (credit !== null) return isOwn({ owner }) ? credit.confirmed() : Promise.resolve();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     promise.catch(() => {});
     const dueAt = this.#dueAt(owner);
     const queue = this.#pending.get(line.channel) ?? [];
     this.#pending.set(line.channel, queue);
-    queue.push({
-      line,
-      owner,
-      dueAt,
-      stored: resolve,
-      failed: reject,
-      confirmed: null,
-      hasFailed: false,
-    });
+    queue.push({ line, owner, dueAt, state: "waiting", stored: resolve, failed: reject });
     if (queue.length > MAX_PENDING) queue.shift()?.failed(tooMany());
-    this.#schedule();
+    this.#lookAt(dueAt);
     return promise;
   }
 
-  /** Reads what other nodes have stored. They wait for it. */
-  readOn(): Promise<void> {
-    return this.#closed ? Promise.resolve() : this.#read();
+  /**
+   * Takes lines that any node has stored, and waits for it.
+   *
+   * @param added null if they are to be read
+   */
+  async take(added: AddedLines | null): Promise<void> {
+    if (this.#closed) return;
+    if (added === null || !this.#isTold) return await this.#read();
+    // What is being read comes before it.
+    while (this.#reading !== null) await this.#reading.catch(() => {});
+    for (const line of added.lines) this.#deliver(line, added.confirmed);
   }
 
   /**
@@ -153,16 +150,12 @@ export class SharedLines {
    * @throws Unavailable if the database cannot be used
    */
   refresh(): Promise<void> {
-    if (this.#closed) return Promise.reject(closed());
-    this.#requested ??= newTurn();
-    const { promise } = this.#requested;
-    if (!this.#isRunning) void this.#run();
-    return promise;
+    return this.#request(true);
   }
 
-  /** Does the same without a caller that waits. */
+  /** Stores what there is, and does not wait for it. */
   wake(): void {
-    this.refresh().catch(() => {});
+    this.#request(false).catch(() => {});
   }
 
   /** Adds the earlier lines to the log of a channel, which gets the new ones from then on. */
@@ -197,17 +190,29 @@ export class SharedLines {
     const { scheduler, isLeading, hasPeers } = this.#options;
     const now = scheduler.now();
     if (owner === "self" || !hasPeers()) return now;
-    if (owner === "peer") return now + PEER_MILLISECONDS;
     if (owner === "other") return now + SPEAKER_MILLISECONDS;
-    return isLeading() ? now : now + LEADER_MILLISECONDS;
+    const isLate = owner === "shared" && now < this.#leaderIsLateUntil;
+    return isLeading() || isLate ? now : now + LEADER_MILLISECONDS;
+  }
+
+  #request(reads: boolean): Promise<void> {
+    if (this.#closed) return Promise.reject(closed());
+    this.#requested ??= newTurn();
+    this.#requested.reads ||= reads;
+    const { promise } = this.#requested;
+    if (!this.#isRunning) void this.#run();
+    return promise;
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true;
+    // Lines that came together are stored together.
+    await Promise.resolve();
     for (let turn = this.#requested; turn !== null; turn = this.#requested) {
       this.#requested = null;
       try {
-        await this.#take();
+        await this.#store();
+        if (turn.reads) await this.#read();
         turn.resolve();
       } catch (error) {
         turn.reject(error instanceof Unavailable ? error : unreadable());
@@ -217,64 +222,84 @@ export class SharedLines {
     this.#schedule();
   }
 
-  /** Stores the lines whose time has come, and reads all that are stored. */
-  async #take(): Promise<void> {
+  /** Stores the lines whose time has come. */
+  async #store(): Promise<void> {
     const { store, scheduler } = this.#options;
     const now = scheduler.now();
     const all = [...this.#pending.values()].flatMap((queue) => dueOf(queue, now));
     const due = all.slice(0, BATCH);
     if (all.length > BATCH) this.wake();
-    if (due.length > 0) {
-      const { stored, confirmed } = store.add(due.map(({ line }) => line), this.#seen);
-      for (const [index, pending] of due.entries()) {
-        const isOwn = pending.owner === "self";
-        pending.confirmed = confirmed.then((added) =>
-          isOwn && !added[index] ? store.confirm() : undefined
-        );
-        pending.confirmed.catch(() => {});
-      }
-      await stored.catch((error: unknown) => {
-        for (const pending of due) {
-          pending.confirmed = null;
-          pending.hasFailed = true;
-          pending.failed(error instanceof Error ? error : unreadable());
-        }
-        throw error;
-      });
+    if (due.length === 0) return;
+    this.#noteLeader(due, now);
+    for (const pending of due) pending.state = "storing";
+    const { stored, confirmed } = store.add(due.map(({ line }) => line), this.#seen);
+    const settled = confirmed.then(() => this.#settleAll(due));
+    settled.catch((error) => {
+      for (const pending of due) this.#fail(pending, error);
+    });
+    await stored;
+  }
+
+  /** Notes whether the leader has left to this node what both know as well. */
+  #noteLeader(due: readonly PendingLine[], now: number): void {
+    const isLate = ({ owner, state }: PendingLine) => owner === "shared" && state === "waiting";
+    if (!this.#options.isLeading() && due.some(isLate)) {
+      this.#leaderIsLateUntil = now + LATE_MILLISECONDS;
     }
+  }
+
+  /** Settles lines that are stored: with those that were not told, or that were there before. */
+  async #settleAll(lines: readonly PendingLine[]): Promise<void> {
+    const isPending = (one: PendingLine) => this.#pending.get(one.line.channel)?.includes(one);
+    if (!lines.some(isPending)) return;
     await this.#read();
-    for (const pending of due) this.#settle(pending);
+    for (const pending of lines) this.#settle(pending);
+  }
+
+  #fail(pending: PendingLine, error: unknown): void {
+    // What is stored and not confirmed is not pending any more; others are stored later.
+    if (pending.state === "storing") pending.state = "failed";
+    pending.failed(error instanceof Error ? error : unreadable());
   }
 
   /** Reads what is stored when it is called. One read follows the other. */
   #read(): Promise<void> {
-    return this.#nextRead ??= this.#reading = this.#reading.catch(() => {}).then(async () => {
+    return this.#nextRead ??= (this.#reading ?? Promise.resolve()).catch(() => {}).then(() => {
       this.#nextRead = null;
-      await this.#readPages();
-      for (const channel of this.#fills) await this.#fill(channel);
+      const reading = this.#readAll().finally(() => {
+        if (this.#reading === reading) this.#reading = null;
+      });
+      return this.#reading = reading;
     });
   }
 
-  async #readPages(): Promise<void> {
-    const { store, find, onLine } = this.#options;
+  async #readAll(): Promise<void> {
+    const { store } = this.#options;
     for (;;) {
       const lines = await store.after(this.#seen, PAGE);
-      for (const line of lines) {
-        this.#seen = line.seq;
-        const channel = find(line.channel);
-        if (channel?.isFilled) onLine(channel, line);
-        const same = this.#sameAs(line);
-        if (same === undefined) this.#credits.add(line);
-        else this.#settle(same);
-      }
-      if (lines.length < PAGE) return;
+      for (const line of lines) this.#deliver(line, () => store.confirm());
+      if (lines.length < PAGE) break;
     }
+    this.#isTold = true;
+    for (const channel of this.#fills) await this.#fill(channel);
+  }
+
+  /** Adds a stored line to the log of its channel. */
+  #deliver(line: StoredLine, confirmed: () => Promise<void>): void {
+    if (line.seq <= this.#seen) return;
+    this.#seen = line.seq;
+    const { find, onLine } = this.#options;
+    const channel = find(line.channel);
+    if (channel?.isFilled) onLine(channel, line);
+    const same = this.#sameAs(line);
+    if (same === undefined) this.#credits.add(line, confirmed);
+    else this.#settle(same, confirmed);
   }
 
   /** The line that a stored one stands for: of several, one that this node is storing. */
   #sameAs({ channel, mark }: StoredLine): PendingLine | undefined {
     const same = this.#pending.get(channel)?.filter(({ line }) => line.mark === mark);
-    return same?.find(({ confirmed }) => confirmed !== null) ?? same?.[0];
+    return same?.find(({ state }) => state === "storing") ?? same?.[0];
   }
 
   async #fill(channel: Channel): Promise<void> {
@@ -286,71 +311,47 @@ export class SharedLines {
   }
 
   /** A line is stored, by whichever node. */
-  #settle(pending: PendingLine): void {
-    const { line: { channel }, owner, confirmed, stored, failed } = pending;
+  #settle(pending: PendingLine, confirmed = () => Promise.resolve()): void {
+    const { line: { channel }, stored, failed } = pending;
     const queue = this.#pending.get(channel);
     const index = queue?.indexOf(pending) ?? -1;
     if (index < 0) return;
     queue?.splice(index, 1);
     if (queue?.length === 0) this.#pending.delete(channel);
-    else this.#schedule();
-    if (owner !== "self") return stored();
-    (confirmed ?? this.#options.store.confirm()).then(stored, failed);
+    else if (isLeft(pending)) this.#schedule();
+    if (isOwn(pending)) confirmed().then(stored, failed);
+    else stored();
   }
 
   /** Sets the timer to the next time at which a line is to be stored. */
   #schedule(): void {
     this.#cancelTimer();
+    this.#timerAt = Infinity;
+    const now = this.#options.scheduler.now();
+    this.#lookAt(
+      Math.min(...[...this.#pending.values()].flatMap((queue) => dueTimesOf(queue, now))),
+    );
+  }
+
+  /** Looks for lines to store at a time, in Unix milliseconds. */
+  #lookAt(time: number): void {
     const { scheduler } = this.#options;
-    const now = scheduler.now();
-    const queues = [...this.#pending.values()];
-    const next = Math.min(...queues.flatMap((queue) => dueTimesOf(queue, now)));
-    if (this.#closed || next === Infinity) return;
-    if (next <= now) this.wake();
-    else this.#cancelTimer = scheduler.after(next - now, () => this.wake());
+    const wait = time - scheduler.now();
+    if (this.#closed || time >= this.#timerAt) return;
+    if (wait <= 0) return this.wake();
+    this.#cancelTimer();
+    this.#timerAt = time;
+    this.#cancelTimer = scheduler.after(wait, () => {
+      this.#timerAt = Infinity;
+      this.wake();
+    });
   }
-}
-
-/** When the lines of a channel are to be stored that wait for no other line. */
-function dueTimesOf(queue: readonly PendingLine[], now: number): number[] {
-  const times: number[] = [];
-  let isBlocked = false;
-  for (const pending of queue) {
-    if (isBlocked && pending.owner !== "self") continue;
-    isBlocked ||= isLeft(pending) && pending.dueAt > now;
-    // What failed is tried again with the next look at the other nodes.
-    if (!pending.hasFailed) times.push(pending.dueAt);
-  }
-  return times;
-}
-
-/** Whether a line is left to one other node. */
-function isLeft({ owner }: PendingLine): boolean {
-  return owner === "peer" || owner === "other";
-}
-
-/** The lines of a channel to store now, in order: up to the last one whose time has come. */
-function dueOf(queue: readonly PendingLine[], now: number): PendingLine[] {
-  const passing: PendingLine[] = [];
-  let due = 0;
-  let isBlocked = false;
-  for (const pending of queue) {
-    const isDue = pending.dueAt <= now;
-    if (isBlocked && pending.owner !== "self") continue;
-    if (isLeft(pending) && !isDue) {
-      isBlocked = true;
-      continue;
-    }
-    passing.push(pending);
-    if (isDue) due = passing.length;
-  }
-  return passing.slice(0, due);
 }
 
 function newTurn(): Turn {
-  const turn = Promise.withResolvers<void>();
-  turn.promise.catch(() => {});
-  return turn;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  promise.catch(() => {});
+  return { reads: false, promise, resolve, reject };
 }
 
 function tooMany(): Unavailable {

@@ -6,7 +6,7 @@ import type { Outcome, Statement, WriteRequest, WriteResponse } from "./protocol
 import { Duplicate, Unchanged } from "./refusal.ts";
 import type { Tables } from "./schema.ts";
 import { statement } from "./statement.ts";
-import type { Peers, Store, StoreWriter } from "./store.ts";
+import type { Peers, Store, StoreWriter, Told } from "./store.ts";
 
 /** Most transactions that wait for the writer; one more is refused. */
 const MAX_PENDING = 10_000;
@@ -54,7 +54,7 @@ export class Database {
   readonly #appendListeners = new Set<(newest: number) => void>();
   readonly #peerListeners = new Set<() => void>();
   readonly #wroteListeners = new Set<(table: ReadOnTable) => void>();
-  readonly #followers = new Map<FollowedTable, Set<() => Promise<void>>>();
+  readonly #toldListeners = new Set<(told: Told | null) => Promise<void>>();
   readonly #directories = new Set<Directory>();
   readonly #pending = new Map<number, Pending>();
   /** Transactions that the writer does not have yet. */
@@ -81,6 +81,9 @@ export class Database {
     this.#store = store;
     store.peers?.listen({
       changed: (tables) => this.#takeChanges(tables),
+      told: async (told) => {
+        await Promise.all(Array.from(this.#toldListeners, (listener) => listener(told)));
+      },
       appended: (newest) => this.#announce(newest),
       wrote: (table) => {
         for (const listener of this.#wroteListeners) listener(table);
@@ -133,17 +136,16 @@ export class Database {
   }
 
   /**
-   * Calls a listener when other programs have changed a table whose rows it reads on, without a
-   * directory. Their `commit` waits for it.
+   * Calls a listener when a program, this one too, has added rows to the table that programs tell
+   * each other. They wait for it.
    *
-   * @param listener if it rejects, it is called again after a moment
+   * @param listener gets the rows, or null if it must read them; if it rejects, it is called again
+   * after a moment
    * @returns a function that ends the subscription
    */
-  onPeerChanged(table: FollowedTable, listener: () => Promise<void>): () => void {
-    const listeners = this.#followers.get(table) ?? new Set();
-    this.#followers.set(table, listeners);
-    listeners.add(listener);
-    return () => listeners.delete(listener);
+  onTold(listener: (told: Told | null) => Promise<void>): () => void {
+    this.#toldListeners.add(listener);
+    return () => this.#toldListeners.delete(listener);
   }
 
   /** Why the last write failed because storage ran out, or null while all is well. */
@@ -297,16 +299,12 @@ export class Database {
     for (const listener of this.#appendListeners) listener(newest);
   }
 
-  /** Loads what other programs have changed. */
+  /** Loads the directories of tables that other programs have changed. */
   async #takeChanges(tables: ReadonlySet<FollowedTable>): Promise<void> {
     const isStale = (directory: Directory) => directory.tables.some((table) => tables.has(table));
-    const listeners = [...tables].flatMap((table) => [...this.#followers.get(table) ?? []]);
-    const reads = listeners.map((listener) => listener());
     // One that is loading for the first time may have read its rows before this change.
-    if (this.#loads > 0 || [...this.#directories].some(isStale)) {
-      reads.push(this.#load(() => this.#loadAgain(isStale)));
-    }
-    await Promise.all(reads);
+    if (this.#loads === 0 && ![...this.#directories].some(isStale)) return;
+    await this.#load(() => this.#loadAgain(isStale));
   }
 
   /**

@@ -1,8 +1,9 @@
+import type { Selectable } from "kysely";
 import type { Tables } from "./schema.ts";
 
 /**
  * The tables of which nodes hold rows in memory, each with the columns that they do not hold. A
- * directory holds all rows, but only the newest of `channel_lines` are there.
+ * directory holds them, but for those of {@linkcode TOLD}.
  */
 export const FOLLOWED = Object.freeze(
   {
@@ -34,6 +35,12 @@ export const FOLLOWED = Object.freeze(
     webhooks: [],
   } satisfies { readonly [Name in keyof Tables]?: readonly (keyof Tables[Name])[] },
 );
+
+/** The table whose new rows nodes tell each other, so that none of them has to read them. */
+export const TOLD = "channel_lines" satisfies keyof Tables;
+
+/** A row of {@linkcode TOLD}. */
+export type ToldRow = Selectable<Tables[typeof TOLD]>;
 
 /** The tables that nodes read on when one of them has written there; no directory holds their rows. */
 export const READ_ON = Object.freeze(

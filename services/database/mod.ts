@@ -2,7 +2,7 @@
 export { BatchedWrites, type BatchedWritesOptions } from "./batched_writes.ts";
 export { type ChainedRow, eventHash, GENESIS, Seal } from "./chain.ts";
 export { type Change, type Committed, Database, type Directory } from "./database.ts";
-export type { ReadOnTable } from "./followed.ts";
+export type { ReadOnTable, ToldRow } from "./followed.ts";
 export { DAMAGED, type JournalKey, type NewEvent, type Trim } from "./journal.ts";
 export { DatabaseError, migrate, SCHEMA_VERSION } from "./migrate.ts";
 export {
@@ -15,7 +15,7 @@ export {
 } from "./open.ts";
 export { type PostgresSettings, readPostgresSettings } from "./postgres/settings.ts";
 export type { Statement } from "./protocol.ts";
-export type { Peers } from "./store.ts";
+export type { Peers, Told } from "./store.ts";
 export type { Tables } from "./schema.ts";
 export { writerPart } from "./writer.ts";
 export type { TransferOptions, TransferReport } from "./transfer/mod.ts";

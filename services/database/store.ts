@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { FollowedTable, ReadOnTable } from "./followed.ts";
+import type { FollowedTable, ReadOnTable, ToldRow } from "./followed.ts";
 import type { Statement, WriteRequest, WriteResponse } from "./protocol.ts";
 import type { Tables } from "./schema.ts";
 
@@ -66,8 +66,21 @@ export interface Peers {
   readonly whileLeading: Statement;
   /** Says whether this program may lead; at first it may not. */
   stand(isCandidate: boolean): void;
+  /**
+   * Resolves when the others have seen all that is committed now.
+   *
+   * @throws Unavailable if the database cannot be used, or that takes long
+   */
+  confirm(): Promise<void>;
   /** Tells a listener what the others commit, from now on. */
   listen(listener: PeerListener): void;
+}
+
+/** New rows of {@linkcode ToldRow}'s table, in their order. */
+export interface Told {
+  readonly rows: readonly ToldRow[];
+  /** Resolves when all other programs have seen them. Rejects with Unavailable if that takes long. */
+  confirmed(): Promise<void>;
 }
 
 /** Hears what other programs commit. */
@@ -77,6 +90,11 @@ export interface PeerListener {
    * again.
    */
   changed(tables: ReadonlySet<FollowedTable>): Promise<void>;
+  /**
+   * They or this program added rows whose table is told, up to these; null if the rows are to be read.
+   * As with {@link changed}, they wait.
+   */
+  told(told: Told | null): Promise<void>;
   /** Events up to this number can be read. */
   appended(newest: number): void;
   /** They wrote rows of a table that no directory holds. Some of this is told by {@link looked} alone. */

@@ -1,4 +1,4 @@
-import { FOLLOWED, READ_ON } from "../followed.ts";
+import { FOLLOWED, READ_ON, TOLD } from "../followed.ts";
 import { LOG_LOCK } from "./postgres_journal.ts";
 import type { WritingSession } from "./session.ts";
 
@@ -45,6 +45,18 @@ const TABLES = `
       RETURN NULL;
     END
   $$;
+  CREATE OR REPLACE FUNCTION note_rows() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE
+      noted TEXT := coalesce(current_setting('muster.rows', true), '');
+      rows TEXT := (SELECT string_agg(to_json(added)::text, ',' ORDER BY seq) FROM added);
+    BEGIN
+      IF rows IS NULL THEN RETURN NULL; END IF;
+      PERFORM set_config(
+        'muster.rows', CASE noted WHEN '' THEN rows ELSE noted || ',' || rows END, true
+      );
+      RETURN NULL;
+    END
+  $$;
   CREATE OR REPLACE FUNCTION tell_nodes() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       PERFORM pg_notify(
@@ -61,6 +73,12 @@ const TRIGGERS = Object.entries(FOLLOWED).map(([table, ignored]) => `
     EXECUTE FUNCTION note_change(${ignored.map((column) => `'${column}'`).join(", ")});
 `);
 
+const ROWS_TRIGGER = `
+  CREATE OR REPLACE TRIGGER note_rows AFTER INSERT ON ${TOLD} REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT WHEN (current_setting('muster.node', true) <> '')
+    EXECUTE FUNCTION note_rows();
+`;
+
 const TELLING_TRIGGERS = READ_ON.map((table) => `
   CREATE OR REPLACE TRIGGER tell_nodes AFTER INSERT OR UPDATE ON ${table}
     FOR EACH STATEMENT WHEN (current_setting('muster.node', true) <> '')
@@ -69,6 +87,6 @@ const TELLING_TRIGGERS = READ_ON.map((table) => `
 
 /** Makes what nodes need in a database whose schema is current. Other nodes may be using it. */
 export async function setUpCluster(session: WritingSession): Promise<void> {
-  const statements = ["BEGIN", LOG_LOCK[0], TABLES, ...TRIGGERS, ...TELLING_TRIGGERS, "COMMIT"];
-  await session.execute(statements.join(";\n"));
+  const triggers = [...TRIGGERS, ROWS_TRIGGER, ...TELLING_TRIGGERS];
+  await session.execute(["BEGIN", LOG_LOCK[0], TABLES, ...triggers, "COMMIT"].join(";\n"));
 }

@@ -1,9 +1,10 @@
 // @ts-types="./pg.d.ts"
 import type { Client } from "pg";
 import type { Scheduler } from "../../scheduler.ts";
-import { FOLLOWED, type FollowedTable, type ReadOnTable } from "../followed.ts";
+import { FOLLOWED, type FollowedTable, type ReadOnTable, TOLD, type ToldRow } from "../followed.ts";
 import type { Statement } from "../protocol.ts";
-import type { PeerListener, Peers } from "../store.ts";
+import { Unavailable } from "../../errors.ts";
+import type { PeerListener, Peers, Told } from "../store.ts";
 import { Confirmations, type Unconfirmed } from "./confirmations.ts";
 import { connectListener, type ListenerOptions } from "./listener.ts";
 import {
@@ -36,6 +37,12 @@ const LOOK = `
     (SELECT coalesce(json_agg(DISTINCT source), '[]') FROM changes
       WHERE id > $1 AND node <> $2) AS sources`;
 
+/** The newest change, and the other nodes that must see it. */
+const NOW = `
+  SELECT (SELECT coalesce(max(id), 0) FROM changes) AS change,
+    (SELECT coalesce(json_agg(node), '[]') FROM leases
+      WHERE node <> $1 AND expires_at > ${CLOCK}) AS nodes`;
+
 const EVERY_TABLE = Object.keys(FOLLOWED) as FollowedTable[];
 
 export interface FollowerOptions extends ListenerOptions {
@@ -60,6 +67,10 @@ interface Commit {
   readonly sources: readonly FollowedTable[];
   /** The newest event. */
   readonly newest: number;
+  /** The nodes that must see it, beside the one that committed it; null if there are too many. */
+  readonly nodes: readonly string[] | null;
+  /** The rows that it added to {@linkcode TOLD}; null if there are too many. */
+  readonly rows: readonly ToldRow[] | null;
 }
 
 /** A transaction of which this node was told. */
@@ -162,9 +173,20 @@ export class Follower implements Peers {
     this.#wake();
   }
 
-  /** Resolves when the other nodes have seen a change; see {@linkcode Confirmations.wait}. */
-  confirmed(change: Unconfirmed): Promise<void> {
+  /** Resolves when nodes have seen a change; see {@linkcode Confirmations.wait}. */
+  seenBy(change: Unconfirmed): Promise<void> {
     return this.#confirmations.wait(change);
+  }
+
+  async confirm(): Promise<void> {
+    let now: Unconfirmed | undefined;
+    try {
+      const client = await this.#connection();
+      now = (await client.query<Unconfirmed>(NOW, [this.self])).rows[0];
+    } catch {
+      throw new Unavailable("The database cannot be read at the moment");
+    }
+    if (now !== undefined) await this.seenBy(now);
   }
 
   /** Ends it, and the lease with it: nobody waits for this node any more. */
@@ -230,12 +252,31 @@ export class Follower implements Peers {
   async #take(commits: readonly ToldCommit[]): Promise<void> {
     const news = commits.filter(({ last }) => last !== null && last > this.#seen);
     const others = news.filter(({ isOwn }) => !isOwn);
-    const sources = new Set(others.flatMap(({ sources }) => sources));
-    if (sources.size > 0) await this.#listener?.changed(sources);
+    await this.#passOn(others.flatMap(({ sources }) => sources));
+    for (const commit of news) {
+      if (commit.sources.includes(TOLD)) await this.#listener?.told(this.#toldOf(commit));
+    }
     this.#seen = news.at(-1)?.last ?? this.#seen;
     const last = others.at(-1)?.last ?? null;
-    if (last !== null) await this.#say(await (this.#client ??= this.#connect()), last);
+    if (last !== null) await this.#say(await this.#connection(), last);
     this.#tell(Math.max(...commits.map(({ newest }) => newest)));
+  }
+
+  /** Lets the listener load what others have changed. */
+  async #passOn(sources: readonly FollowedTable[]): Promise<void> {
+    const tables = new Set(sources);
+    tables.delete(TOLD);
+    if (tables.size > 0) await this.#listener?.changed(tables);
+  }
+
+  #toldOf({ last, nodes, rows }: Commit): Told | null {
+    if (rows === null) return null;
+    const others = nodes?.filter((node) => node !== this.self);
+    return {
+      rows,
+      confirmed: () =>
+        others === undefined ? this.confirm() : this.seenBy({ change: last ?? 0, nodes: others }),
+    };
   }
 
   #tell(newest: number): void {
@@ -251,14 +292,15 @@ export class Follower implements Peers {
 
   async #look(): Promise<void> {
     const { node } = this.#options;
-    const client = await (this.#client ??= this.#connect());
+    const client = await this.#connection();
     const began = this.#clock.now();
     const { rows: [found] } = await client.query<Found>(LOOK, [this.#seen, node]);
     if (found === undefined) return;
     const { last, newest } = found;
     // Without a lease it may have missed changes that are removed already.
     const sources = this.isCurrent ? found.sources : EVERY_TABLE;
-    if (sources.length > 0) await this.#listener?.changed(new Set(sources));
+    await this.#passOn(sources);
+    if (sources.includes(TOLD)) await this.#listener?.told(null);
     const hasSeen = last > this.#seen;
     this.#seen = last;
     await client.query(...renewal(node, last));
@@ -293,6 +335,10 @@ export class Follower implements Peers {
   async #trim(client: Client, now: number): Promise<void> {
     this.#trimmedAt = now;
     await client.query(`DELETE FROM changes WHERE noted_at < ${CLOCK} - ${KEPT_MILLISECONDS}`);
+  }
+
+  #connection(): Promise<Client> {
+    return this.#client ??= this.#connect();
   }
 
   async #connect(): Promise<Client> {

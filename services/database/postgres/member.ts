@@ -8,24 +8,34 @@ import { renewal } from "./lease.ts";
 import { connectListener } from "./listener.ts";
 import { CHANNEL, CLOCK, setUpCluster } from "./cluster_setup.ts";
 
+/**
+ * What a notification carries at most, in bytes: its rows, and the nodes. PostgreSQL takes 8,000 in
+ * all.
+ */
+const [MOST_ROWS, MOST_NODES] = [6000, 1000];
+
 /** Of the changes, a transaction has noted one for each of its `sources`. */
 const CLOSING = `
-  SELECT CASE WHEN tables <> '{}' THEN last END AS change,
-    (SELECT coalesce(json_agg(node), '[]') FROM leases
-      WHERE node <> $1 AND expires_at > ${CLOCK}) AS nodes,
-    CASE WHEN tables <> '{}' OR $4::int = 1 THEN pg_notify($2, $3 || json_build_object(
-      'previous', (SELECT id FROM changes ORDER BY id DESC OFFSET cardinality(tables) LIMIT 1),
-      'last', CASE WHEN tables <> '{}' THEN last END,
-      'sources', tables,
-      'newest', (SELECT coalesce(max(seq), 0) FROM events)
+  SELECT change, nodes, CASE WHEN change IS NOT NULL OR $4::int = 1
+    THEN pg_notify($2, $3 || json_build_object(
+      'previous', (SELECT id FROM changes ORDER BY id DESC OFFSET cardinality(sources) LIMIT 1),
+      'last', change,
+      'sources', sources,
+      'newest', (SELECT coalesce(max(seq), 0) FROM events),
+      'nodes', CASE WHEN octet_length(nodes::text) <= ${MOST_NODES} THEN nodes END,
+      'rows', CASE WHEN octet_length(rows) <= ${MOST_ROWS} THEN ('[' || rows || ']')::json END
     )::text)::text END AS notified
   FROM (
-    SELECT
-      string_to_array(
+    SELECT sources, CASE WHEN sources <> '{}' THEN (SELECT max(id) FROM changes) END AS change,
+      (SELECT coalesce(json_agg(node), '[]') FROM leases
+        WHERE node <> $1 AND expires_at > ${CLOCK}) AS nodes,
+      coalesce(current_setting('muster.rows', true), '') AS rows
+    FROM (
+      SELECT string_to_array(
         trim(BOTH '/' FROM coalesce(current_setting('muster.noted', true), '')), '//'
-      ) AS tables,
-      (SELECT coalesce(max(id), 0) FROM changes) AS last
-  ) AS noted`;
+      ) AS sources
+    ) AS noted
+  ) AS closed`;
 
 export interface ClusterOptions {
   /** The name of this node; no other node that runs has it. */
@@ -82,7 +92,7 @@ export class Member implements WriterCluster {
   confirmed({ rows: [found] }: QueryOutcome): Promise<void> | null {
     const change = found?.["change"];
     if (typeof change !== "number") return null;
-    return this.follower.confirmed({ change, nodes: found?.["nodes"] as readonly string[] });
+    return this.follower.seenBy({ change, nodes: found?.["nodes"] as readonly string[] });
   }
 
   /**
