@@ -36,6 +36,12 @@ export const FOLLOWED = Object.freeze(
   } satisfies { readonly [Name in keyof Tables]?: readonly (keyof Tables[Name])[] },
 );
 
+/**
+ * Tables that others than this node need not know at once: only a project's home writes its rows there
+ * and decides by them. Nobody waits until other nodes have loaded them.
+ */
+export const LATER: ReadonlySet<FollowedTable> = new Set(["claims", "ticket_leases"]);
+
 /** The table whose new rows nodes tell each other, so that none of them has to read them. */
 export const TOLD = "channel_lines" satisfies keyof Tables;
 

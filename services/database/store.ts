@@ -67,6 +67,12 @@ export interface Peers {
   /** Says whether this program may lead; at first it may not. */
   stand(isCandidate: boolean): void;
   /**
+   * Resolves when this program knows what the others have committed before.
+   *
+   * @throws Unavailable if the database cannot be used
+   */
+  catchUp(): Promise<void>;
+  /**
    * Resolves when the others have seen all that is committed now.
    *
    * @throws Unavailable if the database cannot be used, or that takes long
@@ -86,8 +92,8 @@ export interface Told {
 /** Hears what other programs commit. */
 export interface PeerListener {
   /**
-   * They changed rows of some tables. They wait until this resolves; if it throws, it is called
-   * again.
+   * They changed rows of some tables. They wait until this resolves, but not for every table; if it
+   * throws, it is called again.
    */
   changed(tables: ReadonlySet<FollowedTable>): Promise<void>;
   /**

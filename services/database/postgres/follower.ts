@@ -1,7 +1,7 @@
 // @ts-types="./pg.d.ts"
 import type { Client } from "pg";
 import type { Scheduler } from "../../scheduler.ts";
-import { FOLLOWED, type FollowedTable, type ReadOnTable, TOLD, type ToldRow } from "../followed.ts";
+import { FOLLOWED, type FollowedTable, LATER, type ReadOnTable, TOLD } from "../followed.ts";
 import type { Statement } from "../protocol.ts";
 import { Unavailable } from "../../errors.ts";
 import type { PeerListener, Peers, Told } from "../store.ts";
@@ -19,29 +19,28 @@ import {
   stillLeading,
 } from "./lease.ts";
 import { LeaseClock } from "./lease_clock.ts";
+import {
+  type Commit,
+  type Found,
+  isAwaited,
+  LOOK,
+  NOW,
+  sawMessage,
+  type ToldCommit,
+} from "./messages.ts";
 import { CLOCK } from "./cluster_setup.ts";
 
 /** How often to look without having been woken, in milliseconds. */
 const POLL_MILLISECONDS = 1_000;
+
+/** How long other tables than those of {@linkcode LATER} may be loaded first, in milliseconds. */
+const LATER_MILLISECONDS = 100;
 
 /** How long changes are kept, in milliseconds: far longer than a lease. */
 const KEPT_MILLISECONDS = 600_000;
 
 /** How often old changes are removed, in milliseconds. */
 const TRIM_MILLISECONDS = 60_000;
-
-/** What the other nodes have changed after a change, and how far the log of events goes. */
-const LOOK = `
-  SELECT (SELECT coalesce(max(id), 0) FROM changes) AS last,
-    (SELECT coalesce(max(seq), 0) FROM events) AS newest,
-    (SELECT coalesce(json_agg(DISTINCT source), '[]') FROM changes
-      WHERE id > $1 AND node <> $2) AS sources`;
-
-/** The newest change, and the other nodes that must see it. */
-const NOW = `
-  SELECT (SELECT coalesce(max(id), 0) FROM changes) AS change,
-    (SELECT coalesce(json_agg(node), '[]') FROM leases
-      WHERE node <> $1 AND expires_at > ${CLOCK}) AS nodes`;
 
 const EVERY_TABLE = Object.keys(FOLLOWED) as FollowedTable[];
 
@@ -51,41 +50,6 @@ export interface FollowerOptions extends ListenerOptions {
   /** The change up to which the node is current; its lease runs. */
   readonly seen: number;
   readonly scheduler: Scheduler;
-}
-
-interface Found {
-  readonly last: number;
-  readonly newest: number;
-  readonly sources: readonly FollowedTable[];
-}
-
-/** What a node tells all nodes of a transaction. */
-interface Commit {
-  /** The newest change before it, and its own newest; null if it notes none. */
-  readonly previous: number | null;
-  readonly last: number | null;
-  readonly sources: readonly FollowedTable[];
-  /** The newest event. */
-  readonly newest: number;
-  /** The nodes that must see it, beside the one that committed it; null if there are too many. */
-  readonly nodes: readonly string[] | null;
-  /** The rows that it added to {@linkcode TOLD}; null if there are too many. */
-  readonly rows: readonly ToldRow[] | null;
-}
-
-/** A transaction of which this node was told. */
-interface ToldCommit extends Commit {
-  /** Whether it is this node's own. */
-  readonly isOwn: boolean;
-}
-
-/** What a node tells the others when it has committed something; a {@linkcode Commit} follows it. */
-export function committedMessage(node: string): string {
-  return `committed ${node} `;
-}
-
-function sawMessage(node: string, change: number): string {
-  return `saw ${node} ${change}`;
 }
 
 /**
@@ -117,6 +81,12 @@ export class Follower implements Peers {
   /** What it was told since the last look. */
   #commits: ToldCommit[] = [];
   #cancelPoll: () => void = () => {};
+  /** Tables of {@linkcode LATER} that others have changed, and that are not loaded again yet. */
+  readonly #later = new Set<FollowedTable>();
+  #isLaterDue = false;
+  #cancelLater: () => void = () => {};
+  /** Who waits for the next look. */
+  #waiting: PromiseWithResolvers<void>[] = [];
   #isClosed = false;
 
   /** @param options of a node whose lease began no earlier than this call */
@@ -178,13 +148,21 @@ export class Follower implements Peers {
     return this.#confirmations.wait(change);
   }
 
+  catchUp(): Promise<void> {
+    if (this.#isClosed) return Promise.reject(unreadable());
+    const waiting = Promise.withResolvers<void>();
+    this.#waiting.push(waiting);
+    this.#wake();
+    return waiting.promise;
+  }
+
   async confirm(): Promise<void> {
     let now: Unconfirmed | undefined;
     try {
       const client = await this.#connection();
       now = (await client.query<Unconfirmed>(NOW, [this.self])).rows[0];
     } catch {
-      throw new Unavailable("The database cannot be read at the moment");
+      throw unreadable();
     }
     if (now !== undefined) await this.seenBy(now);
   }
@@ -193,8 +171,10 @@ export class Follower implements Peers {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelPoll();
+    this.#cancelLater();
     this.#confirmations.close();
     await this.#working;
+    for (const { reject } of this.#waiting.splice(0)) reject(unreadable());
     this.#heldUntil = -Infinity;
     const client = await this.#client?.catch(() => null);
     for (const query of [resigning, ending]) {
@@ -213,7 +193,8 @@ export class Follower implements Peers {
   }
 
   async #followAll(): Promise<void> {
-    while ((this.#isWoken || this.#commits.length > 0) && !this.#isClosed) await this.#follow();
+    const hasWork = () => this.#isWoken || this.#isLaterDue || this.#commits.length > 0;
+    while (hasWork() && !this.#isClosed) await this.#follow();
     this.#working = null;
   }
 
@@ -221,12 +202,15 @@ export class Follower implements Peers {
   async #follow(): Promise<void> {
     const commits = this.#commits.splice(0);
     const looks = this.#isWoken || !this.#continuesWith(commits);
+    const waiting = looks ? this.#waiting.splice(0) : [];
     this.#isWoken = false;
     try {
       await (looks ? this.#look() : this.#take(commits));
+      for (const { resolve } of waiting) resolve();
     } catch {
       // PostgreSQL cannot be reached: the lease runs out unless a later look succeeds.
       await this.#disconnect();
+      for (const { reject } of waiting) reject(unreadable());
     }
     if (!looks) return;
     this.#confirmations.expire();
@@ -252,21 +236,36 @@ export class Follower implements Peers {
   async #take(commits: readonly ToldCommit[]): Promise<void> {
     const news = commits.filter(({ last }) => last !== null && last > this.#seen);
     const others = news.filter(({ isOwn }) => !isOwn);
-    await this.#passOn(others.flatMap(({ sources }) => sources));
+    await this.#passOn(new Set(others.flatMap(({ sources }) => sources)));
     for (const commit of news) {
       if (commit.sources.includes(TOLD)) await this.#listener?.told(this.#toldOf(commit));
     }
     this.#seen = news.at(-1)?.last ?? this.#seen;
-    const last = others.at(-1)?.last ?? null;
+    const last = others.findLast(({ sources }) => isAwaited(sources))?.last ?? null;
     if (last !== null) await this.#say(await this.#connection(), last);
-    this.#tell(Math.max(...commits.map(({ newest }) => newest)));
+    if (commits.length > 0) this.#tell(Math.max(...commits.map(({ newest }) => newest)));
   }
 
-  /** Lets the listener load what others have changed. */
-  async #passOn(sources: readonly FollowedTable[]): Promise<void> {
-    const tables = new Set(sources);
-    tables.delete(TOLD);
-    if (tables.size > 0) await this.#listener?.changed(tables);
+  /** Lets the listener load what others have changed, at once or later. */
+  async #passOn(sources: ReadonlySet<FollowedTable>): Promise<void> {
+    const others = sources.difference(LATER).difference(new Set([TOLD]));
+    for (const table of sources.intersection(LATER)) this.#later.add(table);
+    if (others.size > 0 || this.#isLaterDue) return await this.#load(others);
+    if (this.#later.size === 0) return;
+    this.#cancelLater();
+    this.#cancelLater = this.#options.scheduler.after(LATER_MILLISECONDS, () => {
+      this.#isLaterDue = true;
+      this.#work();
+    });
+  }
+
+  /** Lets the listener load tables, and those that wait. */
+  async #load(tables: ReadonlySet<FollowedTable>): Promise<void> {
+    const all = tables.union(this.#later);
+    if (all.size > 0) await this.#listener?.changed(all);
+    this.#later.clear();
+    this.#isLaterDue = false;
+    this.#cancelLater();
   }
 
   #toldOf({ last, nodes, rows }: Commit): Told | null {
@@ -299,7 +298,7 @@ export class Follower implements Peers {
     const { last, newest } = found;
     // Without a lease it may have missed changes that are removed already.
     const sources = this.isCurrent ? found.sources : EVERY_TABLE;
-    await this.#passOn(sources);
+    await this.#load(new Set(sources).difference(new Set([TOLD])));
     if (sources.includes(TOLD)) await this.#listener?.told(null);
     const hasSeen = last > this.#seen;
     this.#seen = last;
@@ -370,4 +369,8 @@ export class Follower implements Peers {
     else if (what === "saw") this.#confirmations.saw(node, Number(told));
     else if (what === "wrote") this.#listener?.wrote(told as ReadOnTable);
   }
+}
+
+function unreadable(): Unavailable {
+  return new Unavailable("The database cannot be read at the moment");
 }

@@ -1,11 +1,13 @@
 import type { Scheduler } from "../../scheduler.ts";
+import type { FollowedTable } from "../followed.ts";
 import { LOG_LOCK } from "./postgres_journal.ts";
 import type { WriterCluster } from "./postgres_writer.ts";
 import { type Query, type QueryOutcome, type WritingSession } from "./session.ts";
 import type { PostgresSettings } from "./settings.ts";
-import { committedMessage, Follower } from "./follower.ts";
+import { Follower } from "./follower.ts";
 import { renewal } from "./lease.ts";
 import { connectListener } from "./listener.ts";
+import { committedMessage, isAwaited } from "./messages.ts";
 import { CHANNEL, CLOCK, setUpCluster } from "./cluster_setup.ts";
 
 /**
@@ -14,28 +16,30 @@ import { CHANNEL, CLOCK, setUpCluster } from "./cluster_setup.ts";
  */
 const [MOST_ROWS, MOST_NODES] = [6000, 1000];
 
-/** Of the changes, a transaction has noted one for each of its `sources`. */
 const CLOSING = `
-  SELECT change, nodes, CASE WHEN change IS NOT NULL OR $4::int = 1
+  WITH closed AS (
+    SELECT
+      string_to_array(
+        trim(BOTH '/' FROM coalesce(current_setting('muster.noted', true), '')), '//'
+      ) AS sources,
+      coalesce(current_setting('muster.rows', true), '') AS rows,
+      (SELECT coalesce(json_agg(node), '[]') FROM leases
+        WHERE node <> $1 AND expires_at > ${CLOCK}) AS nodes
+  ),
+  noted AS (
+    INSERT INTO changes (node, sources, noted_at)
+      SELECT $1, sources, ${CLOCK} FROM closed WHERE sources <> '{}' RETURNING id
+  )
+  SELECT id AS change, sources, nodes, CASE WHEN id IS NOT NULL OR $4::int = 1
     THEN pg_notify($2, $3 || json_build_object(
-      'previous', (SELECT id FROM changes ORDER BY id DESC OFFSET cardinality(sources) LIMIT 1),
-      'last', change,
+      'previous', (SELECT max(id) FROM changes),
+      'last', id,
       'sources', sources,
       'newest', (SELECT coalesce(max(seq), 0) FROM events),
       'nodes', CASE WHEN octet_length(nodes::text) <= ${MOST_NODES} THEN nodes END,
       'rows', CASE WHEN octet_length(rows) <= ${MOST_ROWS} THEN ('[' || rows || ']')::json END
     )::text)::text END AS notified
-  FROM (
-    SELECT sources, CASE WHEN sources <> '{}' THEN (SELECT max(id) FROM changes) END AS change,
-      (SELECT coalesce(json_agg(node), '[]') FROM leases
-        WHERE node <> $1 AND expires_at > ${CLOCK}) AS nodes,
-      coalesce(current_setting('muster.rows', true), '') AS rows
-    FROM (
-      SELECT string_to_array(
-        trim(BOTH '/' FROM coalesce(current_setting('muster.noted', true), '')), '//'
-      ) AS sources
-    ) AS noted
-  ) AS closed`;
+  FROM closed LEFT JOIN noted ON true`;
 
 export interface ClusterOptions {
   /** The name of this node; no other node that runs has it. */
@@ -92,6 +96,8 @@ export class Member implements WriterCluster {
   confirmed({ rows: [found] }: QueryOutcome): Promise<void> | null {
     const change = found?.["change"];
     if (typeof change !== "number") return null;
+    const sources = found?.["sources"] as readonly FollowedTable[];
+    if (!isAwaited(sources)) return null;
     return this.follower.seenBy({ change, nodes: found?.["nodes"] as readonly string[] });
   }
 
