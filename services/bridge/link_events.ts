@@ -90,6 +90,8 @@ export interface PeerBridges {
   isAccount(account: string): boolean;
   /** Whether the bridge of another node may have this nick. */
   isNick(nick: string): boolean;
+  /** The nick of the leading node's bridge, as configured; null while no node leads. */
+  readonly leader: string | null;
   /** The nicks of all of them, as configured. */
   readonly nicks: readonly string[];
 }

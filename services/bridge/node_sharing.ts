@@ -60,6 +60,10 @@ export class NodeSharing {
       store: nodes.lines,
       seen: nodes.seen,
       isLeading: nodes.isLeading,
+      isLeaderIn: (channel) => {
+        const nick = nodes.peers.leader;
+        return nick !== null && (options.find(channel)?.hasMember(nick) ?? false);
+      },
       hasPeers: () => nodes.peers.nicks.length > 0,
     });
   }

@@ -16,9 +16,6 @@ import type { AddedLines, LineStore, NewLine, StoredLine } from "./stored_lines.
 /** How long a node that does not lead leaves a line to the leader, in milliseconds. */
 const LEADER_MILLISECONDS = 250;
 
-/** How long it stores what its bridge says itself after the leader was late. */
-const LATE_MILLISECONDS = 10_000;
-
 /** How long a line is left to the node that said it, or that heard it when it was new. */
 const SPEAKER_MILLISECONDS = 3000;
 
@@ -43,6 +40,8 @@ export interface SharedLinesOptions {
   readonly seen: number;
   /** Whether this node is the first to store what all nodes hear. */
   readonly isLeading: () => boolean;
+  /** Whether the bridge of the leading node is in a channel and hears what is said there. */
+  readonly isLeaderIn: (channel: string) => boolean;
   /** Whether there are other nodes, which may not run. */
   readonly hasPeers: () => boolean;
   /** A channel that the bridge is in, was in or enters, by its folded name. */
@@ -79,8 +78,6 @@ export class SharedLines {
   /** Whether the nodes have told every line after {@link #seen}. */
   #isTold = false;
   #seen: number;
-  /** Until when the leader is not waited for, in Unix milliseconds. */
-  #leaderIsLateUntil = -Infinity;
   #requested: Turn | null = null;
   #isRunning = false;
   #cancelTimer: () => void = () => {};
@@ -105,7 +102,7 @@ export class SharedLines {
     if (credit !== null) return isOwn({ owner }) ? credit.confirmed() : Promise.resolve();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     promise.catch(() => {});
-    const dueAt = this.#dueAt(owner);
+    const dueAt = this.#dueAt(line, owner);
     const queue = this.#pending.get(line.channel) ?? [];
     this.#pending.set(line.channel, queue);
     queue.push({ line, owner, dueAt, state: "waiting", stored: resolve, failed: reject });
@@ -186,13 +183,12 @@ export class SharedLines {
     this.#cancelTimer();
   }
 
-  #dueAt(owner: LineOwner): number {
-    const { scheduler, isLeading, hasPeers } = this.#options;
+  #dueAt({ channel }: NewLine, owner: LineOwner): number {
+    const { scheduler, isLeading, isLeaderIn, hasPeers } = this.#options;
     const now = scheduler.now();
     if (owner === "self" || !hasPeers()) return now;
     if (owner === "other") return now + SPEAKER_MILLISECONDS;
-    const isLate = owner === "shared" && now < this.#leaderIsLateUntil;
-    return isLeading() || isLate ? now : now + LEADER_MILLISECONDS;
+    return isLeading() || !isLeaderIn(channel) ? now : now + LEADER_MILLISECONDS;
   }
 
   #request(reads: boolean): Promise<void> {
@@ -230,7 +226,6 @@ export class SharedLines {
     const due = all.slice(0, BATCH);
     if (all.length > BATCH) this.wake();
     if (due.length === 0) return;
-    this.#noteLeader(due, now);
     for (const pending of due) pending.state = "storing";
     const { stored, confirmed } = store.add(due.map(({ line }) => line), this.#seen);
     const settled = confirmed.then(() => this.#settleAll(due));
@@ -238,14 +233,6 @@ export class SharedLines {
       for (const pending of due) this.#fail(pending, error);
     });
     await stored;
-  }
-
-  /** Notes whether the leader has left to this node what both know as well. */
-  #noteLeader(due: readonly PendingLine[], now: number): void {
-    const isLate = ({ owner, state }: PendingLine) => owner === "shared" && state === "waiting";
-    if (!this.#options.isLeading() && due.some(isLate)) {
-      this.#leaderIsLateUntil = now + LATE_MILLISECONDS;
-    }
   }
 
   /** Settles lines that are stored: with those that were not told, or that were there before. */
