@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import { Unavailable } from "../errors.ts";
 import type { FollowedTable, ReadOnTable } from "./followed.ts";
 import type { NewEvent, Trim } from "./journal.ts";
-import type { Outcome, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
+import type { AppendedEvent, Outcome, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
 import { Duplicate, Unchanged } from "./refusal.ts";
 import type { Tables } from "./schema.ts";
 import { statement } from "./statement.ts";
@@ -39,6 +39,13 @@ export interface Directory {
   announce?(): void;
 }
 
+/**
+ * Hears that events can be read, up to a number. It must not throw.
+ *
+ * @param events the last of them, without a gap; null if they must be read
+ */
+export type AppendListener = (newest: number, events: readonly AppendedEvent[] | null) => void;
+
 interface Pending {
   readonly statements: readonly Statement[];
   resolve(outcome: Outcome): void;
@@ -51,7 +58,7 @@ interface Pending {
  */
 export class Database {
   readonly #store: Store;
-  readonly #appendListeners = new Set<(newest: number) => void>();
+  readonly #appendListeners = new Set<AppendListener>();
   readonly #peerListeners = new Set<() => void>();
   readonly #wroteListeners = new Set<(table: ReadOnTable) => void>();
   readonly #toldListeners = new Set<(told: Told | null) => Promise<void>>();
@@ -84,7 +91,7 @@ export class Database {
       told: async (told) => {
         await Promise.all(Array.from(this.#toldListeners, (listener) => listener(told)));
       },
-      appended: (newest) => this.#announce(newest),
+      appended: (newest, events) => this.#announce(newest, events),
       wrote: (table) => {
         for (const listener of this.#wroteListeners) listener(table);
       },
@@ -190,10 +197,9 @@ export class Database {
   /**
    * Calls a listener when appended events can be read.
    *
-   * @param listener receives the number of the newest event of the transaction; must not throw
    * @returns a function that ends the subscription
    */
-  onAppended(listener: (newest: number) => void): () => void {
+  onAppended(listener: AppendListener): () => void {
     this.#appendListeners.add(listener);
     return () => this.#appendListeners.delete(listener);
   }
@@ -271,7 +277,7 @@ export class Database {
     if (pending === undefined) return;
     switch (response.kind) {
       case "committed": {
-        const { changes, sequence, trimmed } = response;
+        const { changes, sequence, trimmed, appended = null } = response;
         for (const [index, { committed }] of pending.statements.entries()) {
           committed?.(changes[index] ?? 0);
         }
@@ -279,7 +285,7 @@ export class Database {
         if (confirmed === undefined) resolve();
         else confirmed.then(resolve, pending.reject);
         const newest = sequence.at(-1);
-        if (newest !== undefined) this.#announce(newest);
+        if (newest !== undefined) this.#announce(newest, appended);
         return;
       }
       case "unchanged":
@@ -295,8 +301,8 @@ export class Database {
     }
   }
 
-  #announce(newest: number): void {
-    for (const listener of this.#appendListeners) listener(newest);
+  #announce(newest: number, events: readonly AppendedEvent[] | null): void {
+    for (const listener of this.#appendListeners) listener(newest, events);
   }
 
   /** Loads the directories of tables that other programs have changed. */

@@ -14,7 +14,7 @@ export {
   verifyPostgresLog,
 } from "./open.ts";
 export { type PostgresSettings, readPostgresSettings } from "./postgres/settings.ts";
-export type { Statement } from "./protocol.ts";
+export type { AppendedEvent, Statement } from "./protocol.ts";
 export type { Peers, Told } from "./store.ts";
 export type { Tables } from "./schema.ts";
 export { writerPart } from "./writer.ts";

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { FollowedTable, ReadOnTable, ToldRow } from "./followed.ts";
-import type { Statement, WriteRequest, WriteResponse } from "./protocol.ts";
+import type { AppendedEvent, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
 import type { Tables } from "./schema.ts";
 
 /** Where the app database is: a SQLite file, or PostgreSQL. */
@@ -101,8 +101,8 @@ export interface PeerListener {
    * As with {@link changed}, they wait.
    */
   told(told: Told | null): Promise<void>;
-  /** Events up to this number can be read. */
-  appended(newest: number): void;
+  /** Events up to this number can be read; the last of them, if they were told. */
+  appended(newest: number, events: readonly AppendedEvent[] | null): void;
   /** They wrote rows of a table that no directory holds. Some of this is told by {@link looked} alone. */
   wrote(table: ReadOnTable): void;
   /** Each second or so: programs may have begun or ended, and another one may lead. */

@@ -2,7 +2,7 @@
 import type { Client } from "pg";
 import type { Scheduler } from "../../scheduler.ts";
 import { FOLLOWED, type FollowedTable, LATER, type ReadOnTable, TOLD } from "../followed.ts";
-import type { Statement } from "../protocol.ts";
+import type { AppendedEvent, Statement } from "../protocol.ts";
 import { Unavailable } from "../../errors.ts";
 import type { PeerListener, Peers, Told } from "../store.ts";
 import { Confirmations, type Unconfirmed } from "./confirmations.ts";
@@ -243,7 +243,7 @@ export class Follower implements Peers {
     this.#seen = news.at(-1)?.last ?? this.#seen;
     const last = others.findLast(({ sources }) => isAwaited(sources))?.last ?? null;
     if (last !== null) await this.#say(await this.#connection(), last);
-    if (commits.length > 0) this.#tell(Math.max(...commits.map(({ newest }) => newest)));
+    for (const { newest, events } of commits) this.#tell(newest, events);
   }
 
   /** Lets the listener load what others have changed, at once or later. */
@@ -278,8 +278,8 @@ export class Follower implements Peers {
     };
   }
 
-  #tell(newest: number): void {
-    if (newest > this.#told) this.#listener?.appended(this.#told = newest);
+  #tell(newest: number, events: readonly AppendedEvent[] | null): void {
+    if (newest > this.#told) this.#listener?.appended(this.#told = newest, events);
   }
 
   /** Tells the others how far this node has seen. */
@@ -305,7 +305,7 @@ export class Follower implements Peers {
     await client.query(...renewal(node, last));
     this.#heldUntil = began + LEASE_MILLISECONDS - MARGIN_MILLISECONDS;
     if (hasSeen) await this.#say(client, last);
-    this.#tell(newest);
+    this.#tell(newest, null);
     if (this.#isSurveyDue(began)) await this.#survey(client, began);
     if (began - this.#trimmedAt >= TRIM_MILLISECONDS) await this.#trim(client, began);
   }

@@ -1,5 +1,6 @@
 import type { Scheduler } from "../../scheduler.ts";
 import type { FollowedTable } from "../followed.ts";
+import type { AppendedEvent } from "../protocol.ts";
 import { LOG_LOCK } from "./postgres_journal.ts";
 import type { WriterCluster } from "./postgres_writer.ts";
 import { type Query, type QueryOutcome, type WritingSession } from "./session.ts";
@@ -11,8 +12,8 @@ import { committedMessage, isAwaited } from "./messages.ts";
 import { CHANNEL, CLOCK, setUpCluster } from "./cluster_setup.ts";
 
 /**
- * What a notification carries at most, in bytes: its rows, and the nodes. PostgreSQL takes 8,000 in
- * all.
+ * What a notification carries at most, in bytes: its rows and events, and the nodes. PostgreSQL takes
+ * 8,000 in all.
  */
 const [MOST_ROWS, MOST_NODES] = [6000, 1000];
 
@@ -30,14 +31,15 @@ const CLOSING = `
     INSERT INTO changes (node, sources, noted_at)
       SELECT $1, sources, ${CLOCK} FROM closed WHERE sources <> '{}' RETURNING id
   )
-  SELECT id AS change, sources, nodes, CASE WHEN id IS NOT NULL OR $4::int = 1
+  SELECT id AS change, sources, nodes, CASE WHEN id IS NOT NULL OR $4 <> '[]'
     THEN pg_notify($2, $3 || json_build_object(
       'previous', (SELECT max(id) FROM changes),
       'last', id,
       'sources', sources,
       'newest', (SELECT coalesce(max(seq), 0) FROM events),
       'nodes', CASE WHEN octet_length(nodes::text) <= ${MOST_NODES} THEN nodes END,
-      'rows', CASE WHEN octet_length(rows) <= ${MOST_ROWS} THEN ('[' || rows || ']')::json END
+      'rows', CASE WHEN octet_length(rows) <= ${MOST_ROWS} THEN ('[' || rows || ']')::json END,
+      'events', CASE WHEN octet_length($4) + octet_length(rows) <= ${MOST_ROWS} THEN $4::json END
     )::text)::text END AS notified
   FROM closed LEFT JOIN noted ON true`;
 
@@ -105,7 +107,9 @@ export class Member implements WriterCluster {
    * What must be known at the end of a transaction: the change that it notes, if any, and the nodes
    * that must see it. It also notifies the other nodes of changes and events.
    */
-  closing(appends: boolean): Query {
-    return [CLOSING, [this.node, this.#channel, committedMessage(this.node), appends ? 1 : 0]];
+  closing(appended: readonly AppendedEvent[]): Query {
+    const events = JSON.stringify(appended);
+    const carried = events.length <= MOST_ROWS ? events : "null";
+    return [CLOSING, [this.node, this.#channel, committedMessage(this.node), carried]];
   }
 }

@@ -1,4 +1,5 @@
 import { type FollowedTable, LATER, type ToldRow } from "../followed.ts";
+import type { AppendedEvent } from "../protocol.ts";
 import { CLOCK } from "./cluster_setup.ts";
 
 /** What the other nodes have changed after a change, and how far the log of events goes. */
@@ -33,6 +34,8 @@ export interface Commit {
   readonly nodes: readonly string[] | null;
   /** The rows that it added to {@linkcode TOLD}; null if there are too many. */
   readonly rows: readonly ToldRow[] | null;
+  /** The events that it appended; null if there are too many. */
+  readonly events: readonly AppendedEvent[] | null;
 }
 
 /** A transaction of which this node was told. */
