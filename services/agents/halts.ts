@@ -247,6 +247,8 @@ export class Halts implements Directory {
       ? newEvent("agents.halted", { reason, ...data }, originOf(caller), now)
       : newEvent("agents.resumed", data, originOf(caller), now);
     try {
+      // Claims that other nodes have made also stop, or go on.
+      await this.#options.database.peers?.catchUp();
       await this.#options.database.commit({
         statements: this.#writing(after, made, now),
         events: [event],

@@ -109,7 +109,7 @@ export class ChannelReading {
     const { entry, access, bufferSize } = this.#options;
     checkQuery(query, bufferSize);
     const entered = await entry.visit(name, caller);
-    await this.#options.sharing?.lines.refresh();
+    await this.#options.sharing?.lines.reach(entered, query.since ?? query.before);
     const reader = caller ?? INTERNAL;
     const read = entered === null
       ? this.#firstMessages(name, query, reader)
@@ -128,7 +128,7 @@ export class ChannelReading {
     const { entry, searching } = this.#options;
     const entered = await entry.visit(name, caller);
     if (entered === null) return { messages: [], searchedTo: null };
-    await this.#options.sharing?.lines.refresh();
+    await this.#options.sharing?.lines.reach(entered);
     return await searching.search(entered, wanted);
   }
 
@@ -141,7 +141,7 @@ export class ChannelReading {
   ): Promise<Following> {
     const { entry, access, playback, scheduler } = this.#options;
     const entered = await entry.visitOrMake(name, caller);
-    await this.#options.sharing?.lines.refresh();
+    await this.#options.sharing?.lines.reach(entered, start.lastEventId ?? start.since);
     const following = await ChannelFollowing.open({ channel: entered, playback, follower }, start);
     try {
       access.assertReadable(name, caller);

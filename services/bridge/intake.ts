@@ -7,7 +7,8 @@ import { isLineOf, MessageIds } from "./message_ids.ts";
 import type { ChannelMessage, HeardAs, HeardMessage } from "./options.ts";
 import type { Echo, Outbox } from "./outbox.ts";
 import type { Playback } from "./playback.ts";
-import type { LineOwner, SharedLines } from "./shared_lines.ts";
+import type { LineOwner } from "./pending_lines.ts";
+import type { SharedLines } from "./shared_lines.ts";
 import { textOf, textOfPeer, textOfSent } from "./shown.ts";
 import type { LineKind, StoredLine } from "./stored_lines.ts";
 
@@ -185,10 +186,11 @@ export class Intake {
   }
 }
 
-/** Who should store a line: a bridge that said it knows best for whom. */
-function ownerOf({ peer }: LinkMessage, echo: Echo | null): LineOwner {
-  if (echo !== null) return "self";
-  return peer === undefined || peer === "whole" ? "anybody" : "other";
+/** Who should store a line: a bridge that said it may know best for whom. */
+function ownerOf({ nick, peer, isClear }: LinkMessage, echo: Echo | null): LineOwner {
+  if (echo === null) return peer === undefined || peer === "whole" ? "anybody" : "other";
+  const { sent } = echo;
+  return isClear && (sent.speaker !== null || sent.nick === nick) ? "shared" : "self";
 }
 
 function kindOf(heard: LinkMessage, echo: Echo | null, isPast: boolean): LineKind {

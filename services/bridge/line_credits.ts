@@ -6,55 +6,66 @@ const LATEST_MILLISECONDS = 60_000;
 /** Most lines that can be on their way. */
 const MAX_CREDITS = 10_000;
 
+/** A line that was stored before this node's bridge has heard it. */
+interface Credit {
+  readonly storedAt: number;
+  /** Resolves when all nodes have it. */
+  readonly confirmed: () => Promise<void>;
+}
+
 /**
  * Lines that another node has stored before this one's bridge has heard them. A network can repeat a
  * mark, so each stored line stands for one heard line.
  */
 export class LineCredits {
   readonly #now: () => number;
-  /** When each was stored, oldest first, by channel and mark. */
-  readonly #storedAt = new Map<string, number[]>();
+  /** Oldest first, by channel and mark. */
+  readonly #credits = new Map<string, Credit[]>();
 
   /** @param now Unix milliseconds */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Records a stored line that is still to be heard. */
-  add(line: Pick<NewLine, "channel" | "mark">): void {
+  /**
+   * Records a stored line that is still to be heard.
+   *
+   * @param confirmed resolves when all nodes have it
+   */
+  add(line: Pick<NewLine, "channel" | "mark">, confirmed: () => Promise<void>): void {
     const key = keyOf(line);
-    const times = this.#timesOf(key);
-    this.#storedAt.delete(key);
-    this.#storedAt.set(key, [...times, this.#now()].slice(-MAX_CREDITS));
+    const credits = this.#creditsOf(key);
+    this.#credits.delete(key);
+    this.#credits.set(key, [...credits, { storedAt: this.#now(), confirmed }].slice(-MAX_CREDITS));
     this.#forgetLate();
   }
 
-  /** Takes one for a heard line; false if there is none. */
-  spend(line: Pick<NewLine, "channel" | "mark">): boolean {
+  /** Takes one for a heard line; null if there is none. */
+  spend(line: Pick<NewLine, "channel" | "mark">): Pick<Credit, "confirmed"> | null {
     this.#forgetLate();
     const key = keyOf(line);
-    const times = this.#timesOf(key);
-    if (times.length <= 1) this.#storedAt.delete(key);
-    else this.#storedAt.set(key, times.slice(1));
-    return times.length > 0;
+    const [first = null, ...rest] = this.#creditsOf(key);
+    if (rest.length > 0) this.#credits.set(key, rest);
+    else this.#credits.delete(key);
+    return first;
   }
 
   clear(): void {
-    this.#storedAt.clear();
+    this.#credits.clear();
   }
 
-  /** When those of a mark were stored that can still be on their way. */
-  #timesOf(key: string): number[] {
+  /** Those of a mark whose lines can still be on their way. */
+  #creditsOf(key: string): Credit[] {
     const earliest = this.#now() - LATEST_MILLISECONDS;
-    return (this.#storedAt.get(key) ?? []).filter((time) => time > earliest);
+    return (this.#credits.get(key) ?? []).filter(({ storedAt }) => storedAt > earliest);
   }
 
   #forgetLate(): void {
     const earliest = this.#now() - LATEST_MILLISECONDS;
-    for (const [key, times] of this.#storedAt) {
-      const isFull = this.#storedAt.size > MAX_CREDITS;
-      if (!isFull && (times.at(-1) ?? 0) > earliest) return;
-      this.#storedAt.delete(key);
+    for (const [key, credits] of this.#credits) {
+      const isFull = this.#credits.size > MAX_CREDITS;
+      if (!isFull && (credits.at(-1)?.storedAt ?? 0) > earliest) return;
+      this.#credits.delete(key);
     }
   }
 }

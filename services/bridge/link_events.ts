@@ -68,6 +68,8 @@ export interface LinkMessage {
   readonly reply?: string;
   /** How it is known that another node's bridge said it; absent if it did not. */
   readonly peer?: PeerProof;
+  /** Whether other nodes read from it for whom our bridge said it; absent if not. */
+  readonly isClear?: true;
   /** Whether another node's bridge said it as what addresses nobody; absent if not. */
   readonly isQuiet?: true;
   /** Whether it came as NOTICE, which programs do not answer; absent if not. */
@@ -88,6 +90,8 @@ export interface PeerBridges {
   isAccount(account: string): boolean;
   /** Whether the bridge of another node may have this nick. */
   isNick(nick: string): boolean;
+  /** The nick of the leading node's bridge, as configured; null while no node leads. */
+  readonly leader: string | null;
   /** The nicks of all of them, as configured. */
   readonly nicks: readonly string[];
 }
@@ -128,6 +132,7 @@ const BOT_TAG = "bot";
 export const NOTICE = Object.freeze({ isNotice: true as const });
 export const BOT = Object.freeze({ isBot: true as const });
 const IS_QUIET = Object.freeze({ isQuiet: true as const });
+const CLEAR = Object.freeze({ isClear: true as const });
 
 /** The tags of messages that the bridge sends for a caller: its nick and account. */
 export const SPEAKER_TAG = "+muster/nick";
@@ -297,7 +302,8 @@ function reportMessages(
     const isPast = batch?.type === PLAYBACK;
     // Nobody else can have our nick now. In the past, only the account identifies the speaker.
     const isOurs = isPast ? isSameAccount(account, self.account) : nick === client.user.nick;
-    const peer = isOurs ? null : proofOf(nick, account);
+    const proof = proofOf(nick, account);
+    const peer = isOurs ? null : proof;
     const message: LinkMessage = {
       kind: "message",
       channel: target,
@@ -310,6 +316,7 @@ function reportMessages(
       label: isOurs && !isPast ? tags["label"] ?? labels.of(batch?.id) : null,
       ...replyField(tags[REPLY_TAGS[0]] ?? tags[REPLY_TAGS[1]]),
       ...(peer === null ? {} : { peer }),
+      ...(isOurs && proof === "whole" ? CLEAR : {}),
       ...(peer === "whole" && tags[QUIET_TAG] !== undefined ? IS_QUIET : {}),
       ...(isNotice ? NOTICE : {}),
       ...(tags[BOT_TAG] === undefined ? {} : BOT),

@@ -62,6 +62,11 @@ export class NodeBridges implements PeerBridges, Directory {
     });
   }
 
+  get leader(): string | null {
+    const node = this.#options.database.peers?.leader;
+    return this.#all.find((bridge) => bridge.node === node)?.nick ?? null;
+  }
+
   get nicks(): readonly string[] {
     return this.#others.map(({ nick }) => nick);
   }

@@ -25,8 +25,8 @@ export interface BridgeNodes {
   readonly visits: VisitStore;
   readonly isLeading: () => boolean;
   /**
-   * Calls a listener when another node has written lines or visits; and each second or so, when it
-   * may have written either.
+   * Calls a listener when another node has written visits; and each second or so, when it may have
+   * written visits or lines.
    *
    * @returns a function that ends the subscription
    */
@@ -60,15 +60,24 @@ export class NodeSharing {
       store: nodes.lines,
       seen: nodes.seen,
       isLeading: nodes.isLeading,
+      isLeaderIn: (channel) => {
+        const nick = nodes.peers.leader;
+        return nick !== null && (options.find(channel)?.hasMember(nick) ?? false);
+      },
       hasPeers: () => nodes.peers.nicks.length > 0,
     });
   }
 
   start(): void {
-    this.#unsubscribe = this.#options.nodes.onWrote((table) => {
-      if (table !== "channel_visits") this.lines.wake();
-      if (table !== "channel_lines") this.readPresence().catch(() => {});
-    });
+    const { nodes } = this.#options;
+    const ends = [
+      nodes.lines.onAdded((added) => this.lines.take(added)),
+      nodes.onWrote((table) => {
+        if (table === null) this.lines.wake();
+        this.readPresence().catch(() => {});
+      }),
+    ];
+    this.#unsubscribe = () => ends.forEach((end) => end());
     this.#tidyLater();
   }
 

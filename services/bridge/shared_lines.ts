@@ -3,10 +3,18 @@ import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Channel } from "./channel.ts";
 import { LineCredits } from "./line_credits.ts";
-import type { LineStore, NewLine, StoredLine } from "./stored_lines.ts";
+import {
+  dueOf,
+  dueTimesOf,
+  isLeft,
+  isOwn,
+  type LineOwner,
+  type PendingLine,
+} from "./pending_lines.ts";
+import type { AddedLines, LineStore, NewLine, StoredLine } from "./stored_lines.ts";
 
 /** How long a node that does not lead leaves a line to the leader, in milliseconds. */
-const LEADER_MILLISECONDS = 50;
+const LEADER_MILLISECONDS = 250;
 
 /** How long a line is left to the node that said it, or that heard it when it was new. */
 const SPEAKER_MILLISECONDS = 3000;
@@ -18,22 +26,9 @@ const PAGE = 500;
 /** Most lines of a channel that wait to be stored; beyond it, the oldest is dropped. */
 const MAX_PENDING = 10_000;
 
-/**
- * Who should store a heard line: this node, whose bridge said it; any node; or another node that
- * knows more about it, as long as it runs.
- */
-export type LineOwner = "self" | "anybody" | "other";
-
-interface PendingLine {
-  readonly line: NewLine;
-  readonly owner: LineOwner;
-  /** When this node stores it, in Unix milliseconds. */
-  readonly dueAt: number;
-  readonly stored: () => void;
-  readonly failed: (error: Error) => void;
-}
-
 interface Turn {
+  /** Whether it also reads what is stored. */
+  reads: boolean;
   readonly promise: Promise<void>;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
@@ -45,6 +40,8 @@ export interface SharedLinesOptions {
   readonly seen: number;
   /** Whether this node is the first to store what all nodes hear. */
   readonly isLeading: () => boolean;
+  /** Whether the bridge of the leading node is in a channel and hears what is said there. */
+  readonly isLeaderIn: (channel: string) => boolean;
   /** Whether there are other nodes, which may not run. */
   readonly hasPeers: () => boolean;
   /** A channel that the bridge is in, was in or enters, by its folded name. */
@@ -61,9 +58,9 @@ export interface SharedLinesOptions {
 
 /**
  * The lines of the channels of several nodes. Each node stores what its bridge hears, unless another
- * one was faster, and all read what is stored: the same lines in the same order, with the same ids
- * and timestamps, whenever a node began to listen. A node whose connection to IRC is lost goes on
- * reading.
+ * one was faster, and all are told what is stored, or read it: the same lines in the same order, with
+ * the same ids and timestamps, whenever a node began to listen. A node whose connection to IRC is lost
+ * goes on so. A post is acknowledged when all nodes have it, so a reader needs no query.
  *
  * The lines of a channel are stored in the order in which the bridge heard them, except that its own
  * do not wait for those that are left to another node.
@@ -73,11 +70,19 @@ export class SharedLines {
   /** By the channel's folded name, in the order of hearing. */
   readonly #pending = new Map<string, PendingLine[]>();
   readonly #credits: LineCredits;
-  #fills: Channel[] = [];
+  readonly #fills = new Set<Channel>();
+  /** The read under way. */
+  #reading: Promise<void> | null = null;
+  /** The next read, if it has not begun. */
+  #nextRead: Promise<void> | null = null;
+  /** Whether the nodes have told every line after {@link #seen}. */
+  #isTold = false;
   #seen: number;
   #requested: Turn | null = null;
   #isRunning = false;
   #cancelTimer: () => void = () => {};
+  /** When the timer ends, in Unix milliseconds. */
+  #timerAt = Infinity;
   #closed = false;
 
   constructor(options: SharedLinesOptions) {
@@ -87,22 +92,52 @@ export class SharedLines {
   }
 
   /**
-   * Takes a line that the bridge has heard. Resolves when it is in the log of its channel.
+   * Takes a line that the bridge has heard. Resolves when it is in the log of its channel; one of
+   * this bridge's own also in those of all other nodes.
    *
    * @throws Unavailable if the database cannot be written; the line is stored later
    */
   hear(line: NewLine, owner: LineOwner): Promise<void> {
-    if (this.#credits.spend(line)) return Promise.resolve();
+    const credit = this.#credits.spend(line);
+    if (credit !== null) return isOwn({ owner }) ? credit.confirmed() : Promise.resolve();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     promise.catch(() => {});
-    const dueAt = this.#dueAt(owner);
+    const dueAt = this.#dueAt(line, owner);
     const queue = this.#pending.get(line.channel) ?? [];
     this.#pending.set(line.channel, queue);
-    queue.push({ line, owner, dueAt, stored: resolve, failed: reject });
+    queue.push({ line, owner, dueAt, state: "waiting", stored: resolve, failed: reject });
     if (queue.length > MAX_PENDING) queue.shift()?.failed(tooMany());
-    if (dueAt <= this.#options.scheduler.now()) this.wake();
-    else this.#schedule();
+    this.#lookAt(dueAt);
     return promise;
+  }
+
+  /**
+   * Takes lines that any node has stored, and waits for it.
+   *
+   * @param added null if they are to be read
+   */
+  async take(added: AddedLines | null): Promise<void> {
+    if (this.#closed) return;
+    if (added === null || !this.#isTold) return await this.#read();
+    // What is being read comes before it.
+    while (this.#reading !== null) await this.#reading.catch(() => {});
+    for (const line of added.lines) this.#deliver(line, added.confirmed);
+  }
+
+  /**
+   * Reads what there is, unless the log of a channel has what a reader can know of it: all that is
+   * acknowledged, and the message that it refers to.
+   *
+   * @param reference a timestamp or the id of a message
+   * @throws Unavailable if the database cannot be used
+   */
+  async reach(channel: Channel | null, reference?: string): Promise<void> {
+    if (channel?.isFilled) {
+      if (reference === undefined) return;
+      const microseconds = channel.log.microsecondsOf(reference) ?? Infinity;
+      if (microseconds <= (channel.log.newest ?? 0)) return;
+    }
+    await this.refresh();
   }
 
   /**
@@ -112,22 +147,18 @@ export class SharedLines {
    * @throws Unavailable if the database cannot be used
    */
   refresh(): Promise<void> {
-    if (this.#closed) return Promise.reject(closed());
-    this.#requested ??= newTurn();
-    const { promise } = this.#requested;
-    if (!this.#isRunning) void this.#run();
-    return promise;
+    return this.#request(true);
   }
 
-  /** Does the same without a caller that waits. */
+  /** Stores what there is, and does not wait for it. */
   wake(): void {
-    this.refresh().catch(() => {});
+    this.#request(false).catch(() => {});
   }
 
   /** Adds the earlier lines to the log of a channel, which gets the new ones from then on. */
   async fill(channel: Channel): Promise<void> {
     if (channel.isFilled) return;
-    this.#fills.push(channel);
+    this.#fills.add(channel);
     await this.refresh();
   }
 
@@ -152,20 +183,32 @@ export class SharedLines {
     this.#cancelTimer();
   }
 
-  #dueAt(owner: LineOwner): number {
-    const { scheduler, isLeading, hasPeers } = this.#options;
+  #dueAt({ channel }: NewLine, owner: LineOwner): number {
+    const { scheduler, isLeading, isLeaderIn, hasPeers } = this.#options;
     const now = scheduler.now();
     if (owner === "self" || !hasPeers()) return now;
     if (owner === "other") return now + SPEAKER_MILLISECONDS;
-    return isLeading() ? now : now + LEADER_MILLISECONDS;
+    return isLeading() || !isLeaderIn(channel) ? now : now + LEADER_MILLISECONDS;
+  }
+
+  #request(reads: boolean): Promise<void> {
+    if (this.#closed) return Promise.reject(closed());
+    this.#requested ??= newTurn();
+    this.#requested.reads ||= reads;
+    const { promise } = this.#requested;
+    if (!this.#isRunning) void this.#run();
+    return promise;
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true;
+    // Lines that came together are stored together.
+    await Promise.resolve();
     for (let turn = this.#requested; turn !== null; turn = this.#requested) {
       this.#requested = null;
       try {
-        await this.#take();
+        await this.#store();
+        if (turn.reads) await this.#read();
         turn.resolve();
       } catch (error) {
         turn.reject(error instanceof Unavailable ? error : unreadable());
@@ -175,42 +218,75 @@ export class SharedLines {
     this.#schedule();
   }
 
-  /** Stores the lines whose time has come, and reads all that are stored. */
-  async #take(): Promise<void> {
+  /** Stores the lines whose time has come. */
+  async #store(): Promise<void> {
     const { store, scheduler } = this.#options;
     const now = scheduler.now();
     const all = [...this.#pending.values()].flatMap((queue) => dueOf(queue, now));
     const due = all.slice(0, BATCH);
     if (all.length > BATCH) this.wake();
-    if (due.length > 0) {
-      await store.add(due.map(({ line }) => line), this.#seen).catch((error: unknown) => {
-        for (const { failed } of due) failed(error instanceof Error ? error : unreadable());
-        throw error;
-      });
-    }
-    const fills = this.#fills;
-    this.#fills = [];
-    await this.#read();
-    for (const pending of due) this.#settle(pending);
-    for (const channel of fills) await this.#fill(channel);
+    if (due.length === 0) return;
+    for (const pending of due) pending.state = "storing";
+    const { stored, confirmed } = store.add(due.map(({ line }) => line), this.#seen);
+    const settled = confirmed.then(() => this.#settleAll(due));
+    settled.catch((error) => {
+      for (const pending of due) this.#fail(pending, error);
+    });
+    await stored;
   }
 
-  async #read(): Promise<void> {
-    const { store, find, onLine } = this.#options;
+  /** Settles lines that are stored: with those that were not told, or that were there before. */
+  async #settleAll(lines: readonly PendingLine[]): Promise<void> {
+    const isPending = (one: PendingLine) => this.#pending.get(one.line.channel)?.includes(one);
+    if (!lines.some(isPending)) return;
+    await this.#read();
+    for (const pending of lines) this.#settle(pending);
+  }
+
+  #fail(pending: PendingLine, error: unknown): void {
+    // What is stored and not confirmed is not pending any more; others are stored later.
+    if (pending.state === "storing") pending.state = "failed";
+    pending.failed(error instanceof Error ? error : unreadable());
+  }
+
+  /** Reads what is stored when it is called. One read follows the other. */
+  #read(): Promise<void> {
+    return this.#nextRead ??= (this.#reading ?? Promise.resolve()).catch(() => {}).then(() => {
+      this.#nextRead = null;
+      const reading = this.#readAll().finally(() => {
+        if (this.#reading === reading) this.#reading = null;
+      });
+      return this.#reading = reading;
+    });
+  }
+
+  async #readAll(): Promise<void> {
+    const { store } = this.#options;
     for (;;) {
       const lines = await store.after(this.#seen, PAGE);
-      for (const line of lines) {
-        this.#seen = line.seq;
-        const channel = find(line.channel);
-        if (channel?.isFilled) onLine(channel, line);
-        const same = this.#pending.get(line.channel)?.find(({ line: { mark } }) =>
-          mark === line.mark
-        );
-        if (same === undefined) this.#credits.add(line);
-        else this.#settle(same);
-      }
-      if (lines.length < PAGE) return;
+      for (const line of lines) this.#deliver(line, () => store.confirm());
+      if (lines.length < PAGE) break;
     }
+    this.#isTold = true;
+    for (const channel of this.#fills) await this.#fill(channel);
+  }
+
+  /** Adds a stored line to the log of its channel. */
+  #deliver(line: StoredLine, confirmed: () => Promise<void>): void {
+    if (line.seq <= this.#seen) return;
+    this.#seen = line.seq;
+    const { find, onLine } = this.#options;
+    const channel = find(line.channel);
+    if (channel?.isFilled) onLine(channel, line);
+    const same = this.#sameAs(line);
+    if (same === undefined) this.#credits.add(line, confirmed);
+    else this.#settle(same, confirmed);
+  }
+
+  /** The line that a stored one stands for: of several, one that this node is storing. */
+  #sameAs({ channel, mark }: StoredLine): PendingLine | undefined {
+    const same = this.#pending.get(channel)?.filter(({ line }) => line.mark === mark);
+    return same?.find(({ state }) => state === "storing") ?? same?.[0];
   }
 
   async #fill(channel: Channel): Promise<void> {
@@ -218,51 +294,51 @@ export class SharedLines {
     const lines = await store.newestOf(channel.key, this.#seen, bufferSize);
     for (const line of lines) onPast(channel, line);
     channel.isFilled = true;
+    this.#fills.delete(channel);
   }
 
   /** A line is stored, by whichever node. */
-  #settle(pending: PendingLine): void {
-    const { line: { channel }, stored } = pending;
+  #settle(pending: PendingLine, confirmed = () => Promise.resolve()): void {
+    const { line: { channel }, stored, failed } = pending;
     const queue = this.#pending.get(channel);
     const index = queue?.indexOf(pending) ?? -1;
-    if (index >= 0) queue?.splice(index, 1);
+    if (index < 0) return;
+    queue?.splice(index, 1);
     if (queue?.length === 0) this.#pending.delete(channel);
-    stored();
+    else if (isLeft(pending)) this.#schedule();
+    if (isOwn(pending)) confirmed().then(stored, failed);
+    else stored();
   }
 
   /** Sets the timer to the next time at which a line is to be stored. */
   #schedule(): void {
     this.#cancelTimer();
-    const { scheduler } = this.#options;
-    const next = Math.min(...[...this.#pending.values()].flat().map(({ dueAt }) => dueAt));
-    // What failed is tried again with the next look at the other nodes.
-    if (this.#closed || next === Infinity || next <= scheduler.now()) return;
-    this.#cancelTimer = scheduler.after(next - scheduler.now(), () => this.wake());
+    this.#timerAt = Infinity;
+    const now = this.#options.scheduler.now();
+    this.#lookAt(
+      Math.min(...[...this.#pending.values()].flatMap((queue) => dueTimesOf(queue, now))),
+    );
   }
-}
 
-/** The lines of a channel to store now, in order: up to the last one whose time has come. */
-function dueOf(queue: readonly PendingLine[], now: number): PendingLine[] {
-  const passing: PendingLine[] = [];
-  let due = 0;
-  let isBlocked = false;
-  for (const pending of queue) {
-    const isDue = pending.dueAt <= now;
-    if (isBlocked && pending.owner !== "self") continue;
-    if (pending.owner === "other" && !isDue) {
-      isBlocked = true;
-      continue;
-    }
-    passing.push(pending);
-    if (isDue) due = passing.length;
+  /** Looks for lines to store at a time, in Unix milliseconds. */
+  #lookAt(time: number): void {
+    const { scheduler } = this.#options;
+    const wait = time - scheduler.now();
+    if (this.#closed || time >= this.#timerAt) return;
+    if (wait <= 0) return this.wake();
+    this.#cancelTimer();
+    this.#timerAt = time;
+    this.#cancelTimer = scheduler.after(wait, () => {
+      this.#timerAt = Infinity;
+      this.wake();
+    });
   }
-  return passing.slice(0, due);
 }
 
 function newTurn(): Turn {
-  const turn = Promise.withResolvers<void>();
-  turn.promise.catch(() => {});
-  return turn;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  promise.catch(() => {});
+  return { reads: false, promise, resolve, reject };
 }
 
 function tooMany(): Unavailable {

@@ -1,5 +1,5 @@
-import type { ExpressionBuilder } from "kysely";
-import { type Database, statement, type Tables, Unchanged } from "../database/mod.ts";
+import { type Compilable, sql } from "kysely";
+import { type Database, statement, type ToldRow, Unchanged } from "../database/mod.ts";
 import { foldCase } from "../irc/mod.ts";
 import { isLineOf } from "./message_ids.ts";
 import type { ChannelText, HeardAs } from "./options.ts";
@@ -30,6 +30,21 @@ export interface StoredLine extends Pick<NewLine, "channel" | "mark" | "message"
   readonly microseconds: number;
 }
 
+/** What becomes of lines that are added. */
+export interface Adding {
+  /** Resolves when they are stored. Rejects with Unavailable if the database cannot be written. */
+  readonly stored: Promise<void>;
+  /** Resolves when all nodes have them. Rejects with Unavailable, also if it takes long. */
+  readonly confirmed: Promise<void>;
+}
+
+/** Lines that a node has stored. */
+export interface AddedLines {
+  readonly lines: readonly StoredLine[];
+  /** Resolves when all nodes have them. Rejects with Unavailable if that takes long. */
+  confirmed(): Promise<void>;
+}
+
 /** One order of the lines of all channels, for all nodes. */
 export interface LineStore {
   /** The place of the newest line; 0 without one. */
@@ -39,9 +54,22 @@ export interface LineStore {
    * after `seen` for which this one has no other line, or one with its id.
    *
    * @param seen the place up to which this node knows all lines
-   * @throws Unavailable if the database cannot be written
    */
-  add(lines: readonly NewLine[], seen: number): Promise<void>;
+  add(lines: readonly NewLine[], seen: number): Adding;
+  /**
+   * Resolves when all nodes have what is stored.
+   *
+   * @throws Unavailable if the database cannot be used, or that takes long
+   */
+  confirm(): Promise<void>;
+  /**
+   * Calls a listener when any node has stored lines. The nodes wait for it.
+   *
+   * @param listener gets the lines, or null if it must read them; then, it is called again if it
+   * rejects
+   * @returns a function that ends the subscription
+   */
+  onAdded(listener: (added: AddedLines | null) => Promise<void>): () => void;
   /** The first lines after a place. */
   after(seq: number, limit: number): Promise<StoredLine[]>;
   /** The newest lines of a channel up to a place, oldest first. */
@@ -91,15 +119,27 @@ export class StoredLines implements LineStore {
     return row?.seq ?? 0;
   }
 
-  async add(lines: readonly NewLine[], seen: number): Promise<void> {
-    const counts = new Map<string, number>();
-    const statements = lines.map((line) => {
-      const key = `${line.channel} ${line.mark}`;
-      const nth = (counts.get(key) ?? 0) + 1;
-      counts.set(key, nth);
-      return statement(this.#adding(line, { seen, nth }));
-    });
-    await this.#database.commit({ statements });
+  add(lines: readonly NewLine[], seen: number): Adding {
+    const { promise: stored, resolve, reject } = Promise.withResolvers<void>();
+    const statements = numbered(lines).map((some) =>
+      statement(this.#adding(some, seen), { committed: () => resolve() })
+    );
+    const confirmed = this.#database.commit({ statements }).then(() => {});
+    confirmed.catch(reject);
+    stored.catch(() => {});
+    return { stored, confirmed };
+  }
+
+  async confirm(): Promise<void> {
+    await this.#database.peers?.confirm();
+  }
+
+  onAdded(listener: (added: AddedLines | null) => Promise<void>): () => void {
+    return this.#database.onTold((told) =>
+      listener(
+        told === null ? null : { lines: told.rows.map(lineOf), confirmed: () => told.confirmed() },
+      )
+    );
   }
 
   async after(seq: number, limit: number): Promise<StoredLine[]> {
@@ -166,57 +206,72 @@ export class StoredLines implements LineStore {
     return this.#database.tables.selectFrom("channel_lines").selectAll();
   }
 
-  /** @param nth which of the added lines with this mark it is, from 1 */
-  #adding(
-    { channel, mark, time, message, as }: NewLine,
-    { seen, nth }: { readonly seen: number; readonly nth: number },
-  ) {
-    const { tables } = this.#database;
-    const { id, nick, account, text, via = null, reply = null } = message;
-    return tables.insertInto("channel_lines")
-      .columns([
-        ...["channel", "mark", "id", "nick", "account", "text", "via", "reply"] as const,
-        ...["heard_as", "microseconds"] as const,
-      ])
-      .expression(
-        tables.selectNoFrom((builder) => {
-          const given = (value: string | null, name: string) =>
-            builder.cast<string>(builder.val(value), "text").as(name);
-          return [
-            given(channel, "channel"),
-            given(mark, "mark"),
-            given(id, "id"),
-            given(nick, "nick"),
-            given(account, "account"),
-            given(text, "text"),
-            given(via, "via"),
-            given(reply, "reply"),
-            builder.cast<number>(builder.val(bitsOf(as)), "bigint").as("heard_as"),
-            this.#stampOf(builder, { channel, time }).as("microseconds"),
-          ];
-        }).where(
-          ({ selectFrom }) =>
-            selectFrom("channel_lines").select(({ fn }) => fn.countAll<number>().as("others"))
-              .where("channel", "=", channel).where("mark", "=", mark).where("seq", ">", seen),
-          "<",
-          nth,
-        ),
+  /**
+   * Adds lines that are not there, in their order. A line has its own time, or the first microsecond
+   * after the line before it in its channel.
+   */
+  #adding(lines: readonly NumberedLine[], seen: number): Compilable {
+    const added = sql`
+      INSERT INTO channel_lines
+        (channel, mark, id, nick, account, text, via, reply, heard_as, microseconds)
+      WITH given
+        (given_place, nth, channel, mark, time, id, nick, account, text, via, reply, heard_as)
+        AS (VALUES ${sql.join(lines.map(valuesOf))}),
+      placed AS (
+        SELECT given.*, row_number() OVER (PARTITION BY channel ORDER BY given_place) AS place
+        FROM given WHERE nth > (
+          SELECT count(*) FROM channel_lines AS others
+          WHERE others.channel = given.channel AND others.mark = given.mark AND others.seq > ${seen}
+        )
+      ),
+      stamped AS (
+        SELECT placed.*, max(time - place) OVER (PARTITION BY channel ORDER BY place) AS latest,
+          coalesce((
+            SELECT max(stored.microseconds) FROM channel_lines AS stored
+            WHERE stored.channel = placed.channel
+          ), 0) AS newest
+        FROM placed
       )
-      .onConflict((conflict) => conflict.doNothing());
+      SELECT channel, mark, id, nick, account, text, via, reply, heard_as,
+        place + CASE WHEN newest > latest THEN newest ELSE latest END
+      FROM stamped WHERE true ORDER BY given_place
+      ON CONFLICT DO NOTHING`;
+    return { compile: () => added.compile(this.#database.tables) };
   }
+}
 
-  /** The time of a line, or the first microsecond after the channel's newest line. */
-  #stampOf(
-    builder: ExpressionBuilder<Tables, never>,
-    { channel, time }: Pick<NewLine, "channel" | "time">,
-  ) {
-    const number = (value: number) => builder.cast<number>(builder.val(value), "bigint");
-    const newest = builder.selectFrom("channel_lines").where("channel", "=", channel)
-      .select(({ fn }) => fn.max("microseconds").as("newest"));
-    const next = builder(builder.fn.coalesce(newest, number(0)), "+", number(1));
-    const microseconds = number(time * 1000);
-    return builder.case().when(next, ">", microseconds).then(next).else(microseconds).end();
-  }
+/** Most lines that one statement adds: each number of lines is a statement of its own. */
+const TOGETHER = 16;
+
+/** A line to add. */
+interface NumberedLine {
+  readonly line: NewLine;
+  readonly place: number;
+  /** Which of the added lines with its mark it is, from 1. */
+  readonly nth: number;
+}
+
+/** The lines of each statement. */
+function numbered(lines: readonly NewLine[]): readonly NumberedLine[][] {
+  const counts = new Map<string, number>();
+  const all = lines.map((line, place): NumberedLine => {
+    const key = `${line.channel} ${line.mark}`;
+    const nth = (counts.get(key) ?? 0) + 1;
+    counts.set(key, nth);
+    return { line, place, nth };
+  });
+  const groups: NumberedLine[][] = [];
+  for (let at = 0; at < all.length; at += TOGETHER) groups.push(all.slice(at, at + TOGETHER));
+  return groups;
+}
+
+function valuesOf({ line: { channel, mark, time, message, as }, place, nth }: NumberedLine) {
+  const { id, nick, account, text, via = null, reply = null } = message;
+  const number = (value: number) => sql`CAST(${value} AS BIGINT)`;
+  const texts = (...values: (string | null)[]) =>
+    sql.join(values.map((value) => sql`CAST(${value} AS TEXT)`));
+  return sql`(${number(place)}, ${number(nth)}, ${texts(channel, mark)}, ${number(time * 1000)},
+    ${texts(id, nick, account, text, via, reply)}, ${number(bitsOf(as))})`;
 }
 
 function bitsOf(as: LineKind): number {
@@ -224,19 +279,7 @@ function bitsOf(as: LineKind): number {
     .reduce((bits, name) => as[name] ? bits | BITS[name] : bits, 0);
 }
 
-function lineOf(row: {
-  readonly seq: number;
-  readonly channel: string;
-  readonly microseconds: number;
-  readonly mark: string;
-  readonly id: string;
-  readonly nick: string;
-  readonly account: string | null;
-  readonly text: string;
-  readonly via: string | null;
-  readonly reply: string | null;
-  readonly heard_as: number;
-}): StoredLine {
+function lineOf(row: ToldRow): StoredLine {
   const { seq, channel, microseconds, mark, via, reply, heard_as: bits } = row;
   const { id, nick, account, text } = row;
   const is = (name: keyof typeof BITS) => (bits & BITS[name]) !== 0;

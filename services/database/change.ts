@@ -2,23 +2,6 @@ import type { Compilable } from "kysely";
 import type { NewEvent } from "./journal.ts";
 import type { Outcome, SqlValue, Statement } from "./protocol.ts";
 
-/** A transaction was rolled back because a unique name, id or hash is taken. */
-export class Duplicate extends Error {
-  override readonly name = "Duplicate";
-}
-
-/** A transaction was rolled back because a statement that had to change a row changed none. */
-export class Unchanged extends Error {
-  override readonly name = "Unchanged";
-  /** The statement's place in the transaction, from 0. */
-  readonly statement: number;
-
-  constructor(statement: number) {
-    super(`Statement ${statement} changed no row`);
-    this.statement = statement;
-  }
-}
-
 /** What one transaction writes. */
 export interface Change {
   readonly statements?: readonly Statement[];

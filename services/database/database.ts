@@ -1,11 +1,12 @@
 import type { Kysely } from "kysely";
 import { Unavailable } from "../errors.ts";
-import { type Change, type Committed, Duplicate, statement, Unchanged } from "./change.ts";
+import { type Change, type Committed, statement } from "./change.ts";
 import type { FollowedTable, ReadOnTable } from "./followed.ts";
 import type { Trim } from "./journal.ts";
-import type { Outcome, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
+import type { AppendedEvent, Outcome, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
+import { Duplicate, Unchanged } from "./refusal.ts";
 import type { Tables } from "./schema.ts";
-import type { Peers, Store, StoreWriter } from "./store.ts";
+import type { Peers, Store, StoreWriter, Told } from "./store.ts";
 
 /** Most transactions that wait for the writer; one more is refused. */
 const MAX_PENDING = 10_000;
@@ -29,6 +30,13 @@ export interface Directory {
   announce?(): void;
 }
 
+/**
+ * Hears that events can be read, up to a number. It must not throw.
+ *
+ * @param events the last of them, without a gap; null if they must be read
+ */
+export type AppendListener = (newest: number, events: readonly AppendedEvent[] | null) => void;
+
 interface Pending {
   readonly statements: readonly Statement[];
   resolve(outcome: Outcome): void;
@@ -41,9 +49,10 @@ interface Pending {
  */
 export class Database {
   readonly #store: Store;
-  readonly #appendListeners = new Set<(newest: number) => void>();
+  readonly #appendListeners = new Set<AppendListener>();
   readonly #peerListeners = new Set<() => void>();
   readonly #wroteListeners = new Set<(table: ReadOnTable) => void>();
+  readonly #toldListeners = new Set<(told: Told | null) => Promise<void>>();
   readonly #directories = new Set<Directory>();
   readonly #pending = new Map<number, Pending>();
   /** Transactions that the writer does not have yet. */
@@ -72,7 +81,10 @@ export class Database {
     this.#store = store;
     store.peers?.listen({
       changed: (tables) => this.#takeChanges(tables),
-      appended: (newest) => this.#announce(newest),
+      told: async (told) => {
+        await Promise.all(Array.from(this.#toldListeners, (listener) => listener(told)));
+      },
+      appended: (newest, events) => this.#announce(newest, events),
       wrote: (table) => {
         for (const listener of this.#wroteListeners) listener(table);
       },
@@ -121,6 +133,19 @@ export class Database {
   onPeerWrote(listener: (table: ReadOnTable) => void): () => void {
     this.#wroteListeners.add(listener);
     return () => this.#wroteListeners.delete(listener);
+  }
+
+  /**
+   * Calls a listener when a program, this one too, has added rows to the table that programs tell
+   * each other. They wait for it.
+   *
+   * @param listener gets the rows, or null if it must read them; if it rejects, it is called again
+   * after a moment
+   * @returns a function that ends the subscription
+   */
+  onTold(listener: (told: Told | null) => Promise<void>): () => void {
+    this.#toldListeners.add(listener);
+    return () => this.#toldListeners.delete(listener);
   }
 
   /** Why the last write failed because storage ran out, or null while all is well. */
@@ -188,10 +213,9 @@ export class Database {
   /**
    * Calls a listener when appended events can be read.
    *
-   * @param listener receives the number of the newest event of the transaction; must not throw
    * @returns a function that ends the subscription
    */
-  onAppended(listener: (newest: number) => void): () => void {
+  onAppended(listener: AppendListener): () => void {
     this.#appendListeners.add(listener);
     return () => this.#appendListeners.delete(listener);
   }
@@ -234,13 +258,13 @@ export class Database {
       return Promise.reject(new Unavailable("The database takes no writes at the moment"));
     }
     const id = this.#nextId++;
-    const { statements, events, trim } = request;
+    const { statements, ...rest } = request;
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { statements, resolve, reject });
       const wired = statements.map(({ sql, parameters, mustChange }) => (
         { sql, parameters, mustChange }
       ));
-      this.#queue.push({ id, statements: wired, events, trim });
+      this.#queue.push({ id, statements: wired, ...rest });
     });
   }
 
@@ -277,7 +301,7 @@ export class Database {
     if (pending === undefined) return;
     switch (response.kind) {
       case "committed": {
-        const { changes, sequence, trimmed } = response;
+        const { changes, sequence, trimmed, appended = null } = response;
         for (const [index, { committed }] of pending.statements.entries()) {
           committed?.(changes[index] ?? 0);
         }
@@ -285,7 +309,7 @@ export class Database {
         if (confirmed === undefined) resolve();
         else confirmed.then(resolve, pending.reject);
         const newest = sequence.at(-1);
-        if (newest !== undefined) this.#announce(newest);
+        if (newest !== undefined) this.#announce(newest, appended);
         return;
       }
       case "unchanged":
@@ -301,15 +325,16 @@ export class Database {
     }
   }
 
-  #announce(newest: number): void {
-    for (const listener of this.#appendListeners) listener(newest);
+  #announce(newest: number, events: readonly AppendedEvent[] | null): void {
+    for (const listener of this.#appendListeners) listener(newest, events);
   }
 
   /** Loads the directories of tables that other programs have changed. */
-  #takeChanges(tables: ReadonlySet<FollowedTable>): Promise<void> {
-    return this.#load(() =>
-      this.#loadAgain((directory) => directory.tables.some((table) => tables.has(table)))
-    );
+  async #takeChanges(tables: ReadonlySet<FollowedTable>): Promise<void> {
+    const isStale = (directory: Directory) => directory.tables.some((table) => tables.has(table));
+    // One that is loading for the first time may have read its rows before this change.
+    if (this.#loads === 0 && ![...this.#directories].some(isStale)) return;
+    await this.#load(() => this.#loadAgain(isStale));
   }
 
   /**

@@ -1,9 +1,9 @@
 /** The app database, in a SQLite file or in PostgreSQL. */
 export { BatchedWrites, type BatchedWritesOptions } from "./batched_writes.ts";
 export { type ChainedRow, eventHash, GENESIS, Seal } from "./chain.ts";
-export { type Change, type Committed, Duplicate, statement, Unchanged } from "./change.ts";
+export { type Change, type Committed, statement } from "./change.ts";
 export { Database, type Directory } from "./database.ts";
-export type { ReadOnTable } from "./followed.ts";
+export type { ReadOnTable, ToldRow } from "./followed.ts";
 export { DAMAGED, type JournalKey, type NewEvent, type Trim } from "./journal.ts";
 export { DatabaseError, migrate, SCHEMA_VERSION } from "./migrate.ts";
 export {
@@ -15,10 +15,11 @@ export {
   verifyPostgresLog,
 } from "./open.ts";
 export { type PostgresSettings, readPostgresSettings } from "./postgres/settings.ts";
-export type { Statement } from "./protocol.ts";
-export type { Peers } from "./store.ts";
+export type { AppendedEvent, Statement } from "./protocol.ts";
+export type { Peers, Told } from "./store.ts";
 export type { Tables } from "./schema.ts";
 export { writerPart } from "./writer.ts";
 export type { TransferOptions, TransferReport } from "./transfer/mod.ts";
 export { verifyLog } from "./sqlite_verification.ts";
 export type { LogReport } from "./verification.ts";
+export { Duplicate, Unchanged } from "./refusal.ts";

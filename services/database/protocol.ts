@@ -1,4 +1,6 @@
+import type { Selectable } from "kysely";
 import type { JournalKey, NewEvent, Trim } from "./journal.ts";
+import type { EventsTable } from "./schema.ts";
 
 /** One statement as the writer executes it. */
 export interface WireStatement {
@@ -47,9 +49,12 @@ export interface Outcome {
   readonly trimmed: number;
 }
 
+/** A row of the event log, as it is stored. */
+export type AppendedEvent = Omit<Selectable<EventsTable>, "project_id">;
+
 /** The writer's answer: what the transaction did, or why nothing was written. */
 export type WriteResponse =
-  | ({ id: number; kind: "committed" } & Outcome)
+  | ({ id: number; kind: "committed"; appended?: readonly AppendedEvent[] } & Outcome)
   | { id: number; kind: "unchanged"; statement: number }
   | { id: number; kind: "duplicate"; message: string }
   | { id: number; kind: "failed"; message: string; storage: boolean };

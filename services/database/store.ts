@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
-import type { FollowedTable, ReadOnTable } from "./followed.ts";
-import type { Statement, WriteRequest, WriteResponse } from "./protocol.ts";
+import type { FollowedTable, ReadOnTable, ToldRow } from "./followed.ts";
+import type { AppendedEvent, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
 import type { Tables } from "./schema.ts";
 
 /** Where the app database is: a SQLite file, or PostgreSQL. */
@@ -66,19 +66,43 @@ export interface Peers {
   readonly whileLeading: Statement;
   /** Says whether this program may lead; at first it may not. */
   stand(isCandidate: boolean): void;
+  /**
+   * Resolves when this program knows what the others have committed before.
+   *
+   * @throws Unavailable if the database cannot be used
+   */
+  catchUp(): Promise<void>;
+  /**
+   * Resolves when the others have seen all that is committed now.
+   *
+   * @throws Unavailable if the database cannot be used, or that takes long
+   */
+  confirm(): Promise<void>;
   /** Tells a listener what the others commit, from now on. */
   listen(listener: PeerListener): void;
+}
+
+/** New rows of {@linkcode ToldRow}'s table, in their order. */
+export interface Told {
+  readonly rows: readonly ToldRow[];
+  /** Resolves when all other programs have seen them. Rejects with Unavailable if that takes long. */
+  confirmed(): Promise<void>;
 }
 
 /** Hears what other programs commit. */
 export interface PeerListener {
   /**
-   * They changed rows of some tables. They wait until this resolves; if it throws, it is called
-   * again.
+   * They changed rows of some tables. They wait until this resolves, but not for every table; if it
+   * throws, it is called again.
    */
   changed(tables: ReadonlySet<FollowedTable>): Promise<void>;
-  /** Events up to this number can be read. */
-  appended(newest: number): void;
+  /**
+   * They or this program added rows whose table is told, up to these; null if the rows are to be read.
+   * As with {@link changed}, they wait.
+   */
+  told(told: Told | null): Promise<void>;
+  /** Events up to this number can be read; the last of them, if they were told. */
+  appended(newest: number, events: readonly AppendedEvent[] | null): void;
   /** They wrote rows of a table that no directory holds. Some of this is told by {@link looked} alone. */
   wrote(table: ReadOnTable): void;
   /** Each second or so: programs may have begun or ended, and another one may lead. */

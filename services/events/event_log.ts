@@ -1,9 +1,16 @@
-import { DAMAGED, type Database } from "../database/mod.ts";
+import { type AppendedEvent, DAMAGED, type Database } from "../database/mod.ts";
 import { Invalid } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { type EventFollower, Following, type NextEvents } from "./following.ts";
-import { EventRows, type LastEvent, type LoggedEvent, matches, type Span } from "./rows.ts";
+import {
+  EventRows,
+  type LastEvent,
+  type LoggedEvent,
+  matches,
+  readRow,
+  type Span,
+} from "./rows.ts";
 
 /** Most rows that one query scans without an index. */
 const WINDOW = 2000;
@@ -74,6 +81,8 @@ export class EventLog {
   /** The number up to which events were read for followers. */
   #taken: number;
   #taking: Promise<void> | null = null;
+  /** Events that are known without a query, in parts without gaps. */
+  #told: AppendedEvent[] = [];
   #closed = false;
 
   private constructor(options: EventLogOptions, newest: number) {
@@ -82,9 +91,11 @@ export class EventLog {
     this.#log = options.log;
     this.#newest = newest;
     this.#taken = newest;
-    this.#unsubscribe = options.database.onAppended((appended) => {
+    this.#unsubscribe = options.database.onAppended((appended, events) => {
       this.#newest = Math.max(this.#newest, appended);
-      if (this.#taken < this.#newest) this.#taking ??= this.#take();
+      if (this.#taken >= this.#newest) return;
+      if (events !== null) this.#told.push(...events);
+      this.#taking ??= this.#take();
     });
   }
 
@@ -189,7 +200,9 @@ export class EventLog {
   }
 
   async #takeNext(): Promise<void> {
-    const events = await this.#rows.next(this.#taken, RECENT);
+    const told = this.#takeTold();
+    // Followers go on after those who wait for the commit.
+    const events = await (told.length > 0 ? told : this.#rows.next(this.#taken, RECENT));
     this.#recent = [...this.#recent, ...events].slice(-RECENT);
     this.#taken = events.at(-1)?.seq ?? this.#newest;
     this.#newest = Math.max(this.#newest, this.#taken);
@@ -197,6 +210,18 @@ export class EventLog {
       if (type === DAMAGED) this.#log.error("The event log was damaged", { seq, ...data });
     }
     for (const following of [...this.#followings]) following.advance();
+  }
+
+  /** The next events that are known without a query. */
+  #takeTold(): LoggedEvent[] {
+    let last = this.#taken;
+    const next = this.#told.filter(({ seq }) => {
+      const isNext = seq === last + 1;
+      if (isNext) last = seq;
+      return isNext;
+    });
+    this.#told = [];
+    return next.map(readRow);
   }
 
   /** The next part of a span from memory; null if memory does not go back that far. */

@@ -1,5 +1,5 @@
 import type { CompiledQuery, Selectable } from "kysely";
-import type { Database, Tables } from "../database/mod.ts";
+import type { AppendedEvent, Database, Tables } from "../database/mod.ts";
 
 type EventRow = Selectable<Tables["events"]>;
 
@@ -196,7 +196,8 @@ function matchesType(type: string, patterns: readonly string[]): boolean {
   );
 }
 
-function readRow({ time, data, ...row }: EventRow): LoggedEvent {
+/** A row of the log, as the API shows it. */
+export function readRow({ time, data, ...row }: AppendedEvent): LoggedEvent {
   const { seq, type, actor, actor_id, address, cause, hash } = row;
   const iso = new Date(time).toISOString();
   return { seq, time: iso, type, actor, actor_id, address, cause, data: readData(data), hash };

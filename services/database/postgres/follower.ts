@@ -1,32 +1,40 @@
 // @ts-types="./pg.d.ts"
-import pg, { type Client } from "pg";
+import type { Client } from "pg";
 import type { Scheduler } from "../../scheduler.ts";
-import { FOLLOWED, type FollowedTable, type ReadOnTable } from "../followed.ts";
-import type { Statement } from "../protocol.ts";
-import type { PeerListener, Peers } from "../store.ts";
-import { clientOptions } from "./connection.ts";
-import type { PostgresSettings } from "./settings.ts";
+import { FOLLOWED, type FollowedTable, LATER, type ReadOnTable, TOLD } from "../followed.ts";
+import type { AppendedEvent, Statement } from "../protocol.ts";
+import { Unavailable } from "../../errors.ts";
+import type { PeerListener, Peers, Told } from "../store.ts";
 import { Confirmations, type Unconfirmed } from "./confirmations.ts";
+import { connectListener, type ListenerOptions } from "./listener.ts";
 import {
   ending,
   LEADER,
   leading,
   LEASE_MILLISECONDS,
   MARGIN_MILLISECONDS,
-  naming,
   renewal,
   resigning,
   RUNNING,
   stillLeading,
 } from "./lease.ts";
 import { LeaseClock } from "./lease_clock.ts";
+import {
+  type Commit,
+  type Found,
+  isAwaited,
+  LOOK,
+  NOW,
+  sawMessage,
+  type ToldCommit,
+} from "./messages.ts";
 import { CLOCK } from "./cluster_setup.ts";
 
 /** How often to look without having been woken, in milliseconds. */
 const POLL_MILLISECONDS = 1_000;
 
-/** How long a query may take, in milliseconds: shorter than a lease. */
-const QUERY_MILLISECONDS = 4_000;
+/** How long other tables than those of {@linkcode LATER} may be loaded first, in milliseconds. */
+const LATER_MILLISECONDS = 100;
 
 /** How long changes are kept, in milliseconds: far longer than a lease. */
 const KEPT_MILLISECONDS = 600_000;
@@ -34,50 +42,25 @@ const KEPT_MILLISECONDS = 600_000;
 /** How often old changes are removed, in milliseconds. */
 const TRIM_MILLISECONDS = 60_000;
 
-/** What the other nodes have changed after a change, and how far the log of events goes. */
-const LOOK = `
-  SELECT (SELECT coalesce(max(id), 0) FROM changes) AS last,
-    (SELECT coalesce(max(seq), 0) FROM events) AS newest,
-    (SELECT coalesce(json_agg(DISTINCT source), '[]') FROM changes
-      WHERE id > $1 AND node <> $2) AS sources`;
-
 const EVERY_TABLE = Object.keys(FOLLOWED) as FollowedTable[];
 
-export interface FollowerOptions {
-  readonly settings: PostgresSettings;
-  /** The name of this node. */
-  readonly node: string;
-  /** The channel by which nodes notify each other. */
-  readonly channel: string;
+export interface FollowerOptions extends ListenerOptions {
+  /** The first connection. It has missed nothing that was said after {@linkcode seen}. */
+  readonly client: Client;
   /** The change up to which the node is current; its lease runs. */
   readonly seen: number;
   readonly scheduler: Scheduler;
 }
 
-interface Found {
-  readonly last: number;
-  readonly newest: number;
-  readonly sources: readonly FollowedTable[];
-}
-
-/** What a node tells the others when it has committed something. */
-export function committedMessage(node: string): string {
-  return `committed ${node}`;
-}
-
-function sawMessage(node: string, change: number): string {
-  return `saw ${node} ${change}`;
-}
-
 /**
- * Follows what other nodes commit. It looks when they notify it, and each second, for notifications
- * get lost with a connection. Each look ends with the renewal of the node's lease: so a lease that
- * runs means that the node is current.
+ * Follows what other nodes commit. They tell it, and it says what it has seen. It also looks each
+ * second, and when it has missed something, for notifications get lost with a connection. Each look
+ * ends with the renewal of the node's lease: so a lease that runs means that the node is current.
  */
 export class Follower implements Peers {
   readonly #options: FollowerOptions;
   readonly #confirmations: Confirmations;
-  #client: Promise<Client> | null = null;
+  #client: Promise<Client> | null;
   #listener: PeerListener | null = null;
   #seen: number;
   /** The newest event that the listener knows of. */
@@ -93,14 +76,23 @@ export class Follower implements Peers {
   #isCandidate = false;
   /** When it last looked at the others. */
   #surveyedAt = -Infinity;
-  #looking: Promise<void> | null = null;
+  #working: Promise<void> | null = null;
   #isWoken = false;
+  /** What it was told since the last look. */
+  #commits: ToldCommit[] = [];
   #cancelPoll: () => void = () => {};
+  /** Tables of {@linkcode LATER} that others have changed, and that are not loaded again yet. */
+  readonly #later = new Set<FollowedTable>();
+  #isLaterDue = false;
+  #cancelLater: () => void = () => {};
+  /** Who waits for the next look. */
+  #waiting: PromiseWithResolvers<void>[] = [];
   #isClosed = false;
 
   /** @param options of a node whose lease began no earlier than this call */
   constructor(options: FollowerOptions) {
     this.#options = options;
+    this.#client = Promise.resolve(this.#hear(options.client));
     this.#seen = options.seen;
     this.#clock = new LeaseClock(options.scheduler);
     const now = this.#clock.now();
@@ -151,17 +143,38 @@ export class Follower implements Peers {
     this.#wake();
   }
 
-  /** Resolves when the other nodes have seen a change; see {@linkcode Confirmations.wait}. */
-  confirmed(change: Unconfirmed): Promise<void> {
+  /** Resolves when nodes have seen a change; see {@linkcode Confirmations.wait}. */
+  seenBy(change: Unconfirmed): Promise<void> {
     return this.#confirmations.wait(change);
+  }
+
+  catchUp(): Promise<void> {
+    if (this.#isClosed) return Promise.reject(unreadable());
+    const waiting = Promise.withResolvers<void>();
+    this.#waiting.push(waiting);
+    this.#wake();
+    return waiting.promise;
+  }
+
+  async confirm(): Promise<void> {
+    let now: Unconfirmed | undefined;
+    try {
+      const client = await this.#connection();
+      now = (await client.query<Unconfirmed>(NOW, [this.self])).rows[0];
+    } catch {
+      throw unreadable();
+    }
+    if (now !== undefined) await this.seenBy(now);
   }
 
   /** Ends it, and the lease with it: nobody waits for this node any more. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelPoll();
+    this.#cancelLater();
     this.#confirmations.close();
-    await this.#looking;
+    await this.#working;
+    for (const { reject } of this.#waiting.splice(0)) reject(unreadable());
     this.#heldUntil = -Infinity;
     const client = await this.#client?.catch(() => null);
     for (const query of [resigning, ending]) {
@@ -172,43 +185,127 @@ export class Follower implements Peers {
 
   #wake(): void {
     this.#isWoken = true;
-    if (!this.#isClosed) this.#looking ??= this.#lookAll();
+    this.#work();
   }
 
-  async #lookAll(): Promise<void> {
-    this.#cancelPoll();
-    while (this.#isWoken && !this.#isClosed) {
-      this.#isWoken = false;
-      try {
-        await this.#look();
-      } catch {
-        // PostgreSQL cannot be reached: the lease runs out unless a later look succeeds.
-        await this.#disconnect();
-      }
-      this.#confirmations.expire();
-      this.#listener?.looked();
+  #work(): void {
+    if (!this.#isClosed) this.#working ??= this.#followAll();
+  }
+
+  async #followAll(): Promise<void> {
+    const hasWork = () => this.#isWoken || this.#isLaterDue || this.#commits.length > 0;
+    while (hasWork() && !this.#isClosed) await this.#follow();
+    this.#working = null;
+  }
+
+  /** Takes what it was told, or looks. */
+  async #follow(): Promise<void> {
+    const commits = this.#commits.splice(0);
+    const looks = this.#isWoken || !this.#continuesWith(commits);
+    const waiting = looks ? this.#waiting.splice(0) : [];
+    this.#isWoken = false;
+    try {
+      await (looks ? this.#look() : this.#take(commits));
+      for (const { resolve } of waiting) resolve();
+    } catch {
+      // PostgreSQL cannot be reached: the lease runs out unless a later look succeeds.
+      await this.#disconnect();
+      for (const { reject } of waiting) reject(unreadable());
     }
-    this.#looking = null;
+    if (!looks) return;
+    this.#confirmations.expire();
+    this.#listener?.looked();
+    this.#cancelPoll();
     if (this.#isClosed) return;
     this.#cancelPoll = this.#options.scheduler.after(POLL_MILLISECONDS, () => this.#wake());
   }
 
-  async #look(): Promise<void> {
+  /** Whether nothing is missing between what it has seen and what it was told. */
+  #continuesWith(commits: readonly Commit[]): boolean {
+    // Without a lease it may have missed changes that are removed already.
+    if (!this.isCurrent) return false;
+    let seen = this.#seen;
+    return commits.every(({ previous, last }) => {
+      if (last === null || last <= seen) return true;
+      const continues = (previous ?? 0) <= seen;
+      seen = last;
+      return continues;
+    });
+  }
+
+  async #take(commits: readonly ToldCommit[]): Promise<void> {
+    const news = commits.filter(({ last }) => last !== null && last > this.#seen);
+    const others = news.filter(({ isOwn }) => !isOwn);
+    await this.#passOn(new Set(others.flatMap(({ sources }) => sources)));
+    for (const commit of news) {
+      if (commit.sources.includes(TOLD)) await this.#listener?.told(this.#toldOf(commit));
+    }
+    this.#seen = news.at(-1)?.last ?? this.#seen;
+    const last = others.findLast(({ sources }) => isAwaited(sources))?.last ?? null;
+    if (last !== null) await this.#say(await this.#connection(), last);
+    for (const { newest, events } of commits) this.#tell(newest, events);
+  }
+
+  /** Lets the listener load what others have changed, at once or later. */
+  async #passOn(sources: ReadonlySet<FollowedTable>): Promise<void> {
+    const others = sources.difference(LATER).difference(new Set([TOLD]));
+    for (const table of sources.intersection(LATER)) this.#later.add(table);
+    if (others.size > 0 || this.#isLaterDue) return await this.#load(others);
+    if (this.#later.size === 0) return;
+    this.#cancelLater();
+    this.#cancelLater = this.#options.scheduler.after(LATER_MILLISECONDS, () => {
+      this.#isLaterDue = true;
+      this.#work();
+    });
+  }
+
+  /** Lets the listener load tables, and those that wait. */
+  async #load(tables: ReadonlySet<FollowedTable>): Promise<void> {
+    const all = tables.union(this.#later);
+    if (all.size > 0) await this.#listener?.changed(all);
+    this.#later.clear();
+    this.#isLaterDue = false;
+    this.#cancelLater();
+  }
+
+  #toldOf({ last, nodes, rows }: Commit): Told | null {
+    if (rows === null) return null;
+    const others = nodes?.filter((node) => node !== this.self);
+    return {
+      rows,
+      confirmed: () =>
+        others === undefined ? this.confirm() : this.seenBy({ change: last ?? 0, nodes: others }),
+    };
+  }
+
+  #tell(newest: number, events: readonly AppendedEvent[] | null): void {
+    if (newest > this.#told) this.#listener?.appended(this.#told = newest, events);
+  }
+
+  /** Tells the others how far this node has seen. */
+  async #say(client: Client, seen: number): Promise<void> {
     const { node, channel } = this.#options;
-    const client = await (this.#client ??= this.#connect());
+    const values = [channel, sawMessage(node, seen)];
+    await client.query({ name: "saw", text: "SELECT pg_notify($1, $2)", values });
+  }
+
+  async #look(): Promise<void> {
+    const { node } = this.#options;
+    const client = await this.#connection();
     const began = this.#clock.now();
     const { rows: [found] } = await client.query<Found>(LOOK, [this.#seen, node]);
     if (found === undefined) return;
     const { last, newest } = found;
     // Without a lease it may have missed changes that are removed already.
     const sources = this.isCurrent ? found.sources : EVERY_TABLE;
-    if (sources.length > 0) await this.#listener?.changed(new Set(sources));
+    await this.#load(new Set(sources).difference(new Set([TOLD])));
+    if (sources.includes(TOLD)) await this.#listener?.told(null);
     const hasSeen = last > this.#seen;
     this.#seen = last;
     await client.query(...renewal(node, last));
     this.#heldUntil = began + LEASE_MILLISECONDS - MARGIN_MILLISECONDS;
-    if (hasSeen) await client.query("SELECT pg_notify($1, $2)", [channel, sawMessage(node, last)]);
-    if (newest > this.#told) this.#listener?.appended(this.#told = newest);
+    if (hasSeen) await this.#say(client, last);
+    this.#tell(newest, null);
     if (this.#isSurveyDue(began)) await this.#survey(client, began);
     if (began - this.#trimmedAt >= TRIM_MILLISECONDS) await this.#trim(client, began);
   }
@@ -239,30 +336,20 @@ export class Follower implements Peers {
     await client.query(`DELETE FROM changes WHERE noted_at < ${CLOCK} - ${KEPT_MILLISECONDS}`);
   }
 
+  #connection(): Promise<Client> {
+    return this.#client ??= this.#connect();
+  }
+
   async #connect(): Promise<Client> {
-    const { settings, node, channel } = this.#options;
-    const client = new pg.Client({
-      ...clientOptions(settings),
-      application_name: `muster follower ${node}`,
-      connectionTimeoutMillis: QUERY_MILLISECONDS,
-      query_timeout: QUERY_MILLISECONDS,
-    });
-    const lost = () => {
+    return this.#hear(await connectListener(this.#options));
+  }
+
+  #hear(client: Client): Client {
+    client.on("error", () => {
       if (!this.#isClosed) this.#wake();
-    };
-    client.on("error", lost);
+    });
     client.on("notification", ({ payload = "" }) => this.#notified(payload));
-    try {
-      await client.connect();
-      // Nobody needs a lease from before a crash.
-      await client.query("SET synchronous_commit = off");
-      await client.query(...naming(node));
-      await client.query(`LISTEN ${channel}`);
-      return client;
-    } catch (error) {
-      await client.end().catch(() => {});
-      throw error;
-    }
+    return client;
   }
 
   async #disconnect(): Promise<void> {
@@ -272,10 +359,18 @@ export class Follower implements Peers {
   }
 
   #notified(payload: string): void {
-    const [what, node = "", change] = payload.split(" ");
-    if (node === this.#options.node) return;
-    if (what === "saw") this.#confirmations.saw(node, Number(change));
-    else if (what === "wrote") this.#listener?.wrote(change as ReadOnTable);
-    else this.#wake();
+    const [what, node = "", ...rest] = payload.split(" ");
+    const isOwn = node === this.#options.node;
+    const told = rest.join(" ");
+    if (what === "committed") {
+      this.#commits.push({ ...JSON.parse(told) as Commit, isOwn });
+      this.#work();
+    } else if (isOwn) return;
+    else if (what === "saw") this.#confirmations.saw(node, Number(told));
+    else if (what === "wrote") this.#listener?.wrote(told as ReadOnTable);
   }
+}
+
+function unreadable(): Unavailable {
+  return new Unavailable("The database cannot be read at the moment");
 }

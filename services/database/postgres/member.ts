@@ -1,11 +1,47 @@
 import type { Scheduler } from "../../scheduler.ts";
+import type { FollowedTable } from "../followed.ts";
+import type { AppendedEvent } from "../protocol.ts";
 import { LOG_LOCK } from "./postgres_journal.ts";
 import type { WriterCluster } from "./postgres_writer.ts";
 import { type Query, type QueryOutcome, type WritingSession } from "./session.ts";
 import type { PostgresSettings } from "./settings.ts";
-import { committedMessage, Follower } from "./follower.ts";
+import { Follower } from "./follower.ts";
 import { renewal } from "./lease.ts";
+import { connectListener } from "./listener.ts";
+import { committedMessage, isAwaited } from "./messages.ts";
 import { CHANNEL, CLOCK, setUpCluster } from "./cluster_setup.ts";
+
+/**
+ * What a notification carries at most, in bytes: its rows and events, and the nodes. PostgreSQL takes
+ * 8,000 in all.
+ */
+const [MOST_ROWS, MOST_NODES] = [6000, 1000];
+
+const CLOSING = `
+  WITH closed AS (
+    SELECT
+      string_to_array(
+        trim(BOTH '/' FROM coalesce(current_setting('muster.noted', true), '')), '//'
+      ) AS sources,
+      coalesce(current_setting('muster.rows', true), '') AS rows,
+      (SELECT coalesce(json_agg(node), '[]') FROM leases
+        WHERE node <> $1 AND expires_at > ${CLOCK}) AS nodes
+  ),
+  noted AS (
+    INSERT INTO changes (node, sources, noted_at)
+      SELECT $1, sources, ${CLOCK} FROM closed WHERE sources <> '{}' RETURNING id
+  )
+  SELECT id AS change, sources, nodes, CASE WHEN id IS NOT NULL OR $4 <> '[]'
+    THEN pg_notify($2, $3 || json_build_object(
+      'previous', (SELECT max(id) FROM changes),
+      'last', id,
+      'sources', sources,
+      'newest', (SELECT coalesce(max(seq), 0) FROM events),
+      'nodes', CASE WHEN octet_length(nodes::text) <= ${MOST_NODES} THEN nodes END,
+      'rows', CASE WHEN octet_length(rows) <= ${MOST_ROWS} THEN ('[' || rows || ']')::json END,
+      'events', CASE WHEN octet_length($4) + octet_length(rows) <= ${MOST_ROWS} THEN $4::json END
+    )::text)::text END AS notified
+  FROM closed LEFT JOIN noted ON true`;
 
 export interface ClusterOptions {
   /** The name of this node; no other node that runs has it. */
@@ -40,38 +76,40 @@ export class Member implements WriterCluster {
       [`SELECT ${CHANNEL} AS channel`],
     ]);
     const channel = String(found?.rows[0]?.["channel"]);
-    // A change is committed either before the lease begins, or by a node that waits for this one.
-    const [, , newest] = await session.run([
-      ["BEGIN"],
-      LOG_LOCK,
-      ["SELECT coalesce(max(id), 0) AS id FROM changes"],
-    ]);
-    const seen = Number(newest?.rows[0]?.["id"]);
-    const follower = new Follower({ settings, node, channel, seen, scheduler });
-    await session.run([renewal(node, seen), ["COMMIT"]]);
-    return new Member(node, channel, follower);
+    // What the others say of its first commits must not be said before it listens.
+    const client = await connectListener({ settings, node, channel });
+    try {
+      // A change is committed either before the lease begins, or by a node that waits for this one.
+      const [, , newest] = await session.run([
+        ["BEGIN"],
+        LOG_LOCK,
+        ["SELECT coalesce(max(id), 0) AS id FROM changes"],
+      ]);
+      const seen = Number(newest?.rows[0]?.["id"]);
+      const follower = new Follower({ settings, node, channel, client, seen, scheduler });
+      await session.run([renewal(node, seen), ["COMMIT"]]);
+      return new Member(node, channel, follower);
+    } catch (error) {
+      await client.end().catch(() => {});
+      throw error;
+    }
   }
 
   confirmed({ rows: [found] }: QueryOutcome): Promise<void> | null {
     const change = found?.["change"];
     if (typeof change !== "number") return null;
-    return this.follower.confirmed({ change, nodes: found?.["nodes"] as readonly string[] });
+    const sources = found?.["sources"] as readonly FollowedTable[];
+    if (!isAwaited(sources)) return null;
+    return this.follower.seenBy({ change, nodes: found?.["nodes"] as readonly string[] });
   }
 
   /**
    * What must be known at the end of a transaction: the change that it notes, if any, and the nodes
    * that must see it. It also notifies the other nodes of changes and events.
    */
-  closing(appends: boolean): Query {
-    return [
-      `SELECT noted.change,
-         (SELECT coalesce(json_agg(node), '[]') FROM leases
-           WHERE node <> $1 AND expires_at > ${CLOCK}) AS nodes,
-         CASE WHEN noted.change IS NOT NULL OR $4::int = 1
-           THEN pg_notify($2, $3)::text END AS notified
-       FROM (SELECT CASE WHEN coalesce(current_setting('muster.noted', true), '') <> ''
-         THEN (SELECT max(id) FROM changes) END AS change) AS noted`,
-      [this.node, this.#channel, committedMessage(this.node), appends ? 1 : 0],
-    ];
+  closing(appended: readonly AppendedEvent[]): Query {
+    const events = JSON.stringify(appended);
+    const carried = events.length <= MOST_ROWS ? events : "null";
+    return [CLOSING, [this.node, this.#channel, committedMessage(this.node), carried]];
   }
 }

@@ -50,6 +50,10 @@ export interface PoolClient extends ClientBase {
 
 declare class Client implements ClientBase {
   constructor(config: ClientConfig);
+  /** Its stream holds back what is written between `cork` and `uncork`. */
+  readonly connection: {
+    readonly stream: { cork(): void; uncork(): void; destroy(): void };
+  };
   connect(): Promise<void>;
   end(): Promise<void>;
   on(event: "error", listener: (error: Error) => void): this;

@@ -9,7 +9,7 @@ import {
   type StoredEnd,
   type Trim,
 } from "../journal.ts";
-import type { SqlValue } from "../protocol.ts";
+import type { AppendedEvent, SqlValue } from "../protocol.ts";
 import { storable } from "./connection.ts";
 import { projectOf } from "./event_project.ts";
 import type { Query, QueryOutcome, WritingSession } from "./session.ts";
@@ -45,16 +45,17 @@ export class PostgresJournal {
   /**
    * Continues the log; see {@linkcode Journal.extend}.
    *
-   * @returns the number of each event, what is to be written, and the new end
+   * @returns the number of each event, all rows that are new, what is to be written, and the new end
    */
   append(end: StoredEnd, events: readonly [NewEvent, ...NewEvent[]]): {
     readonly sequence: readonly number[];
+    readonly appended: readonly AppendedEvent[];
     readonly queries: readonly Query[];
     readonly end: StoredEnd;
   } {
     const { rows, sequence, end: next } = this.#journal.extend(end, textsOf(events));
     const queries = [...rows.map(insertion), ...this.#setting("head", next.head)];
-    return { sequence, queries, end: next };
+    return { sequence, appended: rows.map(storedAs), queries, end: next };
   }
 
   /**
@@ -101,6 +102,11 @@ export function endOf(found: QueryOutcome | undefined): StoredEnd {
     last: last === undefined ? null : placeOf(last),
     head: head === undefined ? null : { ...placeOf(head), seal: String(head["seal"]) },
   };
+}
+
+function storedAs({ actorId, ...row }: JournalRow): AppendedEvent {
+  const { seq, time, type, actor, address, cause, data, hash } = row;
+  return { seq, time, type, actor, actor_id: actorId, address, cause, data, hash };
 }
 
 function insertion(row: JournalRow): Query {

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers";
 import type { StoredEnd } from "../journal.ts";
 import { Undone } from "../refusal.ts";
-import type { Outcome, WireStatement, WriteRequest, WriteResponse } from "../protocol.ts";
+import type { AppendedEvent, WireStatement, WriteRequest, WriteResponse } from "../protocol.ts";
 import type { StoreWriter, WriterListener } from "../store.ts";
 import { isRefusal, reasonOf } from "./connection.ts";
 import { endOf, LOG_LOCK, type PostgresJournal, READ_END } from "./postgres_journal.ts";
@@ -30,9 +30,9 @@ export interface WriterCluster {
   /**
    * The query before the end of a transaction.
    *
-   * @param appends whether the transaction appends events
+   * @param appended the events that it appends
    */
-  closing(appends: boolean): Query;
+  closing(appended: readonly AppendedEvent[]): Query;
   /** Settles when other nodes have seen what that query found; null if they need not see it. */
   confirmed(closing: QueryOutcome): Promise<void> | null;
 }
@@ -119,7 +119,7 @@ export class PostgresWriter implements StoreWriter {
       const response = await transaction.perform(
         request,
         this.#beginning([request]),
-        this.#ending([request]),
+        () => this.#ending(transaction),
       );
       return { responses: [response], closing: this.#closingOf(transaction.ended) };
     } catch (error) {
@@ -138,7 +138,8 @@ export class PostgresWriter implements StoreWriter {
     const transaction = new Transaction(session, this.#options.journal);
     const responses: WriteResponse[] = [];
     for (const request of requests) responses.push(await inGroup(session, transaction, request));
-    return { responses, closing: this.#closingOf(await session.run(this.#ending(requests))) };
+    const ended = await session.run(this.#ending(transaction));
+    return { responses, closing: this.#closingOf(ended) };
   }
 
   async #answer({ responses, closing }: Executed): Promise<void> {
@@ -163,9 +164,9 @@ export class PostgresWriter implements StoreWriter {
   }
 
   /** The queries that end a transaction. */
-  #ending(requests: readonly WriteRequest[]): Query[] {
+  #ending({ appended }: Transaction): Query[] {
     const { cluster } = this.#options;
-    return cluster === null ? [["COMMIT"]] : [cluster.closing(requests.some(appends)), ["COMMIT"]];
+    return cluster === null ? [["COMMIT"]] : [cluster.closing(appended), ["COMMIT"]];
   }
 
   #closingOf(ended: readonly QueryOutcome[]): QueryOutcome | null {
@@ -183,16 +184,16 @@ async function inGroup(
   transaction: Transaction,
   request: WriteRequest,
 ): Promise<WriteResponse> {
-  const { end } = transaction;
+  const { end, appended } = transaction;
   try {
-    return await transaction.perform(request, [["SAVEPOINT request"]], [
+    return await transaction.perform(request, [["SAVEPOINT request"]], () => [
       ["RELEASE SAVEPOINT request"],
     ]);
   } catch (error) {
     const response = refusal(request, error);
     if (response.kind === "failed") throw error;
     await session.run([["ROLLBACK TO SAVEPOINT request"], ["RELEASE SAVEPOINT request"]]);
-    transaction.end = end;
+    Object.assign(transaction, { end, appended });
     return response;
   }
 }
@@ -203,6 +204,8 @@ class Transaction {
   readonly #journal: PostgresJournal;
   /** The end of the log, as this transaction leaves it; null before it was read. */
   end: StoredEnd | null = null;
+  /** The events that it appends. */
+  appended: readonly AppendedEvent[] = [];
   /** What the queries that ended it found. */
   ended: readonly QueryOutcome[] = [];
 
@@ -220,7 +223,7 @@ class Transaction {
   async perform(
     { id, statements, events, trim }: WriteRequest,
     before: readonly Query[],
-    after: readonly Query[],
+    after: () => readonly Query[],
   ): Promise<WriteResponse> {
     const [first, ...others] = events;
     const isSure = first === undefined && trim === null &&
@@ -230,35 +233,31 @@ class Transaction {
       ...before,
       ...statements.map(({ sql, parameters }): Query => [sql, parameters]),
       ...reads,
-      ...isSure ? after : [],
+      ...isSure ? after() : [],
     ]);
     settled.slice(0, before.length).forEach(outcomeOf);
     const rest = settled.slice(before.length);
     const changes = changesOf(statements, rest);
     const ended = rest.slice(statements.length).map(outcomeOf);
-    const outcome = (sequence: Outcome["sequence"], trimmed = 0): WriteResponse => (
-      { id, kind: "committed", changes, sequence, trimmed }
-    );
+    const done = { id, kind: "committed", changes } as const;
     if (isSure) {
       this.ended = ended;
-      return outcome([]);
+      return { ...done, sequence: [], trimmed: 0 };
     }
-    let sequence: readonly number[] = [];
-    let writes: readonly Query[] = [];
-    if (first !== undefined) {
-      const extension = this.#journal.append(this.end ?? endOf(ended[0]), [first, ...others]);
-      this.end = extension.end;
-      sequence = extension.sequence;
-      writes = extension.queries;
-    }
+    const extension = first === undefined
+      ? null
+      : this.#journal.append(this.end ?? endOf(ended[0]), [first, ...others]);
+    const { sequence = [], appended = [], queries: writes = [] } = extension ?? {};
+    this.end = extension?.end ?? this.end;
+    this.appended = [...this.appended, ...appended];
     if (trim === null) {
-      this.ended = (await this.#session.run([...writes, ...after])).slice(writes.length);
-      return outcome(sequence);
+      this.ended = (await this.#session.run([...writes, ...after()])).slice(writes.length);
+      return { ...done, sequence, appended, trimmed: 0 };
     }
     await this.#session.run(writes);
     const trimmed = await this.#journal.trim(this.#session, trim);
-    this.ended = await this.#session.run(after);
-    return outcome(sequence, trimmed);
+    this.ended = await this.#session.run(after());
+    return { ...done, sequence, appended, trimmed };
   }
 }
 

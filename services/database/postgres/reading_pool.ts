@@ -5,12 +5,16 @@ import { Unavailable } from "../../errors.ts";
 import type { SqlValue } from "../protocol.ts";
 import { clientOptions, isRefusal, QUERY_MILLISECONDS, storable } from "./connection.ts";
 import type { PostgresSettings } from "./settings.ts";
+import { StatementNames } from "./statement_names.ts";
 
 /** Most connections that read. */
 const CONNECTIONS = 8;
 
 /** How long an idle connection is kept, in milliseconds. */
 const IDLE_MILLISECONDS = 60_000;
+
+/** Most statements that each connection keeps prepared. */
+const PREPARED_STATEMENTS = 200;
 
 /** What reads begin with. */
 const READING = /^\s*\(?\s*(?:select|with)\b/i;
@@ -19,6 +23,7 @@ const READING = /^\s*\(?\s*(?:select|with)\b/i;
 export class ReadingPool implements PostgresPool {
   readonly options: object = {};
   readonly #pool: Pool;
+  readonly #names = new StatementNames(PREPARED_STATEMENTS);
 
   constructor(settings: PostgresSettings) {
     this.#pool = new pg.Pool({
@@ -39,7 +44,7 @@ export class ReadingPool implements PostgresPool {
 
   async connect(): Promise<PostgresPoolClient> {
     try {
-      return new ReadingClient(await this.#pool.connect());
+      return new ReadingClient(await this.#pool.connect(), this.#names);
     } catch {
       throw new Unavailable("The database cannot be read at the moment");
     }
@@ -52,10 +57,12 @@ export class ReadingPool implements PostgresPool {
 
 class ReadingClient implements PostgresPoolClient {
   readonly #client: PoolClient;
+  readonly #names: StatementNames;
   #isLost = false;
 
-  constructor(client: PoolClient) {
+  constructor(client: PoolClient, names: StatementNames) {
     this.#client = client;
+    this.#names = names;
   }
 
   query<Row>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
@@ -69,7 +76,8 @@ class ReadingClient implements PostgresPoolClient {
     }
     try {
       const values = (parameters as SqlValue[]).map(storable);
-      return await this.#client.query(sql, values) as unknown as PostgresQueryResult<Row>;
+      const query = { text: sql, values, ...this.#names.of(sql) };
+      return await this.#client.query(query) as unknown as PostgresQueryResult<Row>;
     } catch (error) {
       if (isRefusal(error)) throw error;
       this.#isLost = true;

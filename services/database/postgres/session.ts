@@ -13,6 +13,7 @@ import {
 } from "./connection.ts";
 import { naming } from "./lease.ts";
 import type { PostgresSettings } from "./settings.ts";
+import { StatementNames } from "./statement_names.ts";
 
 /**
  * How long to wait for another program to end: PostgreSQL learns after a moment that a killed one
@@ -55,7 +56,7 @@ export interface QueryOutcome {
  */
 export class WritingSession {
   readonly #client: Client;
-  readonly #names = new Map<string, string>();
+  readonly #names = new StatementNames(PREPARED_STATEMENTS);
   #isOver = false;
   #onOver: (reason: string) => void = () => {};
 
@@ -138,7 +139,17 @@ export class WritingSession {
    * fail too.
    */
   async send(queries: readonly Query[]): Promise<PromiseSettledResult<QueryOutcome>[]> {
-    return await Promise.allSettled(queries.map((query) => this.#query(query)));
+    const { stream } = this.#client.connection;
+    const late = setTimeout(() => stream.destroy(), QUERY_MILLISECONDS);
+    // They go out in one packet.
+    stream.cork();
+    const outcomes = queries.map((query) => this.#query(query));
+    stream.uncork();
+    try {
+      return await Promise.allSettled(outcomes);
+    } finally {
+      clearTimeout(late);
+    }
   }
 
   /**
@@ -156,22 +167,12 @@ export class WritingSession {
   }
 
   async #query([text, parameters = []]: Query): Promise<QueryOutcome> {
-    const name = this.#nameOf(text);
     const { rows, rowCount } = await this.#client.query({
       text,
       values: parameters.map(storable),
-      query_timeout: QUERY_MILLISECONDS,
-      ...(name === undefined ? {} : { name }),
+      ...this.#names.of(text),
     });
     return { rows, changed: rowCount ?? 0 };
-  }
-
-  #nameOf(sql: string): string | undefined {
-    const known = this.#names.get(sql);
-    if (known !== undefined || this.#names.size >= PREPARED_STATEMENTS) return known;
-    const name = `muster_${this.#names.size}`;
-    this.#names.set(sql, name);
-    return name;
   }
 
   /** Takes the locks of a node. */

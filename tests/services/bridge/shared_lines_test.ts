@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { Channel } from "../../../services/bridge/channel.ts";
-import { type LineOwner, SharedLines } from "../../../services/bridge/shared_lines.ts";
+import type { LineOwner } from "../../../services/bridge/pending_lines.ts";
+import { SharedLines } from "../../../services/bridge/shared_lines.ts";
 import { type NewLine, type StoredLine, StoredLines } from "../../../services/bridge/mod.ts";
 import type { ChannelText } from "../../../services/bridge/options.ts";
 import { type Database, openSqlite, statement } from "../../../services/database/mod.ts";
@@ -18,6 +19,7 @@ const KIND = { isOurs: false, isQuiet: false, isNotice: false, isBot: false, isP
 interface Surroundings {
   readonly database: Database;
   readonly scheduler: TestScheduler;
+  readonly store?: StoredLines;
 }
 
 /** A node that listens to one channel. */
@@ -33,13 +35,16 @@ class Listener {
     0,
   );
   readonly lines: SharedLines;
+  /** Whether the leading node's bridge is in the channel. */
+  isLeaderThere = true;
 
   constructor(surroundings: Surroundings, isLeading: boolean, seen = 0) {
-    const { database, scheduler } = surroundings;
+    const { database, scheduler, store = new StoredLines(database) } = surroundings;
     this.lines = new SharedLines({
-      store: new StoredLines(database),
+      store,
       seen,
       isLeading: () => isLeading,
+      isLeaderIn: () => this.isLeaderThere,
       hasPeers: () => true,
       find: () => this.channel,
       onLine: (channel, line) => append(channel, line),
@@ -194,7 +199,7 @@ Deno.test("lines that all nodes hear in one order stay in it, and get the time o
       if (random() < 0.2) scheduler.advance(30);
       if (random() < 0.2) await nodes[which]?.lines.refresh();
     }
-    scheduler.advance(100);
+    scheduler.advance(250);
     for (const { lines } of nodes) await lines.refresh();
     let last = 0;
     const expected = said.map(({ time }) => last = Math.max(time * 1000, last + 1));
@@ -225,6 +230,100 @@ Deno.test("a line is stored by another node if the one that should have stored i
     await late.lines.fill(late.channel);
     assert.deepEqual(late.texts, ["own", "after it"]);
     for (const { lines } of [node, late]) lines.close();
+  }));
+
+Deno.test("the leader stores what a bridge says, or that bridge's node if the leader does not", () =>
+  withDatabase(async (database) => {
+    const scheduler = new TestScheduler();
+    const [leader, speaker] = [true, false].map((isLeading) =>
+      new Listener({ database, scheduler }, isLeading)
+    ) as [Listener, Listener];
+    for (const { lines, channel } of [leader, speaker]) await lines.fill(channel);
+    const line = (text: string) => heard({ time: 1_800_000_000_000, text, id: text }, "");
+    const first = speaker.lines.hear(line("first"), "shared");
+    await speaker.lines.refresh();
+    assert.deepEqual(speaker.texts, []);
+    await leader.lines.hear(line("first"), "anybody");
+    await speaker.lines.refresh();
+    await first;
+    const second = speaker.lines.hear(line("second"), "shared");
+    scheduler.advance(250);
+    await second;
+    speaker.isLeaderThere = false;
+    await speaker.lines.hear(line("third"), "shared");
+    assert.deepEqual(speaker.texts, ["first", "second", "third"]);
+    for (const { lines } of [leader, speaker]) lines.close();
+  }));
+
+Deno.test("lines that nodes tell each other need no query, once all before them are read", () =>
+  withDatabase(async (database) => {
+    const store = new StoredLines(database);
+    const line = (text: string) => heard({ time: 1_800_000_000_000, text, id: text }, "");
+    await store.add(["stored", "told"].map(line), 0).stored;
+    const [, told] = await store.after(0, 10);
+    assert.ok(told !== undefined);
+    let queries = 0;
+    const after: StoredLines["after"] = (...place) => (queries++, store.after(...place));
+    const counting = Object.assign(new StoredLines(database), { after });
+    const node = new Listener({ database, scheduler: new TestScheduler(), store: counting }, false);
+    node.channel.isFilled = true;
+    const confirmed = () => Promise.resolve();
+    await node.lines.take({ lines: [told], confirmed });
+    assert.deepEqual([node.texts, queries], [["stored", "told"], 1]);
+    const next = { ...told, seq: 3, microseconds: told.microseconds + 1 };
+    const own = node.lines.hear(line("told"), "shared");
+    const lines = [told, { ...next, mark: "next", message: { ...told.message, text: "next" } }];
+    const isConfirmed = Promise.withResolvers<void>();
+    await node.lines.take({ lines, confirmed: () => isConfirmed.promise });
+    assert.deepEqual([node.texts, queries], [["stored", "told", "next"], 1]);
+    await own;
+    let isAcknowledged = false;
+    const acknowledged = node.lines.hear(line("next"), "shared").then(() => isAcknowledged = true);
+    await node.lines.take({ lines: [], confirmed });
+    assert.equal(isAcknowledged, false);
+    isConfirmed.resolve();
+    await acknowledged;
+    assert.equal(queries, 1);
+    node.lines.close();
+  }));
+
+Deno.test("a node waits until all have its line that another one has stored", () =>
+  withDatabase(async (database) => {
+    const scheduler = new TestScheduler();
+    const store = new StoredLines(database);
+    const confirmed = Promise.withResolvers<void>();
+    let asked = 0;
+    const confirm = () => (asked++, confirmed.promise);
+    const node = new Listener(
+      { database, scheduler, store: Object.assign(new StoredLines(database), { confirm }) },
+      false,
+    );
+    await node.lines.fill(node.channel);
+    const line = (text: string) => heard({ time: 1_800_000_000_000, text, id: text }, "");
+    await store.add([line("before it is heard"), line("meanwhile")], 0).stored;
+    let acknowledged = 0;
+    const first = node.lines.hear(line("meanwhile"), "self").then(() => acknowledged++);
+    await node.lines.refresh();
+    const second = node.lines.hear(line("before it is heard"), "self").then(() => acknowledged++);
+    await node.lines.refresh();
+    assert.deepEqual([asked, acknowledged], [2, 0]);
+    assert.deepEqual(node.texts, ["before it is heard", "meanwhile"]);
+    confirmed.resolve();
+    await Promise.all([first, second]);
+    node.lines.close();
+  }));
+
+Deno.test("a reader that refers to a message the log does not have yet waits for it", () =>
+  withDatabase(async (database) => {
+    const node = new Listener({ database, scheduler: new TestScheduler() }, false);
+    await node.lines.fill(node.channel);
+    const line = heard({ time: 1_800_000_000_000, text: "new", id: "new" }, "");
+    await new StoredLines(database).add([line], 0).stored;
+    await node.lines.reach(node.channel);
+    assert.deepEqual(node.texts, []);
+    await node.lines.reach(node.channel, "new");
+    assert.deepEqual(node.texts, ["new"]);
+    node.lines.close();
   }));
 
 Deno.test("a channel keeps its newest lines, and none once all bridges have left it", () =>

@@ -53,15 +53,23 @@ function testCluster(name: string, run: (world: World) => Promise<void>): void {
     }));
 }
 
-async function openNode(url: string, name: string, isFirst: boolean): Promise<Node> {
-  const scheduler = new TestScheduler();
-  const database = await openPostgres({
+function openDatabase(
+  url: string,
+  node: string,
+  { isFirst = false, scheduler = new TestScheduler() } = {},
+): Promise<Database> {
+  return openPostgres({
     url,
     password: null,
     patience: 200,
     journalKey: { key: KEY, isNew: isFirst },
-    cluster: { node: name, scheduler },
+    cluster: { node, scheduler },
   });
+}
+
+async function openNode(url: string, name: string, isFirst: boolean): Promise<Node> {
+  const scheduler = new TestScheduler();
+  const database = await openDatabase(url, name, { isFirst, scheduler });
   const reasons = new Map<string, string | null>();
   const appended: number[] = [];
   database.onAppended((newest) => appended.push(newest));
@@ -155,6 +163,46 @@ testCluster("a node hears of the events of others, after it knows what changed",
   b.database.onAppended(() => heard.resolve(b.reasons.get("kind")));
   await a.database.commit({ statements: [halting(a, "kind")], events: [anEvent("x")] });
   assert.equal(await heard.promise, "a");
+});
+
+testCluster("a node that has just joined hears of what the others have seen", async (world) => {
+  await world.open("a");
+  for (let turn = 0; turn < 5; turn++) {
+    const database = await openDatabase(world.url, "b");
+    const setting = { key: `turn-${turn}`, value: "" };
+    // No time passes that would make a node look again.
+    await database.commit({
+      statements: [statement(database.tables.insertInto("settings").values(setting))],
+    });
+    await database.close();
+  }
+});
+
+testCluster("what changes while a directory loads for the first time is in it", async (world) => {
+  const [a, b] = [await world.open("a"), await world.open("b")];
+  const [hasRead, mayGoOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const keys = new Set<string>();
+  const kept = b.database.keepCurrent({
+    tables: ["settings"],
+    load: async () => {
+      const rows = await b.database.tables.selectFrom("settings").select("key").execute();
+      hasRead.resolve();
+      await mayGoOn.promise;
+      for (const { key } of rows) keys.add(key);
+    },
+  });
+  await hasRead.promise;
+  const committed = a.database.commit({
+    statements: [
+      statement(a.database.tables.insertInto("settings").values({ key: "new", value: "" })),
+    ],
+  });
+  while ((await world.ask("SELECT key FROM settings WHERE key = 'new'")).length === 0);
+  // By then, the other node has been told.
+  for (let turn = 0; turn < 50; turn++) await sql`SELECT 1`.execute(b.database.tables);
+  mayGoOn.resolve();
+  await Promise.all([kept, committed]);
+  assert.equal(keys.has("new"), true);
 });
 
 testCluster("a node that has gone is not waited for, and comes back", async (world) => {

@@ -1,0 +1,60 @@
+import { type FollowedTable, LATER, type ToldRow } from "../followed.ts";
+import type { AppendedEvent } from "../protocol.ts";
+import { CLOCK } from "./cluster_setup.ts";
+
+/** What the other nodes have changed after a change, and how far the log of events goes. */
+export const LOOK = `
+  SELECT (SELECT coalesce(max(id), 0) FROM changes) AS last,
+    (SELECT coalesce(max(seq), 0) FROM events) AS newest,
+    (SELECT coalesce(json_agg(DISTINCT source), '[]') FROM changes, unnest(sources) AS source
+      WHERE id > $1 AND node <> $2) AS sources`;
+
+/** The newest change, and the other nodes that must see it. */
+export const NOW = `
+  SELECT (SELECT coalesce(max(id), 0) FROM changes) AS change,
+    (SELECT coalesce(json_agg(node), '[]') FROM leases
+      WHERE node <> $1 AND expires_at > ${CLOCK}) AS nodes`;
+
+/** What {@linkcode LOOK} finds. */
+export interface Found {
+  readonly last: number;
+  readonly newest: number;
+  readonly sources: readonly FollowedTable[];
+}
+
+/** What a node tells all nodes of a transaction. */
+export interface Commit {
+  /** The newest change before it, and its own newest; null if it notes none. */
+  readonly previous: number | null;
+  readonly last: number | null;
+  readonly sources: readonly FollowedTable[];
+  /** The newest event. */
+  readonly newest: number;
+  /** The nodes that must see it, beside the one that committed it; null if there are too many. */
+  readonly nodes: readonly string[] | null;
+  /** The rows that it added to {@linkcode TOLD}; null if there are too many. */
+  readonly rows: readonly ToldRow[] | null;
+  /** The events that it appended; null if there are too many. */
+  readonly events: readonly AppendedEvent[] | null;
+}
+
+/** A transaction of which this node was told. */
+export interface ToldCommit extends Commit {
+  /** Whether it is this node's own. */
+  readonly isOwn: boolean;
+}
+
+/** What a node tells the others when it has committed something; a {@linkcode Commit} follows it. */
+export function committedMessage(node: string): string {
+  return `committed ${node} `;
+}
+
+/** What a node tells the others of how far it has seen. */
+export function sawMessage(node: string, change: number): string {
+  return `saw ${node} ${change}`;
+}
+
+/** Whether the node that changed these tables waits until others have loaded them. */
+export function isAwaited(sources: readonly FollowedTable[]): boolean {
+  return sources.some((source) => !LATER.has(source));
+}
