@@ -14,6 +14,7 @@ import { peer } from "../../support/peers.ts";
 import { postgresOf, query } from "../../support/postgres.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import { withFolder } from "../../support/temporary.ts";
+import { until } from "../../support/until.ts";
 
 const KEY = "0123456789abcdef".repeat(4);
 
@@ -93,6 +94,19 @@ function resuming({ database, reasons }: Node, subject: string) {
   return statement(database.tables.deleteFrom("halts").where("subject", "=", subject), {
     mustChange: true,
     committed: () => reasons.delete(subject),
+  });
+}
+
+/** Adds a project without a node. */
+const PROJECT = `
+  INSERT INTO projects (id, slug, name, description, visibility, settings, created_at)
+  VALUES ('p', 'p', 'p', '', 'public', '{}', 1)`;
+
+/** Adds a row to a table that other nodes load later. */
+async function addLease({ database }: Node, ticket: string): Promise<void> {
+  const row = { project_id: "p", ticket, generation: 1, strikes: 0 };
+  await database.commit({
+    statements: [statement(database.tables.insertInto("ticket_leases").values(row))],
   });
 }
 
@@ -201,6 +215,47 @@ testCluster("what changes while a directory loads for the first time is in it", 
   mayGoOn.resolve();
   await Promise.all([kept, committed]);
   assert.equal(keys.has("new"), true);
+});
+
+testCluster("a node knows when all have seen what there is, whoever wrote it", async (world) => {
+  const nodes = [await world.open("a"), await world.open("b"), await world.open("c")];
+  for (const node of nodes) {
+    await node.database.commit({ statements: [halting(node, node.name)] });
+    // No time passes that would make a node say more than it must.
+    for (const { database } of nodes) await database.peers?.confirm();
+  }
+  await world.ask(PROJECT);
+  await addLease(nodes[0] as Node, "t");
+  for (const { database } of nodes) await database.peers?.confirm();
+});
+
+testCluster("nobody waits until claims are known everywhere, but a reader can", async (world) => {
+  const [a, b] = [await world.open("a"), await world.open("b")];
+  const tickets = new Set<string>();
+  const loaded: (() => void)[] = [];
+  await b.database.keepCurrent({
+    tables: ["ticket_leases"],
+    load: async () => {
+      const rows = await b.database.tables.selectFrom("ticket_leases").select("ticket").execute();
+      for (const { ticket } of rows) tickets.add(ticket);
+      for (const tell of loaded.splice(0)) tell();
+    },
+  });
+  await world.ask(PROJECT);
+  await addLease(a, "one");
+  await b.database.peers?.catchUp();
+  assert.deepEqual([...tickets], ["one"]);
+  // What all nodes must know at once takes along what came before.
+  await addLease(a, "two");
+  await a.database.commit({ statements: [halting(a, "kind")] });
+  assert.deepEqual([...tickets], ["one", "two"]);
+  const isLoaded = new Promise<void>((resolve) => loaded.push(resolve));
+  await addLease(a, "three");
+  await a.database.commit({ events: [anEvent("x")] });
+  await until(() => b.appended.length > 0);
+  b.scheduler.advance(100);
+  await isLoaded;
+  assert.deepEqual([...tickets], ["one", "two", "three"]);
 });
 
 testCluster("a node that has gone is not waited for, and comes back", async (world) => {
