@@ -24,6 +24,8 @@ export interface BridgeNodes {
   readonly seen: number;
   readonly visits: VisitStore;
   readonly isLeading: () => boolean;
+  /** As {@linkcode SharedLinesOptions.gatherMilliseconds}. */
+  readonly gatherMilliseconds: number;
   /**
    * Calls a listener when another node has written visits; and each second or so, when it may have
    * written visits or lines.
@@ -60,6 +62,7 @@ export class NodeSharing {
       store: nodes.lines,
       seen: nodes.seen,
       isLeading: nodes.isLeading,
+      gatherMilliseconds: nodes.gatherMilliseconds,
       isLeaderIn: (channel) => {
         const nick = nodes.peers.leader;
         return nick !== null && (options.find(channel)?.hasMember(nick) ?? false);

@@ -19,6 +19,9 @@ const LEADER_MILLISECONDS = 250;
 /** How long a line is left to the node that said it, or that heard it when it was new. */
 const SPEAKER_MILLISECONDS = 3000;
 
+/** After how long without lines one is stored at once, in milliseconds. */
+const QUIET_MILLISECONDS = 20;
+
 /** Lines stored and read at once. */
 const BATCH = 250;
 const PAGE = 500;
@@ -46,6 +49,8 @@ export interface SharedLinesOptions {
   readonly hasPeers: () => boolean;
   /** A channel that the bridge is in, was in or enters, by its folded name. */
   readonly find: (channel: string) => Channel | null;
+  /** How long lines are gathered for one transaction while many come, in milliseconds. */
+  readonly gatherMilliseconds: number;
   /** Called with each new line of a channel that is filled, in order. Must not throw. */
   readonly onLine: (channel: Channel, line: StoredLine) => void;
   /** Called with each earlier line of a channel that is being filled. Must not throw. */
@@ -79,6 +84,8 @@ export class SharedLines {
   #isTold = false;
   #seen: number;
   #requested: Turn | null = null;
+  /** When lines were last stored, in Unix milliseconds. */
+  #storedAt = -Infinity;
   #isRunning = false;
   #cancelTimer: () => void = () => {};
   /** When the timer ends, in Unix milliseconds. */
@@ -202,9 +209,8 @@ export class SharedLines {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    // Lines that came together are stored together.
-    await Promise.resolve();
     for (let turn = this.#requested; turn !== null; turn = this.#requested) {
+      await this.#gather();
       this.#requested = null;
       try {
         await this.#store();
@@ -218,6 +224,14 @@ export class SharedLines {
     this.#schedule();
   }
 
+  /** Waits for lines that come together, and for more while many come. */
+  async #gather(): Promise<void> {
+    const { scheduler, gatherMilliseconds } = this.#options;
+    const isQuiet = scheduler.now() - this.#storedAt >= QUIET_MILLISECONDS;
+    if (isQuiet || gatherMilliseconds === 0) return;
+    await new Promise<void>((resolve) => scheduler.after(gatherMilliseconds, resolve));
+  }
+
   /** Stores the lines whose time has come. */
   async #store(): Promise<void> {
     const { store, scheduler } = this.#options;
@@ -227,6 +241,7 @@ export class SharedLines {
     if (all.length > BATCH) this.wake();
     if (due.length === 0) return;
     for (const pending of due) pending.state = "storing";
+    this.#storedAt = now;
     const { stored, confirmed } = store.add(due.map(({ line }) => line), this.#seen);
     const settled = confirmed.then(() => this.#settleAll(due));
     settled.catch((error) => {

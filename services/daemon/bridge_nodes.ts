@@ -9,6 +9,9 @@ import {
 import { bridgeNickOf, type Config } from "../config/mod.ts";
 import type { Stores } from "./stores.ts";
 
+/** How long lines of channels are gathered for one transaction while many come, in milliseconds. */
+const GATHER_MILLISECONDS = 5;
+
 /** Opens what this node's bridge shares with those of other nodes; null without nodes. */
 export async function openBridgeNodes(stores: Stores): Promise<BridgeNodes | null> {
   const { config, database, nodes, leadership } = stores;
@@ -26,6 +29,7 @@ export async function openBridgeNodes(stores: Stores): Promise<BridgeNodes | nul
     seen: await lines.newest(),
     visits: new StoredVisits(database),
     isLeading: () => leadership.isLeading,
+    gatherMilliseconds: GATHER_MILLISECONDS,
     onWrote(listener) {
       const ends = [database.onPeerWrote(listener), database.onPeersLooked(() => listener(null))];
       return () => ends.forEach((end) => end());

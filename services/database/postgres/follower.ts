@@ -24,7 +24,7 @@ import {
   type Found,
   isAwaited,
   LOOK,
-  NOW,
+  OTHERS,
   sawMessage,
   type ToldCommit,
 } from "./messages.ts";
@@ -157,14 +157,8 @@ export class Follower implements Peers {
   }
 
   async confirm(): Promise<void> {
-    let now: Unconfirmed | undefined;
-    try {
-      const client = await this.#connection();
-      now = (await client.query<Unconfirmed>(NOW, [this.self])).rows[0];
-    } catch {
-      throw unreadable();
-    }
-    if (now !== undefined) await this.seenBy(now);
+    const others = await this.#others();
+    await Promise.all(others.map(({ node, change }) => this.seenBy({ change, nodes: [node] })));
   }
 
   /** Ends it, and the lease with it: nobody waits for this node any more. */
@@ -278,6 +272,16 @@ export class Follower implements Peers {
     };
   }
 
+  async #others(): Promise<readonly { readonly node: string; readonly change: number }[]> {
+    try {
+      const client = await this.#connection();
+      const { rows } = await client.query<{ node: string; change: number }>(OTHERS, [this.self]);
+      return rows;
+    } catch {
+      throw unreadable();
+    }
+  }
+
   #tell(newest: number, events: readonly AppendedEvent[] | null): void {
     if (newest > this.#told) this.#listener?.appended(this.#told = newest, events);
   }
@@ -285,8 +289,8 @@ export class Follower implements Peers {
   /** Tells the others how far this node has seen. */
   async #say(client: Client, seen: number): Promise<void> {
     const { node, channel } = this.#options;
-    const values = [channel, sawMessage(node, seen)];
-    await client.query({ name: "saw", text: "SELECT pg_notify($1, $2)", values });
+    // The name of a node has no quotes.
+    await client.query(`NOTIFY ${channel}, '${sawMessage(node, seen)}'`);
   }
 
   async #look(): Promise<void> {

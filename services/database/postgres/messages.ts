@@ -9,11 +9,15 @@ export const LOOK = `
     (SELECT coalesce(json_agg(DISTINCT source), '[]') FROM changes, unnest(sources) AS source
       WHERE id > $1 AND node <> $2) AS sources`;
 
-/** The newest change, and the other nodes that must see it. */
-export const NOW = `
-  SELECT (SELECT coalesce(max(id), 0) FROM changes) AS change,
-    (SELECT coalesce(json_agg(node), '[]') FROM leases
-      WHERE node <> $1 AND expires_at > ${CLOCK}) AS nodes`;
+const NOT_AWAITED = `ARRAY[${Array.from(LATER, (table) => `'${table}'`)}]`;
+
+/** The other nodes, and what each must see: no node says that it has seen its own changes. */
+export const OTHERS = `
+  SELECT node, (
+    SELECT coalesce(max(id), 0) FROM changes
+    WHERE changes.node <> leases.node AND NOT sources <@ ${NOT_AWAITED}
+  ) AS change
+  FROM leases WHERE node <> $1 AND expires_at > ${CLOCK}`;
 
 /** What {@linkcode LOOK} finds. */
 export interface Found {

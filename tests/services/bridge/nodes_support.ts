@@ -114,6 +114,7 @@ async function startNode(
     seen: await lines.newest(),
     visits: new StoredVisits(database),
     isLeading: () => leadership.isLeading,
+    gatherMilliseconds: 0,
     onWrote(listener) {
       const ends = [database.onPeerWrote(listener), database.onPeersLooked(() => listener(null))];
       return () => ends.forEach((end) => end());

@@ -45,6 +45,7 @@ class Listener {
       seen,
       isLeading: () => isLeading,
       isLeaderIn: () => this.isLeaderThere,
+      gatherMilliseconds: 0,
       hasPeers: () => true,
       find: () => this.channel,
       onLine: (channel, line) => append(channel, line),

@@ -31,7 +31,8 @@ interface Node {
 
 interface World {
   readonly url: string;
-  open(name: string): Promise<Node>;
+  /** @param patience how long to wait for another program, in milliseconds */
+  open(name: string, patience?: number): Promise<Node>;
   ask(sql: string): Promise<Record<string, unknown>[]>;
 }
 
@@ -40,8 +41,8 @@ function testCluster(name: string, run: (world: World) => Promise<void>): void {
     withFolder(async (folder) => {
       const url = await postgresOf(folder);
       const opened: Database[] = [];
-      const open = async (name: string) => {
-        const node = await openNode(url, name, opened.length === 0);
+      const open = async (name: string, patience?: number) => {
+        const node = await openNode(url, name, { isFirst: opened.length === 0, patience });
         opened.push(node.database);
         return node;
       };
@@ -56,20 +57,27 @@ function testCluster(name: string, run: (world: World) => Promise<void>): void {
 function openDatabase(
   url: string,
   node: string,
-  { isFirst = false, scheduler = new TestScheduler() } = {},
+  { isFirst = false, scheduler = new TestScheduler(), patience = 10_000 } = {},
 ): Promise<Database> {
   return openPostgres({
     url,
     password: null,
-    patience: 200,
+    patience,
     journalKey: { key: KEY, isNew: isFirst },
     cluster: { node, scheduler },
   });
 }
 
-async function openNode(url: string, name: string, isFirst: boolean): Promise<Node> {
+async function openNode(
+  url: string,
+  name: string,
+  { isFirst, patience = 10_000 }: {
+    readonly isFirst: boolean;
+    readonly patience: number | undefined;
+  },
+): Promise<Node> {
   const scheduler = new TestScheduler();
-  const database = await openDatabase(url, name, { isFirst, scheduler });
+  const database = await openDatabase(url, name, { isFirst, scheduler, patience });
   const reasons = new Map<string, string | null>();
   const appended: number[] = [];
   database.onAppended((newest) => appended.push(newest));
@@ -95,6 +103,19 @@ function resuming({ database, reasons }: Node, subject: string) {
   return statement(database.tables.deleteFrom("halts").where("subject", "=", subject), {
     mustChange: true,
     committed: () => reasons.delete(subject),
+  });
+}
+
+/** Adds a project without a node. */
+const PROJECT = `
+  INSERT INTO projects (id, slug, name, description, visibility, settings, created_at)
+  VALUES ('p', 'p', 'p', '', 'public', '{}', 1)`;
+
+/** Adds a row to a table that other nodes load later. */
+async function addLease({ database }: Node, ticket: string): Promise<void> {
+  const row = { project_id: "p", ticket, generation: 1, strikes: 0 };
+  await database.commit({
+    statements: [statement(database.tables.insertInto("ticket_leases").values(row))],
   });
 }
 
@@ -131,7 +152,7 @@ testCluster("nodes that write at the same time agree, and one of them wins", asy
           });
           return { index, winner: node.name, sequence };
         } catch (error) {
-          assert.ok(error instanceof Duplicate);
+          if (!(error instanceof Duplicate)) throw error;
           return null;
         }
       })
@@ -203,6 +224,47 @@ testCluster("what changes while a directory loads for the first time is in it", 
   mayGoOn.resolve();
   await Promise.all([kept, committed]);
   assert.equal(keys.has("new"), true);
+});
+
+testCluster("a node knows when all have seen what there is, whoever wrote it", async (world) => {
+  const nodes = [await world.open("a"), await world.open("b"), await world.open("c")];
+  for (const node of nodes) {
+    await node.database.commit({ statements: [halting(node, node.name)] });
+    // No time passes that would make a node say more than it must.
+    for (const { database } of nodes) await database.peers?.confirm();
+  }
+  await world.ask(PROJECT);
+  await addLease(nodes[0] as Node, "t");
+  for (const { database } of nodes) await database.peers?.confirm();
+});
+
+testCluster("nobody waits until claims are known everywhere, but a reader can", async (world) => {
+  const [a, b] = [await world.open("a"), await world.open("b")];
+  const tickets = new Set<string>();
+  const loaded: (() => void)[] = [];
+  await b.database.keepCurrent({
+    tables: ["ticket_leases"],
+    load: async () => {
+      const rows = await b.database.tables.selectFrom("ticket_leases").select("ticket").execute();
+      for (const { ticket } of rows) tickets.add(ticket);
+      for (const tell of loaded.splice(0)) tell();
+    },
+  });
+  await world.ask(PROJECT);
+  await addLease(a, "one");
+  await b.database.peers?.catchUp();
+  assert.deepEqual([...tickets], ["one"]);
+  // What all nodes must know at once takes along what came before.
+  await addLease(a, "two");
+  await a.database.commit({ statements: [halting(a, "kind")] });
+  assert.deepEqual([...tickets], ["one", "two"]);
+  const isLoaded = new Promise<void>((resolve) => loaded.push(resolve));
+  await addLease(a, "three");
+  await a.database.commit({ events: [anEvent("x")] });
+  await until(() => b.appended.length > 0);
+  b.scheduler.advance(100);
+  await isLoaded;
+  assert.deepEqual([...tickets], ["one", "two", "three"]);
 });
 
 testCluster("a node that has gone is not waited for, and comes back", async (world) => {
@@ -279,7 +341,7 @@ testCluster("names are in use once, and a single server is alone", async ({ url,
   await open("a");
   const refused = (message: RegExp) => (error: unknown) =>
     error instanceof DatabaseError && message.test(error.message);
-  await assert.rejects(open("a"), refused(/is in use by another node "a"$/));
+  await assert.rejects(open("a", 200), refused(/is in use by another node "a"$/));
   const single = () => openPostgres({ url, password: null, patience: 50 });
   await assert.rejects(single, refused(/is in use by another muster$/));
 });
@@ -320,7 +382,7 @@ testCluster("a node of an older version does not start, and stops serving", asyn
 testCluster("a node waits for a single server to end", async ({ url, open }) => {
   const single = await openPostgres({ url, password: null });
   await assert.rejects(
-    open("a"),
+    open("a", 200),
     (error) =>
       error instanceof DatabaseError && /a muster that has no node.name$/.test(error.message),
   );
