@@ -9,6 +9,7 @@ import {
 } from "../support/program.ts";
 import { call } from "../support/api.ts";
 import { withFolder, writeFile } from "../support/temporary.ts";
+import { until } from "../support/until.ts";
 
 const PORTS = {
   MUSTER_API_ADDR: "127.0.0.1:0",
@@ -61,6 +62,9 @@ Deno.test("a restart keeps the API token", async () => {
 
 Deno.test("a second start on the same data folder ends with one sentence and code 1", async () => {
   await using program = await startProgram();
+  // It closes the history once what the start has left is written.
+  const isOpen = ({ name }: Deno.DirEntry) => name === "history.db-wal";
+  await until(() => !Deno.readDirSync(join(program.folder, "data")).some(isOpen));
   const before = await names(join(program.folder, "data"));
   const second = await runMuster(["serve"], { folder: program.folder, environment: PORTS });
   assert.equal(second.code, 1);
