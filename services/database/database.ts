@@ -236,7 +236,7 @@ export class Database {
     if (this.#closed) return;
     this.#closed = true;
     await this.#reloading;
-    if (this.#queue.length > 0) this.#writer?.write(this.#queue);
+    if (this.#queue.length > 0) this.#openWriter().write(this.#queue);
     this.#queue = [];
     await this.#writer?.close();
     await this.#store.close();

@@ -191,6 +191,15 @@ testBoth("close() finishes pending writes", async (database, reopen, folder) => 
   await again.close();
 });
 
+testBoth("close() writes what waits for the next transaction", async (database, reopen, folder) => {
+  const write = database.commitLater({ statements: [setSetting(database, "a", "1")] });
+  await database.close();
+  await write;
+  const again = await reopen(folder);
+  assert.equal((await settings(again)).length, 1);
+  await again.close();
+});
+
 Deno.test("migrate() copies an old database aside before it changes it", async () => {
   await withFolder((folder) => {
     const path = join(folder, "muster.db");
