@@ -5,6 +5,7 @@ import type { Log } from "../log.ts";
 import type { Leadership } from "../nodes/mod.ts";
 import type { Announcer, ProjectChannels } from "../notifications/mod.ts";
 import type { Projects } from "../projects/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
 import {
   announcementOf,
   endingOf,
@@ -12,6 +13,9 @@ import {
   type QuestionCommands,
   type Questions,
 } from "../questions/mod.ts";
+
+/** How long a node remembers what the leader has to tell: longer than the next one takes to lead. */
+const KEPT_MILLISECONDS = 30_000;
 
 export interface QuestionNoticesOptions {
   readonly questions: Questions;
@@ -25,7 +29,16 @@ export interface QuestionNoticesOptions {
   readonly bridge: Pick<Bridge, "tell" | "listen"> | null;
   /** Of several nodes, the one that leads tells people. */
   readonly leadership: Pick<Leadership, "isLeading">;
+  readonly scheduler: Pick<Scheduler, "now">;
   readonly log: Log;
+}
+
+/** What the node that leads has to tell. */
+interface Untold {
+  readonly question: Question;
+  readonly text: string;
+  /** Unix milliseconds. */
+  readonly at: number;
 }
 
 /**
@@ -36,6 +49,8 @@ export interface QuestionNoticesOptions {
 export class QuestionNotices {
   readonly #options: QuestionNoticesOptions;
   readonly #ends: readonly (() => void)[];
+  /** What this node left to the one that leads, and did not hear from it. */
+  #untold: readonly Untold[] = [];
 
   constructor(options: QuestionNoticesOptions) {
     const { questions, commands, bridge } = options;
@@ -43,7 +58,10 @@ export class QuestionNotices {
     commands.attach(questions, ({ nick }, text) => this.#reply(nick, text));
     const stopListening = bridge?.listen({
       message(_channel, { id, text }, { isOurs, isQuiet }) {
-        if (isOurs && isQuiet) commands.announced(id, text);
+        if (!isOurs || !isQuiet) return;
+        commands.announced(id, text);
+        // A long line comes in pieces.
+        this.#untold = this.#untold.filter((untold) => !untold.text.startsWith(text));
       },
       activity() {},
     });
@@ -57,12 +75,29 @@ export class QuestionNotices {
     for (const end of this.#ends) end();
   }
 
+  /** Tells what an earlier leader may not have told. Call this when this node begins to lead. */
+  takeOver(): void {
+    const untold = this.#fresh().filter(({ question: { id, state } }, index, all) =>
+      state !== "open" || !all.slice(index + 1).some(({ question }) => question.id === id)
+    );
+    this.#untold = [];
+    for (const { question, text } of untold) this.#announce(question, text);
+  }
+
   #tell(question: Question): void {
-    if (!this.#options.leadership.isLeading) return;
-    const isOpen = question.state === "open";
-    const line = isOpen
-      ? { kind: "question", text: announcementOf(question) }
-      : { kind: "question end", text: endingOf(question) };
+    const { leadership, scheduler } = this.#options;
+    const text = question.state === "open" ? announcementOf(question) : endingOf(question);
+    if (leadership.isLeading) return this.#announce(question, text);
+    this.#untold = [...this.#fresh(), { question, text, at: scheduler.now() }];
+  }
+
+  #fresh(): readonly Untold[] {
+    const oldest = this.#options.scheduler.now() - KEPT_MILLISECONDS;
+    return this.#untold.filter(({ at }) => at >= oldest);
+  }
+
+  #announce(question: Question, text: string): void {
+    const line = { kind: question.state === "open" ? "question" : "question end", text };
     const places = this.#placesOf(question);
     // Those who answer on IRC get a reply there.
     const own = question.via === "irc" ? this.#nicksOf(question.closedBy?.name) : [];

@@ -163,9 +163,11 @@ export async function startServices(
     server: ircServer,
     bridge,
     leadership: stores.leadership,
+    scheduler,
     log,
   });
   started.defer(() => questionNotices.close());
+  await startLeading(stores, { start: () => questionNotices.takeOver(), stop() {} }, started);
   people.returnNotices.attach(returnWays({ people, server: ircServer, bridge, log }));
   needs.add(accounting.budgetNeeds);
   const haltNotices = new HaltNotices({

@@ -111,31 +111,54 @@ Deno.test("promtool accepts a node's metrics", {
   assert.equal(code, 0, new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr));
 });
 
-Deno.test(
-  "a halt on IRC counts although the node that leads has died",
-  clusterPeers(),
-  async () => {
-    const root = { username: "root", password: "correct-horse-battery" };
-    const config = { irc: { admins: [root.username] } };
-    await using cluster = await Cluster.start({ nodes: ["a", "b", "c"], config });
-    const b = cluster.node("b");
-    await asked(() => nodesOf(b), leads("a"));
-    await order(b, "POST /v1/admins", root);
-    await order(b, "POST /v1/agents/register", { nick: "scout" });
-    await cluster.network.register(root.username, root.password);
-    await using client = await cluster.network.logIn(root.username, root.password);
-    assert.ok(client !== null);
-    await client.join("#general");
-    await cluster.stopNode("a", "SIGKILL");
-    await client.send("PRIVMSG #general :!halt @scout wrong branch");
-    await client.expect(/ PRIVMSG #general :Halted by root: scout\. Reason: wrong branch$/);
-    for (const node of [b, cluster.node("c")]) {
-      const { agents } = await order(node, "GET /v1/halt") as { agents: { nick: string }[] };
-      assert.deepEqual(agents.map(({ nick }) => nick), ["scout"]);
-    }
-    const { events } = await order(b, "GET /v1/events?types=agents.halted") as {
-      events: unknown[];
-    };
-    assert.equal(events.length, 1);
-  },
-);
+/** Makes projects until one is on a node; returns its slug. */
+async function projectOn(program: Program, node: string): Promise<string> {
+  for (let index = 0;; index++) {
+    const slug = `demo-${index}`;
+    const made = await order(program, "POST /v1/projects", { slug }) as { node: string };
+    if (made.node !== node) continue;
+    await order(program, `PATCH /v1/projects/${slug}`, { channel: "#general" });
+    return slug;
+  }
+}
+
+Deno.test("IRC misses nothing although the node that leads has died", clusterPeers(), async () => {
+  const root = { username: "root", password: "correct-horse-battery" };
+  const config = { irc: { admins: [root.username] } };
+  await using cluster = await Cluster.start({ nodes: ["a", "b", "c"], config });
+  const b = cluster.node("b");
+  await asked(() => nodesOf(b), leads("a"));
+  await order(b, "POST /v1/admins", root);
+  await order(b, "POST /v1/agents/register", { nick: "scout" });
+  const slug = await projectOn(b, "b");
+  const tickets = `/projects/${slug}/fossil/api/tickets`;
+  const { uuid } = await order(b, `POST ${tickets}`, { title: "Hard" }) as { uuid: string };
+  await cluster.network.register(root.username, root.password);
+  await using client = await cluster.network.logIn(root.username, root.password);
+  assert.ok(client !== null);
+  await client.join("#general");
+  const ask = (text: string) =>
+    order(b, "POST /v1/questions", { text, ticket: `${slug}/${uuid}` }) as Promise<{ id: number }>;
+  await ask("Before?");
+  await client.expect(/ PRIVMSG #general :Question 1 from /);
+
+  await cluster.stopNode("a", "SIGKILL");
+  await client.send("PRIVMSG #general :!halt @scout wrong branch");
+  await client.expect(/ PRIVMSG #general :Halted by root: scout\. Reason: wrong branch$/);
+  for (const node of [b, cluster.node("c")]) {
+    const halts = () => order(node, "GET /v1/halt") as Promise<{ agents: { nick: string }[] }>;
+    await asked(halts, ({ agents }) => agents.map(({ nick }) => nick).join() === "scout");
+  }
+  const { events } = await order(b, "GET /v1/events?types=agents.halted") as { events: unknown[] };
+  assert.equal(events.length, 1);
+  const { id } = await ask("While nobody leads?");
+  await client.send(`PRIVMSG #general :!answer ${id} yes`);
+  await asked(
+    () => order(b, `GET /v1/questions/${id}`) as Promise<{ state: string }>,
+    ({ state }) => state === "answered",
+  );
+  const { id: open } = await ask("Still nobody?");
+  await client.expect(new RegExp(` PRIVMSG #general :Question ${open} from `));
+  const told = client.lines.filter((line) => / PRIVMSG #general :Question \d+ from /.test(line));
+  assert.equal(new Set(told).size, told.length, told.join("\n"));
+});

@@ -6,6 +6,9 @@ import { basic, inTurns, type World } from "./world.ts";
 /** The pause between two messages of an agent, in milliseconds. */
 const TALK_EVERY = 30_000;
 
+/** How often an agent tries to log in to IRC at the start. */
+const LOGINS = 5;
+
 /** Where a message stands for everybody who reads it. */
 interface Seen {
   readonly id: string;
@@ -45,12 +48,25 @@ export class Talk {
       await reader.open();
     });
     await inTurns(world.onIrc, async ({ nick, passphrase }, index) => {
-      const client = await world.cluster.network.logIn(nick, passphrase);
-      if (client === null) throw new Error(`IRC refuses ${nick}`);
+      const client = await this.#logIn(nick, passphrase);
       await client.send("CAP REQ echo-message");
       await client.join(`#${world.channelOf(index)}`);
       this.#clients[index] = client;
     });
+  }
+
+  /** Logs in to IRC, again if the services of the network are too slow for its server. */
+  async #logIn(nick: string, passphrase: string): Promise<IrcClient> {
+    for (let attempt = 1;; attempt++) {
+      const { network } = this.world.cluster;
+      const client = await network.logIn(nick, passphrase).catch((error: unknown) => {
+        if (attempt === LOGINS) throw error;
+        return "late" as const;
+      });
+      if (client === null) throw new Error(`IRC refuses ${nick}`);
+      if (client !== "late") return client;
+      this.world.count("logins to IRC that were repeated");
+    }
   }
 
   /** Lets everybody talk, until the world ends. */

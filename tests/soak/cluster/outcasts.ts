@@ -1,4 +1,5 @@
 import type { Credentials } from "../../support/api.ts";
+import type { IrcClient } from "../../support/irc_client.ts";
 import { basic, bearer, type World } from "./world.ts";
 
 /** The pause between two agents, in milliseconds. */
@@ -35,7 +36,8 @@ export class Outcasts {
     if (made.status !== 200) return this.#check("register", made.status, made.text);
     const { credentials } = JSON.parse(made.text) as { credentials: Credentials };
     await this.#use(credentials, 200, `registered at ${registrar}`);
-    const client = await world.cluster.network.logIn(nick, credentials.passphrase);
+    const client = await this.#logIn(credentials, nick);
+    if (client === "late") return;
     if (client === null) return world.fault(`IRC refuses ${nick}, registered at ${registrar}`);
     await using _ = client;
     await using stream = await this.#listen(credentials);
@@ -72,8 +74,21 @@ export class Outcasts {
   /** A new login to IRC. */
   async #knock({ nick, passphrase }: Credentials, why: string): Promise<void> {
     const world = this.#world;
-    await using client = await world.cluster.network.logIn(nick, passphrase, `${nick}-again`);
-    if (client !== null) world.fault(`IRC lets ${nick} in, ${why}`);
+    const client = await this.#logIn({ nick, passphrase }, `${nick}-again`);
+    if (client === null || client === "late") return;
+    world.fault(`IRC lets ${nick} in, ${why}`);
+    await client[Symbol.asyncDispose]();
+  }
+
+  /** Logs in to IRC; null if it refuses, `late` if its services do not answer in time. */
+  async #logIn({ nick, passphrase }: Credentials, as: string): Promise<IrcClient | "late" | null> {
+    const world = this.#world;
+    try {
+      return await world.cluster.network.logIn(nick, passphrase, as);
+    } catch {
+      world.count("logins to IRC that were late");
+      return "late";
+    }
   }
 
   async #ends(end: Promise<unknown>, fault: string): Promise<void> {
