@@ -25,7 +25,7 @@ Deno.test("each file of tests is in one group of a folder, which is not too larg
   }
 });
 
-Deno.test("each of the longest files of tests is alone in its group, and the longest starts first", () => {
+Deno.test("each of the longest files of tests is alone in its group, and starts first", () => {
   const folder = join(ROOT, "tests");
   const groups = groupFiles(folder, findTests(folder));
   const first = orderGroups(groups).slice(0, LONGEST.length);

@@ -46,6 +46,11 @@ export function bundledTree(): string {
   return folder;
 }
 
+/** The folder of the bundled program in that of a {@linkcode bundledTree}. */
+export function programIn(tree: string): string {
+  return join(tree, "services", "bundle");
+}
+
 function folderOf(hash: string): string {
   return join(FOLDER, hash);
 }
@@ -87,7 +92,7 @@ function listFolder(folder: string): readonly Deno.DirEntry[] {
 function makeBundle(folder: string): void {
   const { unstable, permissions } = config;
   write(join(folder, "deno.json"), JSON.stringify({ unstable, permissions }));
-  bundleProgram(join(folder, "services", "bundle"));
+  bundleProgram(programIn(folder));
   write(join(folder, "main.ts"), 'import "./services/bundle/main.js";\n');
 
   const sql = join("services", "fossil", "sql");

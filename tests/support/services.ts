@@ -1,4 +1,5 @@
 /** The services of the daemon in a separate folder, with their IRC server in memory. */
+import { join } from "node:path";
 import type { Provisioning, Sessions } from "../../services/agents/mod.ts";
 import { registrationSchema } from "../../services/agents/schemas.ts";
 import type { Config } from "../../services/config/mod.ts";
@@ -19,6 +20,7 @@ import {
 } from "../../services/identity/mod.ts";
 import type { UserDirectory } from "../../services/irc_server/virtual_users/mod.ts";
 import type { Log } from "../../services/log.ts";
+import { placeDatabase } from "./migrated_database.ts";
 import { databaseOf } from "./postgres.ts";
 import { TestScheduler } from "./scheduler.ts";
 import { withFolder } from "./temporary.ts";
@@ -197,6 +199,7 @@ export async function openServices(
     passwordCosts: options.passwordCosts ?? CHEAP_PASSWORDS,
     log,
   };
+  if (daemon.config.database.url === "") await placeDatabase(join(folder, "muster.db"));
   const stores = await openStores(daemon, started);
   const provisioning = await options.provisioning?.(stores);
   const irc = await openEmbedded(daemon, stores, started, {
