@@ -8,14 +8,14 @@ const MAX_WAITING = 10_000;
  * coming. A write wakes another thread, and its end wakes this one.
  */
 const FIRST_GATHER_MILLISECONDS = 20;
-const LAST_GATHER_MILLISECONDS = 200;
+const LAST_GATHER_MILLISECONDS = 500;
 
 /** After so many milliseconds without a write, lines are gathered for the first time again. */
 const QUIET_MILLISECONDS = 500;
 
 /**
  * Writes lines to a stream without blocking the program. Lines within 20 ms share one write; each
- * write in a row gathers for 20 ms more, up to 200, and longer while the reader is slow. An urgent
+ * write in a row gathers for twice as long, up to 500, and longer while the reader is slow. An urgent
  * line waits for 20 ms at most. They wait in a bounded queue; lines beyond its bound are dropped and
  * counted.
  */
@@ -79,7 +79,7 @@ export class LineWriter {
     if (this.#writing !== null) return;
     this.#lastAt = this.#scheduler.now();
     this.#isUrgent = false;
-    this.#gather = Math.min(this.#gather + FIRST_GATHER_MILLISECONDS, LAST_GATHER_MILLISECONDS);
+    this.#gather = Math.min(2 * this.#gather, LAST_GATHER_MILLISECONDS);
     this.#writing = this.#writeWaiting();
   }
 

@@ -46,16 +46,15 @@ export class Identity {
   }
 
   /**
-   * Returns the principal of a credential.
+   * Returns the principal of a credential: of a token at once, of a password once it is checked.
    *
    * @param address the client's IP address
    * @throws Unauthorized if the credential is not valid
    * @throws TooMany after too many wrong passwords, Unavailable while too many are being checked
    */
-  async authenticate(credential: Credential, address: string): Promise<Principal> {
-    const principal = credential.kind === "bearer"
-      ? this.#authenticateToken(credential.token, address)
-      : await this.#authenticateAgent(credential.name, credential.password, address);
+  authenticate(credential: Credential, address: string): Principal | Promise<Principal> {
+    if (credential.kind !== "bearer") return this.#authenticateAgent(credential, address);
+    const principal = this.#authenticateToken(credential.token, address);
     this.notePresence(principal);
     return principal;
   }
@@ -118,11 +117,14 @@ export class Identity {
     throw new Unauthorized("The token is not valid");
   }
 
-  async #authenticateAgent(name: string, password: string, address: string): Promise<Principal> {
+  async #authenticateAgent(
+    { name, password }: Extract<Credential, { readonly kind: "basic" }>,
+    address: string,
+  ): Promise<Principal> {
     const attempt = { name, password, address, door: "basic" } as const;
     const outcome = await this.#logins.logIn(attempt, ["agent"]);
     const account = acceptedAccount(outcome, "The name or the passphrase is wrong");
-    return {
+    const principal: Principal = {
       kind: "agent",
       id: account.id,
       name: account.name,
@@ -131,5 +133,7 @@ export class Identity {
       tokenId: null,
       sessionId: null,
     };
+    this.notePresence(principal);
+    return principal;
   }
 }

@@ -91,7 +91,7 @@ Deno.test("LineWriter gathers longer while lines keep coming, but never for an u
   const pauses = writes.slice(1).map((at, index) => at - (writes[index] ?? 0));
   assert.equal(writes[0], startedAt + 20);
   assert.ok((pauses[0] ?? 0) <= 40, `${pauses}`);
-  assert.equal(Math.max(...pauses), 200);
+  assert.equal(Math.max(...pauses), 500);
   const count = writes.length;
   await write();
   await write(true);
