@@ -4,6 +4,7 @@ import { NotFound } from "../services/errors.ts";
 import { accessOf } from "./access.ts";
 import type { AppEnv } from "./environment.ts";
 import { patternOf } from "./file_routes.ts";
+import { inOneTask } from "./middleware/chain.ts";
 import { once } from "./once.ts";
 import { type Endpoint, type Group, ROUTES } from "./table.ts";
 
@@ -78,25 +79,9 @@ function lazyHandler(
   };
 }
 
-/**
- * All handlers of a route as one: what checks the caller and the request, and what answers. They run
- * in one task as far as they do not wait.
- */
+/** All handlers of a route as one: what checks the caller and the request, and what answers. */
 function chainOf({ routes }: Hono<AppEnv>, method: string, pattern: string): Handler<AppEnv> {
   const handlers = routes.filter((route) => route.method === method && route.path === pattern)
     .map(({ handler }) => handler);
-  return (context, next) => {
-    const finish = (response: Response | void) => {
-      if (response instanceof Response && !context.finalized) context.res = response;
-    };
-    const run = (index: number): Promise<void> => {
-      const handler = handlers[index];
-      if (handler === undefined) return next();
-      const response = handler(context, () => run(index + 1));
-      if (response instanceof Promise) return response.then(finish);
-      finish(response);
-      return Promise.resolve();
-    };
-    return run(0);
-  };
+  return inOneTask(...handlers);
 }
