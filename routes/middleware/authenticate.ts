@@ -48,8 +48,7 @@ export function authenticate(
         context.env.trust?.(principal);
         return next();
       };
-      const found = identity.authenticate(credential, context.get("address"));
-      return found instanceof Promise ? found.then(enter) : enter(found);
+      return identity.authenticate(credential, context.get("address")).then(enter);
     }
     const session = sources.has("cookie") ? readSession(context, webSessions) : null;
     if (session === null && sources.has("guest") && !hasAuthorization(context.req)) {

@@ -46,15 +46,16 @@ export class Identity {
   }
 
   /**
-   * Returns the principal of a credential: of a token at once, of a password once it is checked.
+   * Returns the principal of a credential.
    *
    * @param address the client's IP address
    * @throws Unauthorized if the credential is not valid
    * @throws TooMany after too many wrong passwords, Unavailable while too many are being checked
    */
-  authenticate(credential: Credential, address: string): Principal | Promise<Principal> {
-    if (credential.kind !== "bearer") return this.#authenticateAgent(credential, address);
-    const principal = this.#authenticateToken(credential.token, address);
+  async authenticate(credential: Credential, address: string): Promise<Principal> {
+    const principal = credential.kind === "bearer"
+      ? this.#authenticateToken(credential.token, address)
+      : await this.#authenticateAgent(credential.name, credential.password, address);
     this.notePresence(principal);
     return principal;
   }
@@ -117,14 +118,11 @@ export class Identity {
     throw new Unauthorized("The token is not valid");
   }
 
-  async #authenticateAgent(
-    { name, password }: Extract<Credential, { readonly kind: "basic" }>,
-    address: string,
-  ): Promise<Principal> {
+  async #authenticateAgent(name: string, password: string, address: string): Promise<Principal> {
     const attempt = { name, password, address, door: "basic" } as const;
     const outcome = await this.#logins.logIn(attempt, ["agent"]);
     const account = acceptedAccount(outcome, "The name or the passphrase is wrong");
-    const principal: Principal = {
+    return {
       kind: "agent",
       id: account.id,
       name: account.name,
@@ -133,7 +131,5 @@ export class Identity {
       tokenId: null,
       sessionId: null,
     };
-    this.notePresence(principal);
-    return principal;
   }
 }
