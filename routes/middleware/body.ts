@@ -61,5 +61,6 @@ export function optionalBody() {
 /** The body that handlers and validators then read. */
 function setBody(context: Context<AppEnv>, text: string): void {
   context.set("body", text);
-  Object.assign(context.req.bodyCache, { text: Promise.resolve(text) });
+  const cache: { text?: unknown } = context.req.bodyCache;
+  cache.text = Promise.resolve(text);
 }

@@ -3,7 +3,8 @@ import type { AppEnv } from "../environment.ts";
 
 /**
  * Handlers as one, each of which may call the next. They run in one task as far as none of them waits:
- * Hono suspends a function for each of its handlers.
+ * Hono suspends a function for each of its handlers. What a handler throws passes through those
+ * before it, as what an awaited function throws does; Hono would answer it first.
  */
 export function inOneTask(
   ...handlers: readonly Handler<AppEnv>[]
