@@ -8,14 +8,23 @@ const MAX_WAITING = 10_000;
  * coming. A write wakes another thread, and its end wakes this one.
  */
 const FIRST_GATHER_MILLISECONDS = 20;
-const LAST_GATHER_MILLISECONDS = 200;
+const LAST_GATHER_MILLISECONDS = 500;
+
+/** So many lines are written without gathering more. */
+const MOST_GATHERED = 1000;
 
 /** After so many milliseconds without a write, lines are gathered for the first time again. */
 const QUIET_MILLISECONDS = 500;
 
 /**
+ * A line, or what makes it when it is written: one line after the other takes a fraction of the time
+ * that each takes alone.
+ */
+export type Line = string | (() => string);
+
+/**
  * Writes lines to a stream without blocking the program. Lines within 20 ms share one write; each
- * write in a row gathers for 20 ms more, up to 200, and longer while the reader is slow. An urgent
+ * write in a row gathers for twice as long, up to 500, and longer while the reader is slow. An urgent
  * line waits for 20 ms at most. They wait in a bounded queue; lines beyond its bound are dropped and
  * counted.
  */
@@ -23,7 +32,7 @@ export class LineWriter {
   readonly #stream: Pick<typeof Deno.stderr, "write">;
   readonly #scheduler: Scheduler;
   readonly #encoder = new TextEncoder();
-  #waiting: string[] = [];
+  #waiting: Line[] = [];
   #dropped = 0;
   #writing: Promise<void> | null = null;
   /** Begins the next write; absent if none is due. */
@@ -45,7 +54,7 @@ export class LineWriter {
    *
    * @param isUrgent whether it should not wait for others for long
    */
-  write(line: string, isUrgent = false): void {
+  write(line: Line, isUrgent = false): void {
     if (this.#waiting.length >= MAX_WAITING) this.#dropped++;
     else this.#waiting.push(line);
     if (isUrgent && !this.#isUrgent) {
@@ -53,7 +62,8 @@ export class LineWriter {
       this.#cancel?.();
       this.#cancel = null;
     }
-    if (this.#cancel === null) this.#startLater();
+    if (this.#waiting.length >= MOST_GATHERED) this.#start();
+    else if (this.#cancel === null) this.#startLater();
   }
 
   /** Resolves when every queued line is written. */
@@ -79,12 +89,12 @@ export class LineWriter {
     if (this.#writing !== null) return;
     this.#lastAt = this.#scheduler.now();
     this.#isUrgent = false;
-    this.#gather = Math.min(this.#gather + FIRST_GATHER_MILLISECONDS, LAST_GATHER_MILLISECONDS);
+    this.#gather = Math.min(2 * this.#gather, LAST_GATHER_MILLISECONDS);
     this.#writing = this.#writeWaiting();
   }
 
   async #writeWaiting(): Promise<void> {
-    const lines = this.#waiting;
+    const lines = this.#waiting.map((line) => typeof line === "string" ? line : line());
     this.#waiting = [];
     if (this.#dropped > 0) lines.push(`(${this.#dropped} lines of the log were dropped here)`);
     this.#dropped = 0;

@@ -3,8 +3,17 @@ import type { LogLevel } from "../services/log.ts";
 /** The properties of a line of the log, beside its message. */
 export type LogProperties = Readonly<Record<string, unknown>>;
 
+/** A record of the log. */
+export interface LogRecord {
+  /** Unix milliseconds. */
+  readonly time: number;
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly properties: LogProperties;
+}
+
 /** Writes a record as one line, without its line break. */
-export type LogFormat = (level: LogLevel, message: string, properties: LogProperties) => string;
+export type LogFormat = (record: LogRecord) => string;
 
 /** Text that needs no escapes in JSON and is safe on a terminal. */
 const PLAIN = /^[ !#-[\]-~]*$/;
@@ -26,13 +35,11 @@ const JSON_LEVELS: Readonly<Record<LogLevel, string>> = {
 /**
  * Makes a format of one JSON object per line: `@timestamp`, `level`, `message`, `logger`, and each
  * property under its own name.
- *
- * @param clock returns Unix milliseconds
  */
-export function jsonFormat(clock: () => number): LogFormat {
-  const timestamp = timestamps(clock);
-  return (level, message, properties) => {
-    const time = timestamp();
+export function jsonFormat(): LogFormat {
+  const timestamp = timestamps();
+  return ({ time: milliseconds, level, message, properties }) => {
+    const time = timestamp(milliseconds);
     const members = plainMembers(message, properties);
     if (members !== null) {
       return `{"@timestamp":"${time}","level":"${JSON_LEVELS[level]}","message":"${message}",` +
@@ -74,15 +81,11 @@ function plainMembers(message: string, properties: LogProperties): string | null
   return PLAIN.test(texts) ? members : null;
 }
 
-/**
- * Makes a format for people.
- *
- * @param clock returns Unix milliseconds
- */
-export function readableFormat(clock: () => number): LogFormat {
-  const timestamp = timestamps(clock);
-  return (level, message, properties) => {
-    const time = timestamp().slice(11, 23);
+/** Makes a format for people. */
+export function readableFormat(): LogFormat {
+  const timestamp = timestamps();
+  return ({ time: milliseconds, level, message, properties }) => {
+    const time = timestamp(milliseconds).slice(11, 23);
     const facts = Object.entries(properties)
       .map(([key, value]) => `${key}=${value instanceof Error ? value.stack : stringify(value)}`)
       .join(" ");
@@ -90,13 +93,29 @@ export function readableFormat(clock: () => number): LogFormat {
   };
 }
 
-/** Returns the time in ISO 8601; lines of the same second share its beginning. */
-function timestamps(clock: () => number): () => string {
+/** Whether a record stays as it is: its properties are plain values. */
+export function isPlain({ properties }: LogRecord): boolean {
+  for (const name in properties) {
+    const value = properties[name];
+    switch (typeof value) {
+      case "string":
+      case "number":
+      case "boolean":
+      case "undefined":
+        continue;
+      default:
+        if (value !== null) return false;
+    }
+  }
+  return true;
+}
+
+/** Writes times in ISO 8601; those of the same second share its beginning. */
+function timestamps(): (time: number) => string {
   let [last, start] = [NaN, ""];
-  return () => {
-    const now = clock();
-    const milliseconds = now % 1000;
-    const second = now - milliseconds;
+  return (time) => {
+    const milliseconds = time % 1000;
+    const second = time - milliseconds;
     if (second !== last) {
       last = second;
       start = new Date(second).toISOString().slice(0, -"000Z".length);

@@ -1,7 +1,7 @@
 import type { Config } from "../services/config/mod.ts";
 import { type Log, LOG_LEVELS, type LogLevel, type LogThreshold } from "../services/log.ts";
 import { LineWriter } from "./line_writer.ts";
-import { jsonFormat, type LogFormat, readableFormat } from "./log_format.ts";
+import { isPlain, jsonFormat, type LogFormat, readableFormat } from "./log_format.ts";
 
 /** Longest wait for the reader of the log when the program ends, in milliseconds. */
 const FLUSH_LIMIT = 1000;
@@ -17,7 +17,7 @@ export class Logging implements Log, LogThreshold {
   readonly #stream: LogStream;
   readonly #writer: LineWriter;
   #least = 0;
-  #format: LogFormat = jsonFormat(Date.now);
+  #format: LogFormat = jsonFormat();
 
   constructor(settings: Config["log"], stream: LogStream = Deno.stderr) {
     this.#stream = stream;
@@ -29,7 +29,7 @@ export class Logging implements Log, LogThreshold {
   reconfigure({ level, format }: Config["log"]): void {
     const isJson = format === "json" || (format === "auto" && !this.#stream.isTerminal());
     this.level = level;
-    this.#format = isJson ? jsonFormat(Date.now) : readableFormat(Date.now);
+    this.#format = isJson ? jsonFormat() : readableFormat();
   }
 
   get level(): LogLevel {
@@ -67,7 +67,9 @@ export class Logging implements Log, LogThreshold {
 
   #write(level: LogLevel, message: string, properties: Record<string, unknown> = {}): void {
     if (LOG_LEVELS.indexOf(level) < this.#least) return;
+    const record = { time: Date.now(), level, message, properties };
+    const format = this.#format;
     const isUrgent = level === "warning" || level === "error";
-    this.#writer.write(this.#format(level, message, properties), isUrgent);
+    this.#writer.write(isPlain(record) ? () => format(record) : format(record), isUrgent);
   }
 }

@@ -1,5 +1,6 @@
 import type { Config } from "../services/config/mod.ts";
 import { Invalid, ServiceError, TooLarge, TooSlow } from "../services/errors.ts";
+import { shortAscii } from "../services/irc/mod.ts";
 import { requireShallow } from "../services/validation/mod.ts";
 import { Deadlines } from "./deadlines.ts";
 
@@ -13,25 +14,26 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
  */
 function decodeBody(bytes: ArrayBuffer): string {
   try {
-    return shortText(new Uint8Array(bytes)) ?? decoder.decode(bytes);
+    return shortAscii(new Uint8Array(bytes)) ?? decoder.decode(bytes);
   } catch {
     throw new Invalid("The body is not valid UTF-8");
   }
 }
 
-/** Bodies up to this length may be decoded without the runtime. */
-const SHORT_BYTES = 512;
-
 /**
- * Decodes a short text of ASCII, as most bodies are. On a server at rest, that takes a third of the
- * decoder's time. Null if it is not one.
+ * The text of a body.
+ *
+ * @throws Invalid if it is not UTF-8 or nested too deeply
  */
-function shortText(bytes: Uint8Array): string | null {
-  if (bytes.length > SHORT_BYTES) return null;
-  for (let index = 0; index < bytes.length; index++) {
-    if ((bytes[index] ?? 0) > 0x7f) return null;
-  }
-  return String.fromCharCode(...bytes);
+function shallowText(bytes: ArrayBuffer): string {
+  const text = decodeBody(bytes);
+  requireShallow(text);
+  return text;
+}
+
+/** The runtime has several errors for a body that ends early, but no class for them. */
+function refusalOf(error: unknown): unknown {
+  return error instanceof ServiceError ? error : new Invalid("The body is incomplete");
 }
 
 /** The bounds of a request's body. */
@@ -86,20 +88,15 @@ export class BodyReader {
    * @throws TooLarge as soon as it exceeds the limit, TooSlow if a part does not arrive in time,
    * Invalid if it is incomplete, not UTF-8 or nested too deeply
    */
-  async read(request: Request): Promise<string> {
-    const text = await this.#text(request);
-    requireShallow(text);
-    return text;
-  }
-
-  async #text(request: Request): Promise<string> {
+  read(request: Request): Promise<string> {
     const declared = Number(request.headers.get("content-length") ?? NaN);
-    if (declared > this.#maxBytes) throw this.#tooLarge();
-    if (declared <= SMALL_BYTES) return decodeBody(await this.#inTime(request.arrayBuffer()));
-    return request.body === null ? "" : decodeBody(await this.#readParts(request.body));
+    if (declared > this.#maxBytes) return Promise.reject(this.#tooLarge());
+    if (declared <= SMALL_BYTES) return this.#inTime(request.arrayBuffer()).then(shallowText);
+    return this.#readParts(request.body).then(shallowText);
   }
 
-  async #readParts(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<ArrayBuffer> {
+  async #readParts(body: ReadableStream<Uint8Array<ArrayBuffer>> | null): Promise<ArrayBuffer> {
+    if (body === null) return new ArrayBuffer(0);
     const reader = body.getReader();
     const parts: Uint8Array<ArrayBuffer>[] = [];
     let length = 0;
@@ -118,13 +115,8 @@ export class BodyReader {
    * @throws TooSlow, Invalid if the client disconnects or breaks the framing of the body, and why
    * {@linkcode unreadable} says that it cannot be read
    */
-  async #inTime<Result>(sent: Promise<Result>): Promise<Result> {
-    try {
-      return await this.#deadlines.limit(sent);
-    } catch (error) {
-      // The runtime has several errors for a body that ends early, but no class for them.
-      throw error instanceof ServiceError ? error : new Invalid("The body is incomplete");
-    }
+  #inTime<Result>(sent: Promise<Result>): Promise<Result> {
+    return this.#deadlines.limit(sent, refusalOf);
   }
 
   #tooLarge(): TooLarge {

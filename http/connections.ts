@@ -3,6 +3,7 @@ import { AcceptFailures } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { HttpStats } from "../services/metrics/mod.ts";
 import { holderOf, shareOfOne } from "../services/places.ts";
+import { everyMultiple } from "../services/scheduler.ts";
 import { HttpConnection } from "./connection.ts";
 
 /** The share of connections that may be TLS handshakes, and its minimum. */
@@ -13,7 +14,7 @@ const LEAST_HANDSHAKES = 16;
 const MAX_NODES = 256;
 
 /** How often connections are checked for deadlines, in milliseconds. */
-const SWEEP_MILLISECONDS = 250;
+const SWEEP_MILLISECONDS = 500;
 
 /** The bounds of all HTTP connections together. */
 export interface ConnectionLimits {
@@ -69,7 +70,8 @@ export class HttpConnections {
   /** Shared by all connections, so that a request need not read the clock. */
   readonly #clock = { now: performance.now() };
   #limits: ConnectionLimits;
-  #sweeper: ReturnType<typeof setInterval> | undefined;
+  /** Ends the checks; null while there is nothing to check. */
+  #stopSweeping: (() => void) | null = null;
 
   constructor(options: HttpConnectionsOptions) {
     const { limits, isExempt } = options;
@@ -98,9 +100,9 @@ export class HttpConnections {
   reconfigure(limits: ConnectionLimits): void {
     this.#limits = limits;
     while (this.#open.size > limits.total && this.#closeStranger(null));
-    if (this.#sweeper === undefined) return;
-    clearInterval(this.#sweeper);
-    this.#sweeper = this.#startSweeper();
+    if (this.#stopSweeping === null) return;
+    this.#stopSweeping();
+    this.#stopSweeping = this.#startSweeping();
   }
 
   /**
@@ -109,9 +111,9 @@ export class HttpConnections {
    * @returns null if there is no room for it
    */
   enter(address: string, port: number): HttpConnection | null {
-    if (this.#sweeper === undefined) {
+    if (this.#stopSweeping === null) {
       this.#clock.now = performance.now();
-      this.#sweeper = this.#startSweeper();
+      this.#stopSweeping = this.#startSweeping();
     }
     const connection = new HttpConnection({
       address,
@@ -135,8 +137,8 @@ export class HttpConnections {
     this.#keptOfOthers.delete(connection);
     this.#forgetStranger(connection);
     if (this.#open.size > 0) return;
-    clearInterval(this.#sweeper);
-    this.#sweeper = undefined;
+    this.#stopSweeping?.();
+    this.#stopSweeping = null;
   }
 
   #makeRoom({ address, network, port }: HttpConnection): boolean {
@@ -212,13 +214,11 @@ export class HttpConnections {
     removeFrom(this.#strangersOf, connection.network, connection);
   };
 
-  /** A deadline is exact to a quarter of its length or of a second. */
-  #startSweeper(): ReturnType<typeof setInterval> {
+  /** A deadline is exact to a quarter of its length or half a second. */
+  #startSweeping(): () => void {
     const { headerMilliseconds, idleMilliseconds } = this.#limits;
     const shortest = Math.min(headerMilliseconds, idleMilliseconds);
-    const sweeper = setInterval(() => this.#sweep(), Math.min(SWEEP_MILLISECONDS, shortest / 4));
-    Deno.unrefTimer(sweeper);
-    return sweeper;
+    return everyMultiple(Math.min(SWEEP_MILLISECONDS, shortest / 4), () => this.#sweep());
   }
 
   #sweep(): void {

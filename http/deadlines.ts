@@ -32,9 +32,10 @@ export class Deadlines {
   /**
    * Waits for a task.
    *
-   * @throws what the task throws, or the error of a task that is late
+   * @param asError turns what the task throws into the error of the caller
+   * @throws that error, or the one of a task that is late
    */
-  limit<Result>(task: Promise<Result>): Promise<Result> {
+  limit<Result>(task: Promise<Result>, asError: (error: unknown) => unknown): Promise<Result> {
     return new Promise((resolve, fail) => {
       const running = { since: this.#look, fail };
       this.#running.add(running);
@@ -46,7 +47,7 @@ export class Deadlines {
         },
         (error) => {
           this.#running.delete(running);
-          fail(error);
+          fail(asError(error));
         },
       );
     });

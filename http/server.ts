@@ -236,7 +236,8 @@ export class HttpServer {
     connection: HttpConnection,
   ): Promise<Response> {
     const answered = await response;
-    await dropUnreadBody(request, connection.trusted);
+    const dropped = dropUnreadBody(request, connection.trusted);
+    if (dropped !== null) await dropped;
     return answered;
   }
 

@@ -11,6 +11,7 @@ import { createGroups } from "./groups.ts";
 import { authenticate, type AuthenticateOptions, proveAgain } from "./middleware/authenticate.ts";
 import { jsonBody } from "./middleware/body.ts";
 import { browsersFirst, type SharedPages } from "./middleware/browsers.ts";
+import { inOneTask } from "./middleware/chain.ts";
 import { refuseOtherMethods } from "./middleware/methods.ts";
 import { frameProjects } from "./projects/frame.ts";
 import type { ProjectRoutes } from "./projects/project_api.ts";
@@ -44,7 +45,7 @@ export function createCore(services: Services): Core {
     isFile,
   });
   acceptQueryTokens(app, services);
-  app.use("/v1/*", authenticate(services, "bearer", "basic"), readBody);
+  app.use("/v1/*", inOneTask(authenticate(services, "bearer", "basic"), readBody));
   app.use("/v1/agents/register", refuseOtherMethods(app));
 
   const sharedPages: SharedPages = new Map();

@@ -1,5 +1,6 @@
 /** Encoded events, and those that wait for a reader. */
 
+import { isUnescaped } from "../services/irc/mod.ts";
 import { Broadcast } from "./broadcast.ts";
 import { CHUNK_BYTES, framesOfChunk } from "./frame_chunks.ts";
 
@@ -57,6 +58,11 @@ export function jsonLine(value: unknown): string {
     LINE_ENDS,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
+}
+
+/** A text as JSON, as {@linkcode jsonLine} writes it. */
+export function jsonLineText(text: string): string {
+  return isUnescaped(text) ? `"${text}"` : jsonLine(text);
 }
 
 /**

@@ -7,7 +7,7 @@ import { type EventFrames, FrameJoiner } from "./event_frames.ts";
 import { EventStream, type Followed, type StreamHost } from "./event_stream.ts";
 import { FlushRounds } from "./flush_rounds.ts";
 
-export { EventFrames, jsonLine } from "./event_frames.ts";
+export { EventFrames, jsonLine, jsonLineText } from "./event_frames.ts";
 
 const KEEP_ALIVE_MILLISECONDS = 15_000;
 

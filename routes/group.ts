@@ -4,6 +4,7 @@ import { NotFound } from "../services/errors.ts";
 import { accessOf } from "./access.ts";
 import type { AppEnv } from "./environment.ts";
 import { patternOf } from "./file_routes.ts";
+import { inOneTask } from "./middleware/chain.ts";
 import { once } from "./once.ts";
 import { type Endpoint, type Group, ROUTES } from "./table.ts";
 
@@ -90,13 +91,5 @@ function lazyHandler(
 function chainOf({ routes }: Hono<AppEnv>, method: string, pattern: string): Handler<AppEnv> {
   const handlers = routes.filter((route) => route.method === method && route.path === pattern)
     .map(({ handler }) => handler);
-  return (context, next) => {
-    const run = async (index: number): Promise<void> => {
-      const handler = handlers[index];
-      if (handler === undefined) return await next();
-      const response = await handler(context, () => run(index + 1));
-      if (response instanceof Response && !context.finalized) context.res = response;
-    };
-    return run(0);
-  };
+  return inOneTask(...handlers);
 }

@@ -24,6 +24,26 @@ export function untilMultiple(step: number, now: number): number {
   return step - now % step;
 }
 
+/**
+ * Runs a task at every multiple of a step, by Unix time: all parts of the program that look at
+ * something regularly wake it once together. It does not keep the process alive.
+ *
+ * @param step in milliseconds
+ * @returns a function that ends it
+ */
+export function everyMultiple(step: number, task: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const wait = () => {
+    timer = setTimeout(() => {
+      wait();
+      task();
+    }, untilMultiple(step, Date.now()));
+    Deno.unrefTimer(timer);
+  };
+  wait();
+  return () => clearTimeout(timer);
+}
+
 /** The clock and the timers of the process. */
 export const systemScheduler: Scheduler = Object.freeze({
   now: () => Date.now(),

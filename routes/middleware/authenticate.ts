@@ -6,6 +6,7 @@ import {
   type Credential,
   GUEST,
   type Identity,
+  type Principal,
   type WebSessions,
 } from "../../services/identity/mod.ts";
 import type { AppEnv } from "../context.ts";
@@ -35,17 +36,19 @@ export function authenticate(
   ...accepted: readonly CredentialSource[]
 ) {
   const sources = new Set(accepted);
-  return createMiddleware<AppEnv>(async (context, next) => {
+  return createMiddleware<AppEnv>((context, next) => {
     // None of these waits for `next`: a request may wait for a minute, and what waits costs memory.
     if (context.get("principal") !== undefined) return next();
     const credential = credentialOf(context.req, sources);
     if (credential !== null) {
       const { endings } = identity;
-      const principal = await identity.authenticate(credential, context.get("address"));
-      context.set("principal", principal);
-      context.set("proof", { credential, endings });
-      context.env.trust?.(principal);
-      return next();
+      const enter = (principal: Principal) => {
+        context.set("principal", principal);
+        context.set("proof", { credential, endings });
+        context.env.trust?.(principal);
+        return next();
+      };
+      return identity.authenticate(credential, context.get("address")).then(enter);
     }
     const session = sources.has("cookie") ? readSession(context, webSessions) : null;
     if (session === null && sources.has("guest") && !hasAuthorization(context.req)) {
@@ -64,15 +67,19 @@ export function authenticate(
  * Creates a check for requests that take time after their authentication, because a client may hold
  * one open until its credential has ended.
  *
- * @returns a function that throws Unauthorized if the request's credential has ended since
+ * @returns a function that throws Unauthorized if the request's credential has ended since, and
+ * returns null if none has ended
  */
 export function proveAgain({ identity }: Pick<AuthenticateOptions, "identity">) {
-  return async (context: Context<AppEnv>): Promise<void> => {
+  return (context: Context<AppEnv>): Promise<void> | null => {
     const proof = context.get("proof") as AppEnv["Variables"]["proof"] | undefined;
-    if (proof === undefined || identity.endings === proof.endings) return;
-    const { credential } = proof;
-    context.set("principal", await identity.authenticate(credential, context.get("address")));
+    if (proof === undefined || identity.endings === proof.endings) return null;
+    return enterAgain(context, proof.credential);
   };
+
+  async function enterAgain(context: Context<AppEnv>, credential: Credential): Promise<void> {
+    context.set("principal", await identity.authenticate(credential, context.get("address")));
+  }
 }
 
 /** A credential of an unknown scheme does not count as none. */

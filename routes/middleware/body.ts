@@ -8,8 +8,11 @@ export const JSON_TYPE = /^application\/([a-z0-9.+-]+\+)?json\b/i;
 
 export interface JsonBodyOptions {
   readonly limits: BodyLimits;
-  /** Called when the body has arrived, which may be long after its headers. */
-  readonly onRead?: (context: Context<AppEnv>) => Promise<void>;
+  /**
+   * Called when the body has arrived, which may be long after its headers. The request waits for a
+   * returned promise.
+   */
+  readonly onRead?: (context: Context<AppEnv>) => Promise<void> | null;
   /** Whether the body is a file, which its handler reads. */
   readonly isFile?: (context: Context<AppEnv>) => boolean;
 }
@@ -20,15 +23,15 @@ export interface JsonBodyOptions {
  * authentication by header, so that a form of another site, which a browser would send with a
  * cookie, never gets here.
  */
-export function jsonBody({ limits, onRead, isFile = () => false }: JsonBodyOptions) {
+export function jsonBody({ limits, onRead = () => null, isFile = () => false }: JsonBodyOptions) {
   const reader = new BodyReader(limits);
-  return createMiddleware<AppEnv>(async (context, next) => {
-    if (hasBody(context.req.raw) && !isFile(context)) {
-      declareJson(context);
-      setBody(context, await reader.read(context.req.raw));
-      await onRead?.(context);
-    }
-    return next();
+  return createMiddleware<AppEnv>((context, next) => {
+    if (!hasBody(context.req.raw) || isFile(context)) return next();
+    declareJson(context);
+    return reader.read(context.req.raw).then((text) => {
+      setBody(context, text);
+      return onRead(context)?.then(next) ?? next();
+    });
   });
 }
 
@@ -58,5 +61,6 @@ export function optionalBody() {
 /** The body that handlers and validators then read. */
 function setBody(context: Context<AppEnv>, text: string): void {
   context.set("body", text);
-  Object.assign(context.req.bodyCache, { text: Promise.resolve(text) });
+  const cache: { text?: unknown } = context.req.bodyCache;
+  cache.text = Promise.resolve(text);
 }

@@ -43,13 +43,22 @@ export function frame(
   const { halts } = agents;
   const patterns = new RoutePatterns();
   const complete = (response: Response, framed: Framed) => {
-    const { request, requestId, started } = framed;
+    const { request, requestId, started, route, principal, address } = framed;
+    const { method } = request;
     const { headers, status } = response;
     tellBrowsers(headers);
     if (origins.length > 0) allowOrigins(headers, request, origins);
     headers.set("X-Request-Id", requestId);
     const milliseconds = performance.now() - started;
-    recordAnswer(records, { ...framed, method: request.method, status, milliseconds });
+    recordAnswer(records, {
+      method,
+      route,
+      status,
+      milliseconds,
+      requestId,
+      principal,
+      address,
+    });
     return response;
   };
   // Outside the middleware, whose variables it would keep: its context among them.

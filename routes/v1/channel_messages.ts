@@ -5,7 +5,13 @@ import type { Identity } from "../../services/identity/mod.ts";
 import { CHANNEL_ARGUMENT_PATTERN } from "../../services/irc/mod.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
-import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
+import {
+  EventFrames,
+  type EventStreams,
+  jsonLine,
+  jsonLineText,
+  STREAM_HEADERS,
+} from "../event_streams.ts";
 import { hold } from "../held_answers.ts";
 import { jsonText } from "../json_text.ts";
 import { ListTexts } from "../list_texts.ts";
@@ -137,10 +143,10 @@ const SILENT = { message() {}, end() {} };
 /** `/v1/channels/{channel}/messages` and `/stream`. */
 export function channelMessageRoutes(options: ChannelMessageRoutesOptions) {
   const { bridge, bufferSize, identity, streams } = options;
-  const frames = new EventFrames<ChannelMessage>(({ id, nick, text, timestamp }) =>
-    eventOf(id, { nick, text, timestamp })
+  const frames = new EventFrames(shortEvent);
+  const wholeFrames = new EventFrames<ChannelMessage>((message) =>
+    `id: ${message.id}\ndata: ${jsonLine(message)}`
   );
-  const wholeFrames = new EventFrames<ChannelMessage>((message) => eventOf(message.id, message));
   const texts = new ListTexts<ChannelMessage>();
   const waits = new Waits();
   identity.onEnded((ended) => waits.abortEnded(ended));
@@ -186,7 +192,8 @@ export function channelMessageRoutes(options: ChannelMessageRoutesOptions) {
     });
 }
 
-/** The fields of an event that shows a message. */
-function eventOf(id: string, shown: object): string {
-  return `id: ${id}\ndata: ${jsonLine(shown)}`;
+/** The fields of an event that shows what most readers of a message need. */
+function shortEvent({ id, nick, text, timestamp }: ChannelMessage): string {
+  return `id: ${id}\ndata: {"nick":${jsonLineText(nick)},"text":${jsonLineText(text)},` +
+    `"timestamp":"${timestamp}"}`;
 }

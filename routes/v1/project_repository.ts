@@ -139,7 +139,7 @@ export class RepositoryAnswers {
   async import(
     context: Context<AppEnv>,
     slug: string,
-    prove: () => Promise<void>,
+    prove: () => Promise<void> | null,
   ): Promise<Response> {
     const { hosting: { projects, repositories }, config, log } = this.#services;
     const { project } = projects.require(slug);
@@ -181,7 +181,7 @@ async function restore(
   { slug, node, prove }: {
     readonly slug: string;
     readonly node: string | undefined;
-    prove(): Promise<void>;
+    prove(): Promise<void> | null;
   },
 ): Promise<ProjectView> {
   const { files: { folder }, homes } = repositories;

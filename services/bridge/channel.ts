@@ -30,8 +30,8 @@ export class Channel {
   entered = false;
   /** Set while the bridge waits for its JOIN to be confirmed. */
   entering: Confirmation | null = null;
-  /** Resolves when earlier messages have been read back; new messages wait until then. */
-  recalled: Promise<void> = Promise.resolve();
+  /** Resolves when earlier messages have been read back; null while none are being read. */
+  recalling: Promise<void> | null = null;
   /** The messages that wait for that; null while none need to wait. */
   held: HeldMessage[] | null = null;
   /** Whether the log has what the nodes share, and gets the new lines of it. */

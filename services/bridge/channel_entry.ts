@@ -32,7 +32,7 @@ export class ChannelEntry {
    */
   async enter(name: string, caller: Caller | undefined): Promise<Channel> {
     const { readiness, access, channels } = this.#options;
-    await readiness.wait();
+    if (!readiness.up) await readiness.wait();
     access.assertJoinable(name, caller);
     return await channels.enter(name, { agent: agentOf(caller), lasting: true });
   }

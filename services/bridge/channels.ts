@@ -111,14 +111,17 @@ export class Channels {
    */
   async enter(name: string, use: ChannelUse): Promise<Channel> {
     const key = foldCase(name);
-    await this.#channels.get(key)?.leaving?.promise.catch(() => {});
+    // Almost always it waits for nothing, and each `await` would cost a post some microseconds.
+    const leaving = this.#channels.get(key)?.leaving ?? null;
+    if (leaving !== null) await leaving.promise.catch(() => {});
     const channel = this.#channels.get(key) ?? this.#add(name, use.agent);
     channel.invited = false;
     channel.use(use.agent, this.#options.scheduler.now());
     this.#nodes?.used(name, use.agent);
-    await channel.entering?.promise;
-    await channel.recalled;
-    if (use.lasting) await this.#lasting.note(channel, use.agent);
+    if (channel.entering !== null) await channel.entering.promise;
+    if (channel.recalling !== null) await channel.recalling;
+    const noting = use.lasting ? this.#lasting.note(channel, use.agent) : null;
+    if (noting !== null) await noting;
     if (this.#channels.get(key) === channel) return channel;
     throw new Conflict(`The bridge was removed from ${channel.name}`);
   }
@@ -323,7 +326,10 @@ export class Channels {
     if (isNew) this.#note(channel, "join", this.#options.link.nick);
     if (channel.invited || channel.entering === null) this.#share(channel);
     if (channel.entering === null) return;
-    channel.recalled = this.#options.recall(channel);
+    const recalling = this.#options.recall(channel).then(() => {
+      if (channel.recalling === recalling) channel.recalling = null;
+    });
+    channel.recalling = recalling;
     channel.entering.confirm();
     channel.entering = null;
   }
@@ -331,7 +337,7 @@ export class Channels {
   /** Lets other nodes enter a channel that nobody asked this one for. */
   #share(channel: Channel): void {
     if (this.#nodes === null) return;
-    this.#lasting.note(channel, null).catch((error: unknown) => {
+    this.#lasting.note(channel, null)?.catch((error: unknown) => {
       const { name } = channel;
       this.#options.log.warn("Other nodes could not be told of a channel", {
         channel: name,

@@ -17,6 +17,8 @@ export interface LastingChannelsOptions {
 export class LastingChannels {
   readonly #store: ChannelStore | null;
   readonly #log: Log;
+  /** What the store has recorded: the values of `stored` that are fulfilled. */
+  readonly #recorded = new WeakSet<Promise<void>>();
   /** The names of the kept channels, by folded name. */
   readonly #kept: Map<string, string>;
   /** The channels from before the restart, until they are requested. */
@@ -51,14 +53,20 @@ export class LastingChannels {
    * counts as the agent's.
    *
    * @param agent the internal id of the agent that uses it; null for the operator
-   * @throws Unavailable if it cannot be recorded
+   * @returns a promise that resolves when it is recorded, or rejects with Unavailable if it cannot
+   * be; null if it is recorded already
    */
-  async note(channel: Channel, agent: string | null): Promise<void> {
-    if (this.#store === null || this.keeps(channel.name)) return;
+  note(channel: Channel, agent: string | null): Promise<void> | null {
+    if (this.#store === null || this.keeps(channel.name)) return null;
     if (agent === null && channel.opener !== null) channel.stored = channel.opener = null;
     const storing = channel.stored ??= this.#store.put(channel);
+    return this.#recorded.has(storing) ? null : this.#record(channel, storing);
+  }
+
+  async #record(channel: Channel, storing: Promise<void>): Promise<void> {
     try {
       await storing;
+      this.#recorded.add(storing);
     } catch (error) {
       if (channel.stored === storing) channel.stored = null;
       throw error;

@@ -218,15 +218,14 @@ function observerOf(observers: Observers): IrcObserver {
 
 /** Passes on what a message may command: in a channel, or to the bridge. */
 function takeCommand(
-  { id, sender: { nick, account: sender }, command, channel, receiver, ...message }:
-    ObservedMessage,
+  message: ObservedMessage,
   { haltCommands, questionCommands, bridgeNick }: Observers,
 ): void {
-  if (command !== "PRIVMSG") return;
-  const { text, answered, isRelayed } = message;
-  if (sender === bridgeNick) return questionCommands.announced(id, text);
-  if (channel === null && receiver?.nick !== bridgeNick) return;
-  const account = isRelayed ? null : sender;
+  if (message.command !== "PRIVMSG") return;
+  const { sender: { nick, account: sender }, channel, text, answered } = message;
+  if (sender === bridgeNick) return questionCommands.announced(message.id, text);
+  if (channel === null && message.receiver?.nick !== bridgeNick) return;
+  const account = message.isRelayed ? null : sender;
   haltCommands.take({ nick, account, channel, text });
   questionCommands.take({ nick, account, channel, text, answered });
 }

@@ -57,7 +57,7 @@ export class QuestionNotices {
     this.#options = options;
     commands.attach(questions, ({ nick }, text) => this.#reply(nick, text));
     const stopListening = bridge?.listen({
-      message(_channel, { id, text }, { isOurs, isQuiet }) {
+      message: (_channel, { id, text }, { isOurs, isQuiet }) => {
         if (!isOurs || !isQuiet) return;
         commands.announced(id, text);
         // A long line comes in pieces.

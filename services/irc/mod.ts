@@ -22,6 +22,7 @@ export {
   type UnregisteredState,
 } from "./channels/keeping.ts";
 export type { ReleasedNick, Service, ServiceCaller } from "./users/service.ts";
+export { isUnescaped, shortAscii } from "./protocol/ascii.ts";
 export { parseDuration } from "./protocol/duration.ts";
 export type { ConnectOptions } from "./server.ts";
 export { acceptConnections, AcceptFailures } from "./transport/accepting.ts";

@@ -38,8 +38,11 @@ const MORE_RELAYED = 16;
 /** How long a TLS handshake may take. */
 const HANDSHAKE_SECONDS = 10;
 
-/** How often clients are checked for time limits. */
-const SWEEP_MILLISECONDS = 250;
+/**
+ * How often clients are checked for time limits: at multiples of this by Unix time, so that other
+ * regular work of the program falls into the same moments, and an idle program sleeps in between.
+ */
+const SWEEP_MILLISECONDS = 500;
 
 export interface ConnectOptions {
   /** Account that the client is logged in to already. */
@@ -66,7 +69,7 @@ export class IrcServer {
   readonly #newcomers = new Set<Connection>();
   readonly #onClosed = (transport: Transport) => this.#forget(transport);
   readonly #closing = new AbortController();
-  #sweeper: ReturnType<typeof setInterval> | undefined;
+  #sweeper: ReturnType<typeof setTimeout> | undefined;
   /** Resolves when the last transport is closed; set by close(). */
   #empty: Promise<void> | null = null;
   #resolveEmpty: (() => void) | null = null;
@@ -329,7 +332,7 @@ export class IrcServer {
   async close(reason = "Server is shutting down"): Promise<void> {
     this.keepChannels();
     this.#closing.abort();
-    clearInterval(this.#sweeper);
+    clearTimeout(this.#sweeper);
     const stopped = this.#listeners.stop();
     for (const client of [...this.#state.clients]) this.#state.disconnect(client, reason);
     await stopped;
@@ -412,8 +415,15 @@ export class IrcServer {
     const connection = new Connection(this.#state, transport, privileged);
     this.#open.set(transport, connection);
     this.#state.clients.add(connection.client);
-    this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MILLISECONDS);
+    if (this.#sweeper === undefined) this.#sweepLater();
     return connection;
+  }
+
+  #sweepLater(): void {
+    this.#sweeper = setTimeout(() => {
+      this.#sweepLater();
+      this.#sweep();
+    }, SWEEP_MILLISECONDS - Date.now() % SWEEP_MILLISECONDS);
   }
 
   #sweep(): void {

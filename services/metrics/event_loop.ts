@@ -1,4 +1,6 @@
-/** How often the delay is measured, in milliseconds. */
+import { untilMultiple } from "../scheduler.ts";
+
+/** How often the delay is measured, in milliseconds: at its multiples, together with other timers. */
 const INTERVAL = 500;
 
 /**
@@ -8,12 +10,16 @@ const INTERVAL = 500;
  * @returns a function that ends it
  */
 export function watchEventLoop(observe: (seconds: number) => void): () => void {
-  let due = performance.now() + INTERVAL;
-  const timer = setInterval(() => {
-    const now = performance.now();
-    observe(Math.max(0, now - due) / 1000);
-    due = now + INTERVAL;
-  }, INTERVAL);
-  Deno.unrefTimer(timer);
-  return () => clearInterval(timer);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const wait = () => {
+    const milliseconds = untilMultiple(INTERVAL, Date.now());
+    const due = performance.now() + milliseconds;
+    timer = setTimeout(() => {
+      observe(Math.max(0, performance.now() - due) / 1000);
+      wait();
+    }, milliseconds);
+    Deno.unrefTimer(timer);
+  };
+  wait();
+  return () => clearTimeout(timer);
 }

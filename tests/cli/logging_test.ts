@@ -91,6 +91,25 @@ Deno.test("a line is the same JSON whatever its values are", async () => {
   );
 });
 
+Deno.test("a line has the values and the time of its call, though it is written later", async () => {
+  const lines = new Lines();
+  const log = new Logging({ level: "info", format: "json" }, lines);
+  const list = ["first"];
+  const before = Date.now();
+  log.info("Changing", { list });
+  log.info("Plain", { number: 1 });
+  const after = Date.now();
+  list.push("second");
+  log.reconfigure({ level: "error", format: "text" });
+  await log.flush();
+  const [changing, plain] = lines.records;
+  assert.deepEqual(changing?.["list"], ["first"]);
+  assert.equal(plain?.["number"], 1);
+  for (const { "@timestamp": time } of lines.records) {
+    assert.ok(Date.parse(String(time)) >= before && Date.parse(String(time)) <= after);
+  }
+});
+
 Deno.test("lines keep their order, whatever their level, and flush loses none", async () => {
   const lines = new Lines();
   const log = new Logging({ level: "debug", format: "json" }, lines);

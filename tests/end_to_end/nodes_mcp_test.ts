@@ -20,10 +20,10 @@ async function connect(nodes: readonly Program[], authorization: string, isState
   return {
     async call(name: string, input: Record<string, unknown>) {
       const { content, isError } = await client.callTool({ name, arguments: input });
-      assert.ok(Array.isArray(content));
-      const { text } = content[0];
-      assert.equal(isError, false, `${name}: ${text}`);
-      return text as string;
+      const [first] = content;
+      assert.ok(first?.type === "text");
+      assert.equal(isError, false, `${name}: ${first.text}`);
+      return first.text;
     },
     tools: async () => (await client.listTools()).tools.map(({ name }) => name),
     close: () => client.close(),

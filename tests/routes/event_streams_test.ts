@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { EventFrames, EventStreams, type StreamSink } from "../../routes/event_streams.ts";
+import {
+  EventFrames,
+  EventStreams,
+  jsonLine,
+  jsonLineText,
+  type StreamSink,
+} from "../../routes/event_streams.ts";
 import { type EndedListener, OPERATOR } from "../../services/identity/mod.ts";
 import { TestMetrics } from "../support/metrics.ts";
 import { TestScheduler } from "../support/scheduler.ts";
@@ -304,3 +310,17 @@ testBoth(
     await late.cancel();
   },
 );
+
+Deno.test("jsonLineText() writes what jsonLine() writes", () => {
+  const texts = [
+    "",
+    "plain ~ text",
+    'a "word"',
+    "back\\slash",
+    "\x7f",
+    "\x85",
+    "\u2028é",
+    "\ud800",
+  ];
+  for (const text of texts) assert.equal(jsonLineText(text), jsonLine(text));
+});

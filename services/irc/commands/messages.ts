@@ -250,7 +250,10 @@ export function deliverToUser(
 function observeMessage(
   { state, client, command }: CommandCall,
   message: Outbound,
-  about: Pick<ObservedMessage, "channel" | "receiver" | "statusPrefix">,
+  { channel, receiver, statusPrefix }: Pick<
+    ObservedMessage,
+    "channel" | "receiver" | "statusPrefix"
+  >,
 ): void {
   if (command !== "PRIVMSG" && command !== "NOTICE") return;
   const { tags } = message;
@@ -263,10 +266,12 @@ function observeMessage(
       time: timeOf(tags),
       sender: client.actor,
       command,
+      channel,
+      receiver,
+      statusPrefix,
       text,
       answered: repliedTo(tags),
       isRelayed: false,
-      ...about,
     })
   );
 }

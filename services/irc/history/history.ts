@@ -92,12 +92,13 @@ export class History {
     if (!isKept(message)) return;
     const entry = newEntry(message, extended);
     this.#append(() => this.#logOfChannel(channel), entry);
-    this.#options.store?.append({
-      ...recordOf(entry),
-      target: targetOfChannel(channel.name),
-      title: channel.name,
-      confined: channel.isConfined || channel.has(ChannelFlag.SECRET),
-    });
+    const { store } = this.#options;
+    if (store === null) return;
+    const { id, time, kind, content } = recordOf(entry);
+    const title = channel.name;
+    const target = targetOfChannel(title);
+    const confined = channel.isConfined || channel.has(ChannelFlag.SECRET);
+    store.append({ id, time, kind, content, target, title, confined });
   }
 
   /** Adds a private message to the logs of both users. */

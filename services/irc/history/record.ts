@@ -2,6 +2,7 @@
 
 import type { HistoryEntry } from "./history.ts";
 import type { HistoryRecord } from "./store.ts";
+import { jsonString } from "../protocol/ascii.ts";
 import { parseMessage } from "../protocol/message.ts";
 import { type MessageText, Outbound, type OutboundTags } from "../outbound.ts";
 
@@ -26,18 +27,24 @@ interface StoredEntry extends StoredMessage {
 
 /** An entry in a store. */
 export function recordOf({ id, time, kind, message, extended }: HistoryEntry): HistoryRecord {
+  return { id, time, kind, content: contentOf(message, extended) };
+}
+
+/** A {@linkcode StoredEntry} as JSON. Each message has one, so its common members are written here. */
+function contentOf(message: Outbound, extended: Outbound | null): string {
   const { head, text, tags: { account, relayer, bot, client } } = message;
-  // JSON leaves out what is undefined.
-  const stored: StoredEntry = {
-    head,
-    text,
-    account: account || undefined,
-    relayer,
-    bot: bot || undefined,
-    client,
-    extended: extended === null ? undefined : { head: extended.head, text: extended.text },
-  };
-  return { id, time, kind, content: JSON.stringify(stored) };
+  let members = `"head":${jsonString(head)}`;
+  if (typeof text === "string") members += `,"text":${jsonString(text)}`;
+  else if (text !== undefined) members += `,"text":${JSON.stringify(text)}`;
+  if (account) members += `,"account":${jsonString(account)}`;
+  if (relayer !== undefined) members += `,"relayer":${jsonString(relayer)}`;
+  if (bot) members += `,"bot":true`;
+  if (client !== undefined) members += `,"client":${JSON.stringify(client)}`;
+  if (extended !== null) {
+    const stored: StoredMessage = { head: extended.head, text: extended.text };
+    members += `,"extended":${JSON.stringify(stored)}`;
+  }
+  return `{${members}}`;
 }
 
 /** Decodes the entry of a record. Throws SyntaxError if this server did not write the content. */

@@ -1,5 +1,7 @@
 /** A client's unread bytes, and the lines in them. */
 
+import { shortAscii } from "../protocol/ascii.ts";
+
 const EMPTY = new Uint8Array(0);
 const LF = 0x0a;
 const CR = 0x0d;
@@ -116,7 +118,7 @@ export class LineBuffer {
 /** Decodes UTF-8; null if it is not. */
 function decode(bytes: Uint8Array): string | null {
   try {
-    return decoder.decode(bytes);
+    return shortAscii(bytes) ?? decoder.decode(bytes);
   } catch {
     return null;
   }
