@@ -226,17 +226,20 @@ testCluster("what changes while a directory loads for the first time is in it", 
   assert.equal(keys.has("new"), true);
 });
 
-testCluster("a node knows when all have seen what there is, whoever wrote it", async (world) => {
-  const nodes = [await world.open("a"), await world.open("b"), await world.open("c")];
-  for (const node of nodes) {
-    await node.database.commit({ statements: [halting(node, node.name)] });
-    // No time passes that would make a node say more than it must.
+testCluster(
+  "a node knows when all have seen what there is, also what another one wrote",
+  async (world) => {
+    const nodes = [await world.open("a"), await world.open("b"), await world.open("c")];
+    for (const node of nodes) {
+      await node.database.commit({ statements: [halting(node, node.name)] });
+      // No time passes that would make a node say more than it must.
+      for (const { database } of nodes) await database.peers?.confirm();
+    }
+    await world.ask(PROJECT);
+    await addLease(nodes[0] as Node, "t");
     for (const { database } of nodes) await database.peers?.confirm();
-  }
-  await world.ask(PROJECT);
-  await addLease(nodes[0] as Node, "t");
-  for (const { database } of nodes) await database.peers?.confirm();
-});
+  },
+);
 
 testCluster("nobody waits until claims are known everywhere, but a reader can", async (world) => {
   const [a, b] = [await world.open("a"), await world.open("b")];
