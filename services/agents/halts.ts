@@ -85,6 +85,8 @@ export class Halts implements Directory {
   #saved = new HaltRules();
   /** Halts that are in force and not on disk. */
   #unsaved: RuleChange[] = [];
+  /** The last change that was stored. */
+  #stored: RuleChange | null = null;
   #changing: Promise<unknown> = Promise.resolve();
 
   private constructor(options: HaltsOptions) {
@@ -175,7 +177,7 @@ export class Halts implements Directory {
    * changes the reason.
    *
    * @throws NotFound if there is no such agent, Conflict if there are too many rules, Unavailable if
-   * the halt is in force but not on disk
+   * the halt is in force but not on disk, or another node has not confirmed it
    */
   halt({ reason, ...names }: HaltRequest, caller: Caller): Promise<HaltState> {
     return this.#inTurn(() => this.#change("halted", names, reason, caller));
@@ -185,7 +187,7 @@ export class Halts implements Directory {
    * Lets agents go on: everybody, or the named ones and those of the named types.
    *
    * @throws NotFound if there is no such agent, Conflict if there are too many rules, Unavailable if
-   * the disk refuses it; then they stay halted
+   * the disk refuses it; then they stay halted. Also if another node has not confirmed it
    */
   resume(names: ResumeRequest, caller: Caller): Promise<HaltState> {
     return this.#inTurn(() => this.#change("resumed", names, null, caller));
@@ -254,6 +256,11 @@ export class Halts implements Directory {
         events: [event],
       });
     } catch (error) {
+      // It is stored, and another node has not confirmed it.
+      if (this.#stored === made) {
+        if (kind === "resumed") this.#tell(change);
+        throw error;
+      }
       if (kind === "resumed") throw error;
       throw new Unavailable(
         "The agents are halted, but the disk refused to keep that: after a restart they go on",
@@ -276,6 +283,7 @@ export class Halts implements Directory {
         this.#saved,
       );
       this.#unsaved = [];
+      this.#stored = made;
     };
     const { target } = made;
     return [

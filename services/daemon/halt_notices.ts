@@ -7,7 +7,7 @@ import type { CommandReply, HaltCommands } from "../operations/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { newUlid } from "../ulid.ts";
 
-/** InboxDoor that get the notice in one turn of the event loop. */
+/** Inboxes that get the notice in one turn of the event loop. */
 const AT_ONCE = 200;
 
 export interface HaltNoticesOptions {

@@ -53,7 +53,8 @@ export class Spending {
    */
   ready(): Promise<void> {
     const now = this.#clock();
-    if (now - this.#readAt >= this.#maxAge) {
+    // The clock may have been set back.
+    if (Math.abs(now - this.#readAt) >= this.#maxAge) {
       this.#readAt = now;
       this.#loading = null;
     }

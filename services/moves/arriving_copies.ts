@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { Conflict, Invalid } from "../errors.ts";
-import type { Log } from "../log.ts";
 import type { Project, ProjectHomes, ProjectRepositories } from "../projects/mod.ts";
 import type { Uploads } from "../uploads/mod.ts";
 import { sumOf } from "./file_sums.ts";
@@ -16,7 +15,6 @@ export interface ArrivingCopiesOptions {
   readonly repositories: Pick<ProjectRepositories, "files">;
   readonly homes: Pick<ProjectHomes, "isHere">;
   readonly uploads: Pick<Uploads, "place">;
-  readonly log: Log;
 }
 
 /** Copies of projects that other nodes send here. One is used only once its project's home is here. */

@@ -50,7 +50,16 @@ export class NodeCopy {
     const target = `/internal/copies/${project.slug}${path}`;
     const response = await client.ask(node, { method, target, body, signal });
     if (response.ok) return void await response.body?.cancel();
-    const { error } = await response.json();
-    throw new Unavailable(`The node "${node.name}" refuses the copy: ${error}`);
+    const text = await response.text().catch(() => "");
+    throw new Unavailable(`The node "${node.name}" refuses the copy: ${reasonIn(text)}`);
+  }
+}
+
+/** The reason in the body of a refusal. */
+function reasonIn(body: string): string {
+  try {
+    return String(JSON.parse(body).error);
+  } catch {
+    return "it does not say why";
   }
 }

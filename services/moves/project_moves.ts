@@ -197,13 +197,13 @@ export class ProjectMoves {
         if (error instanceof Unchanged) return true;
         if (!(error instanceof Unavailable)) throw error;
       }
-      await new Promise<void>((resolve) => {
-        const cancel = scheduler.after(ASKING_PAUSE, resolve);
-        this.#ended.signal.addEventListener("abort", () => {
-          cancel();
-          resolve();
-        }, { once: true });
-      });
+      const paused = Promise.withResolvers<void>();
+      const cancel = scheduler.after(ASKING_PAUSE, paused.resolve);
+      const end = () => paused.resolve();
+      this.#ended.signal.addEventListener("abort", end);
+      await paused.promise;
+      this.#ended.signal.removeEventListener("abort", end);
+      cancel();
     }
     throw this.#ended.signal.reason;
   }

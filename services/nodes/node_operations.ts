@@ -65,7 +65,7 @@ export class NodeOperations {
     await this.#commit(
       statement(draining, {
         mustChange: true,
-        committed: () => nodes.put({ ...node, drainedAt: now }),
+        committed: () => nodes.put({ ...nodes.find(name) ?? node, drainedAt: now }),
       }),
       newEvent("node.drained", { node: name }, originOf(caller), now),
       noOther(name),
@@ -87,7 +87,7 @@ export class NodeOperations {
     await this.#commit(
       statement(resuming, {
         mustChange: true,
-        committed: () => nodes.put({ ...node, drainedAt: null }),
+        committed: () => nodes.put({ ...nodes.find(name) ?? node, drainedAt: null }),
       }),
       newEvent("node.resumed", { node: name }, originOf(caller), scheduler.now()),
       `Somebody else has just changed node "${name}"`,
@@ -116,7 +116,7 @@ export class NodeOperations {
     await this.#commit(
       statement(removing, { mustChange: true, committed: () => nodes.drop(name) }),
       newEvent("node.removed", { node: name }, originOf(caller), scheduler.now()),
-      `Node "${name}" has projects: move them to another node first`,
+      `Node "${name}" has projects, or has just started: move its projects and stop it first`,
     );
   }
 

@@ -31,7 +31,7 @@ export class Takeovers {
     options.homes.onChanged((project, isHere) => void this.#turn(project, isHere));
   }
 
-  /** Sets the files aside of projects that were given to other nodes while this one was away. */
+  /** Sets aside the files of projects that went to other nodes while this one was away. */
   async leaveOthers(projects: Iterable<{ readonly project: Project }>): Promise<void> {
     const { homes } = this.#options;
     if (homes.self === null) return;

@@ -33,6 +33,9 @@ const TRIM_MS = 10 * MINUTE;
 /** Status of a receiver that wants no more deliveries (Standard Webhooks). */
 const GONE = 410;
 
+/** What is tried again after a pause: to read and store events, or to send deliveries. */
+type Retried = "events" | "deliveries";
+
 /** Events that no webhook gets: a failing webhook would cause more of them. */
 const UNSENT: ReadonlySet<string> = new Set(["webhook_changed"]);
 
@@ -78,7 +81,8 @@ export class WebhookSender {
   #isAsked = false;
   #cancelTimer: () => void = () => {};
   #cancelTrim: () => void = () => {};
-  #cancelRetry: () => void = () => {};
+  /** Ends the waits for another attempt. */
+  readonly #cancelRetries = new Map<Retried, () => void>();
 
   constructor(options: SenderOptions) {
     const { webhooks } = options;
@@ -90,9 +94,9 @@ export class WebhookSender {
 
   /** Continues where the previous process, or another node, ended. */
   async start(): Promise<void> {
-    const { webhooks, eventLog } = this.#options;
+    const { database, webhooks, eventLog } = this.#options;
     // The cursors in memory are from before the last run.
-    if (this.#following !== null) await webhooks.load();
+    if (this.#following !== null) await database.keepCurrent(webhooks);
     this.#aborted = new AbortController();
     this.#batch = [];
     const cursors = webhooks.all().map(({ cursor }) => cursor);
@@ -107,7 +111,7 @@ export class WebhookSender {
     this.#following?.close();
     this.#cancelTimer();
     this.#cancelTrim();
-    this.#cancelRetry();
+    for (const cancel of this.#cancelRetries.values()) cancel();
     await this.#taking;
     await this.#filling;
     await Promise.all(Array.from(this.#sending.values(), ({ done }) => done));
@@ -130,15 +134,15 @@ export class WebhookSender {
         if (this.#batch.length === 1) queueMicrotask(() => this.#taking = this.#take(after));
         after = event.seq;
       },
-      end: () => this.#retry(() => this.#follow(after)),
+      end: () => this.#retry("events", () => this.#follow(after)),
     });
     this.#following.more();
   }
 
-  #retry(work: () => void): void {
+  #retry(what: Retried, work: () => void): void {
     if (this.#aborted.signal.aborted) return;
-    this.#cancelRetry();
-    this.#cancelRetry = this.#options.scheduler.after(RETRY_MS, work);
+    this.#cancelRetries.get(what)?.();
+    this.#cancelRetries.set(what, this.#options.scheduler.after(RETRY_MS, work));
   }
 
   /** Writes the deliveries of a batch of events, and asks for more. */
@@ -157,7 +161,7 @@ export class WebhookSender {
       }
     } catch (error) {
       log.warn("Deliveries of webhooks cannot be written", { error });
-      return this.#retry(() => this.#taking = this.#take(after));
+      return this.#retry("events", () => this.#taking = this.#take(after));
     }
     this.#batch = [];
     if (rows.length > 0) this.#wake();
@@ -180,7 +184,7 @@ export class WebhookSender {
     if (this.#filling !== null || this.#aborted.signal.aborted) return;
     this.#filling = this.#fill().catch((error) => {
       this.#options.log.warn("Deliveries of webhooks cannot be read", { error });
-      this.#retry(() => this.#wake());
+      this.#retry("deliveries", () => this.#wake());
     }).finally(() => {
       this.#filling = null;
       if (this.#isAsked) this.#wake();
@@ -206,7 +210,8 @@ export class WebhookSender {
     }
     const next = await deliveries.nextDue([...this.#sending.keys()], this.#able());
     if (this.#aborted.signal.aborted) return;
-    const due = next === null ? Infinity : Math.min(Math.max(0, next - scheduler.now()), HOUR);
+    const isDue = next !== null && isLeading();
+    const due = isDue ? Math.min(Math.max(0, next - scheduler.now()), HOUR) : Infinity;
     const wait = Math.min(due, longestPause);
     if (wait < Infinity) this.#cancelTimer = scheduler.after(wait, () => this.#wake());
   }
@@ -228,7 +233,7 @@ export class WebhookSender {
     const done = this.#send(row).catch((error) => {
       this.#options.log.warn("A delivery of a webhook cannot be written", { error });
       // The delivery is still due: try again after a pause.
-      this.#retry(() => this.#wake());
+      this.#retry("deliveries", () => this.#wake());
       return false;
     }).then((goesOn) => {
       this.#sending.delete(row.id);

@@ -7,7 +7,8 @@ const ALL = { scope: "all", subject: "" } as const;
 
 Deno.test("what other nodes have spent is read again, and what is reserved stays", () =>
   withServices(async ({ database, clock }) => {
-    const spending = new Spending(database, clock.now, 2000);
+    let behind = 0;
+    const spending = new Spending(database, () => clock.now() - behind, 2000);
     const spend = async (ticket: string) => {
       const row = {
         day: Math.floor(clock.now() / 86_400_000),
@@ -45,4 +46,10 @@ Deno.test("what other nodes have spent is read again, and what is reserved stays
     await Promise.all([spending.ready(), spending.ready()]);
     assert.deepEqual(spending.spent(ALL, "day"), { tokens: 30, cost: 14 });
     assert.deepEqual(spending.reserved(ALL), { tokens: 3, cost: 2 });
+
+    await spend("3");
+    // Somebody sets the clock back.
+    behind = 60_000;
+    await spending.ready();
+    assert.deepEqual(spending.spent(ALL, "month"), { tokens: 45, cost: 21 });
   }));

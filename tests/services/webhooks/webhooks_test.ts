@@ -3,9 +3,11 @@ import { Webhook } from "standardwebhooks";
 import { z } from "zod";
 import type { Project } from "../../../services/projects/mod.ts";
 import type { DeliveryView, IssuedWebhook } from "../../../services/webhooks/mod.ts";
+import { Unavailable } from "../../../services/errors.ts";
 import { byEverybody, TestApi, withApi } from "../../support/scenarios.ts";
 import { BY_OPERATOR, openServices, type TestServices } from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
+import { until } from "../../support/until.ts";
 import { type Arrival, Receiver } from "./receiver.ts";
 
 const CONFIG = { config: { webhooks: { allow_private: true } } };
@@ -136,6 +138,38 @@ Deno.test("failed deliveries, and events that came meanwhile, are sent after a r
     await withRun(folder, clock, async ({ hosting }) => await hosting.webhookSender.idle());
     assert.equal(receiver.arrivals.length, 3);
   });
+});
+
+Deno.test("a disk that refuses events and results for a while loses none of them", async () => {
+  await withApi(async (api) => {
+    const { services } = api;
+    const { database, clock, hosting: { webhookSender } } = services;
+    await using receiver = new Receiver();
+    const answered = Promise.withResolvers<Response>();
+    receiver.answer = (count) => count === 0 ? answered.promise : new Response();
+    const project = await aProject(services);
+    await issue(api, "/v1/projects/demo/webhooks", { url: receiver.url });
+    await note(services, project);
+    await receiver.next();
+
+    const commit = database.commit.bind(database);
+    let refused = 0;
+    database.commit = (change) => {
+      if ((change.events ?? []).length > 0) return commit(change);
+      refused++;
+      return Promise.reject(new Unavailable("full"));
+    };
+    await note(services, project, "wiki");
+    await until(() => refused === 1);
+    answered.resolve(new Response());
+    await until(() => refused === 2);
+    await webhookSender.idle();
+    database.commit = commit;
+    clock.advance(5000);
+    const types = [await receiver.next(), await receiver.next()]
+      .map(({ body }) => payloadSchema.parse(JSON.parse(body)).type);
+    assert.deepEqual(types.sort(), ["technote", "wiki"]);
+  }, CONFIG);
 });
 
 Deno.test("the pauses between attempts grow, and the last attempt fails the delivery", async () => {
