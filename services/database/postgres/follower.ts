@@ -229,13 +229,16 @@ export class Follower implements Peers {
 
   async #take(commits: readonly ToldCommit[]): Promise<void> {
     const news = commits.filter(({ last }) => last !== null && last > this.#seen);
-    const others = news.filter(({ isOwn }) => !isOwn);
+    const others = news.filter(({ node }) => node !== this.self);
     await this.#passOn(new Set(others.flatMap(({ sources }) => sources)));
     for (const commit of news) {
       if (commit.sources.includes(TOLD)) await this.#listener?.told(this.#toldOf(commit));
     }
     this.#seen = news.at(-1)?.last ?? this.#seen;
-    const last = others.findLast(({ sources }) => isAwaited(sources))?.last ?? null;
+    const said = news.findLast(({ node, sources }) =>
+      node === this.self ? sources.includes(TOLD) : isAwaited(sources)
+    );
+    const last = said?.last ?? null;
     if (last !== null) await this.#say(await this.#connection(), last);
     for (const { newest, events } of commits) this.#tell(newest, events);
   }
@@ -262,9 +265,11 @@ export class Follower implements Peers {
     this.#cancelLater();
   }
 
-  #toldOf({ last, nodes, rows }: Commit): Told | null {
+  #toldOf({ node: writer, last, nodes, rows }: ToldCommit): Told | null {
     if (rows === null) return null;
-    const others = nodes?.filter((node) => node !== this.self);
+    const others = nodes === null
+      ? undefined
+      : [writer, ...nodes].filter((node) => node !== this.self);
     return {
       rows,
       confirmed: () =>
@@ -367,7 +372,7 @@ export class Follower implements Peers {
     const isOwn = node === this.#options.node;
     const told = rest.join(" ");
     if (what === "committed") {
-      this.#commits.push({ ...JSON.parse(told) as Commit, isOwn });
+      this.#commits.push({ ...JSON.parse(told) as Commit, node });
       this.#work();
     } else if (isOwn) return;
     else if (what === "saw") this.#confirmations.saw(node, Number(told));

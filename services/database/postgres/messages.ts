@@ -1,21 +1,24 @@
-import { type FollowedTable, LATER, type ToldRow } from "../followed.ts";
+import { type FollowedTable, LATER, TOLD, type ToldRow } from "../followed.ts";
 import type { AppendedEvent } from "../protocol.ts";
 import { CLOCK } from "./cluster_setup.ts";
 
-/** What the other nodes have changed after a change, and how far the log of events goes. */
+/**
+ * What the other nodes have changed after a change, and how far the log of events goes. A node is told
+ * the rows of {@linkcode TOLD} that it added itself, as all are.
+ */
 export const LOOK = `
   SELECT (SELECT coalesce(max(id), 0) FROM changes) AS last,
     (SELECT coalesce(max(seq), 0) FROM events) AS newest,
     (SELECT coalesce(json_agg(DISTINCT source), '[]') FROM changes, unnest(sources) AS source
-      WHERE id > $1 AND node <> $2) AS sources`;
+      WHERE id > $1 AND (node <> $2 OR source = '${TOLD}')) AS sources`;
 
 const NOT_AWAITED = `ARRAY[${Array.from(LATER, (table) => `'${table}'`)}]`;
 
-/** The other nodes, and what each must see: no node says that it has seen its own changes. */
+/** The other nodes, and what each of them must say that it has seen. */
 export const OTHERS = `
   SELECT node, (
     SELECT coalesce(max(id), 0) FROM changes
-    WHERE changes.node <> leases.node AND NOT sources <@ ${NOT_AWAITED}
+    WHERE (changes.node <> leases.node AND NOT sources <@ ${NOT_AWAITED}) OR '${TOLD}' = ANY (sources)
   ) AS change
   FROM leases WHERE node <> $1 AND expires_at > ${CLOCK}`;
 
@@ -44,8 +47,8 @@ export interface Commit {
 
 /** A transaction of which this node was told. */
 export interface ToldCommit extends Commit {
-  /** Whether it is this node's own. */
-  readonly isOwn: boolean;
+  /** The node that committed it. */
+  readonly node: string;
 }
 
 /** What a node tells the others when it has committed something; a {@linkcode Commit} follows it. */

@@ -32,6 +32,8 @@ export interface TestNode {
   readonly scheduler: TestScheduler;
   /** Breaks the bridge's connection to IRC. */
   disconnect(): void;
+  /** Keeps from the bridge what nodes store, until the returned function is called. */
+  hold(): () => void;
   stop(): Promise<void>;
 }
 
@@ -41,6 +43,24 @@ export interface NodesWorld {
   readonly time: TestScheduler;
   /** Starts a node whose bridge is ready. */
   start(name: string, options?: Partial<BridgeOptions>): Promise<TestNode>;
+}
+
+/** Lines that reach a node late, as over a slow connection to the database. */
+class LateLines extends StoredLines {
+  #held: Promise<void> = Promise.resolve();
+
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#held = promise;
+    return resolve;
+  }
+
+  override onAdded(listener: Parameters<StoredLines["onAdded"]>[0]): () => void {
+    return super.onAdded(async (added) => {
+      await this.#held;
+      await listener(added);
+    });
+  }
 }
 
 /** Lets the bridge's time go on until a channel has so many messages, and reads them. */
@@ -103,7 +123,7 @@ async function startNode(
   await Nodes.open({ database, config, version: "1", scheduler: systemScheduler });
   const leadership = new Leadership({ database, log: silentLog });
   const nick = `bridge-${name}`;
-  const lines = new StoredLines(database);
+  const lines = new LateLines(database);
   const nodes: BridgeNodes = {
     peers: await NodeBridges.open({
       database,
@@ -147,6 +167,7 @@ async function startNode(
     leadership,
     scheduler,
     disconnect: () => connection?.close(),
+    hold: () => lines.hold(),
     async stop() {
       if (isStopped) return;
       isStopped = true;

@@ -93,6 +93,50 @@ testNodes("a line is taken by one node, and stays as it is", async (world) => {
   assert.deepEqual(await late.bridge.messages("general", { limit: 1 }), [line]);
 });
 
+testNodes("a reader goes on at a node that does not know its last message yet", async (world) => {
+  const [a, b] = [await world.start("a"), await world.start("b")];
+  await until(() => a.leadership.isLeading);
+  await a.bridge.post("general", { text: "one" }, agentCaller("bob"));
+  const release = b.hold();
+  let isAcknowledged = false;
+  const posted = a.bridge.post("general", { text: "two" }, agentCaller("bob"))
+    .then(() => isAcknowledged = true);
+  const [, last] = await shownOn(a, 2);
+  assert.ok(last !== undefined);
+  assert.equal((await b.bridge.messages("general", {})).length, 1);
+  assert.equal(isAcknowledged, false);
+  // By its id and by its timestamp, in a read and in a stream.
+  assert.deepEqual(await b.bridge.messages("general", { since: last.id }), []);
+  assert.deepEqual(await b.bridge.messages("general", { since: last.timestamp }), []);
+  const shown: ChannelMessage[] = [];
+  await b.bridge.follow("general", { lastEventId: last.id }, collecting(shown));
+  release();
+  await posted;
+  await a.bridge.post("general", { text: "three" }, agentCaller("bob"));
+  await until(() => shown.length > 0);
+  assert.deepEqual(shown.map(({ text }) => text), ["three"]);
+  for (const { bridge } of [a, b]) {
+    const texts = (await bridge.messages("general", {})).map(({ text }) => text);
+    assert.deepEqual(texts, ["one", "two", "three"]);
+  }
+});
+
+testNodes("a post is acknowledged once the node that has stored it shows it too", async (world) => {
+  const [a, b] = [await world.start("a"), await world.start("b")];
+  await until(() => a.leadership.isLeading);
+  await b.bridge.post("general", { text: "one" }, agentCaller("bob"));
+  const release = a.hold();
+  let isAcknowledged = false;
+  const posted = b.bridge.post("general", { text: "two" }, agentCaller("bob"))
+    .then(() => isAcknowledged = true);
+  await shownOn(b, 2);
+  assert.equal((await a.bridge.messages("general", {})).length, 1);
+  assert.equal(isAcknowledged, false);
+  release();
+  await posted;
+  assert.equal((await a.bridge.messages("general", {})).length, 2);
+});
+
 testNodes("a channel that one node joins or leaves is joined or left by all", async (world) => {
   const [a, b] = [await world.start("a"), await world.start("b")];
   // Nobody can remove a bridge with privileges.
