@@ -9,6 +9,7 @@ import { Unavailable } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { type InboxStatements, inboxStatements } from "./inbox_statements.ts";
+import { type Sent, sentMessages, sentOf } from "./sent_messages.ts";
 
 /** Changes of one transaction. */
 const BATCH = 500;
@@ -68,22 +69,6 @@ export type Restored =
     | { readonly kind: "message"; readonly message: StoredMessage }
     | { readonly kind: "gone"; readonly id: string }
   );
-
-/** A message in one inbox, for its sender. */
-export interface Sent {
-  /** The receiver's account. */
-  readonly accountId: string;
-  readonly id: string;
-  /** Unix microseconds. */
-  readonly time: number;
-  readonly state: string;
-  /** Unix milliseconds; 0 if that is unknown. */
-  readonly stateAt: number;
-  readonly senderId: string | null;
-  readonly clientId: string | null;
-  /** Unix milliseconds, or null. */
-  readonly expiresAt: number | null;
-}
 
 export interface InboxStoreOptions {
   readonly database: Database;
@@ -201,7 +186,8 @@ export class InboxStore {
   /** The copies of a message, one for each receiver. Writes what waits first. */
   async copies(id: string): Promise<Sent[]> {
     await this.flush();
-    const rows = await this.#sent().where("id", "=", id).limit(MAX_GONE).execute();
+    const rows = await sentMessages(this.#options.database).where("id", "=", id).limit(MAX_GONE)
+      .execute();
     return rows.map(sentOf);
   }
 
@@ -220,7 +206,7 @@ export class InboxStore {
   async sent(senderId: string, clientId: string): Promise<Sent | null> {
     // What was refused is still to be written, though its sender was told that it was refused.
     if (this.#writes.failing) await this.flush();
-    const row = await this.#sent().where("sender_id", "=", senderId)
+    const row = await sentMessages(this.#options.database).where("sender_id", "=", senderId)
       .where("client_id", "=", clientId).executeTakeFirst();
     return row === undefined ? null : sentOf(row);
   }
@@ -231,11 +217,8 @@ export class InboxStore {
    * @returns the first ones in the order in which they expire
    */
   async expiring(): Promise<Sent[]> {
-    const rows = await this.#sent().where("state", "=", "queued").where(
-      "expires_at",
-      "is not",
-      null,
-    )
+    const rows = await sentMessages(this.#options.database)
+      .where("state", "=", "queued").where("expires_at", "is not", null)
       .orderBy("expires_at").limit(DUE_PAGE).execute();
     return rows.map(sentOf);
   }
@@ -284,19 +267,6 @@ export class InboxStore {
       break;
     }
     this.#writes.stop();
-  }
-
-  #sent() {
-    return this.#options.database.tables.selectFrom("inbox_messages").select([
-      "account_id",
-      "id",
-      "time",
-      "state",
-      "state_at",
-      "sender_id",
-      "client_id",
-      "expires_at",
-    ]);
   }
 
   #changeEach(
@@ -395,20 +365,4 @@ function isElsewhere(): Unavailable {
 /** Removes all stored inboxes. */
 export async function forgetStoredInboxes(database: Database): Promise<void> {
   await database.commit({ statements: [statement(database.tables.deleteFrom("inbox_messages"))] });
-}
-
-/** A row as a sender sees it. */
-function sentOf(row: {
-  readonly account_id: string;
-  readonly id: string;
-  readonly time: number;
-  readonly state: string;
-  readonly state_at: number;
-  readonly sender_id: string | null;
-  readonly client_id: string | null;
-  readonly expires_at: number | null;
-}): Sent {
-  const { account_id: accountId, id, time, state, state_at: stateAt } = row;
-  const { sender_id: senderId, client_id: clientId, expires_at: expiresAt } = row;
-  return { accountId, id, time, state, stateAt, senderId, clientId, expiresAt };
 }
