@@ -4,7 +4,8 @@ import type { Scheduler } from "../scheduler.ts";
 import { waitInWords } from "../waiting_words.ts";
 import { type AddressedText, type Tracking, UNTRACKED } from "./entry.ts";
 import type { Inbox } from "./inbox.ts";
-import type { InboxStore, Sent } from "./inbox_store.ts";
+import type { InboxStore } from "./inbox_store.ts";
+import type { Sent } from "./sent_messages.ts";
 import type { ReturnNotices } from "./return_notices.ts";
 
 /** Characters of a message that are quoted when it comes back. */

@@ -1,7 +1,7 @@
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { TimedSweep } from "../timed_sweep.ts";
-import type { Sent } from "./inbox_store.ts";
+import type { Sent } from "./sent_messages.ts";
 
 /** Pause before another attempt after a failure. */
 const RETRY_MS = 5000;

@@ -8,6 +8,8 @@ import {
 import { Unavailable } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { type InboxStatements, inboxStatements } from "./inbox_statements.ts";
+import { type Sent, sentMessages, sentOf } from "./sent_messages.ts";
 
 /** Changes of one transaction. */
 const BATCH = 500;
@@ -68,22 +70,6 @@ export type Restored =
     | { readonly kind: "gone"; readonly id: string }
   );
 
-/** A message in one inbox, for its sender. */
-export interface Sent {
-  /** The receiver's account. */
-  readonly accountId: string;
-  readonly id: string;
-  /** Unix microseconds. */
-  readonly time: number;
-  readonly state: string;
-  /** Unix milliseconds; 0 if that is unknown. */
-  readonly stateAt: number;
-  readonly senderId: string | null;
-  readonly clientId: string | null;
-  /** Unix milliseconds, or null. */
-  readonly expiresAt: number | null;
-}
-
 export interface InboxStoreOptions {
   readonly database: Database;
   /** Milliseconds for which messages are kept; null means forever. */
@@ -113,7 +99,7 @@ interface Waiting {
 export class InboxStore {
   readonly #options: InboxStoreOptions;
   readonly #writes: BatchedWrites;
-  readonly #statements: Statements;
+  readonly #statements: InboxStatements;
   readonly #queue: Waiting[] = [];
   /** How many messages left each inbox since its oldest rows were deleted, by account. */
   readonly #gone = new Map<string, number>();
@@ -136,7 +122,7 @@ export class InboxStore {
       writeBatch: () => this.#writeBatch(),
     });
     this.#age = age;
-    this.#statements = statementsOf(database);
+    this.#statements = inboxStatements(database);
     this.#trimIn(FIRST_TRIM_MILLISECONDS);
   }
 
@@ -200,7 +186,8 @@ export class InboxStore {
   /** The copies of a message, one for each receiver. Writes what waits first. */
   async copies(id: string): Promise<Sent[]> {
     await this.flush();
-    const rows = await this.#sent().where("id", "=", id).limit(MAX_GONE).execute();
+    const rows = await sentMessages(this.#options.database).where("id", "=", id).limit(MAX_GONE)
+      .execute();
     return rows.map(sentOf);
   }
 
@@ -219,7 +206,7 @@ export class InboxStore {
   async sent(senderId: string, clientId: string): Promise<Sent | null> {
     // What was refused is still to be written, though its sender was told that it was refused.
     if (this.#writes.failing) await this.flush();
-    const row = await this.#sent().where("sender_id", "=", senderId)
+    const row = await sentMessages(this.#options.database).where("sender_id", "=", senderId)
       .where("client_id", "=", clientId).executeTakeFirst();
     return row === undefined ? null : sentOf(row);
   }
@@ -230,11 +217,8 @@ export class InboxStore {
    * @returns the first ones in the order in which they expire
    */
   async expiring(): Promise<Sent[]> {
-    const rows = await this.#sent().where("state", "=", "queued").where(
-      "expires_at",
-      "is not",
-      null,
-    )
+    const rows = await sentMessages(this.#options.database)
+      .where("state", "=", "queued").where("expires_at", "is not", null)
       .orderBy("expires_at").limit(DUE_PAGE).execute();
     return rows.map(sentOf);
   }
@@ -283,19 +267,6 @@ export class InboxStore {
       break;
     }
     this.#writes.stop();
-  }
-
-  #sent() {
-    return this.#options.database.tables.selectFrom("inbox_messages").select([
-      "account_id",
-      "id",
-      "time",
-      "state",
-      "state_at",
-      "sender_id",
-      "client_id",
-      "expires_at",
-    ]);
   }
 
   #changeEach(
@@ -394,67 +365,4 @@ function isElsewhere(): Unavailable {
 /** Removes all stored inboxes. */
 export async function forgetStoredInboxes(database: Database): Promise<void> {
   await database.commit({ statements: [statement(database.tables.deleteFrom("inbox_messages"))] });
-}
-
-/** Statements that are compiled once; a use gives its own parameters. */
-interface Statements {
-  /**
-   * Adds a message, if its account exists and is not revoked. Parameters: the time, id, kind,
-   * sender, other properties, body, state, the state's time, sender's account, sender's id of the
-   * message, expiry, and account.
-   */
-  readonly insertion: Statement;
-  /** Changes a state. Parameters: the state, its time, the account, the message's time. */
-  readonly mark: Statement;
-  /**
-   * The same for a message that leaves the inbox. Parameters: the state, its time, the empty body,
-   * 0, the account, the message's time.
-   */
-  readonly release: Statement;
-}
-
-function statementsOf({ tables }: Database): Statements {
-  const texts = ["id", "kind", "sender", "about", "body", "state"] as const;
-  const insertion = tables.insertInto("inbox_messages")
-    .columns(["account_id", "time", ...texts, "state_at", "sender_id", "client_id", "expires_at"])
-    .expression((builder) => {
-      const number = (name: string) => builder.cast<number>(builder.val(0), "bigint").as(name);
-      const text = (name: string) => builder.cast<string>(builder.val(""), "text").as(name);
-      return builder.selectFrom("accounts").select([
-        "accounts.id as account_id",
-        number("time"),
-        ...texts.map(text),
-        number("state_at"),
-        text("sender_id"),
-        text("client_id"),
-        number("expires_at"),
-      ]).where("accounts.id", "=", "").where("accounts.revoked_at", "is", null);
-    })
-    .onConflict((conflict) => conflict.columns(["account_id", "time"]).doNothing());
-  const mark = tables.updateTable("inbox_messages").set({ state: "", state_at: 0 })
-    .where("account_id", "=", "").where("time", "=", 0);
-  const release = tables.updateTable("inbox_messages")
-    .set({ state: "", state_at: 0, body: "", held: 0 })
-    .where("account_id", "=", "").where("time", "=", 0);
-  return {
-    insertion: statement(insertion),
-    mark: statement(mark),
-    release: statement(release),
-  };
-}
-
-/** A row as a sender sees it. */
-function sentOf(row: {
-  readonly account_id: string;
-  readonly id: string;
-  readonly time: number;
-  readonly state: string;
-  readonly state_at: number;
-  readonly sender_id: string | null;
-  readonly client_id: string | null;
-  readonly expires_at: number | null;
-}): Sent {
-  const { account_id: accountId, id, time, state, state_at: stateAt } = row;
-  const { sender_id: senderId, client_id: clientId, expires_at: expiresAt } = row;
-  return { accountId, id, time, state, stateAt, senderId, clientId, expiresAt };
 }

@@ -10,7 +10,7 @@ import { Bounces, type BouncesOptions } from "./bounces.ts";
 import { type Addressed, type AddressedText, type Tracking, UNTRACKED } from "./entry.ts";
 import { Expiries } from "./expiries.ts";
 import { type Arrival, Inbox, INBOX_CAPACITY, type InboxCounts } from "./inbox.ts";
-import type { Sent } from "./inbox_store.ts";
+import type { Sent } from "./sent_messages.ts";
 import type { Missed } from "./missed_messages.ts";
 
 /** What the agent is done with: entries of these ids, or all up to an id or a timestamp. */

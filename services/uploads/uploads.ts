@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Selectable } from "kysely";
 import { type Database, statement, type Tables } from "../database/mod.ts";
-import { Conflict, NotFound, TooLarge, TooMany, Unavailable } from "../errors.ts";
+import { Conflict, NotFound, TooLarge, Unavailable } from "../errors.ts";
 import { MAX_ARTIFACT_BYTES } from "../fossil/front/mod.ts";
 import type { Log } from "../log.ts";
 import {
@@ -13,6 +13,8 @@ import {
 import type { ReleaseRequest, Releases } from "../releases/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { newUlid } from "../ulid.ts";
+import { requireRoom } from "./upload_room.ts";
+import { targetOf, type UploadView, viewOf } from "./upload_view.ts";
 
 type Row = Selectable<Tables["uploads"]>;
 
@@ -22,10 +24,6 @@ const LIFETIME = 24 * 60 * 60 * 1000;
 const FINISHED_LIFETIME = 60 * 60 * 1000;
 /** Pause between two removals of expired uploads, in milliseconds. */
 const SWEEP_INTERVAL = 60 * 60 * 1000;
-/** Most unfinished uploads of one project. */
-const MAX_UPLOADS = 100;
-/** Most unfinished uploads of one uploader in a project. */
-const MAX_UPLOADS_OF_ONE = 20;
 /** Finished uploads kept for one project. */
 const MAX_FINISHED = 1000;
 
@@ -49,20 +47,6 @@ export interface NewUpload {
   readonly contentType: string;
   /** Bytes. */
   readonly length: number;
-}
-
-/** An upload as the API shows it. */
-export interface UploadView {
-  readonly id: string;
-  readonly tag_name: string;
-  readonly name: string;
-  readonly content_type: string;
-  /** The number of received bytes. */
-  readonly offset: number;
-  readonly length: number;
-  readonly is_finished: boolean;
-  readonly created_at: string;
-  readonly expires_at: string;
 }
 
 /** A part of an upload. */
@@ -161,7 +145,7 @@ export class Uploads {
     }
     await this.#options.releases.files.requireRoom(project, tag, name);
     return await this.#options.repositories.exclusively(project, async () => {
-      await this.#requireRoom(project, length, actor);
+      await this.#makeRoom(project, length, actor);
       const now = this.#options.scheduler.now();
       const row: Row = {
         id: newUlid(now),
@@ -315,31 +299,10 @@ export class Uploads {
     }
   }
 
-  async #requireRoom(project: Project, length: number, { key }: Actor): Promise<void> {
+  async #makeRoom(project: Project, length: number, { key }: Actor): Promise<void> {
     const rows = await this.#rows(project);
     const open = rows.filter((row) => row.finished_at === null && this.#isCurrent(row));
-    const own = open.filter(({ uploader_key }) => uploader_key === key);
-    const { maxBytes } = this.#options;
-    if (own.length >= MAX_UPLOADS_OF_ONE) {
-      throw new TooMany(
-        `You have ${MAX_UPLOADS_OF_ONE} unfinished uploads in this project; end one of them`,
-      );
-    }
-    if (own.length > 0 && bytesOf(own) + length > maxBytes / 2) {
-      throw new TooMany(
-        `Your unfinished uploads would take more than half of the project's ${maxBytes} bytes; ` +
-          "end one of them",
-      );
-    }
-    if (open.length >= MAX_UPLOADS) {
-      throw new TooMany(`The project has ${MAX_UPLOADS} unfinished uploads; end one of them`);
-    }
-    if (bytesOf(open) + length > maxBytes) {
-      throw new TooMany(
-        `The project's unfinished uploads would take more than ${maxBytes} bytes together; end one ` +
-          "of them",
-      );
-    }
+    requireRoom(open, { length, key, maxBytes: this.#options.maxBytes });
     const finished = rows.filter((row) => row.finished_at !== null);
     await this.#drop(finished.slice(0, Math.max(0, finished.length - MAX_FINISHED)));
   }
@@ -374,19 +337,7 @@ export class Uploads {
   }
 
   async #viewOf(row: Row): Promise<UploadView> {
-    const { id, content_type, total_bytes, created_at, expires_at, finished_at } = row;
-    const { tag, name } = targetOf(row);
-    return {
-      id,
-      tag_name: tag,
-      name,
-      content_type,
-      offset: await this.#offsetOf(row),
-      length: total_bytes,
-      is_finished: finished_at !== null,
-      created_at: new Date(created_at).toISOString(),
-      expires_at: new Date(expires_at).toISOString(),
-    };
+    return viewOf(row, await this.#offsetOf(row));
   }
 
   #pathOf({ id }: Pick<Row, "id">): string {
@@ -416,16 +367,6 @@ function moving(): Unavailable {
 
 function mayUse({ uploader_key }: Row, { actor, isAdmin }: UploadViewer): boolean {
   return isAdmin || uploader_key === actor.key;
-}
-
-/** Bytes of uploads once they are complete. */
-function bytesOf(rows: readonly Row[]): number {
-  return rows.reduce((sum, { total_bytes }) => sum + total_bytes, 0);
-}
-
-/** The release of an upload, and the name of its file. */
-function targetOf({ target }: Row): { readonly tag: string; readonly name: string } {
-  return JSON.parse(target);
 }
 
 async function removeFile(path: string): Promise<void> {

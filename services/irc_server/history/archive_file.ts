@@ -4,26 +4,12 @@ import { rollBack } from "../../database/sqlite/mod.ts";
 import type { Extent } from "./extent.ts";
 import type { Answers, Operation, Question, Retention } from "./protocol.ts";
 import { ArchiveReader } from "./archive_reader.ts";
+import { ArchiveRetention } from "./archive_retention.ts";
 import { openArchive } from "./schema.ts";
 import { SearchIndex, sizeIn } from "./search_index.ts";
 
-/** A row to remove. */
-interface Victim {
-  readonly sequence: number;
-  readonly target: number;
-}
-
-/** Retention stops removing at this share of the allowed size. */
-const BYTES_LEFT = 0.9;
-
-/** A log may exceed its limit by this share before a write shortens it. */
-const RECORDS_OVER = 0.05;
-
 /** Most rows of logs that are remembered. */
 const MAX_KNOWN_LOGS = 1000;
-
-/** Most records that a write removes for each record that it adds to a log. */
-const REMOVED_PER_RECORD = 2;
 
 /** How many changes are written before the used bytes are counted again. */
 const COUNTED_CHANGES = 100;
@@ -47,10 +33,10 @@ export class ArchiveFile {
   readonly #database: DatabaseSync;
   readonly #reader: ArchiveReader;
   readonly #index: SearchIndex;
+  readonly #retention: ArchiveRetention;
   readonly #addTarget: StatementSync;
   readonly #addEntry: StatementSync;
   readonly #count: StatementSync;
-  readonly #recordsOf: StatementSync;
   readonly #setLast: StatementSync;
   /**
    * The rows of logs as earlier transactions left them, by account and name. Only what appends keeps
@@ -61,8 +47,6 @@ export class ArchiveFile {
   readonly #growing = new Map<string, GrownLog>();
   /** The records that the transaction has added to each log, by its id. */
   readonly #added = new Map<number, number>();
-  /** The number of pages, of free pages, and of bytes per page. */
-  readonly #pages: StatementSync;
   readonly #hasConfined: StatementSync;
   readonly #hasBefore: StatementSync;
   readonly #begin: StatementSync;
@@ -84,6 +68,7 @@ export class ArchiveFile {
     const database = openArchive(path);
     this.#database = database;
     this.#index = new SearchIndex(database, speakerTag, segmentSize);
+    this.#retention = new ArchiveRetention(database, this.#index);
     this.#reader = new ArchiveReader({ database, index: this.#index, speakerTag });
     this.#addTarget = this.#database.prepare(
       `INSERT INTO targets (account, name, title, records) VALUES (?, ?, ?, ?)
@@ -95,12 +80,7 @@ export class ArchiveFile {
        VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (sequence) DO NOTHING`,
     );
     this.#count = this.#database.prepare("UPDATE targets SET records = records + ? WHERE id = ?");
-    this.#recordsOf = this.#database.prepare("SELECT records FROM targets WHERE id = ?");
     this.#setLast = this.#database.prepare("UPDATE last_change SET sequence = max(sequence, ?)");
-    this.#pages = this.#database.prepare(
-      `SELECT page_count AS total, freelist_count AS free, page_size AS bytes
-       FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
-    );
     this.#hasConfined = this.#database
       .prepare("SELECT 1 FROM entries WHERE target = ? AND confined = 1 LIMIT 1");
     this.#hasBefore = this.#database.prepare(
@@ -109,7 +89,7 @@ export class ArchiveFile {
     );
     this.#begin = this.#database.prepare("BEGIN IMMEDIATE");
     this.#commit = this.#database.prepare("COMMIT");
-    this.#usedBytes = this.#countBytes();
+    this.#usedBytes = this.#retention.countBytes();
   }
 
   /** The newest record's time in Unix milliseconds, and the number of the last change; 0 without. */
@@ -165,7 +145,7 @@ export class ArchiveFile {
       for (const operation of operations) this.#apply(operation);
       this.#countAdded();
       this.#setLast.run(operations.at(-1)?.sequence ?? 0);
-      if (records !== null) this.#shorten(records);
+      if (records !== null) this.#retention.shorten(this.#added, records);
       this.#uncounted += operations.length;
       if (this.#uncounted >= COUNTED_CHANGES) this.#recount();
     });
@@ -195,16 +175,11 @@ export class ArchiveFile {
    * @param most the most records to remove
    * @returns how many it removed; fewer than `most` means that it is done
    */
-  trim({ age, records, bytes }: Retention, now: number, most: number): number {
+  trim(retention: Retention, now: number, most: number): number {
     let removed = 0;
     this.#known.clear();
     this.#transaction(() => {
-      if (age !== null) removed += this.#remove(this.#olderThan(now - age, most));
-      if (records !== null && removed < most) {
-        removed += this.#remove(this.#beyond(records, most - removed));
-      }
-      if (bytes !== null && removed < most) removed += this.#shrink(bytes, most - removed);
-      if (removed < most) this.#database.exec("DELETE FROM targets WHERE records = 0");
+      removed = this.#retention.trim(retention, now, most);
       this.#recount();
     });
     return removed;
@@ -304,27 +279,14 @@ export class ArchiveFile {
     this.#growing.clear();
   }
 
-  /** Removes the oldest records of logs that are well beyond the limit. */
-  #shorten(records: number): void {
-    for (const [target, added] of this.#added) {
-      const row = this.#recordsOf.get(target);
-      const excess = Number(row?.["records"] ?? 0) - records;
-      if (excess <= records * RECORDS_OVER) continue;
-      this.#remove(this.#oldest(target, Math.min(excess, added * REMOVED_PER_RECORD)));
-    }
-  }
-
-  #oldest(target: number, count: number): Victim[] {
-    return this.#database.prepare(
-      "SELECT sequence, target FROM entries WHERE target = ? ORDER BY time, sequence LIMIT ?",
-    ).all(target, count).map(victim);
-  }
-
   #redact(id: string): void {
     const rows = this.#database.prepare(
       "UPDATE entries SET kind = 3, content = '' WHERE id = ? RETURNING target, sequence",
-    ).all(id).map(victim);
-    for (const { target, sequence } of rows) this.#index.drop(target, sequence, sequence);
+    ).all(id);
+    for (const row of rows) {
+      const [target, sequence] = [Number(row["target"]), Number(row["sequence"])];
+      this.#index.drop(target, sequence, sequence);
+    }
   }
 
   #confine(target: HistoryTarget): void {
@@ -369,62 +331,9 @@ export class ArchiveFile {
     this.#index.recheck(target);
   }
 
-  #olderThan(time: number, most: number): Victim[] {
-    const oldest = this.#database
-      .prepare("SELECT sequence, target, time FROM entries ORDER BY sequence LIMIT ?").all(most);
-    return oldest.filter((row) => Number(row["time"]) < time).map(victim);
-  }
-
-  /** The surplus records of logs over the limit. */
-  #beyond(records: number, most: number): Victim[] {
-    const long = this.#database
-      .prepare("SELECT id, records FROM targets WHERE records > ?").all(records);
-    const victims: Victim[] = [];
-    for (const row of long) {
-      const excess = Math.min(Number(row["records"]) - records, most - victims.length);
-      if (excess > 0) victims.push(...this.#oldest(Number(row["id"]), excess));
-    }
-    return victims;
-  }
-
-  /** Removes the oldest records while the file is too full. */
-  #shrink(bytes: number, most: number): number {
-    if (this.#countBytes() <= bytes) return 0;
-    const oldest = this.#database
-      .prepare("SELECT sequence, target FROM entries ORDER BY sequence LIMIT ?");
-    let removed = 0;
-    while (removed < most && this.#countBytes() > bytes * BYTES_LEFT) {
-      const victims = oldest.all(Math.min(most - removed, SHRINK_STEP)).map(victim);
-      if (victims.length === 0) break;
-      removed += this.#remove(victims);
-    }
-    return removed;
-  }
-
-  #remove(victims: readonly Victim[]): number {
-    const remove = this.#database.prepare("DELETE FROM entries WHERE sequence = ?");
-    const perTarget = new Map<number, { count: number; last: number }>();
-    for (const { sequence, target } of victims) {
-      remove.run(sequence);
-      const { count, last } = perTarget.get(target) ?? { count: 0, last: sequence };
-      perTarget.set(target, { count: count + 1, last: Math.max(last, sequence) });
-    }
-    for (const [target, { count, last }] of perTarget) {
-      this.#count.run(-count, target);
-      // They are the oldest ones of their log.
-      this.#index.drop(target, 0, last);
-    }
-    return victims.length;
-  }
-
   #recount(): void {
-    this.#usedBytes = this.#countBytes();
+    this.#usedBytes = this.#retention.countBytes();
     this.#uncounted = 0;
-  }
-
-  #countBytes(): number {
-    const { total, free, bytes } = this.#pages.get() ?? {};
-    return (Number(total) - Number(free)) * Number(bytes);
   }
 
   #transaction(body: () => void): void {
@@ -438,11 +347,4 @@ export class ArchiveFile {
       throw error;
     }
   }
-}
-
-/** Records removed between two checks of the file's size. */
-const SHRINK_STEP = 200;
-
-function victim(row: Record<string, unknown>): Victim {
-  return { sequence: Number(row["sequence"]), target: Number(row["target"]) };
 }
