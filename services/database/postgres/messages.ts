@@ -1,13 +1,16 @@
-import { type FollowedTable, LATER, type ToldRow } from "../followed.ts";
+import { type FollowedTable, LATER, TOLD, type ToldRow } from "../followed.ts";
 import type { AppendedEvent } from "../protocol.ts";
 import { CLOCK } from "./cluster_setup.ts";
 
-/** What the other nodes have changed after a change, and how far the log of events goes. */
+/**
+ * What the other nodes have changed after a change, and how far the log of events goes. Lines of this
+ * node count too: what it is told later of a commit that a look has passed tells it nothing new.
+ */
 export const LOOK = `
   SELECT (SELECT coalesce(max(id), 0) FROM changes) AS last,
     (SELECT coalesce(max(seq), 0) FROM events) AS newest,
     (SELECT coalesce(json_agg(DISTINCT source), '[]') FROM changes, unnest(sources) AS source
-      WHERE id > $1 AND node <> $2) AS sources`;
+      WHERE id > $1 AND (node <> $2 OR source = '${TOLD}')) AS sources`;
 
 const NOT_AWAITED = `ARRAY[${Array.from(LATER, (table) => `'${table}'`)}]`;
 
