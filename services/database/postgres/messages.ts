@@ -3,8 +3,8 @@ import type { AppendedEvent } from "../protocol.ts";
 import { CLOCK } from "./cluster_setup.ts";
 
 /**
- * What the other nodes have changed after a change, and how far the log of events goes. A node is told
- * the rows of {@linkcode TOLD} that it added itself, as all are.
+ * What the other nodes have changed after a change, and how far the log of events goes. Lines of this
+ * node count too: what it is told later of a commit that a look has passed tells it nothing new.
  */
 export const LOOK = `
   SELECT (SELECT coalesce(max(id), 0) FROM changes) AS last,

@@ -340,6 +340,29 @@ testCluster("a lost connection costs a node nothing that others acknowledge", as
   }
 });
 
+testCluster("a node learns of its own lines, also if it looks before it is told", async (world) => {
+  const [a] = [await world.open("a"), await world.open("b")];
+  const known = new Set<number>();
+  a.database.onTold(async (told) => {
+    const rows = told === null
+      ? await a.database.tables.selectFrom("channel_lines").select("seq").execute()
+      : told.rows;
+    for (const { seq } of rows) known.add(seq);
+  });
+  const line = { channel: "#room", nick: "ann", text: "Hello", heard_as: 0 };
+  for (let turn = 1; turn <= 50; turn++) {
+    const row = { ...line, microseconds: turn, mark: `${turn}`, id: `${turn}` };
+    const insertion = a.database.tables.insertInto("channel_lines").values(row);
+    let isOver = false;
+    const over = a.database.commit({ statements: [statement(insertion)] })
+      .finally(() => isOver = true);
+    while (!isOver) await a.database.peers?.catchUp();
+    await over;
+    await a.database.peers?.catchUp();
+    assert.equal(known.size, turn);
+  }
+});
+
 testCluster("names are in use once, and a single server is alone", async ({ url, open }) => {
   await open("a");
   const refused = (message: RegExp) => (error: unknown) =>

@@ -3,8 +3,8 @@ import type { IrcClient } from "../../support/irc_client.ts";
 import { Subscription } from "./subscription.ts";
 import { basic, inTurns, type World } from "./world.ts";
 
-/** The pause between two messages of an agent, in milliseconds. */
-const TALK_EVERY = 30_000;
+/** The pause between two messages of all agents on IRC, or over HTTP, in milliseconds. */
+const TALK_EVERY = 100;
 
 /** How often an agent tries to log in to IRC at the start. */
 const LOGINS = 5;
@@ -149,6 +149,11 @@ export class Talk {
     return new Map(texts.map((text) => [text, this.#seen.get(`${channel} ${text}`)?.id ?? ""]));
   }
 
+  /** The pause between two messages of an agent, in milliseconds. */
+  get #pause(): number {
+    return TALK_EVERY * this.world.sizes.agents;
+  }
+
   #textsOf(channel: string): ReadonlySet<string> {
     return new Set(this.#said.get(channel)?.keys() ?? []);
   }
@@ -161,7 +166,7 @@ export class Talk {
 
   async #talkOverHttp(agent: Credentials, channel: string): Promise<void> {
     const world = this.world;
-    await world.pause(world.random.below(TALK_EVERY));
+    await world.pause(world.random.below(this.#pause));
     for (let count = 0; !world.isEnding; count++) {
       const text = `${agent.nick}.${count}`;
       const request = `POST /v1/channels/${channel}/messages`;
@@ -170,13 +175,13 @@ export class Talk {
       });
       if (status === 204) this.#acknowledged(channel, text, agent.nick);
       else if (![0, 429, 503, 504].includes(status)) world.fault(`${request}: ${status} ${answer}`);
-      await world.pause(TALK_EVERY / 2 + world.random.below(TALK_EVERY));
+      await world.pause(this.#pause / 2 + world.random.below(this.#pause));
     }
   }
 
   async #talkOnIrc(client: IrcClient, nick: string, channel: string): Promise<void> {
     const world = this.world;
-    await world.pause(world.random.below(TALK_EVERY));
+    await world.pause(world.random.below(this.#pause));
     for (let count = 0; !world.isEnding; count++) {
       const text = `${nick}.${count}`;
       const echo = new RegExp(`^(?:@\\S+ )?:${nick}!\\S+ PRIVMSG #${channel} :?${text}$`);
@@ -188,7 +193,7 @@ export class Talk {
         return world.fault(`${nick} on IRC: ${error} after ${last}`);
       }
       this.#acknowledged(channel, text, nick);
-      await world.pause(TALK_EVERY / 2 + world.random.below(TALK_EVERY));
+      await world.pause(this.#pause / 2 + world.random.below(this.#pause));
     }
   }
 }
