@@ -279,7 +279,8 @@ export class SharedLines {
     const { store } = this.#options;
     for (;;) {
       const lines = await store.after(this.#seen, PAGE);
-      for (const line of lines) this.#deliver(line, () => store.confirm());
+      let confirmed: Promise<void> | null = null;
+      for (const line of lines) this.#deliver(line, () => confirmed ??= store.confirm());
       if (lines.length < PAGE) break;
     }
     this.#isTold = true;

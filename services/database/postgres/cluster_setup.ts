@@ -1,4 +1,4 @@
-import { FOLLOWED, READ_ON, TOLD } from "../followed.ts";
+import { FOLLOWED, LATER, READ_ON, TOLD } from "../followed.ts";
 import { LOG_LOCK } from "./postgres_journal.ts";
 import type { WritingSession } from "./session.ts";
 
@@ -7,6 +7,9 @@ export const CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 /** The channel by which the nodes of a database notify each other. */
 export const CHANNEL = "'muster_' || md5(current_schema())";
+
+/** Whether the node that noted a change waits for the others. */
+export const IS_AWAITED = `NOT sources <@ ARRAY[${Array.from(LATER, (table) => `'${table}'`)}]`;
 
 /**
  * What nodes tell each other. Triggers note each followed table whose rows a transaction changes, and
@@ -19,6 +22,7 @@ const TABLES = `
     sources TEXT[] NOT NULL,
     noted_at BIGINT NOT NULL
   );
+  CREATE INDEX IF NOT EXISTS changes_awaited ON changes (id) WHERE ${IS_AWAITED};
   CREATE TABLE IF NOT EXISTS leases (
     node TEXT PRIMARY KEY,
     seen BIGINT NOT NULL,

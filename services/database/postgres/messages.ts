@@ -1,6 +1,6 @@
 import { type FollowedTable, LATER, TOLD, type ToldRow } from "../followed.ts";
 import type { AppendedEvent } from "../protocol.ts";
-import { CLOCK } from "./cluster_setup.ts";
+import { CLOCK, IS_AWAITED } from "./cluster_setup.ts";
 
 /**
  * What the other nodes have changed after a change, and how far the log of events goes. Lines of this
@@ -12,13 +12,11 @@ export const LOOK = `
     (SELECT coalesce(json_agg(DISTINCT source), '[]') FROM changes, unnest(sources) AS source
       WHERE id > $1 AND (node <> $2 OR source = '${TOLD}')) AS sources`;
 
-const NOT_AWAITED = `ARRAY[${Array.from(LATER, (table) => `'${table}'`)}]`;
-
 /** The other nodes, and what each of them must say that it has seen. */
 export const OTHERS = `
   SELECT node, (
     SELECT coalesce(max(id), 0) FROM changes
-    WHERE (changes.node <> leases.node AND NOT sources <@ ${NOT_AWAITED}) OR '${TOLD}' = ANY (sources)
+    WHERE ${IS_AWAITED} AND (changes.node <> leases.node OR '${TOLD}' = ANY (sources))
   ) AS change
   FROM leases WHERE node <> $1 AND expires_at > ${CLOCK}`;
 
