@@ -168,6 +168,19 @@ const SETTLE_AFTER = 100;
 /** Pause before the work that the start itself does not need, in milliseconds. */
 const PREPARE_AFTER = 1000;
 
+/** How often, and how many times, to look for a moment in which nobody is connected, in milliseconds. */
+const LOOK_EVERY = 1000;
+const MOST_LOOKS = 30;
+
+/**
+ * Gives back the memory of the start once nobody is connected. A team that was connected before a
+ * restart comes back at once and stays, so after half a minute it waits no longer.
+ */
+function releaseUnused(connections: Connections, looks = 1): void {
+  if (connections.open === 0 || looks >= MOST_LOOKS) return releaseStartMemory();
+  Deno.unrefTimer(setTimeout(() => releaseUnused(connections, looks + 1), LOOK_EVERY));
+}
+
 /** The listeners. */
 interface Listening {
   readonly api: HttpServer;
@@ -197,7 +210,7 @@ async function listen(
   setTimeout(async () => {
     await prepareForAgents(services.accounts, services.scheduler, () => toolServer.prepare());
     await served.prepare();
-    if (connections.open === 0) releaseStartMemory();
+    releaseUnused(connections);
   }, PREPARE_AFTER);
   try {
     return {
