@@ -59,7 +59,9 @@ export class ReadsAnywhere {
     const target = `/internal/reads/${slug}`;
     const body = JSON.stringify(question);
     const response = await client.ask(node, { method: "POST", target, body });
-    const answer = await response.json();
+    const answer = await response.json().catch((cause: unknown) => {
+      throw new Unavailable(`Node "${node.name}" has not answered to the end`, { cause });
+    });
     if (response.ok) return answer;
     const message = String(answer.error);
     if (response.status === 404) throw new NotFound(message);
