@@ -3,7 +3,7 @@ import type { CallPlacement, Message } from "./forwarded_calls.ts";
 import { isRecord } from "./plain_messages.ts";
 
 /** The tools that only the node that leads can answer: it has the inboxes of agents in memory. */
-export const LEADER_TOOLS: ReadonlySet<string> = new Set([
+const LEADER_TOOLS: ReadonlySet<string> = new Set([
   "read_inbox",
   "acknowledge_messages",
   "send_direct",

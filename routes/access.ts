@@ -42,7 +42,7 @@ export function accessOf(name: Endpoint): RouteAccess {
 }
 
 /** Whether agents reach a route with these credentials. */
-export function schemesForAgents(schemes: readonly SecurityScheme[]): boolean {
+function schemesForAgents(schemes: readonly SecurityScheme[]): boolean {
   return schemes.includes("agentToken");
 }
 

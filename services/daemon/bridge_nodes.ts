@@ -38,7 +38,7 @@ export async function openBridgeNodes(stores: Stores): Promise<BridgeNodes | nul
 }
 
 /** The account of the bridge on its network; null if it logs in to none. */
-export function bridgeAccountOf(config: Config): string | null {
+function bridgeAccountOf(config: Config): string | null {
   const { bridge: { account }, irc: { ergo } } = config;
   if (account !== "") return account;
   return ergo.api_addr === "" ? null : bridgeNickOf(config);

@@ -98,7 +98,7 @@ export class Status {
 }
 
 /** Formats milliseconds as hours, minutes and seconds: `3h2m1s`, `2m0s`, `42s`. */
-export function formatDuration(milliseconds: number): string {
+function formatDuration(milliseconds: number): string {
   const seconds = Math.floor(milliseconds / 1000);
   const hours = Math.floor(seconds / 3600);
   const minutes = Math.floor(seconds / 60) % 60;

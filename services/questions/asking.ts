@@ -13,7 +13,7 @@ import { folded, MAX_DEADLINE, MIN_DEADLINE } from "./limits.ts";
 import type { NewQuestion } from "./schemas.ts";
 
 /** Most open questions of one asker, and of all together. */
-export const MAX_OPEN_OF_ASKER = 20;
+const MAX_OPEN_OF_ASKER = 20;
 export const MAX_OPEN = 4000;
 
 /** What a new question is checked against. */

@@ -2,7 +2,6 @@
  * Questions of agents to people. A question has a number that people can type. It ends by the first
  * answer, at its deadline, or when its asker withdraws it; the asker finds that in its inbox.
  */
-export { MAX_OPEN_OF_ASKER } from "./asking.ts";
 export {
   ANSWER_WAYS,
   type AnswerWay,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { lineSchema, longTextSchema } from "../validation/schemas.ts";
 
 /** The name of a tag; the engine refuses names of branches. */
-export const tagNameSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/, {
+const tagNameSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/, {
   error: "must be 1 to 100 letters, digits, and . _ + - after the first",
 });
 

@@ -288,7 +288,7 @@ function Figure({ words, count, to }: {
 }
 
 /** The commands that copy a project. */
-export function CloneLines({ project }: { readonly project: CodeProject }) {
+function CloneLines({ project }: { readonly project: CodeProject }) {
   const { visit, slug, to } = project;
   const url = visit.origin + to.repository;
   const { kind, name } = visit.principal;

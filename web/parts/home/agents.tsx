@@ -112,6 +112,6 @@ function Seen({ agent: { online, lastSeen } }: { readonly agent: AgentAtWork }) 
 }
 
 /** A state as the heading of a list. */
-export function headingOf(state: string): string {
+function headingOf(state: string): string {
   return state.charAt(0).toUpperCase() + state.slice(1);
 }
