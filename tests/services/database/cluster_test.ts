@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { sql } from "kysely";
 import {
+  type AppendedEvent,
   type Database,
   DatabaseError,
   Duplicate,
@@ -184,6 +185,24 @@ testCluster("a node hears of the events of others, after it knows what changed",
   b.database.onAppended(() => heard.resolve(b.reasons.get("kind")));
   await a.database.commit({ statements: [halting(a, "kind")], events: [anEvent("x")] });
   assert.equal(await heard.promise, "a");
+});
+
+testCluster("nodes are told the events themselves, unless they are long", async (world) => {
+  const nodes = [await world.open("a"), await world.open("b")] as const;
+  const told = nodes.map(({ database }) => {
+    const parts: (readonly AppendedEvent[] | null)[] = [];
+    database.onAppended((_, events) => parts.push(events));
+    return parts;
+  });
+  const [{ database }] = nodes;
+  await database.commit({ events: [anEvent("x"), { ...anEvent("y"), data: { text: "\0ü" } }] });
+  await database.commit({ events: [{ ...anEvent("z"), data: { text: "z".repeat(7000) } }] });
+  await until(() => told.every((parts) => parts.length > 1));
+  const stored = await database.tables.selectFrom("events")
+    .select(["seq", "time", "type", "actor", "actor_id", "address", "cause", "data", "hash"])
+    .where("type", "in", ["x", "y"]).orderBy("seq").execute();
+  assert.deepEqual(told[1], [stored, null]);
+  assert.deepEqual(told[0]?.[0], stored);
 });
 
 testCluster("a node that has just joined hears of what the others have seen", async (world) => {
