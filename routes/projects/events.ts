@@ -60,7 +60,10 @@ const streamEvents = projectRoute("GET /api/events", {
 }, refuseInBatch);
 
 /** `/api/events`. */
-export function eventRoutes({ hosting }: Pick<Services, "hosting">, streams: EventStreams) {
+export function eventRoutes(
+  { hosting, eventLog }: Pick<Services, "hosting" | "eventLog">,
+  streams: EventStreams,
+) {
   const { feeds, projects } = hosting;
   const frames = new EventFrames(formatNotice);
   return newRoutes().openapi(streamEvents, async (context) => {
@@ -68,6 +71,7 @@ export function eventRoutes({ hosting }: Pick<Services, "hosting">, streams: Eve
     const from = context.req.valid("header")["last-event-id"] ?? after;
     if (context.req.method === "HEAD") return context.body(null, 200, STREAM_HEADERS);
     const { project: { id }, principal } = context.get("access");
+    await eventLog.reach(from);
     const body = await streams.open<Notice>({ principal, address: context.get("address") }, {
       frames,
       follow: (sink) =>

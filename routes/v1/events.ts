@@ -104,6 +104,7 @@ export function eventRoutes({ eventLog, streams }: EventRoutesOptions) {
     }
     const from = context.req.valid("header")["last-event-id"] ?? after;
     if (context.req.method === "HEAD") return context.body(null, 200, STREAM_HEADERS);
+    await eventLog.reach(from);
     const body = await streams.open<LoggedEvent>(callerOf(context), {
       follow: (sink) => eventLog.follow({ after: from, types }, sink),
       frames,

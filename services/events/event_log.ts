@@ -115,6 +115,18 @@ export class EventLog {
   }
 
   /**
+   * Learns of an event that a reader has seen, perhaps on another node that knew of it earlier.
+   *
+   * @throws the database's error
+   */
+  async reach(seq: number | undefined): Promise<void> {
+    if (seq === undefined || seq <= this.#newest) return;
+    const { newest } = await this.#rows.ends();
+    this.#newest = Math.max(this.#newest, newest);
+    if (this.#taken < this.#newest) this.#taking ??= this.#take();
+  }
+
+  /**
    * Reads part of the log. If few events match, it may return fewer than the limit although there
    * are more; the cursor says how far it read.
    *
@@ -123,6 +135,7 @@ export class EventLog {
   async read(query: EventQuery): Promise<EventPage> {
     const { after, before, types = EVERY_TYPE, project, limit = DEFAULT_LIMIT } = query;
     const asked = { types, project, limit };
+    await this.reach(after);
     await this.#taking;
     const newest = this.#newest;
     const { oldest } = await this.#rows.ends();
@@ -143,7 +156,8 @@ export class EventLog {
   }
 
   /**
-   * Follows the log after a number, or from now on.
+   * Follows the log after a number, or from now on. For a number from outside, call {@link reach}
+   * first.
    *
    * @returns the function that requests events; none come before the first call
    * @throws Invalid if `after` is beyond the end of the log

@@ -14,8 +14,10 @@
  * Atheme.
  *
  * `deno task soak cluster [AGENTS] [SECONDS] [SEED] [PART] …`: three nodes with so many agents on
- * IRC, over HTTP and on streams, and pushes to 20 projects. In the middle, one node is killed,
- * another one is drained, and PostgreSQL is restarted. Parts: talk, mail, tickets, pushes, tokens.
+ * IRC, over HTTP and on streams, and pushes to 20 projects. In the middle, one node is killed, a
+ * project of it is restored on another one, the third node is drained, and PostgreSQL is restarted
+ * twice. An even seed kills the node that leads. Parts: talk, mail, questions, tickets, pushes,
+ * tokens, revocations, events.
  *
  * The first two and the last need `fossil`.
  */

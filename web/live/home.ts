@@ -53,6 +53,7 @@ export class HomeStream {
     if (principal.kind === "guest") throw new Unauthorized("Log in to follow what happens");
     const after = startOf(context);
     const caller = callerOf(context);
+    await services.eventLog.reach(after);
     return await answerStream<Told | UnreadNews>(context, streams, {
       frames: this.#frames,
       follow: (sink) => {

@@ -35,6 +35,7 @@ export class ProjectStream {
     const { id } = access.project;
     const after = startOf(context);
     const caller = callerOf(context);
+    await services.eventLog.reach(after);
     return await answerStream<Notice | UnreadNews>(context, streams, {
       frames: this.#frames,
       follow: (sink) => {

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { openSqlite } from "../../../services/database/mod.ts";
 import { Invalid } from "../../../services/errors.ts";
 import type { EventLog } from "../../../services/events/mod.ts";
-import { anEvent, types, withLog } from "./support.ts";
+import { anEvent, KEY, types, withLog } from "./support.ts";
 
 /** Follows a log and asks for more as often as it is told to. */
 class Reader {
@@ -255,5 +256,25 @@ Deno.test("long pages of some types equal the result of reading every row", asyn
       assert.deepEqual(await read({ after: 10 }), seqs.filter((seq) => seq > 10).slice(0, 700));
       assert.deepEqual(await read({}), seqs.slice(-700));
     }
+  });
+});
+
+Deno.test("a reader goes on here after an event that only another node knows", async () => {
+  await withLog(async ({ path, eventLog, append }) => {
+    await append(types(2));
+    const other = openSqlite(path, { journalKey: { key: KEY, isNew: false } });
+    await other.commit({ events: types(3, "test.other").map((type) => anEvent(type)) });
+    await other.close();
+    assert.equal(eventLog.newest, 2);
+    await eventLog.reach(5);
+    const reader = new Reader(eventLog, { after: 5 });
+    reader.more();
+    const { events } = await eventLog.read({ after: 2 });
+    assert.deepEqual(events.map(({ seq }) => seq), range(3, 5));
+    assert.deepEqual([reader.seen, reader.ended], [[], false]);
+    reader.close();
+    await eventLog.reach(6);
+    assert.throws(() => eventLog.follow({ after: 6 }, { message() {}, end() {} }), Invalid);
+    await assert.rejects(eventLog.read({ after: 6 }), Invalid);
   });
 });

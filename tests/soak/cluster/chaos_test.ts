@@ -15,7 +15,12 @@ Deno.test({
       tell: (line) => lines.push(line),
     });
     assert.deepEqual(faults, [], lines.join("\n"));
-    for (const what of ["messages acknowledged", "tokens revoked", "pushes acknowledged"]) {
+    for (
+      const what of [
+        ...["messages acknowledged", "private messages acknowledged", "questions answered"],
+        ...["tokens revoked", "agents revoked", "pushes acknowledged", "contests with a winner"],
+      ]
+    ) {
       assert.ok((counts.get(what) ?? 0) > 0, `${what}: ${Deno.inspect(counts)}`);
     }
   },
