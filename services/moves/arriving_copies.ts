@@ -1,6 +1,11 @@
 import { join } from "node:path";
 import { Conflict, Invalid } from "../errors.ts";
-import type { Project, ProjectHomes, ProjectRepositories } from "../projects/mod.ts";
+import {
+  type Project,
+  type ProjectHomes,
+  type ProjectRepositories,
+  serviceErrorOf,
+} from "../projects/mod.ts";
 import type { Uploads } from "../uploads/mod.ts";
 import { sumOf } from "./file_sums.ts";
 import type { PartSum } from "./schemas.ts";
@@ -54,6 +59,7 @@ export class ArrivingCopies {
    * Writes a piece of a part.
    *
    * @param offset in bytes
+   * @throws Conflict if the project is here; Unavailable if the disk refuses it
    */
   async write(
     project: Project,
@@ -61,29 +67,32 @@ export class ArrivingCopies {
     body: ReadableStream<Uint8Array> | null,
   ): Promise<void> {
     this.#requireElsewhere(project);
-    using file = await Deno.open(this.#pathOf(project, name), { write: true, create: true });
-    await file.seek(offset, Deno.SeekMode.Start);
-    for await (const piece of body ?? []) {
-      for (let written = 0; written < piece.length;) {
-        written += await file.write(piece.subarray(written));
+    const path = this.#pathOf(project, name);
+    await translated(async () => {
+      using file = await Deno.open(path, { write: true, create: true });
+      await file.seek(offset, Deno.SeekMode.Start);
+      for await (const piece of body ?? []) {
+        for (let written = 0; written < piece.length;) {
+          written += await file.write(piece.subarray(written));
+        }
       }
-    }
+    });
   }
 
   /**
    * Verifies each artifact of the repository.
    *
-   * @throws Invalid if one is damaged
+   * @throws Invalid if one is damaged; Unavailable if the disk has no room for a second copy
    */
   async verify(project: Project): Promise<void> {
     const path = this.#pathOf(project, REPOSITORY);
     // SQLite may change the file that it opens, and this one must become equal to another.
     const copy = `${path}.verified`;
-    await Deno.copyFile(path, copy);
     try {
+      await translated(() => Deno.copyFile(path, copy));
       await this.#options.repositories.files.verify(copy);
     } finally {
-      await Deno.remove(copy);
+      await Deno.remove(copy).catch(() => {});
     }
   }
 
@@ -128,6 +137,15 @@ export class ArrivingCopies {
   #pathOf(project: Project, name: string): string {
     if (!PART_NAME.test(name)) throw new Invalid(`"${name}" is no part of a copy`);
     return join(this.#folderOf(project), name);
+  }
+}
+
+/** Turns what the system refuses into an error that tells the other node why. */
+async function translated<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw serviceErrorOf(error) ?? error;
   }
 }
 
