@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { Unavailable } from "../../../services/errors.ts";
-import { silentLog } from "../../../services/log.ts";
 import { ArrivingCopies } from "../../../services/moves/mod.ts";
 import { withProject } from "../../support/projects.ts";
 
@@ -12,7 +11,6 @@ Deno.test("a copy that the system does not write is refused, as a full disk refu
       repositories,
       homes: { isHere: () => false },
       uploads: { place: () => Promise.resolve() },
-      log: silentLog,
     });
     await copies.begin(project);
     await Deno.mkdir(join(repositories.files.folder, ".moves", project.id, "repository"));

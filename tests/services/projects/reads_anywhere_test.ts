@@ -14,7 +14,7 @@ async function failure(response: Response): Promise<unknown> {
     repositories: { homes: { elsewhere: () => ({ name: "two" }) } },
     client: { ask: () => Promise.resolve(response) },
   } as unknown as ReadsAnywhereOptions);
-  const read = reads.read(PROJECT, (repository) => repository.branches({ status: "all" }));
+  const read = reads.read(PROJECT, (repository) => repository.branches(undefined));
   return await read.then(() => assert.fail(), (error: unknown) => error);
 }
 
