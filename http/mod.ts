@@ -5,6 +5,7 @@
 export { wantsEventStream, wantsLines } from "./accept.ts";
 export { CREDENTIALS_MISSING, readAuthorization } from "./authorization.ts";
 export { type BodyLimits, bodyLimitsOf, BodyReader, hasBody } from "./body.ts";
+export { Callers, type CallersOptions, SESSION_COOKIE } from "./callers.ts";
 export { type ConnectionLimits, HttpConnections } from "./connections.ts";
 export { type Client, TrustedProxies } from "./forwarded.ts";
 export {

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
+import { SESSION_COOKIE } from "../../http/mod.ts";
 import { Forbidden } from "../../services/errors.ts";
 import {
   isCsrfToken,
@@ -9,7 +10,6 @@ import {
 } from "../../services/identity/mod.ts";
 import type { AppEnv } from "../context.ts";
 
-const SESSION_COOKIE = "muster_session";
 const CSRF_COOKIE = "muster_csrf";
 
 /** Safe methods (RFC 9110, section 9.2.1), which need no CSRF token. */

@@ -1,4 +1,5 @@
 import { Unauthorized } from "../errors.ts";
+import type { Account } from "./accounts.ts";
 import type { EndedListener, Revocations } from "./revocations.ts";
 import { acceptedAccount, type Logins } from "./logins.ts";
 import type { OperatorToken } from "./operator_token.ts";
@@ -14,6 +15,9 @@ export interface IdentityOptions {
   readonly refusals: Refusals;
   readonly revocations: Revocations;
 }
+
+/** Whose name and password are a credential. */
+const PASSPHRASE_KINDS = ["agent"] as const;
 
 /** The scopes of an agent's nick and passphrase. */
 const PASSPHRASE_SCOPES: ReadonlySet<Scope> = new Set(["read", "write"]);
@@ -57,6 +61,24 @@ export class Identity {
       ? this.#authenticateToken(credential.token, address)
       : await this.#authenticateAgent(credential.name, credential.password, address);
     this.notePresence(principal);
+    return principal;
+  }
+
+  /**
+   * Returns the principal of a credential if that is known at once, for bounds that count callers. It
+   * opens nothing, and counts neither as a use nor as a wrong password.
+   */
+  recognize(credential: Credential): Principal | null {
+    if (credential.kind === "basic") {
+      const account = this.#logins.recognize(credential, PASSPHRASE_KINDS);
+      return account === null ? null : agentOf(account);
+    }
+    const { token } = credential;
+    const digest = this.#digests.of(token);
+    const principal = this.#operatorToken.matches(digest)
+      ? OPERATOR
+      : this.#tokens.find(token, digest);
+    if (principal !== null) this.#digests.remember(token, digest);
     return principal;
   }
 
@@ -120,16 +142,20 @@ export class Identity {
 
   async #authenticateAgent(name: string, password: string, address: string): Promise<Principal> {
     const attempt = { name, password, address, door: "basic" } as const;
-    const outcome = await this.#logins.logIn(attempt, ["agent"]);
-    const account = acceptedAccount(outcome, "The name or the passphrase is wrong");
-    return {
-      kind: "agent",
-      id: account.id,
-      name: account.name,
-      scopes: PASSPHRASE_SCOPES,
-      project: null,
-      tokenId: null,
-      sessionId: null,
-    };
+    const outcome = await this.#logins.logIn(attempt, PASSPHRASE_KINDS);
+    return agentOf(acceptedAccount(outcome, "The name or the passphrase is wrong"));
   }
+}
+
+/** An agent that showed its passphrase. */
+function agentOf({ id, name }: Account): Principal {
+  return {
+    kind: "agent",
+    id,
+    name,
+    scopes: PASSPHRASE_SCOPES,
+    project: null,
+    tokenId: null,
+    sessionId: null,
+  };
 }

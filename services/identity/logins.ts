@@ -108,15 +108,26 @@ export class Logins {
   ): Promise<LoginOutcome<Account>> {
     const account = this.#find(attempt.name, kinds);
     const { password } = attempt;
-    const { scheme, value } = account?.secret ?? { scheme: "sha256", value: "" };
-    const hash = scheme === "argon2id" ? value : null;
+    const hash = account?.secret.scheme === "argon2id" ? account.secret.value : null;
     const outcome = await this.#attempt(attempt, {
-      fitsAtOnce: () => scheme === "sha256" && sameDigest(sha256(password), value),
+      fitsAtOnce: () => isMadeFor(account, password),
       fits: (place) => this.#passwords.verify(password, hash, place),
       open: () => this.#findAgain(account, kinds),
     });
     if (outcome.kind === "accepted") this.#scram.learn(outcome.account, password);
     return outcome;
+  }
+
+  /**
+   * The account of a name and of a password that muster made; null for any other password. It counts
+   * as no attempt.
+   */
+  recognize(
+    { name, password }: Pick<LoginAttempt, "name" | "password">,
+    kinds: readonly AccountKind[],
+  ): Account | null {
+    const account = this.#find(name, kinds);
+    return account !== null && isMadeFor(account, password) ? account : null;
   }
 
   /**
@@ -236,6 +247,12 @@ export class Logins {
     }
     return outcome;
   }
+}
+
+/** Whether muster made a password for an account. It takes as long without one. */
+function isMadeFor(account: Account | null, password: string): boolean {
+  const { scheme, value } = account?.secret ?? { scheme: "sha256", value: "" };
+  return scheme === "sha256" && sameDigest(sha256(password), value);
 }
 
 /**

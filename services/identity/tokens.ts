@@ -269,23 +269,31 @@ export class Tokens implements Directory {
   }
 
   /**
-   * Returns the owner of a token, or null if the token is not valid.
+   * Returns the owner of a token, or null if the token is not valid. This counts as its use.
    *
    * @param digest SHA-256 of the token
    */
   authenticate(token: string, digest: string): Principal | null {
+    const principal = this.find(token, digest);
+    const held = this.#byHash.get(digest);
+    if (principal === null || held === undefined) return null;
+    const { id: tokenId, ownerId: accountId, expiresAt } = held;
+    this.#lastUsed.set(tokenId, this.#clock());
+    if (expiresAt !== null) {
+      this.#expiries.set(tokenId, expiresAt, { kind: "token", accountId, tokenId });
+    }
+    return principal;
+  }
+
+  /** The same without its use. */
+  find(token: string, digest: string): Principal | null {
     if (!FORM.test(token)) return null;
     const held = this.#byHash.get(digest);
     const holder = held === undefined ? null : this.#holderOf(held);
     if (held === undefined || holder === null) return null;
-    const now = this.#clock();
-    const { id: tokenId, ownerId: accountId, projectId: project, expiresAt, scopes } = held;
-    if (expiresAt !== null && expiresAt <= now) return null;
-    this.#lastUsed.set(tokenId, now);
-    if (expiresAt !== null) {
-      this.#expiries.set(tokenId, expiresAt, { kind: "token", accountId, tokenId });
-    }
-    return { ...holder, id: accountId, scopes, project, tokenId, sessionId: null };
+    const { id: tokenId, ownerId: id, projectId: project, expiresAt, scopes } = held;
+    if (expiresAt !== null && expiresAt <= this.#clock()) return null;
+    return { ...holder, id, scopes, project, tokenId, sessionId: null };
   }
 
   /**

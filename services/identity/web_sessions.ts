@@ -69,6 +69,14 @@ interface HeldSession {
   lastUsed: number;
 }
 
+/** A session that has not ended. */
+interface ValidSession {
+  readonly held: HeldSession;
+  readonly account: Account;
+  /** Unix milliseconds. */
+  readonly lastUsed: number;
+}
+
 /**
  * The sessions of admins and people on the web pages. The database stores the hash of the cookie, so that
  * sessions survive a restart and a stolen database opens none.
@@ -167,18 +175,30 @@ export class WebSessions implements Directory {
    * @returns null if there is no such session or it has expired
    */
   find(secret: string): WebSession | null {
+    const valid = this.#validOf(secret);
+    if (valid === null) return null;
+    const { held: { id }, account, lastUsed } = valid;
+    const now = this.#clock();
+    const renewed = now - lastUsed >= RENEWAL;
+    if (renewed) this.#lastUsed.set(id, now);
+    return { ...this.#describe(id, account, secret, renewed ? now : lastUsed), renewed };
+  }
+
+  /** Whose session a cookie is of, or null. This is no use of the session, and opens nothing. */
+  recognize(secret: string): Principal | null {
+    const valid = this.#validOf(secret);
+    if (valid === null) return null;
+    return this.#describe(valid.held.id, valid.account, secret, valid.lastUsed).principal;
+  }
+
+  #validOf(secret: string): ValidSession | null {
     if (!FORM.test(secret)) return null;
     const held = this.#byHash.get(sha256(secret));
     const account = held === undefined ? null : this.#accounts.get(held.accountId);
     if (held === undefined || account === null || account.revokedAt !== null) return null;
     if (account.kind === "agent" || !this.#accounts.isEnabled(account.kind)) return null;
-    const { id } = held;
-    const now = this.#clock();
-    const lastUsed = this.#lastUsed.latest(id, null) ?? held.lastUsed;
-    if (now >= lastUsed + LIFETIME) return null;
-    const renewed = now - lastUsed >= RENEWAL;
-    if (renewed) this.#lastUsed.set(id, now);
-    return { ...this.#describe(id, account, secret, renewed ? now : lastUsed), renewed };
+    const lastUsed = this.#lastUsed.latest(held.id, null) ?? held.lastUsed;
+    return this.#clock() < lastUsed + LIFETIME ? { held, account, lastUsed } : null;
   }
 
   /** Ends the caller's session. */
