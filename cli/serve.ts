@@ -1,5 +1,6 @@
 import {
   type ArrivalHandler,
+  Callers,
   type Certificate,
   Forwarding,
   type HttpHandler,
@@ -270,12 +271,14 @@ function openDoors(
 }
 
 /** What decides which node answers a request; undefined if this server is alone. */
-function openForwarding({ config, hosting, nodeLinks, nodes }: Services): Forwarding | undefined {
+function openForwarding(services: Services): Forwarding | undefined {
+  const { config, hosting, nodeLinks, nodes } = services;
   if (nodeLinks === null) return undefined;
   const { projects, repositories: { homes } } = hosting;
   return new Forwarding({
     ...nodeLinks,
     nodes,
+    callers: new Callers(services),
     proxies: new TrustedProxies(config.trusted_proxies),
     placements: [
       new LeaderPlacement({ nodes, pages: LEADER_PAGES }),

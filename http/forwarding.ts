@@ -1,4 +1,4 @@
-import { ServiceError, Unavailable } from "../services/errors.ts";
+import { ServiceError, TooMany, Unavailable } from "../services/errors.ts";
 import type { Principal } from "../services/identity/mod.ts";
 import {
   type Mark,
@@ -10,7 +10,9 @@ import {
   type RefusedMark,
 } from "../services/nodes/mod.ts";
 import { unreadable } from "./body.ts";
+import type { Callers } from "./callers.ts";
 import type { TrustedProxies } from "./forwarded.ts";
+import { authorityOf, targetOf } from "./request_targets.ts";
 import type { HttpHandler, RequestConnection } from "./server.ts";
 
 /** In an answer to another node: whose valid credential the request had. */
@@ -47,6 +49,8 @@ export interface Arrival {
   readonly mark: Mark | null;
   /** Why it cannot be answered, for an answer in the form that its client expects; or null. */
   readonly refusal: ServiceError | null;
+  /** Settles when its answer has been sent, or its client is gone. */
+  readonly completed?: Promise<void> | undefined;
 }
 
 /** Answers a request, or refuses it. The arrival is undefined on a server that is alone. */
@@ -61,6 +65,7 @@ export interface ForwardingOptions {
   readonly marks: Pick<Marks, "read">;
   readonly proxies: TrustedProxies;
   readonly nodes: Pick<Nodes, "isCurrent">;
+  readonly callers: Pick<Callers, "of">;
   /** The first that names a node decides. */
   readonly placements: readonly Placement[];
 }
@@ -77,6 +82,10 @@ export interface Forwarded {
   readonly connection: Pick<RequestConnection, "address" | "trust">;
   /** What was read of the body already; by default, nothing. */
   readonly body?: string;
+  /** Whose request it is; by default, what its credential tells at once. */
+  readonly principal?: Principal;
+  /** As {@linkcode Arrival.completed}. */
+  readonly completed?: Promise<void> | undefined;
 }
 
 /** Forwards requests to the nodes that can answer them, and takes those that others forward. */
@@ -93,14 +102,14 @@ export class Forwarding {
    * @param placements what decides it; by default, all
    */
   around(handler: ArrivalHandler, placements = this.#options.placements): HttpHandler {
-    return (request, connection) => {
+    return (request, connection, completed) => {
       if (!this.#options.nodes.isCurrent && !HEALTH.test(request.url)) {
         if (wantsPage(request)) return outdatedPage();
         return handler(request, connection, arrival(null, outdated()));
       }
       const mark = this.#markOf(request);
       if (typeof mark === "string") {
-        return handler(request, connection, arrival(null, new Unavailable(REFUSED_MARKS[mark])));
+        return handler(request, connection, arrival(null, refusedMark(mark)));
       }
       let found;
       try {
@@ -110,12 +119,14 @@ export class Forwarding {
         return handler(request, connection, arrival(mark, error));
       }
       if (mark !== null) return this.#take(handler, request, connection, arrival(mark, null));
-      if (found === null) return handler(request, connection, arrival(null, null));
+      if (found === null) return handler(request, connection, arrival(null, null, completed));
       const { node, placement: { refusesItself = false } } = found;
-      return this.forward(node, { request, connection }).catch((error) => {
+      return this.forward(node, { request, connection, completed }).catch((error) => {
         if (!(error instanceof ServiceError)) throw error;
-        if (!refusesItself) return handler(request, connection, arrival(null, error));
-        return handler(unreadable(request, error), connection, arrival(null, null));
+        const refuse = () => handler(request, connection, arrival(null, error));
+        if (!refusesItself) return refuse();
+        const answered = handler(unreadable(request, error), connection, arrival(null, null));
+        return error instanceof TooMany ? insteadOfAway(answered, refuse) : answered;
       });
     };
   }
@@ -123,31 +134,42 @@ export class Forwarding {
   /**
    * Forwards a request with the credential of its client, and returns the answer.
    *
-   * @throws Unavailable if the node does not answer
+   * @throws Unavailable if the node does not answer, TooMany if it has no place for the caller
    */
-  async forward(node: NodeRecord, { request, connection, body }: Forwarded): Promise<Response> {
-    const { client, proxies } = this.#options;
-    const { method, headers, url, signal } = request;
+  async forward(node: NodeRecord, forwarded: Forwarded): Promise<Response> {
+    const { client, proxies, callers } = this.#options;
+    const { request, connection, completed, principal = callers.of(request) } = forwarded;
+    const { method, headers, signal } = request;
     const { address, secure } = proxies.identify(connection.address, request);
     const requestId = crypto.randomUUID();
     const response = await client.send(node, {
       method,
-      target: url.slice(url.indexOf("/", url.indexOf("://") + 3)),
+      target: targetOf(request),
+      host: authorityOf(request),
       headers,
-      body: body ?? request.body,
+      body: forwarded.body ?? request.body,
       signal,
       mark: { kind: "forwarded", address, requestId, secure },
+      caller: { principal, address },
+      completed,
     });
-    const principal = response.headers.get(PRINCIPAL_HEADER);
-    if (principal !== null) connection.trust(principalFrom(principal));
+    const proven = response.headers.get(PRINCIPAL_HEADER);
+    if (proven !== null) connection.trust(principalFrom(proven));
     return copied(response);
   }
 
-  #markOf({ method, headers, url }: Request): Mark | RefusedMark | null {
+  /** Reads the mark of a request, and gives it the target that the client asked for. */
+  #markOf(request: Request): Mark | RefusedMark | null {
+    const { method, headers } = request;
     const text = headers.get(MARK_HEADER);
     if (text === null) return null;
-    const { pathname, search } = new URL(url);
-    return this.#options.marks.read(text, { method, target: pathname + search });
+    const target = targetOf(request);
+    const mark = this.#options.marks.read(text, { method, target, headers });
+    if (mark === null || typeof mark === "string" || mark.target === undefined) return mark;
+    const url = request.url.slice(0, -target.length) + mark.target;
+    // A new request would have another URL: its constructor resolves `..`, for one.
+    Object.defineProperty(request, "url", { value: url });
+    return mark;
   }
 
   /** Answers a request that another node forwards, and tells it whose credential was valid. */
@@ -189,8 +211,12 @@ function find(
   return null;
 }
 
-function arrival(mark: Mark | null, refusal: ServiceError | null): Arrival {
-  return { mark, refusal };
+function arrival(
+  mark: Mark | null,
+  refusal: ServiceError | null,
+  completed?: Promise<void>,
+): Arrival {
+  return { mark, refusal, completed };
 }
 
 function moved(): Unavailable {
@@ -203,6 +229,15 @@ function outdated(): Unavailable {
   return new Unavailable("This node has lost touch with the database; try again", {
     retryAfterSeconds: OUTDATED_SECONDS,
   });
+}
+
+/** What refuses a request in place of an answer which says that another node is away. */
+async function insteadOfAway(
+  answered: Response | Promise<Response>,
+  refuse: () => Response | Promise<Response>,
+): Promise<Response> {
+  const response = await answered;
+  return response.status === 503 ? await refuse() : response;
 }
 
 /** Pages know their reader by what is in memory, so this one is none of them. */
@@ -222,10 +257,16 @@ function wantsPage({ headers }: Request): boolean {
   return headers.get("accept")?.includes("text/html") ?? false;
 }
 
-/** What an operator must do about requests of other nodes that this one cannot take. */
+function refusedMark(mark: RefusedMark): Unavailable {
+  return new Unavailable(REFUSED_MARKS[mark], { retryAfterSeconds: RETRY_SECONDS });
+}
+
+/** Why this node cannot take a request of another one. */
 const REFUSED_MARKS: Readonly<Record<RefusedMark, string>> = {
   stale: "The clocks of two nodes differ by more than a minute; the operator must set them",
   misdirected: "The node.url of a node leads to another node; the operator must correct it",
+  restarted: "The node has just started again; try again",
+  repeated: "This request of another node has come before; try again",
 };
 
 /** Headers of an answer that belong to its connection. */

@@ -1,6 +1,22 @@
 /** The form of a `Host` header (RFC 9110, section 7.2): a name or an address, and a port. */
 const HOST = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(?::\d*)?$/;
 
+/** The target of a request: its path with its query, as it came. */
+export function targetOf({ url }: Pick<Request, "url">): string {
+  return url.slice(startOf(url));
+}
+
+/** Who a request is for: the name of the host that the client used, and its port. */
+export function authorityOf({ url }: Pick<Request, "url">): string {
+  const authority = url.slice(url.indexOf("://") + 3, startOf(url));
+  return authority.slice(authority.lastIndexOf("@") + 1);
+}
+
+/** Where the path of a URL begins. */
+function startOf(url: string): number {
+  return url.indexOf("/", url.indexOf("://") + 3);
+}
+
 /**
  * Checks that a request has a valid URL. The runtime concatenates the `Host` header and the target
  * without parsing them: a host of `a/b` would become part of the path.
@@ -17,7 +33,7 @@ export class RequestTargets {
     if ((host !== null && !HOST.test(host)) || !URL.canParse(url)) return false;
     // Only the origin can make a URL invalid.
     this.#host = host;
-    this.#start = url.slice(0, url.indexOf("/", url.indexOf("://") + 3) + 1);
+    this.#start = url.slice(0, startOf(url) + 1);
     return true;
   }
 }

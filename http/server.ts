@@ -27,10 +27,15 @@ export interface RequestConnection {
   relay(): void;
 }
 
-/** Answers a request. */
+/**
+ * Answers a request.
+ *
+ * @param completed settles when the answer has been sent, or the client is gone
+ */
 export type HttpHandler = (
   request: Request,
   connection: RequestConnection,
+  completed: Promise<void>,
 ) => Response | Promise<Response>;
 
 /** A certificate chain and its key, as PEM texts. */
@@ -225,7 +230,7 @@ export class HttpServer {
         status: 400,
       });
     }
-    const response = this.#options.handler(request, connection);
+    const response = this.#options.handler(request, connection, info.completed);
     // While a request without a body waits for its answer, nothing else of it stays in memory.
     return mayHaveBody(request) ? this.#answerAfterBody(request, response, connection) : response;
   }

@@ -1,5 +1,5 @@
 import type { Forwarded, Forwarding } from "../http/mod.ts";
-import { Unavailable } from "../services/errors.ts";
+import { TooMany, Unavailable } from "../services/errors.ts";
 import type { Principal } from "../services/identity/mod.ts";
 import type { NodeRecord } from "../services/nodes/mod.ts";
 import { RPC_ERROR } from "./json_rpc.ts";
@@ -24,7 +24,8 @@ export interface ForwardedCallsOptions {
 }
 
 /** A POST whose body has been read. */
-export interface ReadPost extends Required<Forwarded> {
+export interface ReadPost extends Forwarded {
+  readonly body: string;
   readonly principal: Principal;
   /** Answers one of its messages here. */
   answerHere(message: unknown): Promise<Response>;
@@ -43,7 +44,7 @@ export class ForwardedCalls {
    *
    * @param parsed its body as JSON
    * @returns null if all of it is for this node
-   * @throws Unavailable if the node does not answer
+   * @throws Unavailable if the node does not answer, TooMany if it has no place for the caller
    */
   async answer(parsed: unknown, post: ReadPost): Promise<Response | null> {
     const messages = Array.isArray(parsed) ? parsed : [parsed];
@@ -75,17 +76,18 @@ export class ForwardedCalls {
   /** The answer to a message of a batch; null if it needs none. */
   async #answerOne(message: unknown, node: NodeRecord | null, post: ReadPost): Promise<unknown> {
     try {
-      const { request, connection } = post;
+      const { request, connection, principal } = post;
       const response = node === null
         ? await post.answerHere(message)
         : await this.#options.forwarding.forward(node, {
           request,
           connection,
+          principal,
           body: JSON.stringify(message),
         });
       return response.status === 202 ? null : await response.json();
     } catch (error) {
-      if (!(error instanceof Unavailable)) throw error;
+      if (!(error instanceof Unavailable || error instanceof TooMany)) throw error;
       const { id = null } = isRecord(message) ? message : {};
       return { jsonrpc: "2.0", id, error: { code: RPC_ERROR.server, message: error.message } };
     }

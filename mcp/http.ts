@@ -291,6 +291,7 @@ class Endpoint {
       connection: { address, trust },
       body: text,
       principal,
+      completed: exchange.arrival?.completed,
       answerHere,
     });
     exchange.isForwarded = response !== null;

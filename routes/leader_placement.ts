@@ -36,7 +36,7 @@ export class LeaderPlacement implements Placement {
     this.#patterns = new PathPatterns([...LEADER_ROUTES, ...options.pages]);
   }
 
-  nodeFor({ method, url }: Request, _mark: Mark | null): NodeRecord | null {
-    return this.#patterns.matches(method, url) ? this.#nodes.otherLeader() : null;
+  nodeFor(request: Request, _mark: Mark | null): NodeRecord | null {
+    return this.#patterns.matches(request) ? this.#nodes.otherLeader() : null;
   }
 }

@@ -1,3 +1,5 @@
+import { getPath } from "hono/utils/url";
+
 /** Methods and paths of requests, written as in the table of routes: `GET /v1/messages/{id}`. */
 export class PathPatterns {
   /** The segments of each path, null for a parameter; by the method and their number. */
@@ -13,8 +15,9 @@ export class PathPatterns {
   }
 
   /** Whether a request is for one of them. HEAD counts as GET. */
-  matches(method: string, url: string): boolean {
-    const path = new URL(url).pathname;
+  matches(request: Request): boolean {
+    const { method } = request;
+    const path = getPath(request);
     const segments = (path.endsWith("/") ? path.slice(0, -1) : path).split("/").map(decoded);
     const asked = method === "HEAD" ? "GET" : method;
     return this.#patterns.get(`${asked} ${segments.length}`)?.some((pattern) =>

@@ -1,3 +1,4 @@
+import { getPath, getQueryParam } from "hono/utils/url";
 import type { Placement } from "../http/mod.ts";
 import type { Mark, NodeRecord } from "../services/nodes/mod.ts";
 import type { ProjectHomes, Projects } from "../services/projects/mod.ts";
@@ -23,9 +24,10 @@ export class ProjectPlacement implements Placement {
     this.#options = options;
   }
 
-  nodeFor({ method, url }: Request, mark: Mark | null): NodeRecord | null {
+  nodeFor(request: Request, mark: Mark | null): NodeRecord | null {
     if (mark !== null) return null;
-    const parts = partsOf(url);
+    const { method, url } = request;
+    const parts = partsOf(request);
     if (parts[0] === "projects") return this.#nodeForPage(method, parts[1] ?? "");
     if (parts[0] !== "v1" || parts[1] !== "projects") return null;
     const [, , slug = "", part = ""] = parts;
@@ -48,13 +50,13 @@ export class ProjectPlacement implements Placement {
 
 /** The node that the query of a URL names; "" for none. */
 function nodeIn(url: string): string {
-  return new URL(url).searchParams.get("node") ?? "";
+  const name = getQueryParam(url, "node");
+  return typeof name === "string" ? name : "";
 }
 
-/** The parts of a URL's path, decoded as the router decodes them. */
-function partsOf(url: string): readonly string[] {
-  const { pathname } = new URL(url);
-  return pathname.slice(1).split("/", 4).map((part) => {
+/** The parts of a request's path, as the router reads them. */
+function partsOf(request: Request): readonly string[] {
+  return getPath(request).slice(1).split("/", 4).map((part) => {
     try {
       return decodeURIComponent(part);
     } catch {

@@ -75,10 +75,19 @@ export class Places {
     };
   }
 
+  /** Whether a caller has the most that one caller may take. */
+  isFullOf(caller: PlaceCaller): boolean {
+    return this.#isFullOf(holderOf(caller));
+  }
+
+  #isFullOf(key: string | null): boolean {
+    return key !== null && (this.#takenBy.get(key) ?? 0) >= this.#maxPerCaller;
+  }
+
   #require(key: string | null, principal: PlaceCaller["principal"]): void {
     const { things, state, retrySeconds } = this.#words;
     const isGuest = principal.kind === "guest";
-    if (key !== null && (this.#takenBy.get(key) ?? 0) >= this.#maxPerCaller) {
+    if (this.#isFullOf(key)) {
       const whose = isGuest ? "Your address has" : "You have";
       throw new TooMany(
         `${whose} ${this.#maxPerCaller} ${things} ${state}, the most for one caller. ` +

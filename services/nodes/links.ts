@@ -22,7 +22,7 @@ export interface NodeLinksOptions {
 /** Makes the links to other nodes; null if this server is alone. */
 export async function openNodeLinks(options: NodeLinksOptions): Promise<NodeLinks | null> {
   const { nodes, tokenKey, clock } = options;
-  const { self } = nodes;
+  const self = nodes.find(nodes.self ?? "");
   if (self === null) return null;
   const marks = new Marks({ key: await tokenKey.mac(PURPOSE, ""), self, clock });
   return { marks, client: new NodeClient({ nodes, marks }) };

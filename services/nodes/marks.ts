@@ -1,5 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHmac, timingSafeEqual } from "node:crypto";
+import type { NodeRecord } from "./nodes.ts";
+import { UsedNumbers } from "./used_numbers.ts";
 
 /** The header with the mark of a request from another node. */
 export const MARK_HEADER = "X-Muster-Forwarded";
@@ -7,8 +9,11 @@ export const MARK_HEADER = "X-Muster-Forwarded";
 /** How old a mark may be, and how far the clocks of two nodes may differ, in milliseconds. */
 const MAX_AGE = 60_000;
 
-/** Longest mark, in characters. */
-const MAX_LENGTH = 4096;
+/** Longest mark, in characters: that of the longest target which an HTTP server reads. */
+const MAX_LENGTH = 262_144;
+
+/** Most senders whose numbers are remembered; one that starts again counts as another. */
+const MAX_SENDERS = 256;
 
 /** What a node says about a request that it sends to another one. */
 export interface Mark {
@@ -18,7 +23,13 @@ export interface Mark {
    */
   readonly kind: "forwarded" | "internal";
   readonly from: string;
+  /** When the sender started, in Unix milliseconds. */
+  readonly fromStarted: number;
+  /** Counts the sender's requests since its start. */
+  readonly number: number;
   readonly to: string;
+  /** When the receiver started: it remembers no numbers from before. */
+  readonly toStarted: number;
   /** Unix milliseconds. */
   readonly time: number;
   /** The client's address. */
@@ -26,51 +37,79 @@ export interface Mark {
   readonly requestId: string;
   /** Whether the client came over TLS. */
   readonly secure: boolean;
+  /** The target of the client's request, if it comes with another one. */
+  readonly target?: string | undefined;
 }
 
 /**
  * Why a mark that a node has signed does not count. `stale`: more than a minute ago, or with a clock
- * that differs by as much. `misdirected`: for another node, whose address leads here.
+ * that differs by as much. `misdirected`: for another node, whose address leads here. `restarted`:
+ * this node has started again since. `repeated`: it has come before.
  */
-export type RefusedMark = "stale" | "misdirected";
+export type RefusedMark = "stale" | "misdirected" | "restarted" | "repeated";
 
 /** What only the sender of a request knows. */
-export type MarkContent = Pick<Mark, "kind" | "to" | "address" | "requestId" | "secure">;
+export type MarkContent = Pick<Mark, "kind" | "address" | "requestId" | "secure" | "target">;
 
 /** What a mark holds for: it opens no other request. */
 export interface MarkedRequest {
   readonly method: string;
   /** The path with its query. */
   readonly target: string;
+  /** Those with a credential count. */
+  readonly headers: Pick<Headers, "get">;
 }
 
 export interface MarksOptions {
   /** The secret that all nodes share, for this purpose alone. */
   readonly key: string;
-  /** The name of this node. */
-  readonly self: string;
+  /** This node. */
+  readonly self: Pick<NodeRecord, "name" | "startedAt">;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
 
-/** Signs the requests of this node to others, and checks those of others to this one. */
+/**
+ * Signs the requests of this node to others, and checks those of others to this one. A mark holds
+ * once, so that who reads it on the way cannot send it again.
+ */
 export class Marks {
   readonly #options: MarksOptions;
+  /** By the sender and its start, the oldest first. */
+  readonly #used = new Map<string, UsedNumbers>();
+  #lastNumber = 0;
 
   constructor(options: MarksOptions) {
     this.#options = options;
   }
 
-  /** The signed mark of a request. */
-  sign(content: MarkContent, request: MarkedRequest): string {
+  /** The signed mark of a request to another node. */
+  sign(
+    content: MarkContent,
+    to: Pick<NodeRecord, "name" | "startedAt">,
+    request: MarkedRequest,
+  ): string {
     const { self, clock } = this.#options;
-    const mark: Mark = { ...content, from: self, time: clock() };
+    const { kind, address, requestId, secure, target } = content;
+    const mark: Mark = {
+      kind,
+      address,
+      requestId,
+      secure,
+      target,
+      from: self.name,
+      fromStarted: self.startedAt,
+      number: ++this.#lastNumber,
+      to: to.name,
+      toStarted: to.startedAt,
+      time: clock(),
+    };
     const payload = Buffer.from(JSON.stringify(mark)).toString("base64url");
     return `${payload}.${this.#mac(payload, request).toString("hex")}`;
   }
 
   /**
-   * Reads the mark of a request.
+   * Reads the mark of a request, which then does not hold any more.
    *
    * @returns null if no node has signed it for this request
    */
@@ -82,12 +121,27 @@ export class Marks {
     const { self, clock } = this.#options;
     // Only a node can have signed it.
     const mark: Mark = JSON.parse(Buffer.from(payload, "base64url").toString());
-    if (mark.to !== self) return "misdirected";
-    return Math.abs(clock() - mark.time) > MAX_AGE ? "stale" : mark;
+    if (mark.to !== self.name) return "misdirected";
+    if (Math.abs(clock() - mark.time) > MAX_AGE) return "stale";
+    if (mark.toStarted !== self.startedAt) return "restarted";
+    return this.#usedBy(mark).add(mark.number) ? mark : "repeated";
   }
 
-  #mac(payload: string, { method, target }: MarkedRequest): Buffer {
-    return createHmac("sha256", this.#options.key).update(`${method} ${target}\n${payload}`)
-      .digest();
+  #usedBy({ from, fromStarted }: Mark): UsedNumbers {
+    const sender = `${from} ${fromStarted}`;
+    const known = this.#used.get(sender);
+    if (known !== undefined) return known;
+    const used = new UsedNumbers();
+    this.#used.set(sender, used);
+    const [oldest = sender] = this.#used.keys();
+    if (this.#used.size > MAX_SENDERS) this.#used.delete(oldest);
+    return used;
+  }
+
+  #mac(payload: string, { method, target, headers }: MarkedRequest): Buffer {
+    // None of them can contain a line break.
+    const credential = `${headers.get("authorization") ?? ""}\n${headers.get("cookie") ?? ""}`;
+    return createHmac("sha256", this.#options.key)
+      .update(`${method} ${target}\n${credential}\n${payload}`).digest();
   }
 }

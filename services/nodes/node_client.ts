@@ -1,9 +1,13 @@
-import { Unavailable } from "../errors.ts";
+import { TooMany, Unavailable } from "../errors.ts";
+import { isOverseer, OPERATOR, type Principal } from "../identity/mod.ts";
+import { type PlaceCaller, Places } from "../places.ts";
 import { MARK_HEADER, type MarkContent, type Marks } from "./marks.ts";
 import type { NodeRecord, Nodes } from "./nodes.ts";
 
-/** Most requests to one node whose answer has not begun. */
-const MAX_WAITING = 2000;
+/**
+ * Most requests to one node that are under way: half of the connections that it accepts by default.
+ */
+const MAX_UNDER_WAY = 4000;
 
 /** How long an idle connection is kept, in milliseconds; a node closes its own end later. */
 const IDLE = 4000;
@@ -20,35 +24,57 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
   ...["upgrade", "expect", "content-length", "accept-encoding", MARK_HEADER.toLowerCase()],
 ]);
 
+/** Where requests go whose target `fetch` would change. The mark has the target. */
+const CHANGED_TARGET = "/forwarded";
+
+/** What a node asks in its own name. */
+const THIS_NODE: PlaceCaller = { principal: OPERATOR, address: null };
+
 /** A request to another node. */
 export interface NodeRequest {
   readonly method: string;
-  /** The path with its query. */
+  /** The path with its query. It arrives byte for byte. */
   readonly target: string;
+  /** The name of the host that the client used; by default, that of the node. */
+  readonly host?: string;
   readonly headers?: Headers;
   readonly body?: BodyInit | null;
   readonly signal?: AbortSignal;
-  readonly mark: Omit<MarkContent, "to">;
+  readonly mark: Omit<MarkContent, "target">;
+  /** Whose place it takes. */
+  readonly caller: PlaceCaller;
+  /** Settles when its answer has been passed on. By default, its place is free once that begins. */
+  readonly completed?: Promise<void> | undefined;
 }
 
 export interface NodeClientOptions {
   readonly nodes: Pick<Nodes, "isRunning" | "onLooked">;
   readonly marks: Pick<Marks, "sign">;
-  /** Most requests to one node whose answer has not begun; 2000 by default. */
-  readonly maxWaiting?: number;
+  /** Most requests to one node that are under way; 4000 by default. */
+  readonly maxUnderWay?: number;
 }
 
 /** What this node asks of another one. */
 interface Peer {
-  /** How many requests wait for an answer. */
-  waiting: number;
-  /** Those of them with a body that clients may hold back, the oldest first. */
-  readonly uploads: Set<AbortController>;
+  /** Those of the requests that are under way. */
+  readonly places: Places;
+  /** Those of them with a body that clients may hold back, and no answer yet; the oldest first. */
+  readonly uploads: Set<Upload>;
   /** Aborts when the node no longer runs. */
   readonly gone: AbortController;
 }
 
-/** Sends requests to other nodes, and waits for an answer only while the node runs. */
+/** A request whose body a client may hold back. */
+interface Upload {
+  readonly principal: Principal;
+  /** Ends it, and gives its place to another request. */
+  end(error: Unavailable): void;
+}
+
+/**
+ * Sends requests to other nodes, and waits for an answer only while the node runs. {@linkcode Places}
+ * bounds how many are under way, for each caller and in all.
+ */
 export class NodeClient {
   readonly #options: NodeClientOptions;
   readonly #client = Deno.createHttpClient({
@@ -67,30 +93,32 @@ export class NodeClient {
   }
 
   /**
-   * Sends a request. The bodies of the request and of its answer are streams. If too many wait, the
-   * oldest one whose body a client may hold back makes room.
+   * Sends a request. The bodies of the request and of its answer are streams. If too many are under
+   * way, the oldest one whose body a client may hold back makes room.
    *
-   * @throws Unavailable if the node does not run or does not answer
+   * @throws Unavailable if the node does not run or does not answer; TooMany if there is no place
    */
   async send(node: NodeRecord, request: NodeRequest): Promise<Response> {
     const { name } = node;
     if (!this.#options.nodes.isRunning(name)) throw notRunning(name);
-    const peer = this.#peers.get(name) ?? newPeer();
-    if (peer.waiting >= (this.#options.maxWaiting ?? MAX_WAITING) && !endUpload(peer, name)) {
-      throw busy(name);
+    const peer = this.#peerOf(name);
+    const leave = takePlace(peer, request.caller, name);
+    const ends = [peer.gone.signal, request.signal];
+    const upload = request.body instanceof ReadableStream ? newUpload(request, leave) : null;
+    if (upload !== null) {
+      peer.uploads.add(upload);
+      ends.push(upload.signal);
     }
-    this.#peers.set(name, peer);
-    peer.waiting++;
-    const upload = request.body instanceof ReadableStream ? new AbortController() : null;
-    if (upload !== null) peer.uploads.add(upload);
-    const ends = [peer.gone.signal, upload?.signal, request.signal];
     try {
-      return await this.#fetch(node, request, ends.filter((signal) => signal !== undefined));
+      const response = await this.#fetch(node, request, ends.filter((end) => end !== undefined));
+      if (request.completed === undefined) leave();
+      else request.completed.then(leave, leave);
+      return response;
     } catch (error) {
+      leave();
       if (error instanceof Unavailable) throw error;
       throw away(`The node "${name}" does not answer at the moment`, error);
     } finally {
-      peer.waiting--;
       if (upload !== null) peer.uploads.delete(upload);
     }
   }
@@ -100,7 +128,7 @@ export class NodeClient {
    *
    * @throws Unavailable like {@link send}
    */
-  async ask(node: NodeRecord, request: Omit<NodeRequest, "mark">): Promise<Response> {
+  async ask(node: NodeRecord, request: Omit<NodeRequest, "mark" | "caller">): Promise<Response> {
     const requestId = crypto.randomUUID();
     const mark = { kind: "internal", address: "", requestId, secure: false } as const;
     const { method, target, headers, body, signal } = request;
@@ -108,6 +136,7 @@ export class NodeClient {
       method,
       target,
       mark,
+      caller: THIS_NODE,
       ...headers === undefined ? {} : { headers },
       ...body === undefined ? {} : { body },
       ...signal === undefined ? {} : { signal },
@@ -123,18 +152,22 @@ export class NodeClient {
   }
 
   async #fetch(node: NodeRecord, request: NodeRequest, ends: AbortSignal[]): Promise<Response> {
-    const { method, body = null } = request;
-    const url = new URL(node.url + request.target);
+    const { method, target: asked, body = null } = request;
+    const plain = new URL(node.url + asked);
+    const isPlain = plain.pathname + plain.search === asked;
+    const target = isPlain ? asked : CHANGED_TARGET;
     const headers = new Headers();
     for (const [name, value] of request.headers ?? []) {
       if (!NOT_FORWARDED.has(name)) headers.append(name, value);
     }
+    // HTTP/2 has no such header.
+    if (request.host !== undefined) headers.set("Host", request.host);
     // A compressed answer would be unpacked here for nothing.
     headers.set("Accept-Encoding", "identity");
-    const target = url.pathname + url.search;
-    const mark = { ...request.mark, to: node.name };
-    headers.set(MARK_HEADER, this.#options.marks.sign(mark, { method, target }));
-    return await fetch(url, {
+    const content = isPlain ? request.mark : { ...request.mark, target: asked };
+    const mark = this.#options.marks.sign(content, node, { method, target, headers });
+    headers.set(MARK_HEADER, mark);
+    return await fetch(isPlain ? plain : node.url + target, {
       method,
       headers,
       body: method === "GET" || method === "HEAD" ? null : body,
@@ -142,6 +175,20 @@ export class NodeClient {
       signal: AbortSignal.any(ends),
       client: this.#client,
     });
+  }
+
+  #peerOf(name: string): Peer {
+    const known = this.#peers.get(name);
+    if (known !== undefined) return known;
+    const { maxUnderWay = MAX_UNDER_WAY } = this.#options;
+    const places = new Places(maxUnderWay, {
+      things: "requests",
+      state: `under way to the node "${name}"`,
+      retrySeconds: RETRY_SECONDS,
+    });
+    const peer: Peer = { places, uploads: new Set(), gone: new AbortController() };
+    this.#peers.set(name, peer);
+    return peer;
   }
 
   /** Ends the requests to nodes that do not run any more, which might never answer. */
@@ -154,21 +201,36 @@ export class NodeClient {
   }
 }
 
-function newPeer(): Peer {
-  return { waiting: 0, uploads: new Set(), gone: new AbortController() };
+/** @throws TooMany */
+function takePlace({ places, uploads }: Peer, caller: PlaceCaller, name: string): () => void {
+  try {
+    return places.take(caller);
+  } catch (error) {
+    if (!(error instanceof TooMany) || places.isFullOf(caller)) throw error;
+    const isGuest = caller.principal.kind === "guest";
+    const oldest = uploads.values().find(({ principal }) =>
+      isGuest ? principal.kind === "guest" : !isOverseer(principal)
+    );
+    if (oldest === undefined) throw error;
+    uploads.delete(oldest);
+    oldest.end(away(`The node "${name}" has too much to answer`));
+    return places.take(caller);
+  }
 }
 
-/** Ends the oldest upload to a node; false if there is none. */
-function endUpload({ uploads }: Peer, name: string): boolean {
-  const [oldest] = uploads;
-  if (oldest === undefined) return false;
-  uploads.delete(oldest);
-  oldest.abort(busy(name));
-  return true;
-}
-
-function busy(name: string): Unavailable {
-  return away(`The node "${name}" has too much to answer`);
+function newUpload(
+  { caller }: NodeRequest,
+  leave: () => void,
+): Upload & { readonly signal: AbortSignal } {
+  const abort = new AbortController();
+  return {
+    principal: caller.principal,
+    signal: abort.signal,
+    end(error) {
+      leave();
+      abort.abort(error);
+    },
+  };
 }
 
 /** The error for what only a node can do that does not run. */

@@ -1,104 +1,12 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import {
-  type Arrival,
-  type ArrivalHandler,
-  BodyReader,
-  Forwarding,
-  type Placement,
-  TrustedProxies,
-} from "../../http/mod.ts";
+import { type ArrivalHandler, BodyReader } from "../../http/mod.ts";
 import { ServiceError } from "../../services/errors.ts";
 import { OPERATOR } from "../../services/identity/mod.ts";
-import { MARK_HEADER, Marks, NodeClient, type NodeRecord } from "../../services/nodes/mod.ts";
-import { until } from "../support/until.ts";
-import { startHttpServer } from "./support.ts";
+import { MARK_HEADER } from "../../services/nodes/mod.ts";
+import { marksOf, nodeRecord, NOW, refusalOf, withNodes } from "./two_nodes.ts";
 
-const KEY = "0123456789abcdef".repeat(4);
 const LIMITS = { maxBytes: 1000, stallMilliseconds: 60_000 };
-const NOW = Date.parse("2026-11-26T12:00:00Z");
-
-/** What a handler has been given. */
-interface Seen extends Arrival {
-  readonly url: string;
-  readonly address: string;
-}
-
-/** Two nodes. Requests to `/far…` that come to `front` are forwarded to `far`. */
-interface World {
-  readonly front: { readonly port: number };
-  readonly far: { readonly port: number };
-  /** What the handlers of the nodes were given, in order. */
-  readonly seen: Record<"front" | "far", Seen[]>;
-  /** The nodes that run. */
-  readonly running: Set<string>;
-  /** Tells the front that it has looked which nodes run. */
-  look(): void;
-  /** From now on, the nodes do not know what others have ended. */
-  cutOff(): void;
-}
-
-async function withNodes(
-  handler: ArrivalHandler,
-  run: (world: World) => Promise<void>,
-  { refusesItself = false, proxies = [] as string[], maxWaiting = 100 } = {},
-): Promise<void> {
-  const seen: World["seen"] = { front: [], far: [] };
-  const running = new Set(["front", "far"]);
-  const looking = new Set<() => void>();
-  const nodes = {
-    isCurrent: true,
-    isRunning: (name: string) => running.has(name),
-    onLooked(listener: () => void) {
-      looking.add(listener);
-      return () => looking.delete(listener);
-    },
-  };
-  const addresses = new Map<string, NodeRecord>();
-  const clients: NodeClient[] = [];
-  const start = (self: "front" | "far", target: string) => {
-    const marks = new Marks({ key: KEY, self, clock: () => NOW });
-    const client = new NodeClient({ nodes, marks, maxWaiting });
-    clients.push(client);
-    const placement: Placement = {
-      refusesItself,
-      nodeFor: ({ url }) => new URL(url).pathname === target ? addresses.get("far") ?? null : null,
-    };
-    const trusted = new TrustedProxies(proxies);
-    const placements = [placement];
-    const forwarding = new Forwarding({ client, marks, nodes, proxies: trusted, placements });
-    const server = startHttpServer(forwarding.around((request, connection, arrival) => {
-      assert.ok(arrival);
-      seen[self].push({ ...arrival, url: request.url, address: connection.address });
-      return handler(request, connection, arrival);
-    }));
-    const url = `http://127.0.0.1:${server.port}`;
-    addresses.set(self, { name: self, url, version: "1", startedAt: 0, drainedAt: null });
-    return server;
-  };
-  await using front = start("front", "/far");
-  await using far = start("far", "/lost");
-  try {
-    await run({
-      front,
-      far,
-      seen,
-      running,
-      look: () => looking.forEach((listener) => listener()),
-      cutOff: () => nodes.isCurrent = false,
-    });
-  } finally {
-    for (const client of clients) client.close();
-  }
-}
-
-function refusalOf({ refusal }: Arrival): Response | null {
-  const retryAfterSeconds = (refusal as ServiceError & { retryAfterSeconds?: number } | null)
-    ?.retryAfterSeconds;
-  return refusal === null
-    ? null
-    : Response.json({ error: refusal.message, retryAfterSeconds }, { status: 503 });
-}
 
 Deno.test("a forwarded request arrives with its client's address, name of the host and headers", () =>
   withNodes(
@@ -204,22 +112,28 @@ Deno.test("answers keep their length, and those without a body stay without", ()
 
 Deno.test("only a mark of a node, for this request, to this node and of this minute counts", () =>
   withNodes(
-    (_request, _connection, arrival) => refusalOf(arrival ?? assert.fail()) ?? new Response("here"),
+    (_request, _connection, arrival) => refusalOf(arrival) ?? new Response("here"),
     async ({ far, seen }) => {
-      const content = { address: "192.0.2.1", requestId: "id", secure: false } as const;
+      const content = {
+        kind: "forwarded",
+        address: "192.0.2.1",
+        requestId: "id",
+        secure: false,
+      } as const;
       const send = async (header: string, method = "GET", path = "/here") => {
         const response = await fetch(`http://127.0.0.1:${far.port}${path}`, {
           method,
-          headers: { [MARK_HEADER]: header },
+          headers: { [MARK_HEADER]: header, authorization: "Bearer one" },
         });
         return `${response.status} ${await response.text()}`;
       };
-      const sign = (changes: { key?: string; time?: number; to?: string } = {}) => {
-        const clock = () => changes.time ?? NOW;
-        const marks = new Marks({ key: changes.key ?? KEY, self: "front", clock });
-        const mark = { ...content, kind: "forwarded", to: changes.to ?? "far" } as const;
-        return marks.sign(mark, { method: "GET", target: "/here" });
+      const front = marksOf("front");
+      const headers = new Headers({ authorization: "Bearer one" });
+      const sign = (marks = front, to = "far", given = headers) => {
+        const request = { method: "GET", target: "/here", headers: given };
+        return marks.sign(content, nodeRecord(to), request);
       };
+      const at = (time: number) => marksOf("front", { clock: () => time });
       const [payload = "", mac = ""] = sign().split(".");
       const changed = Buffer.from(
         Buffer.from(payload, "base64url").toString().replace("192.0.2.1", "192.0.2.2"),
@@ -229,38 +143,37 @@ Deno.test("only a mark of a node, for this request, to this node and of this min
         ["nonsense", "GET", "/here"],
         [`${changed}.${mac}`, "GET", "/here"],
         [`${payload}.${mac.slice(2)}`, "GET", "/here"],
-        [sign({ key: KEY.replaceAll("0", "1") }), "GET", "/here"],
+        [sign(marksOf("front", { key: "another".repeat(5) })), "GET", "/here"],
         [sign(), "DELETE", "/here"],
         [sign(), "GET", "/here?more"],
+        [sign(front, "far", new Headers({ authorization: "Bearer two" })), "GET", "/here"],
         ["x".repeat(5000), "GET", "/here"],
       ] as const;
       for (const [header, method, path] of invalid) {
         assert.equal(await send(header, method, path), "200 here", header);
       }
       assert.deepEqual(seen.far.map(({ mark }) => mark), invalid.map(() => null));
-      assert.match(await send(sign({ time: NOW - 61_000 })), /^503 .*clocks/);
-      assert.match(await send(sign({ time: NOW + 61_000 })), /^503 .*clocks/);
+      assert.match(await send(sign(at(NOW - 61_000))), /^503 .*clocks/);
+      assert.match(await send(sign(at(NOW + 61_000))), /^503 .*clocks/);
       // It would go round between the nodes: this one forwards what has no mark.
-      assert.match(await send(sign({ to: "front" })), /^503 .*node\.url/);
-      assert.equal(await send(sign({ time: NOW - 59_000 })), "200 here");
+      assert.match(await send(sign(front, "front")), /^503 .*node\.url/);
+      const mark = sign();
+      assert.equal(await send(mark), "200 here");
       assert.equal(seen.far.at(-1)?.mark?.address, "192.0.2.1");
+      assert.match(await send(mark), /^503 .*has come before/);
+      assert.equal(seen.far.at(-1)?.mark, null);
+      assert.equal(await send(sign(at(NOW - 59_000))), "200 here");
     },
   ));
 
 Deno.test("a request is forwarded once, and to no node that is away", () =>
   withNodes(
-    (_request, _connection, arrival) => refusalOf(arrival ?? assert.fail()) ?? new Response("here"),
+    (_request, _connection, arrival) => refusalOf(arrival) ?? new Response("here"),
     async ({ front, far, running, look, seen }) => {
-      const marks = new Marks({ key: KEY, self: "front", clock: () => NOW });
-      const mark = {
-        kind: "forwarded",
-        to: "far",
-        address: "",
-        requestId: "",
-        secure: false,
-      } as const;
+      const content = { kind: "forwarded", address: "", requestId: "", secure: false } as const;
+      const request = { method: "GET", target: "/lost", headers: new Headers() };
       const lost = await fetch(`http://127.0.0.1:${far.port}/lost`, {
-        headers: { [MARK_HEADER]: marks.sign(mark, { method: "GET", target: "/lost" }) },
+        headers: { [MARK_HEADER]: marksOf("front").sign(content, nodeRecord("far"), request) },
       });
       assert.match(await lost.text(), /moving to another node/);
       assert.equal(seen.far.length, 1);
@@ -279,7 +192,7 @@ Deno.test("a node that stops before its answer ends is not waited for", async ()
   const end = Promise.withResolvers<Response>();
   await withNodes(
     (_request, _connection, arrival) => {
-      const refusal = refusalOf(arrival ?? assert.fail());
+      const refusal = refusalOf(arrival);
       if (refusal !== null) return refusal;
       asked.resolve();
       return end.promise;
@@ -299,7 +212,7 @@ Deno.test("a node that stops before its answer ends is not waited for", async ()
 Deno.test("a placement may let this node find out by itself what it cannot answer", () =>
   withNodes(
     (_request, _connection, arrival) =>
-      refusalOf(arrival ?? assert.fail()) ?? new Response("not here", { status: 404 }),
+      refusalOf(arrival) ?? new Response("not here", { status: 404 }),
     async ({ front, running }) => {
       running.delete("far");
       const response = await fetch(`http://127.0.0.1:${front.port}/far`);
@@ -310,8 +223,7 @@ Deno.test("a placement may let this node find out by itself what it cannot answe
 
 Deno.test("a node that has lost touch with the database refuses all but its health", () =>
   withNodes(
-    (_request, _connection, arrival) =>
-      refusalOf(arrival ?? assert.fail()) ?? new Response("healthy"),
+    (_request, _connection, arrival) => refusalOf(arrival) ?? new Response("healthy"),
     async ({ front, cutOff, seen }) => {
       cutOff();
       for (const path of ["/far", "/near", "/mcp", "/healthz/x"]) {
@@ -369,34 +281,5 @@ Deno.test("a request whose body another node has had is refused when this one re
       assert.deepEqual(seen, ["Unavailable"]);
     },
     { refusesItself: true },
-  );
-});
-
-Deno.test("a body that is held back makes room for other requests", async () => {
-  const end = Promise.withResolvers<void>();
-  const held = new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(new TextEncoder().encode("{")),
-  });
-  await withNodes(
-    async (request, _connection, arrival) => {
-      const refusal = refusalOf(arrival ?? assert.fail());
-      if (refusal !== null) return refusal;
-      if (request.method === "GET") await end.promise;
-      return new Response(await request.text());
-    },
-    async ({ front, seen }) => {
-      const url = `http://127.0.0.1:${front.port}/far`;
-      const slow = fetch(url, { method: "POST", body: held });
-      await until(() => seen.far.length === 1);
-      const waiting = fetch(url);
-      assert.match(await (await slow).text(), /"far\\" has too much to answer/);
-      await until(() => seen.far.length === 2);
-      const refused = await fetch(url);
-      assert.match(await refused.text(), /"far\\" has too much to answer/);
-      end.resolve();
-      assert.equal((await waiting).status, 200);
-      assert.equal(await (await fetch(url, { method: "POST", body: "all" })).text(), "all");
-    },
-    { maxWaiting: 1 },
   );
 });
