@@ -65,6 +65,11 @@ export class HttpConnection {
     return this.#served;
   }
 
+  /** Whether it belongs to another node. */
+  get relays(): boolean {
+    return this.#relays;
+  }
+
   /** Whether a request came with a valid credential; the last one, if another node forwards them. */
   get trusted(): boolean {
     return this.#trusted;
@@ -102,7 +107,5 @@ export class HttpConnection {
   };
 
   /** Closes it at once. */
-  cut(): void {
-    this.#cut.abort();
-  }
+  readonly cut = (): void => this.#cut.abort();
 }

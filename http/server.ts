@@ -6,7 +6,7 @@ import type { HttpConnection } from "./connection.ts";
 import type { HttpConnections } from "./connections.ts";
 import { RequestTargets } from "./request_targets.ts";
 import { findServeConnection, type RequestInfo, type ServedConnection } from "./runtime.ts";
-import { dropUnreadBody, mayHaveBody } from "./unread_body.ts";
+import { dropUnreadBody, mayBeLong, mayHaveBody, WatchedRequest } from "./unread_body.ts";
 
 /** How long running requests may take by default when the server stops, in milliseconds. */
 const GRACE = 10_000;
@@ -224,13 +224,18 @@ export class HttpServer {
     connection: HttpConnection,
   ): Response | Promise<Response> {
     connection.begin();
-    info.completed.then(connection.end, connection.end);
-    if (!this.#targets.isValid(request)) {
-      return Response.json({ error: "The Host header or the target of the request is not valid" }, {
-        status: 400,
-      });
-    }
-    const response = this.#options.handler(request, connection, info.completed);
+    const { completed } = info;
+    completed.then(connection.end, connection.end);
+    const isLong = mayBeLong(request);
+    const watched = isLong && request.body !== null && !connection.relays
+      ? new WatchedRequest(request, request.body)
+      : null;
+    if (isLong && request.body === null) completed.then(connection.cut, connection.cut);
+    const asked = watched?.request ?? request;
+    const response = this.#targets.isValid(request)
+      ? this.#options.handler(asked, connection, completed)
+      : refuseTarget();
+    if (watched !== null) return this.#answerWatched(watched, response, connection);
     // While a request without a body waits for its answer, nothing else of it stays in memory.
     return mayHaveBody(request) ? this.#answerAfterBody(request, response, connection) : response;
   }
@@ -246,6 +251,16 @@ export class HttpServer {
     return answered;
   }
 
+  async #answerWatched(
+    watched: WatchedRequest,
+    response: Response | Promise<Response>,
+    connection: HttpConnection,
+  ): Promise<Response> {
+    const answered = await response;
+    await watched.leave(connection.trusted);
+    return answered;
+  }
+
   /** The handler answers its own errors; anything that it throws is a bug. */
   #answerBug(error: unknown): Response {
     const id = crypto.randomUUID();
@@ -253,6 +268,11 @@ export class HttpServer {
     const headers = { "X-Request-Id": id };
     return Response.json({ error: `internal error (${id})` }, { status: 500, headers });
   }
+}
+
+function refuseTarget(): Response {
+  const error = "The Host header or the target of the request is not valid";
+  return Response.json({ error }, { status: 400 });
 }
 
 function closeQuietly(conn: Deno.Conn): void {
