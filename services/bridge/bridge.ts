@@ -1,5 +1,5 @@
 import { Conflict, Invalid, Unavailable } from "../errors.ts";
-import { type Caller, speakerName } from "../identity/mod.ts";
+import { type Caller, type Principal, speakerName } from "../identity/mod.ts";
 import { type ChannelStanding, isNick } from "../irc/mod.ts";
 import type { MessageQuery } from "../messages/mod.ts";
 import { ChannelAccess } from "./access.ts";
@@ -30,6 +30,7 @@ import type {
   Speaker,
 } from "./options.ts";
 import { Outbox } from "./outbox.ts";
+import { Permits } from "./permits.ts";
 import { Playback } from "./playback.ts";
 import { Posting } from "./posting.ts";
 import { Readiness } from "./readiness.ts";
@@ -58,6 +59,7 @@ export class Bridge {
   readonly #intake: Intake;
   readonly #reading: ChannelReading;
   readonly #posting: Posting;
+  readonly #permits: Permits;
   readonly #sharing: NodeSharing | null;
   readonly #ears = new Set<BridgeEars>();
   #stopping: Promise<void> | null = null;
@@ -136,7 +138,9 @@ export class Bridge {
     const searching = new Searching({ ...parts, archive: options.archive ?? null });
     const reading = { ...parts, entry: this.#entry, searching, webUserTtlMilliseconds };
     this.#reading = new ChannelReading(reading);
-    this.#posting = new Posting({ ...parts, nick, entry: this.#entry, speakers });
+    this.#permits = new Permits(options.credentials ?? null);
+    const permits = this.#permits;
+    this.#posting = new Posting({ ...parts, nick, entry: this.#entry, speakers, permits });
   }
 
   /** Whether it is connected and in its channels, and IRC echoes its messages. */
@@ -353,12 +357,17 @@ export class Bridge {
    * the speaker. Resolves when IRC has it. It counts against nobody's rate.
    *
    * @param nick a valid nick
+   * @param principal whose credential it needs until it is sent; null for the program's own
    * @throws TooLarge for an envelope, NotFound if nobody has the nick, Conflict if IRC refuses it,
    * TimedOut if IRC does not confirm it
    */
-  async tell(nick: string, post: Composition): Promise<void> {
+  async tell(
+    nick: string,
+    post: Composition,
+    principal: Principal | null = null,
+  ): Promise<void> {
     await this.whenReady();
-    await this.#posting.say(nick, post, null);
+    await this.#posting.say(nick, post, { principal });
   }
 
   /**
@@ -414,6 +423,7 @@ export class Bridge {
     const reason = "The server is shutting down";
     this.#readiness.end(reason);
     this.#access.close();
+    this.#permits.close();
     this.#sharing?.close();
     this.#channels.close(reason);
     for (const waiting of [this.#outbox, this.#playback]) waiting.clear(new Unavailable(reason));

@@ -111,11 +111,13 @@ export class DirectSession implements Session {
     channel: string,
     texts: readonly string[],
     labels: readonly string[],
-    { speaker, isNotice }: Delivery,
+    { speaker, isNotice, mayGo = () => true }: Delivery,
   ): void {
     const speakerOfAll = speaker === null ? [] : speakerTags(speaker);
     for (const [index, text] of texts.entries()) {
-      const tags = new Map([["label", labels[index] ?? ""], ...speakerOfAll]);
+      const label = labels[index] ?? "";
+      if (!mayGo(label)) continue;
+      const tags = new Map([["label", label], ...speakerOfAll]);
       this.#send(isNotice ? "NOTICE" : "PRIVMSG", [channel, text], tags);
     }
   }

@@ -135,7 +135,7 @@ export class LinkSession implements Session {
     channel: string,
     texts: readonly string[],
     labels: readonly string[],
-    { speaker, isNotice, isQuiet = false }: Delivery,
+    { speaker, isNotice, isQuiet = false, mayGo = () => true }: Delivery,
   ): void {
     const { client, peers } = this.#options;
     const isLabelled = this.#has("labeled-response") && this.#has("echo-message");
@@ -146,6 +146,7 @@ export class LinkSession implements Session {
     for (const [index, text] of texts.entries()) {
       const label = labels[index] ?? "";
       this.#pacer.send(() => {
+        if (!mayGo(label)) return;
         if (isLabelled) return client.raw(`@label=${label}${tags} ${command} ${channel} :${text}`);
         this.#pendingAcks.sent({ label, channel });
         client.raw(`${command} ${channel} :${text}`);

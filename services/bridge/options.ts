@@ -6,6 +6,7 @@ import type { Log } from "../log.ts";
 import type { Follower, Logged, MessageSearch } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { BridgeNodes } from "./node_sharing.ts";
+import type { Credentials } from "./permits.ts";
 import type { MessageArchive } from "./searching.ts";
 import type { ChannelStore, StoredChannel } from "./stored_channels.ts";
 import type { DirectConnect } from "./session.ts";
@@ -162,6 +163,8 @@ export interface BridgeOptions {
   readonly login?: () => Promise<BridgeLogin | null>;
   /** The rate of outgoing lines; absent or null for no limit. */
   readonly pace?: Pace | null;
+  /** When credentials end, with which lines that wait go no more; absent if none can end. */
+  readonly credentials?: Credentials;
   /** Called each time the bridge comes up. Must not throw. */
   readonly onUp?: () => void;
   /** Called with each message of another user. Must not throw. */

@@ -8,6 +8,7 @@ import type { Link } from "./link.ts";
 import type { LinkRefusal } from "./link_events.ts";
 import type { NewPost, Speaker, Speakers } from "./options.ts";
 import type { Outbox } from "./outbox.ts";
+import type { Permit, Permits } from "./permits.ts";
 import { byteLength, linesOf, splitLine } from "./text.ts";
 
 /** ERR_NOSUCHNICK: nobody has the nick. */
@@ -21,7 +22,16 @@ export interface PostingOptions {
   readonly entry: ChannelEntry;
   /** If absent, the bridge speaks for all callers, without limits. */
   readonly speakers?: Speakers | undefined;
+  readonly permits: Permits;
   readonly scheduler: Scheduler;
+}
+
+/** Whose post it is. */
+interface Poster {
+  /** Whose credential it needs until it is sent; null for the program's own. */
+  readonly principal: Principal | null;
+  /** Whether it counts against the principal's rate; by default, it counts against nobody's. */
+  readonly pays?: boolean;
 }
 
 /** Posts for callers, as their own user or in their place, and waits for IRC's confirmation. */
@@ -43,7 +53,7 @@ export class Posting {
     if (!link.up) throw new Unavailable("The IRC connection was lost");
     const user = speakers?.speaker(caller.principal) ?? null;
     if (user === null) {
-      await this.say(entered.name, composed, caller.principal);
+      await this.say(entered.name, composed, { principal: caller.principal, pays: true });
       return entered.setPresent(composed.speaker ?? nick, scheduler.now());
     }
     const pieces = cut(composed, user.room(entered.name));
@@ -68,12 +78,16 @@ export class Posting {
   /**
    * Sends a post to a channel or a nick in the place of its speaker. Resolves when IRC has it.
    *
-   * @param payer whose rate it counts against; null for nobody's
    * @throws TooLarge for an envelope, NotFound if nobody has the nick, Conflict if IRC refuses it,
-   * TimedOut if IRC does not confirm it, and what the rate's limit throws
+   * TimedOut if IRC does not confirm it, Unauthorized if the credential ends before it is sent, and
+   * what the rate's limit throws
    */
-  async say(target: string, post: Composition, payer: Principal | null): Promise<void> {
-    const { nick, link, outbox, speakers } = this.#options;
+  async say(
+    target: string,
+    post: Composition,
+    { principal, pays = false }: Poster,
+  ): Promise<void> {
+    const { nick, link, outbox, speakers, permits } = this.#options;
     const speaker = post.speaker ?? nick;
     const isOwn = foldCase(speaker) === foldCase(nick);
     const { account, answered } = post;
@@ -83,16 +97,18 @@ export class Posting {
     const room = link.room(target) - byteLength(prefix) - byteLength(beginning);
     const pieces = piecesOf(post, room).map((piece) => beginning + piece);
     const delay = link.admit(pieces.length);
-    if (payer !== null) speakers?.admit(payer, pieces.length);
+    if (principal !== null && pays) speakers?.admit(principal, pieces.length);
     const { labels, confirmed } = outbox.add(
       pieces.map((text) => ({ nick: speaker, text, speaker: saidFor, prefix })),
       delay,
     );
+    const permit = permits.of(principal);
     link.say(target, pieces.map((piece) => `${prefix}${piece}`), labels, {
       speaker: saidFor,
       isNotice: post.isNotice,
+      mayGo: this.#mayGo(permit),
     });
-    await confirmed;
+    await confirmed.finally(permit.end);
   }
 
   /**
@@ -109,13 +125,23 @@ export class Posting {
     const [piece = ""] = splitLine(text, Math.max(link.room(name) - byteLength(prefix), 1));
     const sent = { nick: bot ?? nick, text: piece, speaker, isQuiet: true, prefix };
     const { labels, confirmed } = outbox.add([sent], link.admit(1));
-    link.say(name, [prefix + piece], labels, { speaker, isQuiet: true });
+    const mayGo = this.#mayGo(this.#options.permits.of(null));
+    link.say(name, [prefix + piece], labels, { speaker, isQuiet: true, mayGo });
     await confirmed;
   }
 
   /** Handles the refusal of the message with this label. */
   refuse(label: string, refusal: LinkRefusal): void {
     this.#options.outbox.refuse(label, refusalError(refusal));
+  }
+
+  /** Lets lines go while a permit holds; refuses their post else. */
+  #mayGo(permit: Permit): (label: string) => boolean {
+    return (label) => {
+      const refusal = permit.refusal();
+      if (refusal !== null) this.#options.outbox.refuse(label, refusal);
+      return refusal === null;
+    };
   }
 
   /** Sends a post as a user; resolves when the bridge has received it. */

@@ -58,6 +58,11 @@ export interface Delivery {
   readonly isNotice?: boolean | undefined;
   /** Whether it is in no agent's inbox, whomever it names. */
   readonly isQuiet?: boolean | undefined;
+  /**
+   * Whether the line with a label may be sent; absent if all may. Ask right before it is sent: lines
+   * wait for their turn, and a credential may end meanwhile.
+   */
+  readonly mayGo?: ((label: string) => boolean) | undefined;
 }
 
 /** What every session of the bridge needs. */

@@ -370,7 +370,7 @@ interface BridgeSurroundings {
 }
 
 async function makeBridge({ stores, irc, policies }: BridgeSurroundings): Promise<Bridge> {
-  const { config, database, log, scheduler } = stores;
+  const { config, database, identity: { identity }, log, scheduler } = stores;
   const { channels, buffer_size, max_channels } = config.bridge;
   const ttlMinutes = () => (policies?.of("bridge") ?? config.bridge).web_user_ttl_minutes;
   const store = new StoredChannels(database);
@@ -384,6 +384,10 @@ async function makeBridge({ stores, irc, policies }: BridgeSurroundings): Promis
     restored: await store.list(),
     webUserTtlMilliseconds: () => ttlMinutes() * 60_000,
     speakers: irc.people.virtualUsers,
+    credentials: {
+      onEnded: (listener) => identity.onEnded(listener),
+      isCurrent: () => database.isCurrent,
+    },
     ...irc.bridgeOptions,
     log,
     scheduler,
@@ -392,7 +396,7 @@ async function makeBridge({ stores, irc, policies }: BridgeSurroundings): Promis
 
 function makeDirectMessages(
   { config, log, identity: { accounts } }: Stores,
-  { people, server }: IrcHost,
+  { people, server, bridgeOptions }: IrcHost,
   bridge: Bridge | null,
 ): DirectMessages {
   const { agents, virtualUsers, inboxes, isOnline } = people;
@@ -413,6 +417,7 @@ function makeDirectMessages(
     },
     bridge,
     bridgeNick,
+    otherBridges: () => bridgeOptions.nodes?.peers.nicks ?? [],
     log,
   });
 }

@@ -72,6 +72,8 @@ export interface DirectMessagesOptions {
   /** Null if the configuration turns the bridge off. */
   readonly bridge: Pick<Bridge, "tell"> | null;
   readonly bridgeNick: string;
+  /** The nicks of other nodes' bridges. */
+  readonly otherBridges: () => readonly string[];
   readonly log: Log;
 }
 
@@ -147,13 +149,15 @@ export class DirectMessages {
 
   /** The agent of this name; null if there is none. */
   #receiver(to: string): RosterEntry | null {
-    const { roster, accounts, bridgeNick } = this.#options;
+    const { roster, accounts, bridgeNick, otherBridges } = this.#options;
     if (to.startsWith("#")) {
       throw new NotFound(`"${to}" is a channel: post to /v1/channels/${to.slice(1)}/messages`);
     }
     if (!isNick(to)) throw nobody(to);
-    if (foldCase(to) === foldCase(bridgeNick)) {
-      throw new Conflict(`"${bridgeNick}" is the bridge, which reads no private messages`);
+    const bridges = [bridgeNick, ...otherBridges()];
+    const bridge = bridges.find((nick) => foldCase(nick) === foldCase(to));
+    if (bridge !== undefined) {
+      throw new Conflict(`"${bridge}" is the bridge, which reads no private messages`);
     }
     if (isServiceName(to)) {
       throw new Conflict(`"${to}" is a service, which takes commands only from IRC clients`);
@@ -184,7 +188,7 @@ export class DirectMessages {
     const id = this.#keep(agent, composed, sending);
     this.#record(agent.id, composed, caller);
     await inboxes.flush();
-    if (isOnline(agent.nick) && await this.#showOnIrc(agent, composed)) {
+    if (isOnline(agent.nick) && await this.#showOnIrc(agent, composed, caller)) {
       inboxes.delivered(agent, id);
     }
     return id;
@@ -196,7 +200,7 @@ export class DirectMessages {
     if (told?.kind === "absent") this.#leave(to, post, caller);
     if (told !== null) return null;
     virtualUsers.admit(caller.principal, post.lines.length);
-    await this.#tellByBridge(to, post);
+    await this.#tellByBridge(to, post, caller);
     if (post.account !== null) sendLimits.sent(post.account);
     return null;
   }
@@ -254,10 +258,14 @@ export class DirectMessages {
   }
 
   /** Also sends an agent on IRC what is already in its inbox. Returns whether the bridge could. */
-  async #showOnIrc(agent: RosterEntry, post: Composition): Promise<boolean> {
+  async #showOnIrc(
+    agent: RosterEntry,
+    post: Composition,
+    { principal }: Caller,
+  ): Promise<boolean> {
     const { bridge } = this.#options;
     try {
-      await bridge?.tell(agent.nick, post);
+      await bridge?.tell(agent.nick, post, principal);
       return bridge !== null;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
@@ -267,13 +275,13 @@ export class DirectMessages {
     }
   }
 
-  async #tellByBridge(to: string, post: Composition): Promise<void> {
+  async #tellByBridge(to: string, post: Composition, { principal }: Caller): Promise<void> {
     const { bridge } = this.#options;
     if (bridge === null) {
       throw new Unavailable("The bridge is turned off in the configuration (bridge.enabled)");
     }
     try {
-      await bridge.tell(to, post);
+      await bridge.tell(to, post, principal);
     } catch (error) {
       throw error instanceof NotFound ? this.#absence(to) : error;
     }

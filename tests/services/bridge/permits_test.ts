@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { Unauthorized, Unavailable } from "../../../services/errors.ts";
+import { type EndedListener, Revocations } from "../../../services/identity/mod.ts";
+import { silentLog } from "../../../services/log.ts";
+import { agentCaller, IrcUser, withBridge, type World } from "./support.ts";
+
+/** A bridge that sends one line per second, and whose callers' credentials may end. */
+function withSlowBridge(
+  run: (world: World & { revocations: Revocations; cutOff(isCut: boolean): void }) => Promise<void>,
+): Promise<void> {
+  const revocations = new Revocations(silentLog);
+  let isCurrent = true;
+  const cutOff = (isCut: boolean) => {
+    isCurrent = !isCut;
+  };
+  const credentials = {
+    onEnded: (listener: EndedListener) => revocations.subscribe(listener),
+    isCurrent: () => isCurrent,
+  };
+  return withBridge(
+    async (world) => {
+      await world.bridge.whenReady();
+      await run({ ...world, revocations, cutOff });
+    },
+    { bridge: { pace: { perSecond: 1, burst: 2 }, credentials } },
+  );
+}
+
+/** What somebody has heard the bridge say. */
+function heard({ lines }: IrcUser): string[] {
+  return lines.flatMap((line) => / PRIVMSG #general :(.*)$/.exec(line)?.[1] ?? []);
+}
+
+Deno.test("lines that wait do not go once their caller's credential has ended", () =>
+  withSlowBridge(async ({ bridge, server, scheduler, revocations }) => {
+    const bob = new IrcUser(server, "bob");
+    await bob.join("#general");
+    scheduler.advance(10_000);
+    const ended = bridge.post(
+      "general",
+      { nick: "scout", text: "1\n2\n3\n4" },
+      agentCaller("scout"),
+    );
+    const other = bridge.post("general", { nick: "coder", text: "5" }, agentCaller("coder"));
+    await bob.expect(/:\[scout\] 2$/);
+    const { accountId, tokenId } = { accountId: "id of scout", tokenId: "token of scout" };
+    revocations.announce({ kind: "token", accountId, tokenId });
+    await assert.rejects(async () => {
+      for (let second = 0; second < 5; second++) scheduler.advance(1000);
+      await ended;
+    }, Unauthorized);
+    await other;
+    await bob.sync();
+    assert.deepEqual(heard(bob), ["[scout] 1", "[scout] 2", "[coder] 5"]);
+  }));
+
+Deno.test("a node that does not know what others end sends nothing that waits", () =>
+  withSlowBridge(async ({ bridge, server, scheduler, cutOff }) => {
+    const bob = new IrcUser(server, "bob");
+    await bob.join("#general");
+    scheduler.advance(10_000);
+    const post = bridge.post("general", { nick: "scout", text: "1\n2\n3" }, agentCaller("scout"));
+    const announced = bridge.announce("general", "4");
+    await bob.expect(/:\[scout\] 2$/);
+    cutOff(true);
+    await assert.rejects(async () => {
+      for (let second = 0; second < 5; second++) scheduler.advance(1000);
+      await post;
+    }, Unavailable);
+    await assert.rejects(announced, Unavailable);
+    cutOff(false);
+    await bridge.post("general", { nick: "scout", text: "5" }, agentCaller("scout"));
+    await bob.sync();
+    assert.deepEqual(heard(bob), ["[scout] 1", "[scout] 2", "[scout] 5"]);
+  }));
