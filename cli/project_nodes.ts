@@ -83,7 +83,7 @@ export const RESTORE: Command = {
       summary: "the repository file, such as an export",
       completes: "file",
     },
-    { flags: "--on <node>", summary: "the node that shall have it" },
+    { flags: "--on <node>", summary: "the node to restore it on" },
     URL_OPTION,
   ],
   notes: [

@@ -2,7 +2,7 @@
  * Shared by `routes/` and `mcp/`: the credentials and address of a request, waiting requests, the
  * access log and metrics, and the server itself.
  */
-export { wantsEventStream, wantsLines } from "./accept.ts";
+export { accepts, wantsEventStream, wantsLines } from "./accept.ts";
 export { CREDENTIALS_MISSING, readAuthorization } from "./authorization.ts";
 export { type BodyLimits, bodyLimitsOf, BodyReader, hasBody } from "./body.ts";
 export { Callers, type CallersOptions, SESSION_COOKIE } from "./callers.ts";

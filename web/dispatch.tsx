@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type { Child } from "hono/jsx";
 import { getCookie, setCookie } from "hono/cookie";
 import { HTTPException } from "hono/http-exception";
-import { bodyLimitsOf, BodyReader } from "../http/mod.ts";
+import { accepts, bodyLimitsOf, BodyReader } from "../http/mod.ts";
 import type { AppEnv } from "../routes/context.ts";
 import { noteRetry, statusOf } from "../routes/middleware/errors.ts";
 import { sessionOf, setSessionCookies } from "../routes/middleware/session.ts";
@@ -32,6 +32,9 @@ const ENDED_NOTICE =
 /** What the page with a kept form says. */
 const KEPT_NOTICE =
   "Your session had ended. Here is what you wrote: look at it, and send it again.";
+
+/** What guests read in place of advice to the operator. */
+const AWAY_FOR_GUESTS = "The server cannot show this at the moment. Try again later";
 
 /** The most fields of a form. */
 const MAX_FIELDS = 1000;
@@ -106,7 +109,8 @@ export class Dispatch {
     if (!(error instanceof ServiceError)) return await this.#admitBug(visit, error);
     const status = statusOf(error);
     noteRetry(context, error);
-    return await this.#render(visit, refusalOf(visit, status, error.message));
+    const message = session === null && status === 503 ? AWAY_FOR_GUESTS : error.message;
+    return await this.#render(visit, refusalOf(visit, status, message));
   }
 
   /** Logs a bug, and says so. */
@@ -250,8 +254,8 @@ function parseForm(text: string): URLSearchParams {
 
 /** Whether a request comes from a program that reads JSON, and not from a browser. */
 function wantsJson(context: Context<AppEnv>): boolean {
-  const accept = context.req.header("accept") ?? "";
-  return accept.includes("application/json") && !accept.includes("text/html");
+  const accept = context.req.header("accept");
+  return accepts(accept, "application/json") && !accepts(accept, "text/html");
 }
 
 /**

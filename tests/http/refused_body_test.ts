@@ -85,7 +85,7 @@ const ENDLESS = FRAMINGS.flatMap((framing) =>
     [`POST /abandoned HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n`, 409],
     [`GET / HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n`, null],
     [`PUT ?x HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n`, 400],
-  [`PUT / HTTP/1.1\r\nHost: a/b\r\n${framing}\r\n\r\n`, 400],
+    [`PUT / HTTP/1.1\r\nHost: a/b\r\n${framing}\r\n\r\n`, 400],
   ] as const
 );
 

@@ -137,12 +137,15 @@ Deno.test("a page that fails on a bug says so, with the id that the log has", as
 });
 
 Deno.test("a page of a project that the server cannot read offers no login and no search", async () => {
-  await withWeb(async ({ guest, project, api: { services: { hosting } } }) => {
+  await withWeb(async ({ guest, admin, project, api: { services: { hosting } } }) => {
     await hosting.projects.change("demo", { visibility: "public" }, BY_OPERATOR);
     assert.equal((await guest.get("/projects/demo/branches")).status, 200);
     await Deno.remove(hosting.repositories.files.pathOf(project));
-    const { status, html } = await guest.get("/projects/demo/branches");
+    const { status, html, text } = await guest.get("/projects/demo/branches");
     assert.equal(status, 503);
+    assert.match(text, /503 Not now The server cannot show this at the moment\. Try again later\./);
+    assert.doesNotMatch(text, /backup|repository|doctor/);
+    assert.match((await admin.get("/projects/demo/branches")).text, /repository/);
     assert.match(html, /class="project-bar"/);
     assert.doesNotMatch(html, /name="q"|class="button primary" href="\/login"/);
   });
