@@ -50,7 +50,9 @@ export class WatchedRequest {
     this.#reader = body.getReader();
     const watched = new ReadableStream<Uint8Array<ArrayBuffer>>({
       pull: (controller) => this.#pull(controller),
-      cancel: (reason) => this.#reader.cancel(reason),
+      cancel: () => {
+        this.#isLeft = true;
+      },
     }, { highWaterMark: 0 });
     const valid = URL.canParse(url) ? url : NO_URL;
     this.request = new Request(valid, { method, headers, signal, body: watched });

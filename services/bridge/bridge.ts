@@ -366,8 +366,13 @@ export class Bridge {
     post: Composition,
     principal: Principal | null = null,
   ): Promise<void> {
-    await this.whenReady();
-    await this.#posting.say(nick, post, { principal });
+    const permit = this.#permits.of(principal);
+    try {
+      await this.whenReady();
+      await this.#posting.say(nick, post, { principal, permit });
+    } finally {
+      permit.end();
+    }
   }
 
   /**

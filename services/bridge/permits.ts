@@ -11,7 +11,7 @@ export interface Credentials extends Pick<Identity, "onEnded"> {
 export interface Permit {
   /** Why a line may not be sent any more, or null. Ask right before it is sent. */
   refusal(): ServiceError | null;
-  /** Call this when no more lines wait. */
+  /** Call this when its lines are sent, or refused. */
   end(): void;
 }
 

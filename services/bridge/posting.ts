@@ -30,6 +30,8 @@ export interface PostingOptions {
 interface Poster {
   /** Whose credential it needs until it is sent; null for the program's own. */
   readonly principal: Principal | null;
+  /** Its permit, from before anything was waited for. */
+  readonly permit: Permit;
   /** Whether it counts against the principal's rate; by default, it counts against nobody's. */
   readonly pays?: boolean;
 }
@@ -44,16 +46,31 @@ export class Posting {
 
   /** As `Bridge.post`, in the channel with this name. */
   async post(name: string, post: NewPost, caller: Caller): Promise<void> {
+    const permit = this.#options.permits.of(caller.principal);
+    try {
+      await this.#post(name, post, { caller, permit });
+    } finally {
+      permit.end();
+    }
+  }
+
+  async #post(
+    name: string,
+    post: NewPost,
+    { caller, permit }: { readonly caller: Caller; readonly permit: Permit },
+  ): Promise<void> {
     const { nick, link, entry, speakers, scheduler } = this.#options;
     const composed = compose(post, caller.principal);
     speakers?.requireVoice(caller.principal);
     if (composed.speaker !== null) speakers?.requireGoing(composed.speaker);
     this.#assertChannel(name);
     const entered = await entry.enter(name, caller);
+    const refusal = permit.refusal();
+    if (refusal !== null) throw refusal;
     if (!link.up) throw new Unavailable("The IRC connection was lost");
     const user = speakers?.speaker(caller.principal) ?? null;
     if (user === null) {
-      await this.say(entered.name, composed, { principal: caller.principal, pays: true });
+      await this.say(entered.name, composed, { principal: caller.principal, permit, pays: true });
       return entered.setPresent(composed.speaker ?? nick, scheduler.now());
     }
     const pieces = cut(composed, user.room(entered.name));
@@ -85,9 +102,9 @@ export class Posting {
   async say(
     target: string,
     post: Composition,
-    { principal, pays = false }: Poster,
+    { principal, permit, pays = false }: Poster,
   ): Promise<void> {
-    const { nick, link, outbox, speakers, permits } = this.#options;
+    const { nick, link, outbox, speakers } = this.#options;
     const speaker = post.speaker ?? nick;
     const isOwn = foldCase(speaker) === foldCase(nick);
     const { account, answered } = post;
@@ -102,13 +119,12 @@ export class Posting {
       pieces.map((text) => ({ nick: speaker, text, speaker: saidFor, prefix })),
       delay,
     );
-    const permit = permits.of(principal);
     link.say(target, pieces.map((piece) => `${prefix}${piece}`), labels, {
       speaker: saidFor,
       isNotice: post.isNotice,
       mayGo: this.#mayGo(permit),
     });
-    await confirmed.finally(permit.end);
+    await confirmed;
   }
 
   /**

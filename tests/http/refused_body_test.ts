@@ -83,6 +83,7 @@ const ENDLESS = FRAMINGS.flatMap((framing) =>
     [`PUT /unread HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n`, 409],
     [`POST /limited HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n`, 413],
     [`POST /abandoned HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n`, 409],
+    [`POST /cancelled HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n`, 409],
     [`GET / HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n`, null],
     [`PUT ?x HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n`, 400],
     [`PUT / HTTP/1.1\r\nHost: a/b\r\n${framing}\r\n\r\n`, 400],
@@ -94,6 +95,7 @@ Deno.test("a client without a credential cannot have an endless body read", asyn
   await using server = startHttpServer(async (request) => {
     const { pathname } = new URL(request.url);
     if (pathname === "/abandoned") await request.body?.getReader().read();
+    if (pathname === "/cancelled") await request.body?.cancel();
     if (pathname !== "/limited") return new Response("refused", { status: 409 });
     await assert.rejects(bodies.read(request), TooLarge);
     return new Response("too large", { status: 413 });

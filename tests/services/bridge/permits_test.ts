@@ -43,7 +43,7 @@ Deno.test("lines that wait do not go once their caller's credential has ended", 
     );
     const other = bridge.post("general", { nick: "coder", text: "5" }, agentCaller("coder"));
     await bob.expect(/:\[scout\] 2$/);
-    const { accountId, tokenId } = { accountId: "id of scout", tokenId: "token of scout" };
+    const [accountId, tokenId] = ["id of scout", "token of scout"];
     revocations.announce({ kind: "token", accountId, tokenId });
     await assert.rejects(async () => {
       for (let second = 0; second < 5; second++) scheduler.advance(1000);
@@ -72,4 +72,17 @@ Deno.test("a node that does not know what others end sends nothing that waits", 
     await bridge.post("general", { nick: "scout", text: "5" }, agentCaller("scout"));
     await bob.sync();
     assert.deepEqual(heard(bob), ["[scout] 1", "[scout] 2", "[scout] 5"]);
+  }));
+
+Deno.test("a credential that ends while its post waits to enter a channel says nothing there", () =>
+  withSlowBridge(async ({ bridge, server, scheduler, revocations }) => {
+    const bob = new IrcUser(server, "bob");
+    await bob.join("#new");
+    scheduler.advance(10_000);
+    const post = bridge.post("new", { nick: "scout", text: "1" }, agentCaller("scout"));
+    const [accountId, tokenId] = ["id of scout", "token of scout"];
+    revocations.announce({ kind: "token", accountId, tokenId });
+    await assert.rejects(post, Unauthorized);
+    await bob.sync();
+    assert.ok(bob.lines.every((line) => !line.includes("[scout]")));
   }));
