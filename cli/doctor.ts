@@ -9,6 +9,7 @@ import { foldersOf } from "./backup.ts";
 import type { Group } from "./command_line/mod.ts";
 import { findUnreadable } from "./config.ts";
 import { checkAddresses } from "./doctor_addresses.ts";
+import { checkNodes } from "./doctor_nodes.ts";
 import { isHeld } from "./endpoints.ts";
 import { TerminalProgress } from "./fossil/progress.ts";
 import { type CommandOptions, JSON_OPTION } from "./options.ts";
@@ -84,6 +85,7 @@ async function examine(options: CheckOptions): Promise<Finding[]> {
   return [
     ...checkConfiguration(config),
     ...await checkAddresses(options, config, isRunning),
+    ...await checkNodes(options, config, isRunning),
     ...await examineData({
       folders: foldersOf(config),
       postgres: await readPostgresSettings(config.database),

@@ -55,30 +55,6 @@ testCluster("each node answers for the projects of the others", async (cluster) 
   assert.equal(missing.status, 404, await missing.text());
 });
 
-testCluster("muster doctor does not miss repositories that another node has", async (cluster) => {
-  const one = await cluster.start("one");
-  await order(one, "POST /v1/projects", { slug: "demo" });
-  const two = await cluster.start("two");
-  await reaches(two, "demo");
-  const examine = async (name: string) => {
-    const { stdout, stderr } = await cluster.run(name, "doctor", "--json");
-    assert.notEqual(stdout, "", stderr);
-    const { findings } = JSON.parse(stdout) as { findings: { check: string }[] };
-    return findings.filter(({ check }) => check === "repositories");
-  };
-  assert.deepEqual(await examine("one"), []);
-  assert.deepEqual(await examine("two"), []);
-
-  const path = (folder: string) => join(folder, "data", "projects", "demo.fossil");
-  await Deno.copyFile(path(one.folder), path(two.folder));
-  assert.deepEqual(await examine("two"), [{
-    level: "note",
-    check: "repositories",
-    message: `"${path(two.folder)}" is a copy; the project "demo" is on the node "one"`,
-    fix: "the next start sets it aside",
-  }]);
-});
-
 /** Two nodes, and the project `demo` on the first one with an agent who may write. */
 async function startTwo(cluster: TestCluster) {
   const one = await cluster.start("one", { MUSTER_TRUSTED_PROXIES: '["127.0.0.1"]' });

@@ -1,0 +1,57 @@
+/** `muster doctor` on several nodes. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { order } from "../support/api.ts";
+import { type TestCluster, testCluster } from "../support/cluster.ts";
+import { freePort } from "../support/free_port.ts";
+
+interface Finding {
+  readonly level: string;
+  readonly check: string;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** What the doctor finds on a node in one of its checks. */
+async function examine(cluster: TestCluster, node: string, check: string): Promise<Finding[]> {
+  const { stdout, stderr } = await cluster.run(node, "doctor", "--quick", "--json");
+  assert.notEqual(stdout, "", stderr);
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+  return findings.filter((finding) => finding.check === check);
+}
+
+testCluster("muster doctor does not miss repositories that another node has", async (cluster) => {
+  const one = await cluster.start("one");
+  await order(one, "POST /v1/projects", { slug: "demo" });
+  const two = await cluster.start("two");
+  for (const node of ["one", "two"]) {
+    assert.deepEqual(await examine(cluster, node, "repositories"), []);
+  }
+
+  const path = (folder: string) => join(folder, "data", "projects", "demo.fossil");
+  await Deno.copyFile(path(one.folder), path(two.folder));
+  assert.deepEqual(await examine(cluster, "two", "repositories"), [{
+    level: "note",
+    check: "repositories",
+    message: `"${path(two.folder)}" is a copy; the project "demo" is on the node "one"`,
+    fix: "the next start sets it aside",
+  }]);
+});
+
+testCluster("muster doctor finds a node.url that does not lead to its node", async (cluster) => {
+  const one = await cluster.start("one");
+  const { api } = one;
+  const nowhere = `http://127.0.0.1:${freePort()}`;
+  await cluster.start("two", { MUSTER_NODE_URL: nowhere });
+  await cluster.start("three", { MUSTER_NODE_URL: api });
+  const areRunning = async () => {
+    const nodes = await order(one, "GET /v1/nodes") as { state: string }[];
+    return nodes.length === 3 && nodes.every(({ state }) => state === "running");
+  };
+  while (!await areRunning());
+  const findings = await examine(cluster, "one", "addresses");
+  assert.deepEqual(findings.map(({ message }) => message).sort(), [
+    `No node answers at "${nowhere}", the node.url of "two"`,
+    `The node.url of "three", "${api}", leads to the node "one"`,
+  ]);
+});
