@@ -67,6 +67,8 @@ export class AccountSync {
   #again = false;
   #hasNoticed = false;
   #failures = 0;
+  /** Whether all pending work was done once. */
+  #hasSettled = false;
   /** Whether the network answered the last time; null before the first time. */
   #answered: boolean | null = null;
   /** Why it did not answer, or "". */
@@ -184,7 +186,7 @@ export class AccountSync {
         const thorough = this.#comparedAt === -Infinity;
         this.#comparedAt = now;
         await this.#options.rights.check();
-        this.#answers();
+        if (this.#hasSettled) this.#answers();
         if (this.#options.isLeading()) {
           await this.#arrive(now);
           await this.#compareAll(thorough);
@@ -194,12 +196,16 @@ export class AccountSync {
     } catch (error) {
       return this.#failed(error);
     }
+    this.#hasSettled = true;
     this.#answers();
     this.#failures = 0;
     return COMPARISON_MILLISECONDS;
   }
 
-  /** Records that the network is there. To compare all accounts can take minutes. */
+  /**
+   * Records that the network is there. The first time, both sides must be equal by then; later, it
+   * says so before it compares all accounts, which can take minutes.
+   */
   #answers(): void {
     const { log } = this.#options;
     if (this.#answered !== true) log.info("The accounts of the IRC network can be reached");
