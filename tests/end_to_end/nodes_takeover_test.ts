@@ -6,10 +6,25 @@ import type { Program } from "../support/program.ts";
 import { asked } from "../support/real_cluster.ts";
 import { Receiver } from "../services/webhooks/receiver.ts";
 
+interface Shown {
+  readonly name: string;
+  readonly state: string;
+  readonly leader: boolean;
+}
+
 /** Waits until a node leads, as another one sees it. */
-async function leads(node: Program, name: string): Promise<void> {
-  const nodes = () => order(node, "GET /v1/nodes") as Promise<{ name: string; leader: boolean }[]>;
-  await asked(nodes, (all) => all.some((one) => one.name === name && one.leader));
+function leads(node: Program, name: string): Promise<void> {
+  return sees(node, name, ({ leader }) => leader);
+}
+
+/** Waits until a node runs, as another one sees it. */
+function runs(node: Program, name: string): Promise<void> {
+  return sees(node, name, ({ state }) => state === "running");
+}
+
+async function sees(node: Program, name: string, isSo: (shown: Shown) => boolean): Promise<void> {
+  const nodes = () => order(node, "GET /v1/nodes") as Promise<Shown[]>;
+  await asked(nodes, (all) => all.some((one) => one.name === name && isSo(one)));
 }
 
 /** What an agent's inbox tells of the ends of questions. */
@@ -66,6 +81,7 @@ testCluster("webhooks are sent once although the leader dies", async (cluster) =
   const one = await cluster.start("one", allowed);
   const two = await cluster.start("two", allowed);
   await leads(two, "one");
+  await runs(one, "two");
   await order(two, "POST /v1/projects", { slug: "demo" });
   await reaches(two, "demo");
   await reaches(one, "demo");
