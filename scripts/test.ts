@@ -30,11 +30,15 @@ async function main(args: readonly string[]): Promise<number> {
   const paths = args.filter((arg) => !arg.startsWith("-")).map((path) => resolve(path));
   const isCovered = (file: string) =>
     Deno.env.has("MUSTER_EXECUTABLE") && !paths.includes(file) && TREE_ONLY.has(basename(file));
-  const files = findTests(TESTS).filter((file) =>
-    paths.length === 0 || paths.some((path) => `${file}/`.startsWith(`${path}/`))
+  const tests = findTests(TESTS);
+  const isBelow = (path: string) => (file: string) => `${file}/`.startsWith(`${path}/`);
+  const empty = paths.filter((path) => !tests.some(isBelow(path)));
+  const files = tests.filter((file) =>
+    paths.length === 0 || paths.some((path) => isBelow(path)(file))
   ).filter((file) => !isCovered(file));
-  if (files.length === 0) {
-    Deno.stderr.writeSync(new TextEncoder().encode(`There are no tests in ${paths.join(" ")}\n`));
+  if (empty.length > 0 || files.length === 0) {
+    const where = (empty.length > 0 ? empty : paths).join(" ");
+    Deno.stderr.writeSync(new TextEncoder().encode(`There are no tests in ${where}\n`));
     return 1;
   }
   const folder = await Deno.makeTempDir({ prefix: "muster-tests-" });
