@@ -20,10 +20,10 @@ import { type Measured, type Operation, OPERATIONS, repeat } from "./operations.
 const MOST = 1.5;
 
 /** How often a read is done in a round, and a write, which takes longer. */
-const [READS, WRITES] = [1000, 200];
+const [READS, WRITES] = [5000, 600];
 
-/** The same before the first round: the runtime compiles what runs often. */
-const WARM_UP = 160;
+/** The part of a round that each node does before the first one: the runtime compiles what runs often. */
+const WARM_UP = 1 / 4;
 
 /** Tickets of each project. */
 const TICKETS = 32;
@@ -56,7 +56,8 @@ export const CLUSTER: Scenario = {
     ];
     for (const variant of variants) {
       for (const operation of OPERATIONS.filter((one) => variant.does(one))) {
-        await repeat(operation, variant.at, WARM_UP);
+        const times = variant.at.apis.length * timesOf(operation) * WARM_UP;
+        await repeat(operation, variant.at, times);
       }
     }
     return figuresOf(await measureAll(variants, sizes));
