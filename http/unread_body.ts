@@ -19,7 +19,7 @@ export function mayHaveBody({ method }: Request): boolean {
   return method !== "GET" && method !== "HEAD";
 }
 
-/** Whether a request may have a body that is longer than what is read of any. */
+/** Whether a request may have a body longer than the bound of a stranger's. */
 export function mayBeLong({ headers }: Request): boolean {
   const declared = headers.get("content-length");
   if (declared !== null) return Number(declared) > STRANGER.bytes;
@@ -93,7 +93,7 @@ export class WatchedRequest {
  * Reads and drops the body of a request that was answered without it. If the server closed the
  * connection while the client still sends, the client would lose the answer (RFC 9112, section 9.6).
  *
- * @param rest whether what is over the bounds is cancelled, or held until somebody else does that
+ * @param rest what to do beyond the bounds: cancel the body, or hold it for somebody else to cancel
  * @returns null if nothing is unread
  */
 export function dropUnreadBody(

@@ -1,7 +1,7 @@
 /** Several nodes become one server on SQLite again. */
 import assert from "node:assert/strict";
 import { callAs, order, registerAgent } from "../support/api.ts";
-import { reaches, testCluster } from "../support/cluster.ts";
+import { moveProject, reaches, testCluster } from "../support/cluster.ts";
 import { type Program, runMuster } from "../support/program.ts";
 import { asked } from "../support/real_cluster.ts";
 
@@ -27,7 +27,7 @@ testCluster("several nodes go back to one server on SQLite, with everything", as
   const told = await inboxOf(one, scout);
   const nodes = () => order(one, "GET /v1/projects") as Promise<{ slug: string; node: string }[]>;
   for (const { slug, node } of await nodes()) {
-    if (node === "two") await order(one, `POST /v1/projects/${slug}/move`, { node: "one" });
+    if (node === "two") await moveProject(one, slug, "one");
   }
   await two.stop();
   const views = () => order(one, "GET /v1/nodes") as Promise<{ name: string; state: string }[]>;

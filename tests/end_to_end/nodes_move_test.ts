@@ -1,21 +1,12 @@
 /** Projects move between nodes while they are used, and over kills. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { call, callAs, type Credentials, order, registerAgent } from "../support/api.ts";
-import { type TestCluster, testCluster } from "../support/cluster.ts";
+import { callAs, order, registerAgent } from "../support/api.ts";
+import { insist, moveProject, reaches, type TestCluster, testCluster } from "../support/cluster.ts";
 import { runMuster } from "../support/program.ts";
 import type { Program } from "../support/program.ts";
 
 const BASE = "/projects/demo/fossil/api";
-
-/** Waits until a node reaches the project, wherever that is. */
-async function reached(node: Program): Promise<void> {
-  for (;;) {
-    const response = await call(node, "GET", `${BASE}/tickets`);
-    await response.body?.cancel();
-    if (response.status === 200) return;
-  }
-}
 
 /** Two nodes, and the project `demo` on the first one with an agent who may write. */
 async function start(cluster: TestCluster) {
@@ -24,35 +15,8 @@ async function start(cluster: TestCluster) {
   await order(one, "POST /v1/projects", { slug: "demo" });
   await order(one, "PUT /v1/projects/demo/members/scout", { role: "write" });
   const two = await cluster.start("two");
-  await reached(two);
+  await reaches(two, "demo");
   return { one, two, scout };
-}
-
-/** Sends a request again while the project is on its way. Returns what was acknowledged. */
-async function insist(
-  nodes: readonly Program[],
-  agent: Credentials,
-  path: string,
-  body: unknown,
-): Promise<Record<string, unknown>> {
-  for (let attempt = 0;; attempt++) {
-    const node = nodes[attempt % nodes.length] ?? assert.fail();
-    const response = await callAs(node, agent, "POST", BASE + path, body);
-    const text = await response.text();
-    if (response.ok) return JSON.parse(text);
-    assert.equal(response.status, 503, text);
-    assert.ok(response.headers.has("retry-after"), text);
-  }
-}
-
-/** Moves the project, once both nodes know of each other. */
-async function move(program: Program, node: string): Promise<void> {
-  for (;;) {
-    const response = await call(program, "POST", "/v1/projects/demo/move", { node });
-    const text = await response.text();
-    if (response.ok) return;
-    assert.match(text, /does not run at the moment/);
-  }
 }
 
 async function nodeOf(program: Program): Promise<string> {
@@ -71,14 +35,14 @@ testCluster("a project moves to another node and back while agents work in it", 
   const claimed: unknown[] = [];
   let isOver = false;
   const work = async (index: number) => {
-    await insist(nodes, scout, "/workspaces/create", { name: `w${index}` });
+    await insist(nodes, scout, `${BASE}/workspaces/create`, { name: `w${index}` });
     for (let turn = 0; !isOver; turn++) {
       const order = index % 2 === 0 ? nodes : nodes.toReversed();
-      const { uuid } = await insist(order, scout, "/tickets", { title: `${index} ${turn}` });
+      const { uuid } = await insist(order, scout, `${BASE}/tickets`, { title: `${index} ${turn}` });
       filed.add(uuid);
-      const claim = await insist(order, scout, `/tickets/${uuid}/claim`, {});
+      const claim = await insist(order, scout, `${BASE}/tickets/${uuid}/claim`, {});
       claimed.push(claim["ticket_uuid"]);
-      await insist(order, scout, `/workspaces/w${index}/commit`, {
+      await insist(order, scout, `${BASE}/workspaces/w${index}/commit`, {
         message: "Work",
         changes: [{ path: `${index}-${turn}.txt`, content: "x" }],
       });
@@ -90,10 +54,10 @@ testCluster("a project moves to another node and back while agents work in it", 
   const moves = async () => {
     for (const to of ["two", "one", "two"]) {
       const before = filed.size;
-      await move(one, to);
+      await moveProject(one, "demo", to);
       assert.equal(await nodeOf(one), to);
       assert.equal(await nodeOf(two), to);
-      while (filed.size < before + 3) await reached(one);
+      while (filed.size < before + 3) await reaches(one, "demo");
     }
   };
   await Promise.all([moves().finally(() => isOver = true), working]);
@@ -148,13 +112,13 @@ testCluster("an unfinished upload moves with its project", async (cluster) => {
       headers: { "upload-offset": `${from}`, "content-type": "application/offset+octet-stream" },
     });
   await append(two, 0, 20_000);
-  await move(two, "two");
+  await moveProject(two, "demo", "two");
   const asked = await send(one, "HEAD", pathname);
   assert.equal(asked.headers.get("upload-offset"), "20000");
   await append(one, 20_000, content.length);
   const file = await send(one, "GET", `${BASE}/releases/v1/assets/tool.bin`);
   assert.deepEqual(new Uint8Array(await file.arrayBuffer()), content);
-  await move(one, "one");
+  await moveProject(one, "demo", "one");
   const again = await send(two, "GET", `${BASE}/releases/v1/assets/tool.bin`);
   assert.deepEqual(new Uint8Array(await again.arrayBuffer()), content);
 });
@@ -166,7 +130,7 @@ testCluster(
     const filed: string[] = [];
     for (let round = 0; round < 6; round++) {
       const nodes = [one, two];
-      const { uuid } = await insist(nodes, scout, "/tickets", { title: `Round ${round}` });
+      const { uuid } = await insist(nodes, scout, `${BASE}/tickets`, { title: `Round ${round}` });
       filed.push(String(uuid));
       const to = await nodeOf(one) === "one" ? "two" : "one";
       const moving = order(one, "POST /v1/projects/demo/move", { node: to }).then(
@@ -182,7 +146,7 @@ testCluster(
       const again = await cluster.start(victim);
       if (victim === "one") one = again;
       else two = again;
-      await Promise.all([reached(one), reached(two)]);
+      await Promise.all([reaches(one, "demo"), reaches(two, "demo")]);
       const home = await nodeOf(one);
       assert.equal(await nodeOf(two), home);
       for (const node of [one, two]) {
@@ -201,7 +165,9 @@ testCluster(
 testCluster("a project of a dead node is restored on another one", async (cluster) => {
   const { one, two, scout } = await start(cluster);
   const nodes = [one, two];
-  const { uuid: kept } = await insist(nodes, scout, "/tickets", { title: "Before the backup" });
+  const { uuid: kept } = await insist(nodes, scout, `${BASE}/tickets`, {
+    title: "Before the backup",
+  });
   const backup = join(cluster.folderOf("two"), "demo.backup");
   const muster = (...args: string[]) =>
     runMuster(["project", ...args], {
@@ -210,7 +176,9 @@ testCluster("a project of a dead node is restored on another one", async (cluste
     });
   const exported = await muster("export", "demo", backup);
   assert.equal(exported.code, 0, exported.stderr);
-  const { uuid: lost } = await insist(nodes, scout, "/tickets", { title: "After the backup" });
+  const { uuid: lost } = await insist(nodes, scout, `${BASE}/tickets`, {
+    title: "After the backup",
+  });
   const restore = ["restore", "demo", "--from", backup, "--on", "two"];
   const early = await muster(...restore);
   assert.deepEqual([early.code, /"one" .* runs: use muster project move/.test(early.stderr)], [
@@ -239,14 +207,16 @@ testCluster("a project of a dead node is restored on another one", async (cluste
   assert.equal(found.status, 200, await found.text());
   const gone = await callAs(two, scout, "GET", `${BASE}/tickets/${lost}`);
   assert.equal(gone.status, 404, await gone.text());
-  const { uuid: later } = await insist([two], scout, "/tickets", { title: "After the restore" });
+  const { uuid: later } = await insist([two], scout, `${BASE}/tickets`, {
+    title: "After the restore",
+  });
 
   const back = await cluster.start("one");
   assert.ok(back.log.some((line) => /was set aside/.test(line)), back.log.join("\n"));
   const data = join(cluster.folderOf("one"), "data", "projects");
   assert.equal(await isFile(join(data, "demo.fossil")), false);
   assert.equal((await Array.fromAsync(Deno.readDir(join(data, "removed")))).length > 0, true);
-  await reached(back);
+  await reaches(back, "demo");
   await order(back, `GET ${BASE}/tickets/${later}`);
   const log = await order(back, "GET /v1/events?types=project.moved&limit=10") as {
     events: { data: unknown }[];

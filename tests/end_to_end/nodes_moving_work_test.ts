@@ -1,7 +1,7 @@
 /** People push and merge while their project moves from node to node. */
 import assert from "node:assert/strict";
-import { callAs, type Credentials, order, registerAgent } from "../support/api.ts";
-import { reaches, TestCluster } from "../support/cluster.ts";
+import { type Credentials, order, registerAgent } from "../support/api.ts";
+import { insist, moveProject, reaches, TestCluster } from "../support/cluster.ts";
 import { peer } from "../support/peers.ts";
 import type { Program } from "../support/program.ts";
 import { FossilClient } from "../support/sync.ts";
@@ -14,22 +14,6 @@ interface World {
   readonly scout: Credentials;
   readonly critic: Credentials;
   isOver: boolean;
-}
-
-/** Sends a request to one node after the other, while the project is on its way. */
-async function insist(
-  { nodes }: World,
-  agent: Credentials,
-  path: string,
-  body: unknown,
-): Promise<Record<string, unknown>> {
-  for (let attempt = 0;; attempt++) {
-    const node = nodes[attempt % nodes.length] ?? assert.fail();
-    const response = await callAs(node, agent, "POST", BASE + path, body);
-    const text = await response.text();
-    if (response.ok) return JSON.parse(text);
-    assert.equal(response.status, 503, `${path}: ${text}`);
-  }
 }
 
 /** Pushes with the fossil program; returns the check-ins whose push succeeded. */
@@ -62,12 +46,18 @@ async function merge(world: World): Promise<string[]> {
   const merged: string[] = [];
   for (let turn = 0; !world.isOver; turn++) {
     const workspace = `w${turn}`;
-    await insist(world, scout, "/workspaces/create", { name: workspace });
+    await insist(world.nodes, scout, `${BASE}/workspaces/create`, { name: workspace });
     const changes = [{ path: `${turn}.txt`, content: "x" }];
-    await insist(world, scout, `/workspaces/${workspace}/commit`, { message: "Work", changes });
-    const { id } = await insist(world, scout, "/reviews/create", { title: "Look", workspace });
-    await insist(world, critic, `/reviews/${id}/approve`, {});
-    const { checkin } = await insist(world, scout, `/reviews/${id}/merge`, {});
+    await insist(world.nodes, scout, `${BASE}/workspaces/${workspace}/commit`, {
+      message: "Work",
+      changes,
+    });
+    const { id } = await insist(world.nodes, scout, `${BASE}/reviews/create`, {
+      title: "Look",
+      workspace,
+    });
+    await insist(world.nodes, critic, `${BASE}/reviews/${id}/approve`, {});
+    const { checkin } = await insist(world.nodes, scout, `${BASE}/reviews/${id}/merge`, {});
     merged.push(String(checkin));
   }
   return merged;
@@ -97,7 +87,7 @@ Deno.test(
       const work = Promise.all([push(world, client, token), merge(world)]);
       const moving = (async () => {
         for (const node of ["two", "one", "two", "one"]) {
-          await order(one, "POST /v1/projects/demo/move", { node });
+          await moveProject(one, "demo", node);
           await reaches(one, "demo");
         }
       })().finally(() => world.isOver = true);

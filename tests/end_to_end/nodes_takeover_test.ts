@@ -1,30 +1,15 @@
 /** What the node that leads does for all is done once, although it dies. */
 import assert from "node:assert/strict";
 import { call, callAs, type Credentials, order, registerAgent } from "../support/api.ts";
-import { reaches, testCluster } from "../support/cluster.ts";
+import { moveProject, reaches, testCluster } from "../support/cluster.ts";
 import type { Program } from "../support/program.ts";
 import { asked } from "../support/real_cluster.ts";
 import { Receiver } from "../services/webhooks/receiver.ts";
 
-interface Shown {
-  readonly name: string;
-  readonly state: string;
-  readonly leader: boolean;
-}
-
 /** Waits until a node leads, as another one sees it. */
-function leads(node: Program, name: string): Promise<void> {
-  return sees(node, name, ({ leader }) => leader);
-}
-
-/** Waits until a node runs, as another one sees it. */
-function runs(node: Program, name: string): Promise<void> {
-  return sees(node, name, ({ state }) => state === "running");
-}
-
-async function sees(node: Program, name: string, isSo: (shown: Shown) => boolean): Promise<void> {
-  const nodes = () => order(node, "GET /v1/nodes") as Promise<Shown[]>;
-  await asked(nodes, (all) => all.some((one) => one.name === name && isSo(one)));
+async function leads(node: Program, name: string): Promise<void> {
+  const nodes = () => order(node, "GET /v1/nodes") as Promise<{ name: string; leader: boolean }[]>;
+  await asked(nodes, (all) => all.some((one) => one.name === name && one.leader));
 }
 
 /** What an agent's inbox tells of the ends of questions. */
@@ -81,7 +66,6 @@ testCluster("webhooks are sent once although the leader dies", async (cluster) =
   const one = await cluster.start("one", allowed);
   const two = await cluster.start("two", allowed);
   await leads(two, "one");
-  await runs(one, "two");
   await order(two, "POST /v1/projects", { slug: "demo" });
   await reaches(two, "demo");
   await reaches(one, "demo");
@@ -91,7 +75,7 @@ testCluster("webhooks are sent once although the leader dies", async (cluster) =
   const file = (node: Program, title: string) =>
     order(node, "POST /projects/demo/fossil/api/tickets", { title });
   const { node: home } = await order(two, "GET /v1/projects/demo") as { node: string };
-  if (home === "one") await order(two, "POST /v1/projects/demo/move", { node: "two" });
+  if (home === "one") await moveProject(two, "demo", "two");
   /** What was sent next; a leader that dies before it notes that would send it again. */
   const sentTitle = async () => {
     const { data } = JSON.parse((await receiver.next()).body);

@@ -1,6 +1,7 @@
 /** Several nodes of muster: real programs with one database of PostgreSQL and a fake IRC network. */
+import assert from "node:assert/strict";
 import { join } from "node:path";
-import { call } from "./api.ts";
+import { call, callAs, type Credentials } from "./api.ts";
 import { FakeErgo } from "./fake_ergo.ts";
 import { FakeErgoIrc } from "./fake_ergo_irc.ts";
 import { freePort } from "./free_port.ts";
@@ -111,4 +112,34 @@ export async function reaches(node: Program, slug: string): Promise<void> {
     return response.status;
   };
   while (await status() !== 200);
+}
+
+/** Moves a project to a node, once the nodes know of each other. */
+export async function moveProject(program: Program, slug: string, node: string): Promise<void> {
+  for (;;) {
+    const response = await call(program, "POST", `/v1/projects/${slug}/move`, { node });
+    const text = await response.text();
+    if (response.ok) return;
+    assert.match(text, /does not run at the moment/);
+  }
+}
+
+/**
+ * Sends a POST to one node after the other while the project is on its way, and returns what was
+ * acknowledged.
+ */
+export async function insist(
+  nodes: readonly Program[],
+  agent: Credentials,
+  path: string,
+  body: unknown,
+): Promise<Record<string, unknown>> {
+  for (let attempt = 0;; attempt++) {
+    const node = nodes[attempt % nodes.length] ?? assert.fail();
+    const response = await callAs(node, agent, "POST", path, body);
+    const text = await response.text();
+    if (response.ok) return JSON.parse(text);
+    assert.equal(response.status, 503, `${path}: ${text}`);
+    assert.ok(response.headers.has("retry-after"), `${path}: ${text}`);
+  }
 }
