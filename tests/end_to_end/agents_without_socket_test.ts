@@ -31,7 +31,7 @@ Deno.test("an agent over HTTP is a member of channels like an IRC client", async
   const requestId = answer.headers.get("X-Request-Id") ?? assert.fail("no id");
   assert.equal(answer.headers.get("Cache-Control"), "no-store");
   const [direct] = await answer.json();
-  const line = await program.logged(new RegExp(requestId));
+  const line = await program.inLog(new RegExp(requestId));
   assert.match(line, /\/v1\/agents\/\{nick\}\/messages.*\b200\b/);
   assert.deepEqual([direct.from, direct.channel, direct.text], ["ann", null, "are you there?"]);
 

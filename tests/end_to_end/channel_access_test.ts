@@ -155,7 +155,7 @@ Deno.test("a stream ends when the channel shuts its agent out, and stays if the 
   const answer = await answerOf(refusal);
   assert.equal(answer.status, 403, answer.text);
   assert.match(answer.text, /^\{"error":"/);
-  await program.logged(new RegExp(`403.*${refusal.headers.get("X-Request-Id")}`));
+  await program.inLog(new RegExp(`403.*${refusal.headers.get("X-Request-Id")}`));
 });
 
 Deno.test("an agent's inbox keeps only messages that the agent may read", async () => {

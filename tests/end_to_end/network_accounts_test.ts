@@ -31,7 +31,7 @@ async function start(
       MUSTER_LOG_LEVEL: "debug",
     },
   });
-  if (!program.log.some((line) => until.test(line))) await program.logged(until);
+  await program.inLog(until);
   return program;
 }
 

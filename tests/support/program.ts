@@ -40,8 +40,10 @@ export interface Program extends AsyncDisposable {
   readonly ended: Promise<number>;
   /** The lines that it has written to standard error so far. */
   readonly log: readonly string[];
-  /** Resolves with the next line of the log that matches. */
+  /** Resolves with the next line of the log that matches, from now on. */
   logged(pattern: RegExp): Promise<string>;
+  /** Resolves with the first line of the log that matches, written already or still to come. */
+  inLog(pattern: RegExp): Promise<string>;
   /** Ends it with a signal, waits, and returns its exit code. */
   stop(signal?: Deno.Signal): Promise<number>;
 }
@@ -199,7 +201,8 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     pid: process.pid,
     ended,
     log: log.lines,
-    logged: (pattern) => log.wait(pattern, ended),
+    logged: (pattern) => log.next(pattern, ended),
+    inLog: (pattern) => log.first(pattern, ended),
     stop,
     [Symbol.asyncDispose]: dispose,
   };
@@ -215,16 +218,26 @@ class ProgramLog {
     for (const take of this.#waiting) take(line);
   }
 
-  /** Resolves with the next line that matches. Rejects if the program ends first. */
-  wait(pattern: RegExp, ended: Promise<unknown>): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const take = (line: string) => {
-        if (!pattern.test(line)) return;
-        this.#waiting.delete(take);
-        resolve(line);
-      };
-      this.#waiting.add(take);
-      ended.then(() => reject(new Error(`It ended before ${pattern} was logged`)));
+  /** Resolves with the first line that matches, of those written and those still to come. */
+  async first(pattern: RegExp, ended: Promise<unknown>): Promise<string> {
+    return this.lines.find((line) => pattern.test(line)) ?? await this.next(pattern, ended);
+  }
+
+  /** Resolves with the next line that matches. Rejects if the program ends first, or is late. */
+  async next(pattern: RegExp, ended: Promise<unknown>): Promise<string> {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const take = (line: string) => {
+      if (pattern.test(line)) resolve(line);
+    };
+    const fail = (reason: string) => {
+      reject(new Error(`${reason} ${pattern} was logged:\n${this.lines.slice(-5).join("\n")}`));
+    };
+    const timer = setTimeout(() => fail(`${WAIT_LIMIT} ms passed before`), WAIT_LIMIT);
+    this.#waiting.add(take);
+    ended.then(() => fail("It ended before"));
+    return await promise.finally(() => {
+      clearTimeout(timer);
+      this.#waiting.delete(take);
     });
   }
 }
