@@ -11,6 +11,7 @@ import type { Log } from "../log.ts";
 import { newUlid } from "../ulid.ts";
 import type { Account, AccountDirectory } from "./accounts.ts";
 import { DeferredTimes } from "./deferred_times.ts";
+import { type HeldToken, HeldTokens } from "./held_tokens.ts";
 import type { Revocations } from "./revocations.ts";
 import type { Expiries } from "./expiries.ts";
 import { type Caller, originOf, type Principal, type Scope, SCOPES } from "./principal.ts";
@@ -60,20 +61,6 @@ export const MOST_OWN_TOKENS = 50;
 /** The id of no token: a proof for an unknown name is compared with it. */
 const NO_TOKEN = "none";
 
-/** A token in memory. */
-interface HeldToken {
-  readonly id: string;
-  /** The internal id of the owner's account; null for a project's token. */
-  readonly ownerId: string | null;
-  /** The internal id of the project that it is for; null for an account's token. */
-  readonly projectId: string | null;
-  readonly name: string;
-  /** With implied scopes; shared by tokens with the same scopes. */
-  readonly scopes: ReadonlySet<Scope>;
-  /** Unix milliseconds, or null. */
-  readonly expiresAt: number | null;
-}
-
 /**
  * The tokens of accounts: credentials beside the passphrase that have fewer rights and can be ended
  * one by one. All are held in memory, so that a request needs no read.
@@ -87,14 +74,11 @@ export class Tokens implements Directory {
   readonly #expiries: Expiries;
   readonly #clock: () => number;
   readonly #lastUsed: DeferredTimes;
-  /** By the SHA-256 of the token, in hex. */
-  readonly #byHash = new Map<string, HeldToken>();
-  /** The tokens before the last load. */
+  readonly #held = new HeldTokens();
+  /** The tokens that were there before the last load, and are no more. */
   #replaced: readonly HeldToken[] = [];
   /** How many tokens accounts are making for themselves now, which count against their bound. */
   readonly #making = new Map<string, number>();
-  /** Sets of scopes, by the column that holds them. */
-  readonly #scopes = new Map<string, ReadonlySet<Scope>>();
 
   private constructor(options: TokensOptions) {
     const { database, accounts, key, revocations, expiries, clock, log } = options;
@@ -121,14 +105,11 @@ export class Tokens implements Directory {
     const rows = await this.#database.tables.selectFrom("tokens")
       .select(["id", "owner_id", "project_id", "name", "scopes", "expires_at", "token_hash"])
       .execute();
-    this.#replaced = [...this.#byHash.values()];
-    this.#byHash.clear();
-    for (const row of rows) this.#hold(row);
+    this.#replaced = this.#held.replace(rows);
   }
 
   announce(): void {
-    const kept = new Set(Array.from(this.#byHash.values(), ({ id }) => id));
-    for (const { id, ownerId } of this.#replaced) if (!kept.has(id)) this.#ended(id, ownerId);
+    for (const { id, ownerId } of this.#replaced) this.#ended(id, ownerId);
     this.#replaced = [];
   }
 
@@ -179,7 +160,7 @@ export class Tokens implements Directory {
       last_used: null,
     };
     const insertion = statement(this.#database.tables.insertInto("tokens").values(row), {
-      committed: () => this.#hold(row),
+      committed: () => this.#held.add(row),
     });
     const data = { id, name, owner: owner?.name ?? null, project, scopes };
     try {
@@ -206,7 +187,7 @@ export class Tokens implements Directory {
   async createOwn(request: TokenRequest, caller: Caller): Promise<IssuedToken> {
     const { id, name: owner } = caller.principal;
     const now = this.#clock();
-    const own = [...this.#byHash.values()].filter(({ ownerId }) => ownerId === id);
+    const own = this.#held.filter(({ ownerId }) => ownerId === id);
     const making = this.#making.get(id ?? "") ?? 0;
     if (id === null || own.length + making >= MOST_OWN_TOKENS) {
       throw new Conflict(`You have ${own.length} tokens: revoke one that you no longer use`);
@@ -255,7 +236,7 @@ export class Tokens implements Directory {
         statements: [
           statement(tables.deleteFrom("tokens").where("id", "=", id), {
             mustChange: true,
-            committed: () => this.#drop((token) => token.id === id),
+            committed: () => this.#held.remove((token) => token.id === id),
           }),
         ],
         events: [
@@ -275,7 +256,7 @@ export class Tokens implements Directory {
    */
   authenticate(token: string, digest: string): Principal | null {
     const principal = this.find(token, digest);
-    const held = this.#byHash.get(digest);
+    const held = this.#held.get(digest);
     if (principal === null || held === undefined) return null;
     const { id: tokenId, ownerId: accountId, expiresAt } = held;
     this.#lastUsed.set(tokenId, this.#clock());
@@ -288,7 +269,7 @@ export class Tokens implements Directory {
   /** The same without its use. */
   find(token: string, digest: string): Principal | null {
     if (!FORM.test(token)) return null;
-    const held = this.#byHash.get(digest);
+    const held = this.#held.get(digest);
     const holder = held === undefined ? null : this.#holderOf(held);
     if (held === undefined || holder === null) return null;
     const { id: tokenId, ownerId: id, projectId: project, expiresAt, scopes } = held;
@@ -312,11 +293,9 @@ export class Tokens implements Directory {
     fits: (token: string) => boolean,
   ): Promise<Principal | null> {
     const ownerId = this.#accounts.find(name)?.id ?? null;
-    const ids = Array.from(this.#byHash.values())
-      .filter((token) =>
-        token.ownerId === null ? token.projectId === projectId : token.ownerId === ownerId
-      )
-      .map(({ id }) => id).sort().slice(-MOST_TRIED);
+    const ids = this.#held.filter((token) =>
+      token.ownerId === null ? token.projectId === projectId : token.ownerId === ownerId
+    ).map(({ id }) => id).sort().slice(-MOST_TRIED);
     const tried = await Promise.all(
       [...ids, NO_TOKEN].map((id) => this.#key.derive(id)),
     );
@@ -330,8 +309,7 @@ export class Tokens implements Directory {
     const removal = this.#database.tables.deleteFrom("tokens").where("project_id", "=", projectId);
     return statement(removal, {
       committed: () => {
-        const ended = [...this.#byHash.values()].filter((token) => token.projectId === projectId);
-        this.#drop((token) => token.projectId === projectId);
+        const ended = this.#held.remove((token) => token.projectId === projectId);
         for (const { id } of ended) this.#ended(id, null);
       },
     });
@@ -358,24 +336,6 @@ export class Tokens implements Directory {
     await this.#lastUsed.flush();
   }
 
-  #hold(
-    row: {
-      readonly id: string;
-      readonly owner_id: string | null;
-      readonly project_id: string | null;
-      readonly name: string;
-      readonly scopes: string;
-      readonly expires_at: number | null;
-      readonly token_hash: string;
-    },
-  ): void {
-    const { id, name, owner_id: ownerId, project_id: projectId, expires_at: expiresAt } = row;
-    if (ownerId === null && projectId === null) return;
-    const scopes = this.#scopes.get(row.scopes) ?? withImplied(JSON.parse(row.scopes));
-    this.#scopes.set(row.scopes, scopes);
-    this.#byHash.set(row.token_hash, { id, ownerId, projectId, name, scopes, expiresAt });
-  }
-
   #ended(tokenId: string, accountId: string | null): void {
     this.#lastUsed.delete(tokenId);
     this.#expiries.delete(tokenId);
@@ -383,13 +343,7 @@ export class Tokens implements Directory {
   }
 
   #dropAllOf(accountId: string): void {
-    this.#drop(({ ownerId }) => ownerId === accountId);
-  }
-
-  #drop(isGone: (token: HeldToken) => boolean): void {
-    for (const [hash, token] of this.#byHash) {
-      if (isGone(token)) this.#byHash.delete(hash);
-    }
+    this.#held.remove(({ ownerId }) => ownerId === accountId);
   }
 
   #ownerFor(name: string): Account {
@@ -431,13 +385,6 @@ export class Tokens implements Directory {
       ),
     });
   }
-}
-
-function withImplied(scopes: readonly Scope[]): ReadonlySet<Scope> {
-  const all = new Set(scopes);
-  if (all.has("admin")) all.add("write");
-  if (all.has("write")) all.add("read").add("status:write");
-  return all;
 }
 
 function isoTime(time: number | null): string | null {
