@@ -75,8 +75,8 @@ function serviceError(error: ServiceError, context: Context<AppEnv>): Response {
 }
 
 /**
- * The refusal of a message of the `fossil` program, as an error card: after any other status than
- * 200, a push ends as if it had succeeded.
+ * The refusal of a message of the `fossil` program, as an error card: of any other status than 200,
+ * the program shows the number alone.
  */
 function syncRefusal({ req }: Context<AppEnv>, { message }: Unavailable): Response {
   const form = messageFormOf(req.raw.headers.get("content-type")) ?? "compressed";
