@@ -8,11 +8,18 @@ import type { CommandOptions } from "./options.ts";
 /** How long a node may take to answer, in milliseconds. */
 const ANSWER_TIMEOUT = 5000;
 
-const nodeSchema = z.looseObject({ name: z.string(), url: z.string(), state: z.string() });
+const nodeSchema = z.looseObject({
+  name: z.string(),
+  url: z.string(),
+  state: z.string(),
+  started_at: z.string(),
+});
 
-/** What `/readyz` answers: a node that is not ready does not tell its name. */
+type Node = z.infer<typeof nodeSchema>;
+
+/** What `/readyz` answers: a node that is not ready does not tell which one it is. */
 const readinessSchema = z.union([
-  z.object({ node: z.object({ name: z.string() }) }).transform(({ node }) => node.name),
+  z.object({ node: z.object({ started_at: z.string() }) }).transform(({ node }) => node.started_at),
   z.object({ error: z.string() }).transform(() => null),
 ]);
 
@@ -25,7 +32,7 @@ export async function checkNodes(
   if (node.name === "" || !isRunning) return [];
   const nodes = await readNodes(options, folder);
   const running = nodes.filter(({ state }) => state !== "stopped");
-  return (await Promise.all(running.map(checkNode))).flat();
+  return (await Promise.all(running.map((node) => checkNode(node, nodes)))).flat();
 }
 
 /** All nodes; none if this one does not answer, which the check of the addresses tells. */
@@ -40,15 +47,20 @@ async function readNodes(options: CommandOptions, folder: string) {
   }
 }
 
-async function checkNode({ name, url }: z.infer<typeof nodeSchema>): Promise<Finding[]> {
+async function checkNode(
+  { name, url, started_at: startedAt }: Node,
+  nodes: readonly Node[],
+): Promise<Finding[]> {
   const found = findingsOf("addresses");
   const fix = `correct node.url in the configuration of "${name}", or let this machine reach it`;
   const answer = readinessSchema.safeParse(await readReadiness(url));
   if (!answer.success) {
     return [found.error(`No node answers at "${url}", the node.url of "${name}"`, fix)];
   }
-  if (answer.data === null || answer.data === name) return [];
-  const message = `The node.url of "${name}", "${url}", leads to the node "${answer.data}"`;
+  if (answer.data === null || answer.data === startedAt) return [];
+  const other = nodes.find((node) => node.started_at === answer.data);
+  const where = other === undefined ? "another server" : `the node "${other.name}"`;
+  const message = `The node.url of "${name}", "${url}", leads to ${where}`;
   return [found.error(message, fix)];
 }
 

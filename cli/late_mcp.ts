@@ -1,5 +1,7 @@
 import type { McpHandler, McpServices } from "../mcp/mod.ts";
 import type { AccountDirectory } from "../services/identity/mod.ts";
+import { inBackground } from "../services/background.ts";
+import type { Log } from "../services/log.ts";
 import type { Scheduler } from "../services/scheduler.ts";
 
 /** Pause after the first agent was registered, so that the answer does not wait, in milliseconds. */
@@ -10,8 +12,11 @@ const PREPARE_AFTER = 1000;
  * registered.
  */
 export async function prepareForAgents(
-  accounts: Pick<AccountDirectory, "counts" | "onChanged">,
-  scheduler: Pick<Scheduler, "after">,
+  { accounts, scheduler, log }: {
+    readonly accounts: Pick<AccountDirectory, "counts" | "onChanged">;
+    readonly scheduler: Pick<Scheduler, "after">;
+    readonly log: Pick<Log, "error">;
+  },
   prepare: () => Promise<void>,
 ): Promise<void> {
   if (accounts.counts("agent").active > 0) return await prepare();
@@ -19,7 +24,7 @@ export async function prepareForAgents(
   accounts.onChanged((_id, account) => {
     if (isAsked || account?.kind !== "agent") return;
     isAsked = true;
-    scheduler.after(PREPARE_AFTER, () => void prepare());
+    scheduler.after(PREPARE_AFTER, () => inBackground(log, "load the tools", prepare));
   });
 }
 

@@ -23,7 +23,7 @@ import {
 } from "./project_settings.ts";
 import { MIRROR } from "./project_mirror.ts";
 import { MOVE, RESTORE } from "./project_nodes.ts";
-import { EXPORT, IMPORT } from "./project_transfer.ts";
+import { ACCEPT, EXPORT, IMPORT } from "./project_transfer.ts";
 import { WEBHOOK } from "./project_webhooks.ts";
 
 /** `muster project create`. */
@@ -173,6 +173,7 @@ export const PROJECT: Group = {
     },
     IMPORT,
     EXPORT,
+    ACCEPT,
     MOVE,
     RESTORE,
     { name: "member", summary: "members of projects, and their roles", ...MEMBER },

@@ -9,6 +9,7 @@ import {
 } from "../http/mod.ts";
 import { readCertificate } from "./certificate.ts";
 import { Connections } from "./connections.ts";
+import { surviveErrors } from "./last_resort.ts";
 import { LateMcp, prepareForAgents } from "./late_mcp.ts";
 import { Logging } from "./logging.ts";
 import { CommandFailed } from "./output.ts";
@@ -40,6 +41,7 @@ import {
   startDaemon,
 } from "../services/daemon/mod.ts";
 import { DataFolder, DataFolderError } from "../services/config/mod.ts";
+import { inBackground } from "../services/background.ts";
 import { Conflict, Unavailable } from "../services/errors.ts";
 import type { Admins, FirstAdmin } from "../services/admins/mod.ts";
 import type { AcmeCertificate } from "../services/acme/mod.ts";
@@ -54,6 +56,7 @@ export async function serve(options: SettingsOptions): Promise<void> {
   restrictNewFiles();
   silenceDeprecations();
   const log = new Logging(config.log);
+  surviveErrors(log);
   const ended = untilSignal(log);
   using manager = new ServiceManager(Deno.env.toObject(), log);
   // A SIGHUP during the start would end the process, so it waits for the end of the start.
@@ -143,7 +146,10 @@ async function start(
   const { services } = daemon;
   const addresses = { api: api.address, mcp: mcp.address, irc };
   await announce({ config, services, firstAdmin, addresses }, log);
-  const settling = setTimeout(() => daemon.settle(), SETTLE_AFTER);
+  const settling = setTimeout(
+    () => inBackground(log, "write what the start has left", () => daemon.settle()),
+    SETTLE_AFTER,
+  );
   return {
     apply: (changed, renewed) => {
       log.reconfigure(changed.log);
@@ -208,11 +214,12 @@ async function listen(
   const toolServer = new LateMcp(tools, config.mcp_addr);
   const toolsOfApi = new LateMcp(tools, config.api_addr);
   const doors = openDoors(services, forwarding);
-  setTimeout(async () => {
-    await prepareForAgents(services.accounts, services.scheduler, () => toolServer.prepare());
-    await served.prepare();
-    releaseUnused(connections);
-  }, PREPARE_AFTER);
+  setTimeout(() =>
+    inBackground(services.log, "load what the start did not need", async () => {
+      await prepareForAgents(services, () => toolServer.prepare());
+      await served.prepare();
+      releaseUnused(connections);
+    }), PREPARE_AFTER);
   try {
     return {
       irc: connections.listenIrc(ircListeners),

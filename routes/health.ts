@@ -11,7 +11,9 @@ const readinessSchema = z.object({
   status: z.literal("ok"),
   halted: z.boolean().openapi({ description: "Whether any agent is halted" }),
   node: z.object({
-    name: z.string(),
+    started_at: z.iso.datetime().openapi({
+      description: "By this, `GET /v1/nodes` tells which one it is",
+    }),
     leader: z.boolean().openapi({ description: "Whether it does what only one node does" }),
   }).optional().openapi({ description: "Which node answers, if there are several" }),
 }).openapi("Readiness");

@@ -126,6 +126,7 @@ export const ROUTES = {
   "PUT /v1/projects/{slug}/repository": ["projects", "server", "file body"],
   "POST /v1/projects/{slug}/move": ["projects", "server"],
   "PUT /v1/projects/{slug}/restore": ["projects", "server", "file body"],
+  "POST /v1/projects/{slug}/accept": ["projects", "server"],
   "GET /v1/projects/{slug}/protection": ["protection", "server"],
   "PUT /v1/projects/{slug}/protection": ["protection", "server"],
 

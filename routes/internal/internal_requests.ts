@@ -1,6 +1,6 @@
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
-import { Invalid, NotFound, ServiceError } from "../../services/errors.ts";
+import { Invalid, NotFound, ServiceError, TooLarge } from "../../services/errors.ts";
 import { partSumsSchema } from "../../services/moves/schemas.ts";
 import type { Project } from "../../services/projects/mod.ts";
 import { sharedReadSchema } from "../../services/projects/schemas.ts";
@@ -76,14 +76,33 @@ export class InternalRequests {
   }
 }
 
-/** @throws Invalid if the body is no JSON of the schema */
+/** @throws Invalid if the body is no JSON of the schema, TooLarge */
 async function read<Schema extends z.ZodType>(
   request: Request,
   schema: Schema,
 ): Promise<z.output<Schema>> {
-  const text = await request.text();
-  if (text.length > MAX_BYTES) throw new Invalid("The body is too long");
-  const parsed = schema.safeParse(JSON.parse(text));
+  const parsed = schema.safeParse(jsonOf(await textOf(request)));
   if (!parsed.success) throw new Invalid("The nodes run different versions of muster");
   return parsed.data;
+}
+
+/** @throws Invalid */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Invalid("The body is not valid JSON");
+  }
+}
+
+/** @throws TooLarge */
+async function textOf({ body }: Request): Promise<string> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  for await (const part of body ?? []) {
+    length += part.length;
+    if (length > MAX_BYTES) throw new TooLarge(`The body is larger than ${MAX_BYTES} bytes`);
+    parts.push(part);
+  }
+  return await new Blob(parts).text();
 }

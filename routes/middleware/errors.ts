@@ -18,9 +18,11 @@ import {
   UpstreamFailed,
   UpstreamRefused,
 } from "../../services/errors.ts";
+import { contentTypeOf, failedAnswer, messageFormOf } from "../../services/fossil/front/mod.ts";
 import type { Log } from "../../services/log.ts";
 import { describeIssue } from "../../services/validation/mod.ts";
 import type { AppEnv } from "../environment.ts";
+import { isSync } from "../projects/sync_request.ts";
 import { errorBody } from "./error_body.ts";
 
 type ErrorClass = abstract new (...parameters: never[]) => ServiceError;
@@ -55,6 +57,7 @@ export function errorHandler(log: Log) {
 }
 
 function serviceError(error: ServiceError, context: Context<AppEnv>): Response {
+  if (error instanceof Unavailable && isSync(context.req)) return syncRefusal(context, error);
   if (error instanceof UpstreamRefused) {
     const { status, message, details } = error;
     if (details.retryAfter !== null) context.header("Retry-After", details.retryAfter);
@@ -69,6 +72,21 @@ function serviceError(error: ServiceError, context: Context<AppEnv>): Response {
     return context.json({ error: error.message, ...error.details }, status);
   }
   return errorBody(context, status, error.message);
+}
+
+/**
+ * The refusal of a message of the `fossil` program, as an error card: of any other status than 200,
+ * the program shows the number alone.
+ */
+function syncRefusal({ req }: Context<AppEnv>, { message }: Unavailable): Response {
+  const form = messageFormOf(req.raw.headers.get("content-type")) ?? "compressed";
+  const answer = failedAnswer({ form, now: Date.now() }, message);
+  return new Response(answer.body as BodyInit, {
+    headers: {
+      "Content-Type": contentTypeOf(answer.form),
+      "Content-Length": String(answer.body.length),
+    },
+  });
 }
 
 /** Says in `Retry-After` when another attempt may succeed, if the error knows. */

@@ -3,7 +3,6 @@ import { dirname } from "node:path";
 import { z } from "../extended_zod.ts";
 import { bodyLimitsOf, wantsLines } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
-import { NotFound } from "../../services/errors.ts";
 import { originOf } from "../../services/identity/mod.ts";
 import {
   type ProjectRepositories,
@@ -185,7 +184,7 @@ async function restore(
   },
 ): Promise<ProjectView> {
   const { files: { folder }, homes } = repositories;
-  if (node !== undefined && node !== homes.self) throw new NotFound(`There is no node "${node}"`);
+  if (node !== undefined) homes.requireSelf(node);
   restores.requireLost(slug);
   await using upload = await receiveUpload(folder, context.req.raw, {
     stallMs: bodyLimitsOf(config).stallMilliseconds,

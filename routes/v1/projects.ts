@@ -70,6 +70,13 @@ const moveProject = route("POST /v1/projects/{slug}/move", {
   responses: { 200: json(projectSchema, "Moved"), ...errors(400, 404, 409, 413, 503, 504) },
 });
 
+const acceptRepository = route("POST /v1/projects/{slug}/accept", {
+  summary: "Accept a repository file that lacks what the server has received",
+  description: "A project with such a file, as from an older backup, is not served before.",
+  request: { params },
+  responses: { 204: { description: "Accepted" }, ...errors(404, 409, 503, 504) },
+});
+
 const listMembers = route("GET /v1/projects/{slug}/members", {
   summary: "List a project's members",
   request: { params },
@@ -97,7 +104,7 @@ const removeMember = route("DELETE /v1/projects/{slug}/members/{name}", {
 
 /** `/v1/projects`: projects, their members and their repositories as a whole. */
 export function projectRoutes(services: RepositoryServices) {
-  const { projects, moves } = services.hosting;
+  const { projects, moves, repositories } = services.hosting;
   return newRoutes()
     .openapi(listProjects, (context) => context.json(projects.all().map(viewOf), 200))
     .openapi(createProject, async (context) => {
@@ -121,6 +128,11 @@ export function projectRoutes(services: RepositoryServices) {
       const { slug } = context.req.valid("param");
       const held = await moves.move(slug, context.req.valid("json").node, callerOf(context));
       return context.json(viewOf(held), 200);
+    })
+    .openapi(acceptRepository, async (context) => {
+      const { project } = projects.require(context.req.valid("param").slug);
+      await repositories.accept(project, callerOf(context));
+      return context.body(null, 204);
     })
     .openapi(listMembers, (context) => {
       const { slug } = context.req.valid("param");

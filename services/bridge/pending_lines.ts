@@ -19,6 +19,72 @@ export interface PendingLine {
   readonly failed: (error: Error) => void;
 }
 
+/** Most bytes of pending lines, of all channels together. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** What a pending line takes beside its text, in bytes. */
+const LINE_BYTES = 500;
+
+/** The lines that wait to be stored: of each channel in the order of hearing. */
+export class PendingLines {
+  /** By the channel's folded name. */
+  readonly #queues = new Map<string, PendingLine[]>();
+  /** Those of all channels, the oldest first. */
+  readonly #all = new Set<PendingLine>();
+  #bytes = 0;
+
+  /**
+   * Adds a line.
+   *
+   * @returns the oldest lines, of whichever channel, that had to make room
+   */
+  add(pending: PendingLine): readonly PendingLine[] {
+    const { channel } = pending.line;
+    const queue = this.#queues.get(channel) ?? [];
+    this.#queues.set(channel, queue);
+    queue.push(pending);
+    this.#all.add(pending);
+    this.#bytes += bytesOf(pending);
+    const dropped: PendingLine[] = [];
+    for (const oldest of this.#all) {
+      if (this.#bytes <= MAX_BYTES) break;
+      this.remove(oldest);
+      dropped.push(oldest);
+    }
+    return dropped;
+  }
+
+  /** Whether a line is still pending. */
+  has(pending: PendingLine): boolean {
+    return this.#all.has(pending);
+  }
+
+  /** @returns false if the line was not pending any more */
+  remove(pending: PendingLine): boolean {
+    if (!this.#all.delete(pending)) return false;
+    this.#bytes -= bytesOf(pending);
+    const { channel } = pending.line;
+    const queue = this.#queues.get(channel) ?? [];
+    queue.splice(queue.indexOf(pending), 1);
+    if (queue.length === 0) this.#queues.delete(channel);
+    return true;
+  }
+
+  /** The lines of a channel. */
+  of(channel: string): readonly PendingLine[] {
+    return this.#queues.get(channel) ?? [];
+  }
+
+  /** The lines of each channel. */
+  queues(): readonly (readonly PendingLine[])[] {
+    return [...this.#queues.values()];
+  }
+}
+
+function bytesOf({ line: { message: { text } } }: PendingLine): number {
+  return LINE_BYTES + 2 * text.length;
+}
+
 /** When the lines of a channel are to be stored that wait for no other line. */
 export function dueTimesOf(queue: readonly PendingLine[], now: number): number[] {
   const times: number[] = [];

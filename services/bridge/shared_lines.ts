@@ -10,6 +10,7 @@ import {
   isOwn,
   type LineOwner,
   type PendingLine,
+  PendingLines,
 } from "./pending_lines.ts";
 import type { AddedLines, LineStore, NewLine, StoredLine } from "./stored_lines.ts";
 
@@ -26,8 +27,8 @@ const QUIET_MILLISECONDS = 20;
 const BATCH = 250;
 const PAGE = 500;
 
-/** Most lines of a channel that wait to be stored; beyond it, the oldest is dropped. */
-const MAX_PENDING = 10_000;
+/** Pause between two warnings, in milliseconds. */
+const WARNING_MILLISECONDS = 60_000;
 
 interface Turn {
   /** Whether it also reads what is stored. */
@@ -72,8 +73,7 @@ export interface SharedLinesOptions {
  */
 export class SharedLines {
   readonly #options: SharedLinesOptions;
-  /** By the channel's folded name, in the order of hearing. */
-  readonly #pending = new Map<string, PendingLine[]>();
+  readonly #pending = new PendingLines();
   readonly #credits: LineCredits;
   readonly #fills = new Set<Channel>();
   /** The read under way. */
@@ -86,6 +86,9 @@ export class SharedLines {
   #requested: Turn | null = null;
   /** When lines were last stored, in Unix milliseconds. */
   #storedAt = -Infinity;
+  /** Lines that were given up since the last warning of that, and its time in Unix milliseconds. */
+  #dropped = 0;
+  #warnedAt = -Infinity;
   #isRunning = false;
   #cancelTimer: () => void = () => {};
   /** When the timer ends, in Unix milliseconds. */
@@ -110,10 +113,15 @@ export class SharedLines {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     promise.catch(() => {});
     const dueAt = this.#dueAt(line, owner);
-    const queue = this.#pending.get(line.channel) ?? [];
-    this.#pending.set(line.channel, queue);
-    queue.push({ line, owner, dueAt, state: "waiting", stored: resolve, failed: reject });
-    if (queue.length > MAX_PENDING) queue.shift()?.failed(tooMany());
+    const dropped = this.#pending.add({
+      line,
+      owner,
+      dueAt,
+      state: "waiting",
+      stored: resolve,
+      failed: reject,
+    });
+    this.#noteDropped(dropped);
     this.#lookAt(dueAt);
     return promise;
   }
@@ -236,7 +244,7 @@ export class SharedLines {
   async #store(): Promise<void> {
     const { store, scheduler } = this.#options;
     const now = scheduler.now();
-    const all = [...this.#pending.values()].flatMap((queue) => dueOf(queue, now));
+    const all = this.#pending.queues().flatMap((queue) => dueOf(queue, now));
     const due = all.slice(0, BATCH);
     if (all.length > BATCH) this.wake();
     if (due.length === 0) return;
@@ -252,10 +260,21 @@ export class SharedLines {
 
   /** Settles lines that are stored: with those that were not told, or that were there before. */
   async #settleAll(lines: readonly PendingLine[]): Promise<void> {
-    const isPending = (one: PendingLine) => this.#pending.get(one.line.channel)?.includes(one);
-    if (!lines.some(isPending)) return;
+    if (!lines.some((pending) => this.#pending.has(pending))) return;
     await this.#read();
     for (const pending of lines) this.#settle(pending);
+  }
+
+  /** Fails the lines that are given up, and says so once in a while. */
+  #noteDropped(dropped: readonly PendingLine[]): void {
+    if (dropped.length === 0) return;
+    for (const { failed } of dropped) failed(tooMany());
+    const { scheduler, log } = this.#options;
+    this.#dropped += dropped.length;
+    if (scheduler.now() - this.#warnedAt < WARNING_MILLISECONDS) return;
+    this.#warnedAt = scheduler.now();
+    log.warn("Lines of channels were given up: the database takes none", { lines: this.#dropped });
+    this.#dropped = 0;
   }
 
   #fail(pending: PendingLine, error: unknown): void {
@@ -301,8 +320,8 @@ export class SharedLines {
 
   /** The line that a stored one stands for: of several, one that this node is storing. */
   #sameAs({ channel, mark }: StoredLine): PendingLine | undefined {
-    const same = this.#pending.get(channel)?.filter(({ line }) => line.mark === mark);
-    return same?.find(({ state }) => state === "storing") ?? same?.[0];
+    const same = this.#pending.of(channel).filter(({ line }) => line.mark === mark);
+    return same.find(({ state }) => state === "storing") ?? same[0];
   }
 
   async #fill(channel: Channel): Promise<void> {
@@ -316,12 +335,8 @@ export class SharedLines {
   /** A line is stored, by whichever node. */
   #settle(pending: PendingLine, confirmed = () => Promise.resolve()): void {
     const { line: { channel }, stored, failed } = pending;
-    const queue = this.#pending.get(channel);
-    const index = queue?.indexOf(pending) ?? -1;
-    if (index < 0) return;
-    queue?.splice(index, 1);
-    if (queue?.length === 0) this.#pending.delete(channel);
-    else if (isLeft(pending)) this.#schedule();
+    if (!this.#pending.remove(pending)) return;
+    if (isLeft(pending) && this.#pending.of(channel).length > 0) this.#schedule();
     if (isOwn(pending)) confirmed().then(stored, failed);
     else stored();
   }
@@ -332,7 +347,8 @@ export class SharedLines {
     this.#timerAt = Infinity;
     const now = this.#options.scheduler.now();
     this.#lookAt(
-      Math.min(...[...this.#pending.values()].flatMap((queue) => dueTimesOf(queue, now))),
+      this.#pending.queues().flatMap((queue) => dueTimesOf(queue, now))
+        .reduce((one, other) => Math.min(one, other), Infinity),
     );
   }
 

@@ -68,6 +68,8 @@ export interface RepositoryCursorsTable {
   last_rcvid: number;
   last_rid: number;
   phantoms: number;
+  /** The project code of the repository; null until the server has looked at it. */
+  project_code: string | null;
 }
 
 /** Writes to a repository that are under way; see `services/projects/README.md`. */

@@ -388,4 +388,7 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
   CREATE INDEX herald_deliveries_by_time ON herald_deliveries (at);
   `,
   NODE_TABLES,
+  `
+  ALTER TABLE repository_cursors ADD COLUMN project_code TEXT;
+  `,
 ]);

@@ -30,6 +30,8 @@ export interface PlacedProject {
   readonly slug: string;
   /** The name of the node with its repository; null if no node has run. */
   readonly home: string | null;
+  /** The number of the newest receipt of its repository that the server knows; null if unknown. */
+  readonly received: number | null;
 }
 
 /** What the app database tells other checks; null if it cannot be read. */
@@ -121,10 +123,13 @@ function sqliteContent(database: DatabaseSync): Content {
     newest: number(database, "SELECT coalesce(max(time), 0) AS value FROM events"),
     lastStart: start === undefined ? null : String(start["data"]),
     projects: database.prepare(
-      "SELECT slug, home FROM projects WHERE removed_at IS NULL ORDER BY slug",
-    ).all().map(({ slug, home }) => ({
+      `SELECT slug, home, last_rcvid FROM projects
+       LEFT JOIN repository_cursors ON project_id = id
+       WHERE removed_at IS NULL ORDER BY slug`,
+    ).all().map(({ slug, home, last_rcvid: received }) => ({
       slug: String(slug),
       home: home === null ? null : String(home),
+      received: received === null ? null : Number(received),
     })),
     unsettled: number(database, "SELECT count(*) AS value FROM intentions"),
   };
@@ -136,7 +141,9 @@ async function postgresContent(tables: Database["tables"]): Promise<Content> {
     .executeTakeFirst();
   const start = await tables.selectFrom("events").select("data")
     .where("type", "=", "program.started").orderBy("seq", "desc").limit(1).executeTakeFirst();
-  const projects = await tables.selectFrom("projects").select(["slug", "home"])
+  const projects = await tables.selectFrom("projects")
+    .leftJoin("repository_cursors", "project_id", "id")
+    .select(["slug", "home", "last_rcvid as received"])
     .where("removed_at", "is", null).orderBy("slug").execute();
   const { unsettled } = await tables.selectFrom("intentions")
     .select(({ fn }) => fn.countAll<number>().as("unsettled")).executeTakeFirstOrThrow();

@@ -1,7 +1,14 @@
 /** The repositories of projects. */
 import { join } from "node:path";
 import { type Folders, SqliteSnapshot } from "../backup/mod.ts";
-import { describeError, type Examination, examineRepository, Repository } from "../fossil/mod.ts";
+import {
+  describeError,
+  type Examination,
+  examineRepository,
+  Reader,
+  readReceived,
+  Repository,
+} from "../fossil/mod.ts";
 import type { PlacedProject } from "./databases.ts";
 import { fingerprintTables } from "./derived_tables.ts";
 import { type Finding, findingsOf, quoted, reasonOf } from "./finding.ts";
@@ -25,17 +32,18 @@ export async function checkRepositories(options: RepositoryCheckOptions): Promis
   const found = findingsOf("repositories");
   const findings: Finding[] = [];
   const files = filesIn(folder);
-  for (const [done, { slug, home }] of projects.entries()) {
+  for (const [done, project] of projects.entries()) {
+    const { slug, home } = project;
     const path = join(folder, slug + ENDING);
     const isHere = files.includes(slug + ENDING);
     if (node !== null && home !== null && home !== node) {
-      if (isHere) findings.push(found.note(...copyOf(path, { slug, home })));
+      if (isHere) findings.push(found.note(...copyOf(path, project)));
     } else if (!isHere) {
       findings.push(found.error(
         `The repository "${path}" of the project "${slug}" is missing`,
         `stop muster and restore the file from a backup, or remove the project: muster project remove ${slug}`,
       ));
-    } else if (!quick) findings.push(...await checkRepository(path, slug));
+    } else if (!quick) findings.push(...await checkRepository(path, project));
     onProgress(done + 1);
   }
   const owned = new Set(projects.map(({ slug }) => slug + ENDING));
@@ -52,7 +60,10 @@ export async function checkRepositories(options: RepositoryCheckOptions): Promis
 }
 
 /** What is said of a repository here whose project is on another node. */
-function copyOf(path: string, { slug, home }: PlacedProject): [message: string, fix: string] {
+function copyOf(
+  path: string,
+  { slug, home }: Pick<PlacedProject, "slug" | "home">,
+): [message: string, fix: string] {
   return [
     `"${path}" is a copy; the project "${slug}" is on the node "${home}"`,
     "the next start sets it aside",
@@ -60,7 +71,10 @@ function copyOf(path: string, { slug, home }: PlacedProject): [message: string, 
 }
 
 /** Examines a copy, which a server does not write meanwhile. */
-async function checkRepository(path: string, slug: string): Promise<Finding[]> {
+async function checkRepository(
+  path: string,
+  { slug, received }: PlacedProject,
+): Promise<Finding[]> {
   const found = findingsOf("repositories");
   const restore = `stop muster and restore "${path}" from a backup`;
   const folder = await Deno.makeTempDir({ prefix: "muster-doctor-" });
@@ -77,6 +91,12 @@ async function checkRepository(path: string, slug: string): Promise<Finding[]> {
       `The repository of "${slug}" names ${missing} contents that it lacks`,
       "pull or push them with fossil from a complete clone",
     )];
+    if (received !== null && newestReceipt(copy) < received) {
+      lacking.push(found.error(
+        `The repository of "${slug}" lacks what the server has received`,
+        `put the newer file in its place, or accept this one: muster project accept ${slug}`,
+      ));
+    }
     const tables = staleTables(copy);
     if (tables.length === 0) return lacking;
     return [
@@ -105,6 +125,12 @@ function copyRepository(path: string, target: string): void {
 async function examine(path: string): Promise<Examination> {
   using repository = Repository.open(path, { readOnly: true });
   return await examineRepository(repository);
+}
+
+/** The number of the newest receipt of a repository. */
+function newestReceipt(path: string): number {
+  using repository = Repository.open(path, { readOnly: true });
+  return readReceived(new Reader(repository), { after: null, limit: 0 }).place.rcvid;
 }
 
 function damagesOf({ file, damages, artifacts }: Examination): string[] {

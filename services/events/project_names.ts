@@ -7,6 +7,7 @@ export type ProjectEventName = Named<keyof ProjectEventTypes>;
 
 /** Every name once: the type makes a missing or an unknown one an error. */
 const NAMES: Readonly<Record<ProjectEventName, true>> = {
+  accepted: true,
   archived: true,
   attachment: true,
   changed: true,

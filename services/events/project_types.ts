@@ -23,6 +23,8 @@ export interface ProjectEventTypes {
   "project.member_changed": InProject & { account: string; role: string | null };
   /** Its repository is on another node now. `restored`: it comes from a backup. */
   "project.moved": InProject & { from: string; to: string; restored: boolean };
+  /** An operator accepted a repository file that lacks what the server had received. */
+  "project.accepted": InProject;
   "project.imported": InProject & { format: string; checkins: number };
 
   /** `timestamp`: the check-in's own date. */

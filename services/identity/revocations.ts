@@ -19,6 +19,8 @@ export interface Ended {
   readonly accountId: string | null;
   /** The token; null if it is not about a single one. */
   readonly tokenId: string | null;
+  /** Whether everything ended because this node has lost touch with the others. */
+  readonly isEverything: boolean;
   /**
    * Whether a principal was authenticated by it, so that what the principal opened must be closed.
    */
@@ -53,6 +55,7 @@ export class Revocations {
     const ended: Ended = {
       accountId: "accountId" in ending ? ending.accountId : null,
       tokenId: ending.kind === "token" ? ending.tokenId : null,
+      isEverything: ending.kind === "everything",
       covers: (principal) => covers(ending, principal),
     };
     for (const listener of [...this.#listeners]) {

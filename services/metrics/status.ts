@@ -35,12 +35,13 @@ export interface StatusSources {
    */
   readonly parts: Readonly<Record<string, () => boolean | string>>;
   /** The servers that share the database; null if this one is alone. */
-  readonly node: Pick<Nodes, "self" | "leader"> | null;
+  readonly node: Pick<Nodes, "self" | "leader" | "find"> | null;
 }
 
-/** This server among those that share its database. */
+/** This server among those that share its database, without what strangers need not know. */
 export interface NodeStatus {
-  readonly name: string;
+  /** ISO 8601, UTC: by this, those who may list the nodes know which one it is. */
+  readonly started_at: string;
   /** Whether it does what only one of them does. */
   readonly leader: boolean;
 }
@@ -79,7 +80,11 @@ export class Status {
   get node(): NodeStatus | undefined {
     const { node } = this.#sources;
     if (node === null || node.self === null) return undefined;
-    return { name: node.self, leader: node.leader?.name === node.self };
+    const startedAt = node.find(node.self)?.startedAt ?? this.#started;
+    return {
+      started_at: new Date(startedAt).toISOString(),
+      leader: node.leader?.name === node.self,
+    };
   }
 
   /** Repeats failed checks, so that {@link missing} is up to date. */

@@ -42,7 +42,8 @@ export class ProjectRestores {
    * Makes a repository file the repository of a project whose node does not run, and this node its
    * home.
    *
-   * @throws NotFound, Conflict like {@link requireLost}; Invalid if the file is no whole repository
+   * @throws NotFound, Conflict like {@link requireLost}; Invalid if the file is no whole repository, or that of
+   * another project
    */
   async restore(slug: string, upload: Upload, caller: Caller): Promise<HeldProject> {
     const { database, projects, repositories, nodes } = this.#options;
@@ -50,6 +51,12 @@ export class ProjectRestores {
     const place = await repositories.files.verify(upload.path);
     const from = this.requireLost(slug);
     const { project } = projects.require(slug);
+    const known = await repositories.places.read(project);
+    const isOther = known !== null && known.projectCode !== null &&
+      known.projectCode !== place.projectCode;
+    if (isOther) {
+      throw new Invalid(`The file is the repository of another project than "${slug}"`);
+    }
     await repositories.files.place(project, upload.path);
     const homes = { from, to: nodes.self ?? "" };
     try {

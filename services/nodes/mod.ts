@@ -23,5 +23,11 @@ export {
   type MarksOptions,
   type RefusedMark,
 } from "./marks.ts";
-export { NodeClient, type NodeClientOptions, type NodeRequest, notRunning } from "./node_client.ts";
+export {
+  nobodyRuns,
+  NodeClient,
+  type NodeClientOptions,
+  type NodeRequest,
+  notRunning,
+} from "./node_client.ts";
 export { type NodeRecord, Nodes, type NodesOptions, type NodeView } from "./nodes.ts";

@@ -100,9 +100,9 @@ export class NodeClient {
    */
   async send(node: NodeRecord, request: NodeRequest): Promise<Response> {
     const { name } = node;
-    if (!this.#options.nodes.isRunning(name)) throw notRunning(name);
+    if (!this.#options.nodes.isRunning(name)) throw nobodyRuns();
     const peer = this.#peerOf(name);
-    const leave = takePlace(peer, request.caller, name);
+    const leave = takePlace(peer, request.caller);
     const ends = [peer.gone.signal, request.signal];
     const upload = request.body instanceof ReadableStream ? newUpload(request, leave) : null;
     if (upload !== null) {
@@ -117,7 +117,7 @@ export class NodeClient {
     } catch (error) {
       leave();
       if (error instanceof Unavailable) throw error;
-      throw away(`The node "${name}" does not answer at the moment`, error);
+      throw away("The node that can answer this is silent at the moment; try again", error);
     } finally {
       if (upload !== null) peer.uploads.delete(upload);
     }
@@ -183,7 +183,7 @@ export class NodeClient {
     const { maxUnderWay = MAX_UNDER_WAY } = this.#options;
     const places = new Places(maxUnderWay, {
       things: "requests",
-      state: `under way to the node "${name}"`,
+      state: "under way to another node",
       retrySeconds: RETRY_SECONDS,
     });
     const peer: Peer = { places, uploads: new Set(), gone: new AbortController() };
@@ -202,7 +202,7 @@ export class NodeClient {
 }
 
 /** @throws TooMany */
-function takePlace({ places, uploads }: Peer, caller: PlaceCaller, name: string): () => void {
+function takePlace({ places, uploads }: Peer, caller: PlaceCaller): () => void {
   try {
     return places.take(caller);
   } catch (error) {
@@ -213,7 +213,7 @@ function takePlace({ places, uploads }: Peer, caller: PlaceCaller, name: string)
     );
     if (oldest === undefined) throw error;
     uploads.delete(oldest);
-    oldest.end(away(`The node "${name}" has too much to answer`));
+    oldest.end(away("The node that can answer this has too much to answer"));
     return places.take(caller);
   }
 }
@@ -233,7 +233,15 @@ function newUpload(
   };
 }
 
-/** The error for what only a node can do that does not run. */
+/**
+ * The error for what only a node can do that does not run. It has no name of a node: strangers may
+ * read it.
+ */
+export function nobodyRuns(): Unavailable {
+  return away("The node that can answer this does not run at the moment");
+}
+
+/** The same for an operator, who has named the node. */
 export function notRunning(name: string): Unavailable {
   return away(`The node "${name}" does not run at the moment`);
 }

@@ -1,4 +1,4 @@
-import { type Database, type Directory, statement } from "../database/mod.ts";
+import { type Database, DatabaseError, type Directory, statement } from "../database/mod.ts";
 import { Unavailable } from "../errors.ts";
 import { newEvent, SYSTEM } from "../events/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -56,15 +56,24 @@ export class Nodes implements Directory {
     this.self = options.config.name || null;
   }
 
-  /** Reads all nodes, after this one has joined them. */
+  /**
+   * Reads all nodes, after this one has joined them.
+   *
+   * @throws DatabaseError if a node that runs has the same URL
+   */
   static async open(options: NodesOptions): Promise<Nodes> {
     const nodes = new Nodes(options);
-    if (nodes.self !== null) await nodes.#join(options);
+    if (nodes.self !== null) {
+      await requireOwnUrl(options);
+      await nodes.#join(options);
+    }
     await options.database.keepCurrent(nodes);
     return nodes;
   }
 
   async load(): Promise<void> {
+    // A server that is alone has no nodes, although the database may still tell of some.
+    if (this.self === null) return;
     const rows = await this.#database.tables.selectFrom("nodes").selectAll().execute();
     this.#byName.clear();
     for (const { name, url, version, started_at: startedAt, drained_at: drainedAt } of rows) {
@@ -194,4 +203,22 @@ export class Nodes implements Directory {
       events: [newEvent("node.joined", { node: name, url, version }, SYSTEM, now)],
     });
   }
+}
+
+/** @throws DatabaseError if a node that runs has the same URL */
+async function requireOwnUrl({ database, config: { name, url } }: NodesOptions): Promise<void> {
+  const rows = await database.tables.selectFrom("nodes").select(["name", "url"])
+    .where("name", "!=", name).execute();
+  const holders = rows.filter((row) => isSameUrl(row.url, url));
+  if (holders.length === 0) return;
+  await database.peers?.catchUp();
+  const running = holders.find((row) => database.peers?.running.has(row.name));
+  if (running === undefined) return;
+  throw new DatabaseError(
+    `The node "${running.name}" runs and has the node.url ${url} too: give each node its own`,
+  );
+}
+
+function isSameUrl(one: string, other: string): boolean {
+  return new URL(one).href === new URL(other).href;
 }

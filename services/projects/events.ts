@@ -35,6 +35,17 @@ export function projectEvent<Type extends ProjectEventType>(
   };
 }
 
+/** The types of events that {@linkcode artifactEvent} makes; their data has the artifact's `uuid`. */
+export const ARTIFACT_EVENTS: readonly ProjectEventType[] = [
+  "project.checkin",
+  "project.ticket",
+  "project.wiki",
+  "project.technote",
+  "project.forum",
+  "project.attachment",
+  "project.tag",
+];
+
 /** The event for an artifact that a repository received. */
 export function artifactEvent(
   project: Pick<Project, "id" | "slug">,

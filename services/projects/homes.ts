@@ -1,5 +1,5 @@
-import { Unavailable } from "../errors.ts";
-import { type NodeRecord, type Nodes, notRunning } from "../nodes/mod.ts";
+import { NotFound, Unavailable } from "../errors.ts";
+import { nobodyRuns, type NodeRecord, type Nodes, notRunning } from "../nodes/mod.ts";
 import type { HeldProject, Project } from "./records.ts";
 
 /** After how many seconds to try again while a project changes its node. */
@@ -87,8 +87,8 @@ export class ProjectHomes {
   #refusal({ id }: Pick<Project, "id">): Unavailable {
     const { home, slug } = this.#directory?.get(id)?.project ?? {};
     const name = home ?? "";
-    if (!this.#nodes.isRunning(name)) return notRunning(name);
-    return new Unavailable(`The project "${slug}" is on the node "${name}"; try again`, {
+    if (!this.#nodes.isRunning(name)) return nobodyRuns();
+    return new Unavailable(`The project "${slug}" is on another node; try again`, {
       retryAfterSeconds: RETRY_SECONDS,
     });
   }
@@ -100,15 +100,22 @@ export class ProjectHomes {
     return this.#nodes.isRunning(name) ? this.#nodes.find(name) : null;
   }
 
-  /**
-   * Another node by its name; null if that is this one, or there is none of this name.
-   *
-   * @throws Unavailable if it does not run
-   */
+  /** Another node that runs, by its name; null for any other name. */
   named(name: string): NodeRecord | null {
-    const node = name === this.#nodes.self ? null : this.#nodes.find(name);
-    if (node !== null && !this.#nodes.isRunning(name)) throw notRunning(name);
-    return node;
+    if (name === this.#nodes.self || !this.#nodes.isRunning(name)) return null;
+    return this.#nodes.find(name);
+  }
+
+  /**
+   * Checks that a name is that of this node.
+   *
+   * @throws NotFound if there is no such node, Unavailable if it is another one
+   */
+  requireSelf(name: string): void {
+    if (name === this.#nodes.self) return;
+    throw this.#nodes.find(name) === null
+      ? new NotFound(`There is no node "${name}"`)
+      : notRunning(name);
   }
 
   /** The running node with the fewest projects that takes new ones; null if that is this one. */

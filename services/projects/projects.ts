@@ -1,7 +1,7 @@
 import { type Change, type Database, Duplicate, Unchanged } from "../database/mod.ts";
 import { Conflict, NotFound } from "../errors.ts";
 import type { Origin } from "../events/mod.ts";
-import type { ReceivedPlace } from "../fossil/mod.ts";
+import type { RepositoryPlace } from "../fossil/mod.ts";
 import {
   type Account,
   type AccountDirectory,
@@ -219,7 +219,7 @@ export class Projects {
     project: Project,
     { from, to }: { readonly from: string; readonly to: string },
     origin: Origin,
-    restored?: ReceivedPlace,
+    restored?: RepositoryPlace,
   ): Change {
     const data = { from, to, restored: restored !== undefined };
     const places = this.#repositories.places;

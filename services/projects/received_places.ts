@@ -8,14 +8,20 @@ import {
   Unchanged,
 } from "../database/mod.ts";
 import { Unavailable } from "../errors.ts";
-import type { ReceivedPlace } from "../fossil/mod.ts";
+import type { ReceivedPlace, RepositoryPlace } from "../fossil/mod.ts";
 import type { Project } from "./records.ts";
+
+/** What the database knows of a repository. */
+export interface KnownPlace extends ReceivedPlace {
+  /** Null if the server has not looked at it since it notes the codes. */
+  readonly projectCode: string | null;
+}
 
 /** How far the events of each project's repository go. */
 export class ReceivedPlaces {
   readonly #database: Database;
   readonly #home: string | null;
-  readonly #places = new Map<string, ReceivedPlace>();
+  readonly #places = new Map<string, KnownPlace>();
 
   /** @param home the name of this node; null if the server is alone */
   constructor(database: Database, home: string | null) {
@@ -31,20 +37,30 @@ export class ReceivedPlaces {
   }
 
   /** Reads the place of a project that another node has written to. */
-  async reload({ id }: Pick<Project, "id">): Promise<void> {
+  async reload(project: Pick<Project, "id">): Promise<void> {
+    const place = await this.read(project);
+    if (place === null) this.#places.delete(project.id);
+    else this.#places.set(project.id, place);
+  }
+
+  /** The place of a project, as the database has it; null before the first one. */
+  async read({ id }: Pick<Project, "id">): Promise<KnownPlace | null> {
     const row = await this.#database.tables.selectFrom("repository_cursors").selectAll()
       .where("project_id", "=", id).executeTakeFirst();
-    if (row === undefined) this.#places.delete(id);
-    else this.#places.set(id, placeOf(row));
+    return row === undefined ? null : placeOf(row);
   }
 
   /** Undefined before the first place of a project. */
-  of({ id }: Pick<Project, "id">): ReceivedPlace | undefined {
+  of({ id }: Pick<Project, "id">): KnownPlace | undefined {
     return this.#places.get(id);
   }
 
   /** Commits a place together with the events up to it, and with what else belongs to them. */
-  async keep(project: Pick<Project, "id">, place: ReceivedPlace, also: Change = {}): Promise<void> {
+  async keep(
+    project: Pick<Project, "id">,
+    place: RepositoryPlace,
+    also: Change = {},
+  ): Promise<void> {
     const { statements = [], events = [] } = also;
     const kept = this.keeping(project, place, this.#home);
     try {
@@ -63,15 +79,16 @@ export class ReceivedPlaces {
    */
   keeping(
     { id }: Pick<Project, "id">,
-    { rcvid: last_rcvid, rid: last_rid, phantoms }: ReceivedPlace,
+    place: RepositoryPlace,
     home: string | null = null,
   ): Statement {
-    const columns = { last_rcvid, last_rid, phantoms };
+    const { rcvid: last_rcvid, rid: last_rid, phantoms, projectCode: project_code } = place;
+    const columns = { last_rcvid, last_rid, phantoms, project_code };
     const { tables } = this.#database;
     const insertion = home === null
       ? tables.insertInto("repository_cursors").values({ project_id: id, ...columns })
       : tables.insertInto("repository_cursors")
-        .columns(["project_id", "last_rcvid", "last_rid", "phantoms"])
+        .columns(["project_id", "last_rcvid", "last_rid", "phantoms", "project_code"])
         .expression(
           tables.selectFrom("projects").where("id", "=", id).where("home", "=", home)
             .select(({ val, ref }) => [
@@ -79,19 +96,19 @@ export class ReceivedPlaces {
               val(last_rcvid).as("last_rcvid"),
               val(last_rid).as("last_rid"),
               val(phantoms).as("phantoms"),
+              val(project_code).as("project_code"),
             ]),
         );
     const kept = insertion.onConflict((conflict) =>
       conflict.column("project_id").doUpdateSet(columns)
     );
-    const place = { rcvid: last_rcvid, rid: last_rid, phantoms };
     return statement(kept, {
       mustChange: home !== null,
       committed: () => void this.#places.set(id, place),
     });
   }
 
-  /** Forgets the place of a removed project; its row goes with the project. */
+  /** Forgets the place of a project that is removed, or on another node now. */
   forget({ id }: Pick<Project, "id">): void {
     this.#places.delete(id);
   }
@@ -101,8 +118,7 @@ function leftMeanwhile(cause: Unchanged): Unavailable {
   return new Unavailable("The project has moved to another node", { cause, retryAfterSeconds: 1 });
 }
 
-function placeOf(
-  { last_rcvid: rcvid, last_rid: rid, phantoms }: Selectable<Tables["repository_cursors"]>,
-): ReceivedPlace {
-  return { rcvid, rid, phantoms };
+function placeOf(row: Selectable<Tables["repository_cursors"]>): KnownPlace {
+  const { last_rcvid: rcvid, last_rid: rid, phantoms, project_code: projectCode } = row;
+  return { rcvid, rid, phantoms, projectCode };
 }

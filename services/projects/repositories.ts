@@ -7,7 +7,7 @@ import type {
   ImportReport,
   PooledRepository,
   ReceivedArtifact,
-  ReceivedPlace,
+  RepositoryPlace,
 } from "../fossil/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
@@ -22,6 +22,7 @@ import type { ProjectHomes } from "./homes.ts";
 import { Intentions, type RegisteredKind, type Stamp } from "./intentions.ts";
 import { Locks } from "./locks.ts";
 import { MainBranches } from "./main_branches.ts";
+import { OlderCopies } from "./older_copies.ts";
 import { markOf } from "./push_marks.ts";
 import { ReceivedPlaces } from "./received_places.ts";
 import { causesOf, isBy, type OwnWrite, type ReceptionObserver } from "./reception.ts";
@@ -71,6 +72,7 @@ export class ProjectRepositories {
   readonly archives: RepositoryArchives;
   readonly downloads: RepositoryDownloads;
   readonly indexes: SearchIndexes;
+  readonly #copies: OlderCopies;
   readonly #pool: RepositoryPool;
   readonly #scheduler: Scheduler;
   readonly #log: Log;
@@ -89,10 +91,17 @@ export class ProjectRepositories {
         }),
     });
     this.homes = options.homes;
+    this.places = new ReceivedPlaces(options.database, options.homes.self);
+    this.#copies = new OlderCopies({
+      database: options.database,
+      places: this.places,
+      log: options.log,
+    });
     this.files = new RepositoryFiles({
       folder: options.folder,
       pool: this.#pool,
       homes: options.homes,
+      copies: this.#copies,
     });
     this.answers = new RepositoryAnswers(this.files);
     this.mainBranches = new MainBranches(this.files);
@@ -100,7 +109,6 @@ export class ProjectRepositories {
     this.downloads = new RepositoryDownloads(this.files);
     this.indexes = new SearchIndexes({ files: this.files, log: options.log });
     this.intentions = new Intentions(options);
-    this.places = new ReceivedPlaces(options.database, options.homes.self);
     this.takeovers = new Takeovers({
       files: this.files,
       intentions: this.intentions,
@@ -228,6 +236,24 @@ export class ProjectRepositories {
     return this.#locks.run(project.id, async () => {
       this.homes.requireTaken(project);
       await this.#settle(project, null);
+    });
+  }
+
+  /**
+   * Accepts the repository file of a project although it lacks what the database knows of.
+   *
+   * @throws Conflict if it lacks nothing
+   */
+  accept(project: Project, caller: Caller): Promise<void> {
+    return this.#locks.run(project.id, () => {
+      this.homes.requireTaken(project);
+      return this.#copies.accept(project, async () => {
+        this.places.forget(project);
+        const by = { origin: originOf(caller), time: this.#scheduler.now() };
+        await this.places.keep(project, await this.files.endOf(project), {
+          events: [projectEvent(project, "project.accepted", {}, by)],
+        });
+      });
     });
   }
 
@@ -379,7 +405,7 @@ export class ProjectRepositories {
     project: Project,
     { artifacts, place, more }: {
       readonly artifacts: readonly ReceivedArtifact[];
-      readonly place: ReceivedPlace;
+      readonly place: RepositoryPlace;
       readonly more: boolean;
     },
     own: OwnWrite | null,
@@ -387,7 +413,8 @@ export class ProjectRepositories {
     const now = this.#scheduler.now();
     const pending = this.intentions.of(project.id);
     const known = this.places.of(project);
-    if (pending.length === 0 && !more && known?.rcvid === place.rcvid) return;
+    const isKnown = known?.rcvid === place.rcvid && known.projectCode === place.projectCode;
+    if (pending.length === 0 && !more && isKnown) return;
     const { originOf, isOwn } = causesOf(own, pending);
     const events = artifacts.map((artifact) =>
       artifactEvent(project, artifact, { origin: originOf(artifact), time: now })

@@ -5,12 +5,13 @@ import type {
   CallOptions,
   ImportReport,
   PooledRepository,
-  ReceivedPlace,
+  RepositoryPlace,
   RepositoryPool,
 } from "../fossil/mod.ts";
 import { serviceErrorOf } from "./errors/mod.ts";
 import { FilesInPlace } from "./files_in_place.ts";
 import type { ProjectHomes } from "./homes.ts";
+import type { OlderCopies } from "./older_copies.ts";
 import type { Project } from "./records.ts";
 
 /** The first user of every repository, and the author of its first check-in. */
@@ -44,6 +45,7 @@ export class RepositoryFiles {
   readonly #inPlace = new FilesInPlace();
   readonly #pool: RepositoryPool;
   readonly #homes: Pick<ProjectHomes, "require">;
+  readonly #copies: Pick<OlderCopies, "require" | "compare" | "forget">;
   /** By the project's id. */
   readonly #handles = new Map<string, Promise<PooledRepository>>();
   /** Projects whose file is being replaced, by id, with the promise that ends then. */
@@ -53,10 +55,12 @@ export class RepositoryFiles {
     readonly folder: string;
     readonly pool: RepositoryPool;
     readonly homes: Pick<ProjectHomes, "require">;
+    readonly copies: Pick<OlderCopies, "require" | "compare" | "forget">;
   }) {
     this.folder = options.folder;
     this.#pool = options.pool;
     this.#homes = options.homes;
+    this.#copies = options.copies;
   }
 
   /** Removes the temporary folders that a killed process left. */
@@ -77,7 +81,7 @@ export class RepositoryFiles {
    * that nothing is acknowledged that went to a file without a name.
    *
    * @throws ServiceError in place of the engine's errors
-   * @throws Unavailable if another program replaced or removed the file
+   * @throws Unavailable if another program replaced or removed the file, or it is an older copy
    */
   async use<T>(
     project: Pick<Project, "id" | "slug">,
@@ -85,6 +89,7 @@ export class RepositoryFiles {
   ): Promise<T> {
     await this.#closed.get(project.id);
     this.#homes.require(project);
+    this.#copies.require(project);
     return await translated(async () => {
       const repository = await this.#open(project);
       const requireInPlace = this.#inPlace.begin(project, this.pathOf(project));
@@ -98,9 +103,10 @@ export class RepositoryFiles {
    * Checks that no other program has replaced or removed a project's file since its first use.
    * Blocks for a few microseconds.
    *
-   * @throws Unavailable if one has, until a restart
+   * @throws Unavailable if one has, until a restart; or if the file is an older copy
    */
   requireInPlace(project: Pick<Project, "id" | "slug">): void {
+    this.#copies.require(project);
     this.#inPlace.require(project, this.pathOf(project));
   }
 
@@ -110,7 +116,7 @@ export class RepositoryFiles {
   }
 
   /** How far a repository goes: what was received last, by any program. */
-  endOf(project: Pick<Project, "id" | "slug">): Promise<ReceivedPlace> {
+  endOf(project: Pick<Project, "id" | "slug">): Promise<RepositoryPlace> {
     return this.use(
       project,
       async (repository) => (await repository.received({ after: null, limit: 0 })).place,
@@ -197,7 +203,7 @@ export class RepositoryFiles {
    * @returns how far it goes
    * @throws Invalid if it is no repository, or is damaged
    */
-  async verify(path: string): Promise<ReceivedPlace> {
+  async verify(path: string): Promise<RepositoryPlace> {
     const place = await translated(async () => {
       const repository = await this.#pool.open(path);
       try {
@@ -279,6 +285,7 @@ export class RepositoryFiles {
       const handle = await this.#handles.get(id)?.catch(() => null);
       await handle?.close();
       this.#inPlace.forget(project);
+      this.#copies.forget(project);
       await work();
     } finally {
       this.#closed.delete(id);
@@ -290,15 +297,26 @@ export class RepositoryFiles {
     const { id } = project;
     const known = this.#handles.get(id);
     if (known !== undefined) return known;
-    const opening = this.#pool.open(this.pathOf(project)).catch((error) => {
+    const opening = this.#openFile(project);
+    this.#handles.set(id, opening);
+    opening.catch(() => this.#handles.delete(id));
+    return opening;
+  }
+
+  async #openFile(project: Pick<Project, "id" | "slug">): Promise<PooledRepository> {
+    const repository = await this.#pool.open(this.pathOf(project)).catch((error) => {
       if (errorCodeOf(error) !== "unsupported") throw error;
       // The message of the engine names the path.
       const message = "The repository file is missing, or muster does not support it";
       throw new Unavailable(message, { cause: error });
     });
-    this.#handles.set(id, opening);
-    opening.catch(() => this.#handles.delete(id));
-    return opening;
+    try {
+      await this.#copies.compare(project, repository);
+      return repository;
+    } catch (error) {
+      await repository.close();
+      throw error;
+    }
   }
 
   async #asideFolder(name: AsideFolder): Promise<string> {

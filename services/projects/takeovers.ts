@@ -44,7 +44,10 @@ export class Takeovers {
     try {
       await alone(project, async () => {
         await files.forget(project);
-        if (!isHere) return await this.#leave(project);
+        if (!isHere) {
+          places.forget(project);
+          return await this.#leave(project);
+        }
         await intentions.reload(project.id);
         await places.reload(project);
         homes.settle(project);

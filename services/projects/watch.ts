@@ -62,7 +62,10 @@ export class RepositoryWatch {
 
   #watch(): void {
     const began = performance.now();
-    this.#round = this.#lookAtAll().then(() => {
+    const { log } = this.#options;
+    this.#round = this.#lookAtAll().catch((error) => {
+      log.error("The repositories could not be checked for new artifacts", { error });
+    }).then(() => {
       if (this.#isClosed) return;
       const pause = Math.max(PAUSE_MS, (performance.now() - began) * PAUSE_FACTOR);
       this.#cancel = this.#options.scheduler.after(pause, () => this.#watch());

@@ -1,3 +1,4 @@
+import { ServiceError } from "../errors.ts";
 import type { SyncCodes } from "../fossil/mod.ts";
 import type { TokenKey } from "../identity/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
@@ -48,9 +49,12 @@ export class Codes {
     const codes = project === null
       ? this.#pretend(slug)
       : this.#options.repositories.read(project, (repository) => repository.syncCodes());
-    const settled = await Promise.allSettled([codes, wait]);
-    if (settled[0].status === "rejected") throw settled[0].reason;
-    return settled[0].value;
+    const [read] = await Promise.allSettled([codes, wait]);
+    if (read.status === "fulfilled") return read.value;
+    if (!(read.reason instanceof ServiceError)) throw read.reason;
+    // The reason would tell strangers that there is such a project. Nobody can clone it now.
+    this.#kept.delete(slug);
+    return await this.#pretend(slug);
   }
 
   async #pretend(slug: string): Promise<SyncCodes> {

@@ -1,4 +1,4 @@
-import { Forbidden, ServiceError, TooMany } from "../errors.ts";
+import { Forbidden, ServiceError, TooMany, Unavailable } from "../errors.ts";
 import {
   failedAnswer,
   LOGIN_HEAD_BYTES,
@@ -57,6 +57,9 @@ const BODIES = { atOnce: 2, maxWaiting: 20 };
 
 /** Users of the program who prove nothing. */
 const NOBODIES: ReadonlySet<string> = new Set(["nobody", "anonymous"]);
+
+/** What a push is told whose node has lost touch with the others meanwhile. */
+const OUT_OF_TOUCH = "the server is not available at the moment; try again";
 
 /** The form of tokens; no passphrase has it. */
 const TOKEN = /^[0-9a-f]{40}$/;
@@ -292,10 +295,16 @@ export class ProjectSync {
     const { repositories, identity, projects } = this.#options;
     const { call, access: { project, principal } } = sent;
     let hasEnded = false;
-    const stopListening = identity.onEnded((ended) => hasEnded ||= ended.covers(principal));
+    let hasLostTouch = false;
+    const stopListening = identity.onEnded((ended) => {
+      if (ended.isEverything) hasLostTouch = true;
+      else hasEnded ||= ended.covers(principal);
+    });
     try {
       const caller = callerOf(call, principal);
       return await repositories.receive(project, caller, async (repository, mark) => {
+        // Nobody knows whether the credential still holds: that is no reason to change it.
+        if (hasLostTouch) throw new Unavailable(OUT_OF_TOUCH);
         const held = projects.find(call.slug);
         const access = held?.project.id === project.id
           ? accessOf(held, principal, projects.halts)

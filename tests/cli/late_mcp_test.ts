@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { prepareForAgents } from "../../cli/late_mcp.ts";
+import { silentLog } from "../../services/log.ts";
 import { BY_OPERATOR, withServices } from "../support/services.ts";
 
 const SCOUT = { nick: "scout", type: "worker" as const, channels: [] };
@@ -8,7 +9,7 @@ Deno.test("what agents use is prepared once there is one", () =>
   withServices(async ({ accounts, agents, clock, ircAccounts }) => {
     let times = 0;
     const prepare = () => Promise.resolve(void times++);
-    await prepareForAgents(accounts, clock, prepare);
+    await prepareForAgents({ accounts, scheduler: clock, log: silentLog }, prepare);
     await ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
     clock.advance(5000);
     assert.equal(times, 0);
@@ -18,6 +19,6 @@ Deno.test("what agents use is prepared once there is one", () =>
     await agents.register({ ...SCOUT, nick: "other" }, BY_OPERATOR);
     clock.advance(5000);
     assert.equal(times, 1);
-    await prepareForAgents(accounts, clock, prepare);
+    await prepareForAgents({ accounts, scheduler: clock, log: silentLog }, prepare);
     assert.equal(times, 2);
   }));

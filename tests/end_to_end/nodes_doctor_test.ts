@@ -40,7 +40,8 @@ testCluster("muster doctor does not miss repositories that another node has", as
 
 testCluster("muster doctor finds a node.url that does not lead to its node", async (cluster) => {
   const one = await cluster.start("one");
-  const { api } = one;
+  // A node with the very URL of another one does not start.
+  const api = one.api.replace("127.0.0.1", "localhost");
   const nowhere = `http://127.0.0.1:${freePort()}`;
   await cluster.start("two", { MUSTER_NODE_URL: nowhere });
   await cluster.start("three", { MUSTER_NODE_URL: api });

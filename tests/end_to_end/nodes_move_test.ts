@@ -176,6 +176,11 @@ testCluster("a project of a dead node is restored on another one", async (cluste
     });
   const exported = await muster("export", "demo", backup);
   assert.equal(exported.code, 0, exported.stderr);
+  await order(two, "POST /v1/projects", { slug: "other" });
+  await reaches(two, "other");
+  const others = `${backup}.other`;
+  const foreign = await muster("export", "other", others);
+  assert.equal(foreign.code, 0, foreign.stderr);
   const { uuid: lost } = await insist(nodes, scout, `${BASE}/tickets`, {
     title: "After the backup",
   });
@@ -197,9 +202,19 @@ testCluster("a project of a dead node is restored on another one", async (cluste
   }
   const stranger = await fetch(`${two.api}${BASE}/tickets`);
   assert.equal(stranger.status, 404, await stranger.text());
+  for (const node of ["one", "two", "none"]) {
+    const restoring = await fetch(`${two.api}/v1/projects/demo/restore?node=${node}`, {
+      method: "PUT",
+      body: "x",
+    });
+    assert.equal(restoring.status, 401, await restoring.text());
+  }
+  assert.doesNotMatch(await (await fetch(`${two.api}/readyz`)).text(), /"two"/);
   const listed = await order(two, "GET /v1/projects") as unknown[];
-  assert.equal(listed.length, 1);
+  assert.equal(listed.length, 2);
 
+  const wrong = await muster("restore", "demo", "--from", others, "--on", "two");
+  assert.match(wrong.stderr, /the repository of another project than "demo"/);
   const restored = await muster(...restore);
   assert.equal(restored.code, 0, restored.stderr);
   assert.equal(await nodeOf(two), "two");

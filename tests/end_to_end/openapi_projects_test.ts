@@ -67,6 +67,7 @@ async function walkProjects(walk: ApiWalk, repository: Uint8Array): Promise<void
   await walk.step("GET /v1/projects/{slug}/repository", { path, status: 200 });
   await walk.step("POST /v1/projects/{slug}/move", { path, body: { node: "two" }, status: 409 });
   await walk.step("PUT /v1/projects/{slug}/restore", { path, body: repository, status: 409 });
+  await walk.step("POST /v1/projects/{slug}/accept", { path, status: 409 });
   await walk.step("GET /v1/projects", { status: 200 });
   await walk.step("GET /projects", { status: 200 });
   await walk.step("GET /v1/projects/{slug}", { path, status: 200 });

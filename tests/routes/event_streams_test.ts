@@ -79,7 +79,7 @@ function newStreams(way: Way) {
     },
     endCredentials() {
       for (const listener of ended) {
-        listener({ accountId: "", tokenId: null, covers: () => true });
+        listener({ accountId: "", tokenId: null, isEverything: false, covers: () => true });
       }
     },
   };

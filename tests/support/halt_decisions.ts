@@ -73,6 +73,7 @@ export const DECISIONS: Readonly<Record<string, Decision>> = {
   "POST /v1/nodes/{name}/resume": "closed",
   "DELETE /v1/nodes/{name}": "closed",
   "PUT /v1/projects/{slug}/restore": "closed",
+  "POST /v1/projects/{slug}/accept": "closed",
   "POST /v1/projects/{slug}/mirror/run": "closed",
   "POST /v1/webhooks": "closed",
   "PATCH /v1/webhooks/{id}": "closed",

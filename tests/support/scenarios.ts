@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type Api, createApi } from "../../routes/app.ts";
 import type { Services } from "../../services/daemon/mod.ts";
+import type { ServiceError } from "../../services/errors.ts";
 import type { TokenRequest } from "../../services/identity/mod.ts";
 import { mountPages } from "../../web/mod.ts";
 import { TestMetrics } from "./metrics.ts";
@@ -107,9 +108,13 @@ export class TestApi {
     return await this.#api.app.request(path, init, { remoteAddress: from });
   }
 
-  /** Answers a request of a real client, which connected from this machine. */
-  async handle(request: Request): Promise<Response> {
-    return await this.#api.app.fetch(request, { remoteAddress: "127.0.0.1" });
+  /**
+   * Answers a request of a real client, which connected from this machine.
+   *
+   * @param refusal why it cannot be answered; null if it can
+   */
+  async handle(request: Request, refusal: ServiceError | null = null): Promise<Response> {
+    return await this.#api.app.fetch(request, { remoteAddress: "127.0.0.1", refusal });
   }
 
   /** Sends a body of unknown length as the operator. */

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { difference, dumpTables } from "../services/fossil/support/tables.ts";
 import type { Run } from "../services/fossil/support/fossil.ts";
+import type { ServiceError } from "../../services/errors.ts";
 import { type TestProject, withProject } from "./projects.ts";
 import type { TestServicesOptions } from "./services.ts";
 
@@ -17,6 +18,8 @@ export interface SyncTest extends TestProject {
   readonly client: FossilClient;
   /** Path of the server's repository file. */
   readonly file: string;
+  /** Refuses every request from now on, as a node does that has lost touch; null ends that. */
+  refuse(refusal: ServiceError | null): void;
   /** Checks that a repository is sound: its content, and its tables against a rebuild. */
   assertSound(path?: string): Promise<void>;
 }
@@ -37,11 +40,12 @@ export async function withSync(
     const { clock } = api.services;
     const catchUp = () => clock.advance(Math.max(0, Date.now() - clock.now()));
     catchUp();
+    let refusal: ServiceError | null = null;
     const server = Deno.serve(
       { port: 0, hostname: "127.0.0.1", onListen: () => {} },
       (request) => {
         catchUp();
-        return api.handle(request);
+        return api.handle(request, refusal);
       },
     );
     const client = new FossilClient(program);
@@ -57,6 +61,7 @@ export async function withSync(
         otherUrl: urlFor("other", test.other),
         client,
         file,
+        refuse: (error) => void (refusal = error),
         assertSound: (path = file) => assertSound(client, path),
       });
     } finally {

@@ -1,7 +1,7 @@
 import type { Artifact } from "../artifact/mod.ts";
 import { readTimelineCheckins } from "./checkins.ts";
 import type { Reader } from "./reader.ts";
-import type { Received, ReceivedArtifact, ReceivedPlace } from "./shapes.ts";
+import type { Received, ReceivedArtifact, ReceivedPlace, RepositoryPlace } from "./shapes.ts";
 import { isFirstChange, isTicketClosed, readTicketRef } from "./tickets.ts";
 
 /** Default number of artifacts in one answer. */
@@ -40,7 +40,7 @@ export function readReceived(reader: Reader, options: ReceivedOptions): Received
     const artifacts = page.flatMap((row) => describe(reader, row));
     const place = isWhole
       ? end
-      : { rcvid: after?.rcvid ?? 0, rid: page.at(-1)?.rid ?? 0, phantoms: 0 };
+      : { ...end, rcvid: after?.rcvid ?? 0, rid: page.at(-1)?.rid ?? 0, phantoms: 0 };
     return { artifacts, place, more: !isWhole };
   });
 }
@@ -63,11 +63,12 @@ function wholeReceipts(rows: readonly ReceivedRow[], limit: number): number {
 }
 
 /** The end of what was received until now. */
-function placeOf({ repository: { db } }: Reader): ReceivedPlace {
+function placeOf({ repository: { db, config } }: Reader): RepositoryPlace {
   return {
     rcvid: db.value<number>("SELECT coalesce(max(rcvid),0) FROM rcvfrom") ?? 0,
     rid: db.value<number>("SELECT coalesce(max(rid),0) FROM blob") ?? 0,
     phantoms: db.value<number>("SELECT count(*) FROM phantom") ?? 0,
+    projectCode: config.get("project-code") ?? "",
   };
 }
 

@@ -325,6 +325,12 @@ export interface ReceivedPlace {
   readonly phantoms: number;
 }
 
+/** How much a repository has received, and which project's it is. */
+export interface RepositoryPlace extends ReceivedPlace {
+  /** The code that all clones of a project share. */
+  readonly projectCode: string;
+}
+
 /** An artifact that stands in the timeline, as it was received. */
 export type ReceivedArtifact =
   & {
@@ -379,7 +385,7 @@ export interface Received {
   /** Oldest first. */
   readonly artifacts: readonly ReceivedArtifact[];
   /** What to give as `after` for what comes next. */
-  readonly place: ReceivedPlace;
+  readonly place: RepositoryPlace;
   readonly more: boolean;
 }
 

@@ -11,6 +11,7 @@ import { silentLog } from "../../../services/log.ts";
 import { MessageLog } from "../../../services/messages/mod.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import { withFolder } from "../../support/temporary.ts";
+import { until } from "../../support/until.ts";
 
 const BUFFER = 10_000;
 
@@ -346,4 +347,22 @@ Deno.test("a channel keeps its newest lines, and none once all bridges have left
     await store.trim(3);
     assert.deepEqual(await store.after(0, 100), []);
     node.lines.close();
+  }));
+
+Deno.test("lines that wait take bounded memory over all channels, and the oldest go first", () =>
+  withDatabase(async (database) => {
+    const scheduler = new TestScheduler();
+    const listener = new Listener({ database, scheduler }, true);
+    const text = "x".repeat(1_000_000);
+    const fates = Array.from({ length: 12 }, (_, index) => {
+      const said = { time: 1_800_000_000_000 + index, text, id: `id-${index}` };
+      const line = { ...heard(said, ""), channel: `#room-${index % 4}` };
+      const fate: { isDropped?: boolean } = {};
+      listener.lines.hear(line, "other").catch(() => fate.isDropped = true);
+      return fate;
+    });
+    await until(() => fates.some(({ isDropped }) => isDropped === true));
+    listener.lines.close();
+    const kept = fates.map(({ isDropped }) => isDropped !== true);
+    assert.deepEqual(kept, [...Array(4).fill(false), ...Array(8).fill(true)]);
   }));

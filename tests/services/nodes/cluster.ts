@@ -21,7 +21,7 @@ export interface Node {
 /** What a test does with nodes. */
 export interface Cluster {
   /** Starts a node, which ends with the test. */
-  open(name: string): Promise<Node>;
+  open(name: string, url?: string): Promise<Node>;
   /** Ends a node before the test ends. */
   close(node: Node): Promise<void>;
   /** Lets seconds pass on all nodes until something is so. */
@@ -35,8 +35,8 @@ export function withCluster(run: (cluster: Cluster) => Promise<void>): Promise<v
     const opened = new Set<Node>();
     try {
       await run({
-        open: async (name) => {
-          const node = await openNode(url, name);
+        open: async (name, nodeUrl = `http://${name}.example`) => {
+          const node = await openNode(url, { name, url: nodeUrl });
           opened.add(node);
           return node;
         },
@@ -67,11 +67,19 @@ async function look({ database, scheduler }: Node): Promise<void> {
   end();
 }
 
-async function openNode(url: string, name: string): Promise<Node> {
+async function openNode(
+  url: string,
+  config: { readonly name: string; readonly url: string },
+): Promise<Node> {
+  const { name } = config;
   const scheduler = new TestScheduler();
   const database = await openPostgres({ url, password: null, cluster: { node: name, scheduler } });
-  const config = { name, url: `http://${name}.example` };
-  const nodes = await Nodes.open({ database, config, version: "1", scheduler });
+  const nodes = await Nodes.open({ database, config, version: "1", scheduler }).catch(
+    async (error) => {
+      await database.close();
+      throw error;
+    },
+  );
   const leadership = new Leadership({ database, log: new TestLog() });
   const draining = new Draining({ nodes, leadership, scheduler });
   const operations = new NodeOperations({ database, nodes, scheduler });

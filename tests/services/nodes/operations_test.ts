@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { statement } from "../../../services/database/mod.ts";
 import { Conflict, NotFound } from "../../../services/errors.ts";
+import { Nodes } from "../../../services/nodes/mod.ts";
 import { LEAVE_AFTER } from "../../../services/nodes/draining.ts";
 import { peer } from "../../support/peers.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
@@ -132,5 +133,37 @@ Deno.test(
       assert.deepEqual(a.nodes.all().map(({ name }) => name), ["a"]);
       await assert.rejects(a.operations.remove("b", BY_OPERATOR), NotFound);
       assert.equal((await nodeEvents(a)).at(-1), "node.removed b");
+    }),
+);
+
+Deno.test(
+  "a node with the URL of a running one does not start",
+  peer("postgres server"),
+  () =>
+    withCluster(async ({ open, close }) => {
+      const a = await open("a");
+      await assert.rejects(open("b", "http://a.example/"), {
+        name: "DatabaseError",
+        message: /^The node "a" runs and has the node\.url http:\/\/a\.example\/ too/,
+      });
+      await close(a);
+      const b = await open("b", "http://a.example/");
+      assert.deepEqual(b.nodes.all().map(({ name }) => name), ["a", "b"]);
+    }),
+);
+
+Deno.test(
+  "a server that is alone lists no nodes, although the database tells of some",
+  peer("postgres server"),
+  () =>
+    withCluster(async ({ open }) => {
+      const { database, scheduler } = await open("a");
+      const alone = await Nodes.open({
+        database,
+        config: { name: "", url: "" },
+        version: "1",
+        scheduler,
+      });
+      assert.deepEqual(alone.all(), []);
     }),
 );

@@ -27,6 +27,12 @@ const ENDINGS: readonly Ending[] = [
     end: ({ test: { api } }) =>
       api.services.hosting.projects.change("demo", { archived: true }, BY_OPERATOR),
   },
+  {
+    name: "the node loses touch with the others",
+    end: ({ test: { api } }) =>
+      Promise.resolve(api.services.revocations.announce({ kind: "everything" })),
+    refusal: /^the server is not available at the moment; try again$/,
+  },
 ];
 
 async function revoke({ test: { api } }: HostileScene): Promise<void> {
