@@ -3,34 +3,19 @@
 import { Cap } from "./protocol/capabilities.ts";
 import { formatParams, formatTags } from "./protocol/message.ts";
 import { looksLikeChannel } from "./protocol/names.ts";
+import { Wire } from "./wire.ts";
 
 const encoder = new TextEncoder();
 
-/** Longest line without message tags, including CR LF (RFC 1459). */
-const CLASSIC_LINE_BYTES = 512;
+/** Longest line without message tags, without its CR LF (RFC 1459). */
+const CLASSIC_TEXT_BYTES = 510;
 
 /** Minimum length of a piece of a split text, even if the head of the line is long. */
 const LEAST_PIECE_BYTES = 64;
 
-/** One or more whole lines: text for clients in this process, bytes for all others. */
-export class Wire {
-  readonly lines: readonly string[];
-  #bytes: Uint8Array<ArrayBuffer> | null = null;
-
-  constructor(lines: readonly string[]) {
-    this.lines = lines;
-  }
-
-  /** The lines, each with CR LF, encoded on first use. */
-  get bytes(): Uint8Array<ArrayBuffer> {
-    this.#bytes ??= encoder.encode(
-      this.lines.length === 1 ? `${this.lines[0]}\r\n` : this.lines.join("\r\n") + "\r\n",
-    );
-    return this.#bytes;
-  }
-}
-
 const LINE_BREAK = /[\0\r\n]/;
+/** What makes a text more than a line of as many bytes as characters. */
+const BEYOND_ASCII_LINE = /[\0\r\n\x80-\uffff]/;
 const CTCP_DELIMITER = "\x01";
 const CTCP_ACTION = "\x01ACTION ";
 
@@ -129,11 +114,10 @@ export class Outbound {
   readonly #lines: readonly MessageLine[] | null;
   readonly #head: string;
   readonly #tail: string;
-  readonly #splittable: boolean;
-  /** The first form, and all others. Most messages have only one. */
-  #form = -1;
-  #wire: Wire | null = null;
-  #otherForms: Map<number, Wire> | null = null;
+  /** The length of head and tail in UTF-8. */
+  readonly #bytes: number;
+  /** The forms that were asked for. */
+  #forms: Wire | null = null;
 
   constructor(options: OutboundOptions) {
     const { source, command, params, text } = options;
@@ -142,11 +126,17 @@ export class Outbound {
     this.tags = options.tags;
     this.#lines = typeof text === "object" ? text : null;
     this.params = params;
-    this.#splittable = text !== undefined && (command === "PRIVMSG" || command === "NOTICE");
-    this.#head = oneLine(
-      `${source === null ? "" : `:${source} `}${command}${formatParams(params)}`,
-    );
-    this.#tail = typeof text === "string" ? oneLine(` :${text}`) : "";
+    const head = `${source === null ? "" : `:${source} `}${command}${formatParams(params)}`;
+    const tail = typeof text === "string" ? ` :${text}` : "";
+    if (BEYOND_ASCII_LINE.test(head) || BEYOND_ASCII_LINE.test(tail)) {
+      this.#head = oneLine(head);
+      this.#tail = oneLine(tail);
+      this.#bytes = encodedLength(this.#head) + encodedLength(this.#tail);
+    } else {
+      this.#head = head;
+      this.#tail = tail;
+      this.#bytes = head.length + tail.length;
+    }
   }
 
   /** The message in the form for these capabilities. */
@@ -155,21 +145,10 @@ export class Outbound {
     const forming = relayer === undefined ? FORMING : FORMING | Cap.RELAYMSG;
     const form = capabilities & forming |
       (this.#lines !== null && takesLines(capabilities) ? TAKING_LINES : 0);
-    if (this.#wire === null) {
-      this.#form = form;
-      this.#wire = this.#serialise(form, {});
+    for (let wire = this.#forms; wire !== null; wire = wire.next) {
+      if (wire.form === form) return wire;
     }
-    return form === this.#form ? this.#wire : this.#otherWire(form);
-  }
-
-  #otherWire(form: number): Wire {
-    this.#otherForms ??= new Map();
-    let wire = this.#otherForms.get(form);
-    if (wire === undefined) {
-      wire = this.#serialise(form, {});
-      this.#otherForms.set(form, wire);
-    }
-    return wire;
+    return this.#forms = this.#serialise(form, {}, this.#forms);
   }
 
   /** Source, command and parameters as one line, without the free text. */
@@ -203,41 +182,56 @@ export class Outbound {
 
   /** Drops the cached forms, for a message that is kept for later. */
   releaseForms(): void {
-    this.#wire = null;
-    this.#otherForms = null;
+    this.#forms = null;
   }
 
   /** The same, with tags for this receiver only. */
   wireFor(capabilities: number, reply: ReplyTags): Wire {
-    return this.#serialise(capabilities, reply);
+    return this.#serialise(capabilities, reply, null);
   }
 
-  #serialise(capabilities: number, reply: ReplyTags): Wire {
-    const tags = this.#tagsFor(capabilities, reply);
-    if (this.#lines === null) return new Wire(this.#pieces(capabilities, tags, this.#tail));
-    if (takesLines(capabilities)) return new Wire(this.#batch(this.#lines, tags, reply));
+  #serialise(form: number, reply: ReplyTags, next: Wire | null): Wire {
+    const tags = this.#tagsFor(form, reply);
+    const prefix = prefixOf(tags);
+    if (this.#lines === null && (takesLongLines(form) || this.#bytes <= CLASSIC_TEXT_BYTES)) {
+      const bytes = encodedLength(prefix) + this.#bytes;
+      return new Wire({ form, lines: prefix + this.#head + this.#tail, bytes, next });
+    }
+    const lines = this.#lines === null
+      ? this.#pieces(form, prefix, this.#tail)
+      : takesLines(form)
+      ? this.#batch(this.#lines, prefix, reply)
+      : this.#spokenLines(this.#lines, form, tags);
+    const bytes = lines.reduce((sum, line) => sum + encodedLength(line), 0);
+    return new Wire({ form, lines, bytes, next });
+  }
+
+  /** The lines that are not blank, each as a message; the first has the id. */
+  #spokenLines(lines: readonly MessageLine[], form: number, tags: readonly Tag[]): string[] {
     const later = tags.filter(([key]) => key !== "msgid" && key !== "label");
-    const pieces = this.#lines.filter(({ text }) => text !== "").flatMap(({ text }, index) => {
-      return this.#pieces(capabilities, index === 0 ? tags : later, oneLine(` :${text}`));
+    return lines.filter(({ text }) => text !== "").flatMap(({ text }, index) => {
+      return this.#pieces(form, prefixOf(index === 0 ? tags : later), oneLine(` :${text}`));
     });
-    return new Wire(pieces);
   }
 
   /** The message with this tail as one line, or as several for a classic client. */
-  #pieces(capabilities: number, tags: readonly Tag[], tail: string): string[] {
-    const head = prefixOf(tags) + this.#head;
-    const takesLongLines = (capabilities & Cap.MESSAGE_TAGS) !== 0;
+  #pieces(form: number, prefix: string, tail: string): string[] {
+    const head = prefix + this.#head;
     // A UTF-16 unit takes at most three bytes.
-    const isShort = (this.#head.length + tail.length) * 3 <= CLASSIC_LINE_BYTES - 2;
-    if (takesLongLines || isShort) return [head + tail];
-    const room = CLASSIC_LINE_BYTES - 2 - encodedLength(this.#head);
-    if (!this.#splittable) return [head + truncate(tail, room)];
+    const isShort = (this.#head.length + tail.length) * 3 <= CLASSIC_TEXT_BYTES;
+    if (takesLongLines(form) || isShort) return [head + tail];
+    const room = CLASSIC_TEXT_BYTES - encodedLength(this.#head);
+    if (!this.#isSplittable) return [head + truncate(tail, room)];
     return splitText(tail.slice(" :".length), room - " :".length)
       .map((piece) => `${head} :${piece}`);
   }
 
+  get #isSplittable(): boolean {
+    return this.text !== undefined && (this.command === "PRIVMSG" || this.command === "NOTICE");
+  }
+
   /** Several lines as a batch (IRCv3 multiline), within the batch of an answer if there is one. */
-  #batch(lines: readonly MessageLine[], tags: readonly Tag[], { batch }: ReplyTags): string[] {
+  #batch(lines: readonly MessageLine[], prefix: string, { batch }: ReplyTags): string[] {
     const reference = this.tags.msgid ?? "0";
     const type = `BATCH +${reference} ${MULTILINE_BATCH} ${this.params[0]}`;
     const inner = lines.map(({ text, concat }) => {
@@ -245,7 +239,7 @@ export class Outbound {
       return prefixOf(lineTags) + this.#head + oneLine(` :${text}`);
     });
     const end = `${prefixOf(batch === undefined ? [] : [["batch", batch]])}BATCH -${reference}`;
-    return [`${prefixOf(tags)}:${this.source} ${type}`, ...inner, end];
+    return [`${prefix}:${this.source} ${type}`, ...inner, end];
   }
 
   #tagsFor(capabilities: number, reply: ReplyTags): Tag[] {
@@ -272,6 +266,10 @@ type Tag = readonly [key: string, value: string];
 
 function prefixOf(tags: readonly Tag[]): string {
   return tags.length === 0 ? "" : `@${formatTags(tags)} `;
+}
+
+function takesLongLines(capabilities: number): boolean {
+  return (capabilities & Cap.MESSAGE_TAGS) !== 0;
 }
 
 function takesLines(capabilities: number): boolean {
