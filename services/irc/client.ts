@@ -2,6 +2,7 @@ import type { Channel } from "./channels/channel.ts";
 import type { ClientBatch } from "./multiline.ts";
 import { UserMode } from "./channels/modes.ts";
 import type { ObservedActor } from "./options.ts";
+import { MessageHead } from "./message_head.ts";
 import type { Outbound, ReplyTags } from "./outbound.ts";
 import type { ScramExchange } from "./admission/scram.ts";
 import type { PendingLogin } from "./admission/pending_logins.ts";
@@ -60,12 +61,7 @@ export class Client {
   readonly connectedAt: number;
   /** Unix time in milliseconds of the last line, except for signs of life such as PONG. */
   lastActiveAt: number;
-  /** `*` until registration. */
-  nick = "*";
-  user = "";
   realname = "";
-  /** The visible host: the cloak of the address, or one that an operator set. */
-  host = "";
   /** The host name derived from the address, which other users see. */
   cloak = "";
   account: string | null = null;
@@ -95,6 +91,11 @@ export class Client {
   channels: readonly Channel[] = NO_CHANNELS;
 
   protected readonly counters: Counters;
+  #nick = "*";
+  #user = "";
+  #host = "";
+  #mask: string | null = null;
+  #head: MessageHead | null = null;
   #endPause: (() => void) | null = null;
 
   constructor(
@@ -108,13 +109,49 @@ export class Client {
     this.lastActiveAt = options.now;
   }
 
+  /** `*` until registration. */
+  get nick(): string {
+    return this.#nick;
+  }
+
+  set nick(nick: string) {
+    this.#nick = nick;
+    this.#mask = null;
+  }
+
+  get user(): string {
+    return this.#user;
+  }
+
+  set user(user: string) {
+    this.#user = user;
+    this.#mask = null;
+  }
+
+  /** The visible host: the cloak of the address, or one that an operator set. */
+  get host(): string {
+    return this.#host;
+  }
+
+  set host(host: string) {
+    this.#host = host;
+    this.#mask = null;
+  }
+
   get registered(): boolean {
     return this.registration === null;
   }
 
   /** nick!user@host, the source of this client's messages. */
   get mask(): string {
-    return `${this.nick}!${this.user}@${this.host}`;
+    return this.#mask ??= `${this.nick}!${this.user}@${this.host}`;
+  }
+
+  /** The head of a message from this client: the last one, as long as it is the same. */
+  head(command: string, params: readonly string[]): MessageHead {
+    const parts = { source: this.mask, command, params };
+    if (!this.#head?.hasParts(parts)) this.#head = new MessageHead(parts);
+    return this.#head;
   }
 
   /**

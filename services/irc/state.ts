@@ -18,8 +18,10 @@ import {
   type IrcLogger,
   type IrcObserver,
   type IrcServerOptions,
+  type ObservedMessage,
   type SpeechGuard,
 } from "./options.ts";
+import { MessageHead } from "./message_head.ts";
 import { type MessageText, Outbound, type OutboundTags } from "./outbound.ts";
 import { ReadMarkers } from "./history/read_markers.ts";
 import type { Reply } from "./reply.ts";
@@ -29,11 +31,11 @@ const SILENT: IrcLogger = { debug() {}, info() {}, warn() {}, error() {} };
 /** A message from a client: the parameters, and the free text at its end. */
 export interface MessageContent {
   params: readonly string[];
-  text?: MessageText;
+  text?: MessageText | undefined;
   /** The nick of the user on another network for whom the client speaks. */
   relayedFrom?: string;
   /** Client-only tags of the message. */
-  clientTags?: readonly (readonly [string, string])[];
+  clientTags?: readonly (readonly [string, string])[] | undefined;
 }
 
 /** Clients, channels and everything else that commands read and change. */
@@ -138,34 +140,39 @@ export class ServerState {
 
   /** A message from a client, with its time, id and tags about the sender. */
   messageFrom(client: Client, command: string, content: MessageContent): Outbound {
+    const { params, text, relayedFrom, clientTags } = content;
+    // All members at once: one that is added takes memory of its own.
     const tags: OutboundTags = {
       time: this.#clock.nextTimestamp(),
       milliseconds: this.#clock.stampedAt,
       msgid: this.#clock.nextId(),
       account: client.account,
+      guest: client.account === null ? client.id : undefined,
+      relayer: relayedFrom === undefined ? undefined : client.nick,
       bot: client.hasMode(UserMode.BOT),
+      client: clientTags,
     };
-    if (client.account === null) tags.guest = client.id;
-    if (content.clientTags) tags.client = content.clientTags;
-    const { relayedFrom } = content;
-    if (relayedFrom !== undefined) tags.relayer = client.nick;
-    const source = relayedFrom === undefined
-      ? client.mask
-      : `${relayedFrom}!${client.user}@${client.host}`;
-    return new Outbound({ source, command, params: content.params, tags, text: content.text });
+    const head = relayedFrom === undefined ? client.head(command, params) : new MessageHead({
+      source: `${relayedFrom}!${client.user}@${client.host}`,
+      command,
+      params,
+    });
+    return new Outbound({ head, tags, text });
   }
 
   /** A message from the server itself. */
   messageFromServer(command: string, content: MessageContent): Outbound {
     const { params, text } = content;
     const tags = { time: this.timestamp() };
-    return new Outbound({ source: this.serverName, command, params, tags, text });
+    const head = new MessageHead({ source: this.serverName, command, params });
+    return new Outbound({ head, tags, text });
   }
 
   /** A message of the server without a source, as is usual for PING, ERROR and AUTHENTICATE. */
   bareMessage(command: string, content: MessageContent): Outbound {
     const { params, text } = content;
-    return new Outbound({ source: null, command, params, tags: { time: this.timestamp() }, text });
+    const head = new MessageHead({ source: null, command, params });
+    return new Outbound({ head, tags: { time: this.timestamp() }, text });
   }
 
   /** The registered client with this nick. */
@@ -387,6 +394,15 @@ export class ServerState {
     const { account, nick } = client;
     if (account === null || !client.registered || client.virtual) return;
     this.observe((observer) => observer.sessionEnded?.({ account, nick, reason }));
+  }
+
+  /** Tells the observer of a message. There are so many that each does without a function. */
+  observeMessage(message: ObservedMessage): void {
+    try {
+      this.options.observer?.messageSent?.(message);
+    } catch (error) {
+      this.log.error("IRC observer failed", { error });
+    }
   }
 
   /** Calls the observer, and logs what it throws. */

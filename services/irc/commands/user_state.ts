@@ -2,7 +2,7 @@ import { Cap } from "../protocol/capabilities.ts";
 import type { CommandCall } from "../command.ts";
 import { REALNAME_LENGTH } from "../protocol/names.ts";
 import { ERR_NOTREGISTERED, RPL_NOWAWAY, RPL_UNAWAY } from "../protocol/numerics.ts";
-import { truncate } from "../outbound.ts";
+import { truncate } from "../protocol/text.ts";
 import type { MessageContent } from "../state.ts";
 
 /**
