@@ -26,6 +26,9 @@ export class Wire {
   /** Streams that send it. */
   #streams = 0;
   #bytes: Uint8Array<ArrayBuffer> | null = null;
+  /** The last write that began with it. */
+  #write: { readonly wires: readonly Wire[]; readonly bytes: Uint8Array<ArrayBuffer> } | null =
+    null;
 
   constructor(options: WireOptions) {
     const { lines } = options;
@@ -59,6 +62,17 @@ export class Wire {
   /** Notes that a stream is about to send it. */
   addStream(): void {
     this.#streams++;
+  }
+
+  /**
+   * The bytes of several wires, of which this is the first: most members of a channel get the same
+   * wires in one write, and so the same bytes.
+   */
+  bytesOf(wires: readonly Wire[]): Uint8Array<ArrayBuffer> {
+    if (this.#write === null || !isSame(this.#write.wires, wires)) {
+      this.#write = { wires, bytes: concatenate(wires) };
+    }
+    return this.#write.bytes;
   }
 }
 
@@ -99,10 +113,7 @@ export class WireQueue {
     const wires = this.#takeWires();
     const [first] = wires;
     if (first !== undefined && wires.length === 1) return first.bytes;
-    if (wires.some((wire) => wire.isShared)) return concatenate(wires);
-    let text = "";
-    for (const wire of wires) text += wire.text;
-    return encoder.encode(text);
+    return first?.isShared ? first.bytesOf(wires) : joined(wires);
   }
 
   #takeWires(): readonly Wire[] {
@@ -118,6 +129,24 @@ export class WireQueue {
     this.#wires = count === wires.length ? [] : wires.slice(count);
     return count === wires.length ? wires : wires.slice(0, count);
   }
+}
+
+function isSame(some: readonly Wire[], others: readonly Wire[]): boolean {
+  if (some.length !== others.length) return false;
+  for (let index = 0; index < some.length; index++) {
+    if (some[index] !== others[index]) return false;
+  }
+  return true;
+}
+
+/** The bytes of wires, of which most are for one stream alone. */
+function joined(wires: readonly Wire[]): Uint8Array<ArrayBuffer> {
+  let text = "";
+  for (const wire of wires) {
+    if (wire.isShared) return concatenate(wires);
+    text += wire.text;
+  }
+  return encoder.encode(text);
 }
 
 function concatenate(wires: readonly Wire[]): Uint8Array<ArrayBuffer> {
