@@ -61,7 +61,12 @@ export class Client {
   readonly connectedAt: number;
   /** Unix time in milliseconds of the last line, except for signs of life such as PONG. */
   lastActiveAt: number;
+  /** `*` until registration. */
+  nick = "*";
+  user = "";
   realname = "";
+  /** The visible host: the cloak of the address, or one that an operator set. */
+  host = "";
   /** The host name derived from the address, which other users see. */
   cloak = "";
   account: string | null = null;
@@ -91,10 +96,8 @@ export class Client {
   channels: readonly Channel[] = NO_CHANNELS;
 
   protected readonly counters: Counters;
-  #nick = "*";
-  #user = "";
-  #host = "";
-  #mask: string | null = null;
+  /** The last mask, and what it was made of. */
+  #mask = { nick: "", user: "", host: "", text: "!@" };
   #head: MessageHead | null = null;
   #endPause: (() => void) | null = null;
 
@@ -109,42 +112,18 @@ export class Client {
     this.lastActiveAt = options.now;
   }
 
-  /** `*` until registration. */
-  get nick(): string {
-    return this.#nick;
-  }
-
-  set nick(nick: string) {
-    this.#nick = nick;
-    this.#mask = null;
-  }
-
-  get user(): string {
-    return this.#user;
-  }
-
-  set user(user: string) {
-    this.#user = user;
-    this.#mask = null;
-  }
-
-  /** The visible host: the cloak of the address, or one that an operator set. */
-  get host(): string {
-    return this.#host;
-  }
-
-  set host(host: string) {
-    this.#host = host;
-    this.#mask = null;
-  }
-
   get registered(): boolean {
     return this.registration === null;
   }
 
   /** nick!user@host, the source of this client's messages. */
   get mask(): string {
-    return this.#mask ??= `${this.nick}!${this.user}@${this.host}`;
+    const { nick, user, host } = this;
+    const last = this.#mask;
+    if (last.nick === nick && last.user === user && last.host === host) return last.text;
+    const text = `${nick}!${user}@${host}`;
+    this.#mask = { nick, user, host, text };
+    return text;
   }
 
   /** The head of a message from this client: the last one, as long as it is the same. */

@@ -70,7 +70,7 @@ export class Wire {
    */
   bytesOf(wires: readonly Wire[]): Uint8Array<ArrayBuffer> {
     if (this.#write === null || !isSame(this.#write.wires, wires)) {
-      this.#write = { wires, bytes: concatenate(wires) };
+      this.#write = { wires, bytes: encodeAll(wires) };
     }
     return this.#write.bytes;
   }
@@ -113,7 +113,7 @@ export class WireQueue {
     const wires = this.#takeWires();
     const [first] = wires;
     if (first !== undefined && wires.length === 1) return first.bytes;
-    return first?.isShared ? first.bytesOf(wires) : joined(wires);
+    return first?.isShared ? first.bytesOf(wires) : encodeAll(wires);
   }
 
   #takeWires(): readonly Wire[] {
@@ -139,24 +139,30 @@ function isSame(some: readonly Wire[], others: readonly Wire[]): boolean {
   return true;
 }
 
-/** The bytes of wires, of which most are for one stream alone. */
-function joined(wires: readonly Wire[]): Uint8Array<ArrayBuffer> {
+/** Encodes several wires; those for one stream alone together with their neighbours. */
+function encodeAll(wires: readonly Wire[]): Uint8Array<ArrayBuffer> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
   let text = "";
   for (const wire of wires) {
-    if (wire.isShared) return concatenate(wires);
-    text += wire.text;
+    if (!wire.isShared) {
+      text += wire.text;
+      continue;
+    }
+    if (text !== "") parts.push(encoder.encode(text));
+    text = "";
+    parts.push(wire.bytes);
   }
-  return encoder.encode(text);
+  if (text !== "") parts.push(encoder.encode(text));
+  const [first] = parts;
+  return first !== undefined && parts.length === 1 ? first : concatenate(parts);
 }
 
-function concatenate(wires: readonly Wire[]): Uint8Array<ArrayBuffer> {
-  let length = 0;
-  for (const { bytes } of wires) length += bytes.length;
-  const all = new Uint8Array(length);
+function concatenate(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let offset = 0;
-  for (const { bytes } of wires) {
-    all.set(bytes, offset);
-    offset += bytes.length;
+  for (const part of parts) {
+    all.set(part, offset);
+    offset += part.length;
   }
   return all;
 }

@@ -33,7 +33,10 @@ export class Log {
 
   /** All entries, in an array of their own. */
   get entries(): HistoryEntry[] {
-    return Array.from({ length: this.#length }, (_, index) => this.at(index) as HistoryEntry);
+    const end = this.#first + this.#length;
+    const untilEnd = this.#ring.slice(this.#first, end);
+    const entries = untilEnd.concat(this.#ring.slice(0, this.#length - untilEnd.length));
+    return entries as HistoryEntry[];
   }
 
   at(index: number): HistoryEntry | undefined {
@@ -78,10 +81,9 @@ export class Log {
   }
 
   #grow(): void {
-    const entries = this.entries;
-    this.#ring = new Array(Math.max(FIRST_CAPACITY, 2 * entries.length));
+    this.#ring = this.entries;
+    this.#ring.length = Math.max(FIRST_CAPACITY, 2 * this.#length);
     this.#first = 0;
-    for (const [index, entry] of entries.entries()) this.#ring[index] = entry;
   }
 }
 
