@@ -2,6 +2,7 @@ import { PendingLogins } from "./admission/pending_logins.ts";
 import { Cap } from "./protocol/capabilities.ts";
 import { CLOSED_FLAGS, isClosed } from "./channels/closing.ts";
 import { Channel } from "./channels/channel.ts";
+import { clientMessage, type MessageContent } from "./client_message.ts";
 import { isSealed, keptForm, noteMember } from "./channels/keeping.ts";
 import type { Client, Counters } from "./client.ts";
 import { FormerUsers } from "./users/former_users.ts";
@@ -22,21 +23,11 @@ import {
   type SpeechGuard,
 } from "./options.ts";
 import { MessageHead } from "./message_head.ts";
-import { type MessageText, Outbound, type OutboundTags } from "./outbound.ts";
+import { Outbound } from "./outbound.ts";
 import { ReadMarkers } from "./history/read_markers.ts";
 import type { Reply } from "./reply.ts";
 
 const SILENT: IrcLogger = { debug() {}, info() {}, warn() {}, error() {} };
-
-/** A message from a client: the parameters, and the free text at its end. */
-export interface MessageContent {
-  params: readonly string[];
-  text?: MessageText | undefined;
-  /** The nick of the user on another network for whom the client speaks. */
-  relayedFrom?: string;
-  /** Client-only tags of the message. */
-  clientTags?: readonly (readonly [string, string])[] | undefined;
-}
 
 /** Clients, channels and everything else that commands read and change. */
 export class ServerState {
@@ -140,38 +131,21 @@ export class ServerState {
 
   /** A message from a client, with its time, id and tags about the sender. */
   messageFrom(client: Client, command: string, content: MessageContent): Outbound {
-    const { params, text, relayedFrom, clientTags } = content;
-    // All members at once: one that is added takes memory of its own.
-    const tags: OutboundTags = {
-      time: this.#clock.nextTimestamp(),
-      milliseconds: this.#clock.stampedAt,
-      msgid: this.#clock.nextId(),
-      account: client.account,
-      guest: client.account === null ? client.id : undefined,
-      relayer: relayedFrom === undefined ? undefined : client.nick,
-      bot: client.hasMode(UserMode.BOT),
-      client: clientTags,
-    };
-    const head = relayedFrom === undefined ? client.head(command, params) : new MessageHead({
-      source: `${relayedFrom}!${client.user}@${client.host}`,
-      command,
-      params,
-    });
-    return new Outbound({ head, tags, text });
+    return clientMessage(client, command, content, this.#clock);
   }
 
   /** A message from the server itself. */
   messageFromServer(command: string, content: MessageContent): Outbound {
-    const { params, text } = content;
-    const tags = { time: this.timestamp() };
-    const head = new MessageHead({ source: this.serverName, command, params });
-    return new Outbound({ head, tags, text });
+    return this.#message(this.serverName, command, content);
   }
 
   /** A message of the server without a source, as is usual for PING, ERROR and AUTHENTICATE. */
   bareMessage(command: string, content: MessageContent): Outbound {
-    const { params, text } = content;
-    const head = new MessageHead({ source: null, command, params });
+    return this.#message(null, command, content);
+  }
+
+  #message(source: string | null, command: string, { params, text }: MessageContent): Outbound {
+    const head = new MessageHead({ source, command, params });
     return new Outbound({ head, tags: { time: this.timestamp() }, text });
   }
 

@@ -19,6 +19,7 @@ const SEEDS = [
   "CAP REQ :sasl message-tags\r\nNICK a\r\nUSER a 0 * :b\r\n",
   ":\r\n@\r\n@a\r\n: :\r\n@ : \0\r\n   \r\n\r\r\n",
   "MODE #c +ovb-l a b *!*@* \u{1f600}\r\n",
+  "PRIVMSG a :\u{e9}\r\n@+b=\u{1f600} TAGMSG c\nPRIVMSG d :e\r\nPRIVMSG f :\u{1f600}",
 ].map((seed) => encoder.encode(seed));
 
 /**
