@@ -41,6 +41,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "\n": "\\n",
 };
 
+const ESCAPED = /[; \\\r\n]/;
+
 const UNESCAPES: Readonly<Record<string, string>> = { ":": ";", s: " ", r: "\r", n: "\n" };
 
 /**
@@ -147,7 +149,9 @@ function parseTags(text: string): ReadonlyMap<string, string> {
 }
 
 function escapeTagValue(value: string): string {
-  return value.replace(/[; \\\r\n]/g, (character) => ESCAPES[character] as string);
+  // Most values need no escape, and `replaceAll` is slow even where nothing matches.
+  if (!ESCAPED.test(value)) return value;
+  return value.replaceAll(/[; \\\r\n]/g, (character) => ESCAPES[character] as string);
 }
 
 function unescapeTagValue(value: string): string {

@@ -6,6 +6,7 @@ const encoder = new TextEncoder();
 const LEAST_PIECE_BYTES = 64;
 
 const LINE_BREAK = /[\0\r\n]/;
+const NON_ASCII = /[\x80-\uffff]/;
 const BEYOND_ASCII_LINE = /[\0\r\n\x80-\uffff]/;
 const CTCP_DELIMITER = "\x01";
 const CTCP_ACTION = "\x01ACTION ";
@@ -53,6 +54,7 @@ export function truncate(text: string, bytes: number): string {
 
 /** Bytes of a text in UTF-8. */
 export function encodedLength(text: string): number {
+  if (!NON_ASCII.test(text)) return text.length;
   let bytes = text.length;
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
