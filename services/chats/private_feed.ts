@@ -34,6 +34,7 @@ export class PrivateFeed {
   /** Handles a message that the IRC server accepted. */
   take({ id, time, sender, channel, receiver, text }: ObservedMessage): void {
     if (channel !== null || receiver === null) return;
+    if (sender.account === null && receiver.account === null) return;
     if (text.startsWith(CTCP) && !text.startsWith(ACTION)) return;
     const { nick, account } = sender;
     const shown = text.startsWith(ACTION)

@@ -73,12 +73,13 @@ export class Arrivals {
   take(message: ObservedMessage): void {
     const { id, time, sender, channel, receiver, statusPrefix, text } = message;
     if (sender.account === this.#options.bridgeNick || statusPrefix !== "") return;
+    const agent = channel === null ? this.#options.roster.find(receiver?.account ?? "") : null;
+    if (channel === null && agent === null) return;
     const speaker = sender.account ?? sender.nick;
     const { nick: from, account } = sender;
     const incoming = { id, from, account, speaker, text, time };
-    if (channel !== null) return this.#takeFromChannel(channel, incoming);
-    const agent = this.#options.roster.find(receiver?.account ?? "");
-    if (agent !== null) this.#keep(agent, { channel, isOnIrc: true }, incoming);
+    if (channel !== null) this.#takeFromChannel(channel, incoming);
+    else if (agent !== null) this.#keep(agent, { channel, isOnIrc: true }, incoming);
   }
 
   /** Handles a message that the bridge received on an external network. */

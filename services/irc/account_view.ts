@@ -1,5 +1,6 @@
 /** What the embedding program reads and changes for an account, with or without a connection. */
 
+import { MessageHead } from "./message_head.ts";
 import { joinLines, Outbound, repliedTo, timeOf } from "./outbound.ts";
 import { STATUSES } from "./channels/modes.ts";
 import { foldCase } from "./protocol/names.ts";
@@ -123,9 +124,11 @@ export class AccountView {
     ];
     const { tags } = this.#state.messageFrom(sender, "NOTICE", { params: [to.nick], text });
     const message = new Outbound({
-      source: this.#state.serverName,
-      command: "NOTICE",
-      params: [to.nick],
+      head: new MessageHead({
+        source: this.#state.serverName,
+        command: "NOTICE",
+        params: [to.nick],
+      }),
       tags: { ...tags, account: null, bot: false },
       text,
     });

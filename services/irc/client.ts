@@ -2,6 +2,7 @@ import type { Channel } from "./channels/channel.ts";
 import type { ClientBatch } from "./multiline.ts";
 import { UserMode } from "./channels/modes.ts";
 import type { ObservedActor } from "./options.ts";
+import { MessageHead } from "./message_head.ts";
 import type { Outbound, ReplyTags } from "./outbound.ts";
 import type { ScramExchange } from "./admission/scram.ts";
 import type { PendingLogin } from "./admission/pending_logins.ts";
@@ -95,6 +96,9 @@ export class Client {
   channels: readonly Channel[] = NO_CHANNELS;
 
   protected readonly counters: Counters;
+  /** The last mask, and what it was made of. */
+  #mask = { nick: "", user: "", host: "", text: "!@" };
+  #head: MessageHead | null = null;
   #endPause: (() => void) | null = null;
 
   constructor(
@@ -114,7 +118,19 @@ export class Client {
 
   /** nick!user@host, the source of this client's messages. */
   get mask(): string {
-    return `${this.nick}!${this.user}@${this.host}`;
+    const { nick, user, host } = this;
+    const last = this.#mask;
+    if (last.nick === nick && last.user === user && last.host === host) return last.text;
+    const text = `${nick}!${user}@${host}`;
+    this.#mask = { nick, user, host, text };
+    return text;
+  }
+
+  /** The head of a message from this client: the last one, as long as it is the same. */
+  head(command: string, params: readonly string[]): MessageHead {
+    const parts = { source: this.mask, command, params };
+    if (!this.#head?.hasParts(parts)) this.#head = new MessageHead(parts);
+    return this.#head;
   }
 
   /**

@@ -1,6 +1,6 @@
 import { Client } from "./client.ts";
 import { costOf, dispatch, refuseInvalidText, refuseMalformed, refuseTooLong } from "./dispatch.ts";
-import { LineBuffer, lineLengths } from "./transport/line_buffer.ts";
+import { LineBuffer } from "./transport/line_buffer.ts";
 import { parseMessage } from "./protocol/message.ts";
 import { expireBatch } from "./multiline.ts";
 import type { RateLimit } from "./options.ts";
@@ -105,11 +105,10 @@ export class Connection implements TransportReceiver {
         this.#waitFor(drained);
         break;
       }
-      const line = this.#input.next();
-      if (line === null) break;
-      if (line.length === 0) continue;
+      if (!this.#input.next()) break;
+      if (this.#input.lineLength === 0) continue;
       this.#state.counters.linesIn++;
-      this.#run(line);
+      this.#run();
     }
     if (client.quitReason !== null) this.#input.clear();
     else if (!this.#input.settle()) {
@@ -131,13 +130,15 @@ export class Connection implements TransportReceiver {
     }, delay);
   }
 
-  #run(bytes: Uint8Array): void {
+  /** Runs the line that the buffer is at. */
+  #run(): void {
     const { client } = this;
-    const { tags, rest } = lineLengths(bytes);
-    const text = this.#input.textOf(bytes);
-    const message = parseMessage(text ?? lossyDecoder.decode(bytes));
+    const { text, tagLength, lineLength } = this.#input;
+    const message = parseMessage(text ?? lossyDecoder.decode(this.#input.line));
     this.#throttle.take(message ? costOf(client, message) : 1);
-    if (tags > CLIENT_TAG_BYTES || rest > this.#state.limits.lineBytes - 2) {
+    const isTooLong = tagLength > CLIENT_TAG_BYTES ||
+      lineLength - tagLength > this.#state.limits.lineBytes - "\r\n".length;
+    if (isTooLong) {
       refuseTooLong(this.#state, client, message);
     } else if (text === null) {
       refuseInvalidText(this.#state, client, message);

@@ -6,7 +6,8 @@
 import type { Client } from "./client.ts";
 import type { Message } from "./protocol/message.ts";
 import { foldCase } from "./protocol/names.ts";
-import { CONCAT_TAG, encodedLength, type MessageLine } from "./outbound.ts";
+import { CONCAT_TAG, type MessageLine } from "./outbound.ts";
+import { encodedLength } from "./protocol/text.ts";
 import { labelOf, Reply } from "./reply.ts";
 import type { ServerState } from "./state.ts";
 

@@ -1,38 +1,14 @@
 /** Outgoing messages, serialised once for each form that clients need. */
 
 import { Cap } from "./protocol/capabilities.ts";
-import { formatParams, formatTags } from "./protocol/message.ts";
+import { formatTags } from "./protocol/message.ts";
 import { looksLikeChannel } from "./protocol/names.ts";
+import { encodedLength, isAsciiLine, oneLine, splitText, truncate } from "./protocol/text.ts";
+import { MessageHead } from "./message_head.ts";
+import { Wire } from "./wire.ts";
 
-const encoder = new TextEncoder();
-
-/** Longest line without message tags, including CR LF (RFC 1459). */
-const CLASSIC_LINE_BYTES = 512;
-
-/** Minimum length of a piece of a split text, even if the head of the line is long. */
-const LEAST_PIECE_BYTES = 64;
-
-/** One or more whole lines: text for clients in this process, bytes for all others. */
-export class Wire {
-  readonly lines: readonly string[];
-  #bytes: Uint8Array<ArrayBuffer> | null = null;
-
-  constructor(lines: readonly string[]) {
-    this.lines = lines;
-  }
-
-  /** The lines, each with CR LF, encoded on first use. */
-  get bytes(): Uint8Array<ArrayBuffer> {
-    this.#bytes ??= encoder.encode(
-      this.lines.length === 1 ? `${this.lines[0]}\r\n` : this.lines.join("\r\n") + "\r\n",
-    );
-    return this.#bytes;
-  }
-}
-
-const LINE_BREAK = /[\0\r\n]/;
-const CTCP_DELIMITER = "\x01";
-const CTCP_ACTION = "\x01ACTION ";
+/** Longest line without message tags, without its CR LF (RFC 1459). */
+const CLASSIC_TEXT_BYTES = 510;
 
 /** One line of a multiline message (IRCv3 multiline). */
 export interface MessageLine {
@@ -57,20 +33,20 @@ export interface OutboundTags {
   /** The same in Unix milliseconds, where it is known: reading the text would cost more. */
   milliseconds?: number;
   /** For clients with `message-tags`. */
-  msgid?: string;
+  msgid?: string | undefined;
   /** For clients with `account-tag`: the account of the sender. */
   account?: string | null;
   /** The connection of a sender without an account; for the server alone. */
-  guest?: string;
+  guest?: string | undefined;
   /**
    * For clients with `draft/relaymsg`: the nick that relayed the message. Its account is not shown
    * as the sender's.
    */
-  relayer?: string;
+  relayer?: string | undefined;
   /** For clients with `message-tags`: the sender is a bot. */
   bot?: boolean;
   /** For clients with `message-tags`: client-only tags, with their `+`. */
-  client?: readonly (readonly [string, string])[];
+  client?: readonly (readonly [string, string])[] | undefined;
 }
 
 const REPLY_TAGS: ReadonlySet<string> = new Set(["+draft/reply", "+reply"]);
@@ -99,10 +75,7 @@ const TAKING_LINES = Cap.MULTILINE | Cap.BATCH | Cap.MESSAGE_TAGS;
 
 /** The parts of a message. */
 export interface OutboundOptions {
-  /** `nick!user@host`, or a server's name. */
-  readonly source: string | null;
-  readonly command: string;
-  readonly params: readonly string[];
+  readonly head: MessageHead;
   readonly tags: OutboundTags;
   /**
    * The free text that ends the message, always written with a colon. For classic clients, a long
@@ -120,33 +93,38 @@ export interface OutboundOptions {
  * relayed one.
  */
 export class Outbound {
-  /** `nick!user@host`, or a server's name. */
-  readonly source: string | null;
-  readonly command: string;
   readonly tags: OutboundTags;
-  /** What comes before the free text. */
-  readonly params: readonly string[];
+  readonly #head: MessageHead;
   readonly #lines: readonly MessageLine[] | null;
-  readonly #head: string;
   readonly #tail: string;
-  readonly #splittable: boolean;
-  /** The first form, and all others. Most messages have only one. */
-  #form = -1;
-  #wire: Wire | null = null;
-  #otherForms: Map<number, Wire> | null = null;
+  /** The length of the tail in UTF-8. */
+  readonly #tailBytes: number;
+  /** The forms that were asked for. */
+  #forms: Wire | null = null;
 
   constructor(options: OutboundOptions) {
-    const { source, command, params, text } = options;
-    this.source = source;
-    this.command = command;
-    this.tags = options.tags;
+    const { head, tags, text } = options;
+    this.tags = tags;
+    this.#head = head;
     this.#lines = typeof text === "object" ? text : null;
-    this.params = params;
-    this.#splittable = text !== undefined && (command === "PRIVMSG" || command === "NOTICE");
-    this.#head = oneLine(
-      `${source === null ? "" : `:${source} `}${command}${formatParams(params)}`,
-    );
-    this.#tail = typeof text === "string" ? oneLine(` :${text}`) : "";
+    const tail = typeof text === "string" ? ` :${text}` : "";
+    const isAscii = isAsciiLine(tail);
+    this.#tail = isAscii ? tail : oneLine(tail);
+    this.#tailBytes = isAscii ? tail.length : encodedLength(this.#tail);
+  }
+
+  /** `nick!user@host`, or a server's name. */
+  get source(): string | null {
+    return this.#head.source;
+  }
+
+  get command(): string {
+    return this.#head.command;
+  }
+
+  /** What comes before the free text. */
+  get params(): readonly string[] {
+    return this.#head.params;
   }
 
   /** The message in the form for these capabilities. */
@@ -155,26 +133,15 @@ export class Outbound {
     const forming = relayer === undefined ? FORMING : FORMING | Cap.RELAYMSG;
     const form = capabilities & forming |
       (this.#lines !== null && takesLines(capabilities) ? TAKING_LINES : 0);
-    if (this.#wire === null) {
-      this.#form = form;
-      this.#wire = this.#serialise(form, {});
+    for (let wire = this.#forms; wire !== null; wire = wire.next) {
+      if (wire.form === form) return wire;
     }
-    return form === this.#form ? this.#wire : this.#otherWire(form);
-  }
-
-  #otherWire(form: number): Wire {
-    this.#otherForms ??= new Map();
-    let wire = this.#otherForms.get(form);
-    if (wire === undefined) {
-      wire = this.#serialise(form, {});
-      this.#otherForms.set(form, wire);
-    }
-    return wire;
+    return this.#forms = this.#serialise(form, {}, this.#forms);
   }
 
   /** Source, command and parameters as one line, without the free text. */
   get head(): string {
-    return this.#head;
+    return this.#head.text;
   }
 
   /** The free text, or the lines of a multiline message; undefined if it has neither. */
@@ -188,13 +155,14 @@ export class Outbound {
     const [target = "", ...params] = this.params;
     if (target === name || !looksLikeChannel(target)) return this;
     const { source, command, tags, text } = this;
-    return new Outbound({ source, command, params: [name, ...params], tags, text });
+    const head = new MessageHead({ source, command, params: [name, ...params] });
+    return new Outbound({ head, tags, text });
   }
 
   /** Characters of the message and of the client's tags. */
   get length(): number {
     const { client } = this.tags;
-    const length = this.#head.length + this.#tail.length;
+    const length = this.head.length + this.#tail.length;
     if (this.#lines === null && client === undefined) return length;
     const texts = this.#lines?.reduce((sum, { text }) => sum + text.length, 0) ?? 0;
     const tags = client?.reduce((sum, [key, value]) => sum + key.length + value.length, 0) ?? 0;
@@ -203,49 +171,64 @@ export class Outbound {
 
   /** Drops the cached forms, for a message that is kept for later. */
   releaseForms(): void {
-    this.#wire = null;
-    this.#otherForms = null;
+    this.#forms = null;
   }
 
   /** The same, with tags for this receiver only. */
   wireFor(capabilities: number, reply: ReplyTags): Wire {
-    return this.#serialise(capabilities, reply);
+    return this.#serialise(capabilities, reply, null);
   }
 
-  #serialise(capabilities: number, reply: ReplyTags): Wire {
-    const tags = this.#tagsFor(capabilities, reply);
-    if (this.#lines === null) return new Wire(this.#pieces(capabilities, tags, this.#tail));
-    if (takesLines(capabilities)) return new Wire(this.#batch(this.#lines, tags, reply));
+  #serialise(form: number, reply: ReplyTags, next: Wire | null): Wire {
+    const tags = this.#tagsFor(form, reply);
+    const prefix = prefixOf(tags);
+    const length = this.#head.bytes + this.#tailBytes;
+    if (this.#lines === null && (takesLongLines(form) || length <= CLASSIC_TEXT_BYTES)) {
+      const bytes = encodedLength(prefix) + length;
+      return new Wire({ form, lines: prefix + this.head + this.#tail, bytes, next });
+    }
+    const lines = this.#lines === null
+      ? this.#pieces(form, prefix, this.#tail)
+      : takesLines(form)
+      ? this.#batch(this.#lines, prefix, reply)
+      : this.#spokenLines(this.#lines, form, tags);
+    const bytes = lines.reduce((sum, line) => sum + encodedLength(line), 0);
+    return new Wire({ form, lines, bytes, next });
+  }
+
+  /** The lines that are not blank, each as a message; the first has the id. */
+  #spokenLines(lines: readonly MessageLine[], form: number, tags: readonly Tag[]): string[] {
     const later = tags.filter(([key]) => key !== "msgid" && key !== "label");
-    const pieces = this.#lines.filter(({ text }) => text !== "").flatMap(({ text }, index) => {
-      return this.#pieces(capabilities, index === 0 ? tags : later, oneLine(` :${text}`));
+    return lines.filter(({ text }) => text !== "").flatMap(({ text }, index) => {
+      return this.#pieces(form, prefixOf(index === 0 ? tags : later), oneLine(` :${text}`));
     });
-    return new Wire(pieces);
   }
 
   /** The message with this tail as one line, or as several for a classic client. */
-  #pieces(capabilities: number, tags: readonly Tag[], tail: string): string[] {
-    const head = prefixOf(tags) + this.#head;
-    const takesLongLines = (capabilities & Cap.MESSAGE_TAGS) !== 0;
+  #pieces(form: number, prefix: string, tail: string): string[] {
+    const head = prefix + this.head;
+    const room = CLASSIC_TEXT_BYTES - this.#head.bytes;
     // A UTF-16 unit takes at most three bytes.
-    const isShort = (this.#head.length + tail.length) * 3 <= CLASSIC_LINE_BYTES - 2;
-    if (takesLongLines || isShort) return [head + tail];
-    const room = CLASSIC_LINE_BYTES - 2 - encodedLength(this.#head);
-    if (!this.#splittable) return [head + truncate(tail, room)];
+    if (takesLongLines(form) || tail.length * 3 <= room) return [head + tail];
+    if (!this.#isSplittable) return [head + truncate(tail, room)];
     return splitText(tail.slice(" :".length), room - " :".length)
       .map((piece) => `${head} :${piece}`);
   }
 
+  get #isSplittable(): boolean {
+    return this.text !== undefined && (this.command === "PRIVMSG" || this.command === "NOTICE");
+  }
+
   /** Several lines as a batch (IRCv3 multiline), within the batch of an answer if there is one. */
-  #batch(lines: readonly MessageLine[], tags: readonly Tag[], { batch }: ReplyTags): string[] {
+  #batch(lines: readonly MessageLine[], prefix: string, { batch }: ReplyTags): string[] {
     const reference = this.tags.msgid ?? "0";
     const type = `BATCH +${reference} ${MULTILINE_BATCH} ${this.params[0]}`;
     const inner = lines.map(({ text, concat }) => {
       const lineTags: Tag[] = [["batch", reference], ...concat ? [[CONCAT_TAG, ""] as const] : []];
-      return prefixOf(lineTags) + this.#head + oneLine(` :${text}`);
+      return prefixOf(lineTags) + this.head + oneLine(` :${text}`);
     });
     const end = `${prefixOf(batch === undefined ? [] : [["batch", batch]])}BATCH -${reference}`;
-    return [`${prefixOf(tags)}:${this.source} ${type}`, ...inner, end];
+    return [`${prefix}:${this.source} ${type}`, ...inner, end];
   }
 
   #tagsFor(capabilities: number, reply: ReplyTags): Tag[] {
@@ -274,6 +257,10 @@ function prefixOf(tags: readonly Tag[]): string {
   return tags.length === 0 ? "" : `@${formatTags(tags)} `;
 }
 
+function takesLongLines(capabilities: number): boolean {
+  return (capabilities & Cap.MESSAGE_TAGS) !== 0;
+}
+
 function takesLines(capabilities: number): boolean {
   return (capabilities & TAKING_LINES) === TAKING_LINES;
 }
@@ -285,52 +272,4 @@ export function joinLines(lines: readonly MessageLine[]): string {
     text += index === 0 || line.concat ? line.text : `\n${line.text}`;
   }
   return text;
-}
-
-/**
- * Cuts a text into pieces of at most `room` bytes of UTF-8, at a space if the last third of a piece
- * has one, and never inside a character. Each piece of an ACTION is an ACTION.
- */
-export function splitText(text: string, room: number): string[] {
-  if (text.length * 3 <= room || encodedLength(text) <= room) return [text];
-  if (text.startsWith(CTCP_ACTION)) {
-    const spoken = text.slice(CTCP_ACTION.length).replaceAll(CTCP_DELIMITER, "");
-    const pieces = splitText(spoken, room - CTCP_ACTION.length - CTCP_DELIMITER.length);
-    return pieces.map((piece) => `${CTCP_ACTION}${piece}${CTCP_DELIMITER}`);
-  }
-  const pieces: string[] = [];
-  const piece = new Uint8Array(Math.max(room, LEAST_PIECE_BYTES));
-  let rest = text;
-  while (encodedLength(rest) > piece.length) {
-    const { read } = encoder.encodeInto(rest, piece);
-    const space = rest.lastIndexOf(" ", read);
-    const end = space > (read * 2) / 3 ? space : read;
-    pieces.push(rest.slice(0, end));
-    rest = rest.slice(end === space ? end + 1 : end);
-  }
-  if (rest !== "") pieces.push(rest);
-  return pieces;
-}
-
-/** No text from the embedding program, such as a reason, may become a second message. */
-function oneLine(text: string): string {
-  return LINE_BREAK.test(text) ? text.replaceAll(/[\0\r\n]/g, " ") : text;
-}
-
-/** The beginning of a text that has at most this many bytes of UTF-8, cut between characters. */
-export function truncate(text: string, bytes: number): string {
-  if (text.length * 3 <= bytes || encodedLength(text) <= bytes) return text;
-  return text.slice(0, encoder.encodeInto(text, new Uint8Array(Math.max(bytes, 0))).read);
-}
-
-/** Bytes of a text in UTF-8. */
-export function encodedLength(text: string): number {
-  let bytes = text.length;
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    if (unit < 0x80) continue;
-    // Each half of a surrogate pair counts for two of the pair's four bytes.
-    bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
-  }
-  return bytes;
 }

@@ -29,7 +29,7 @@ export class Reply {
   readonly #client: Client;
   /** Null if the command has no label, or the answer already carries it. */
   #label: string | null;
-  #held: HeldMessage[] = [];
+  #held: HeldMessage[] | null = null;
   /** The reference of the batch of a long labelled answer. */
   #batch: string | null = null;
 
@@ -65,6 +65,7 @@ export class Reply {
 
   #add(held: HeldMessage): void {
     if (this.#label !== null) {
+      this.#held ??= [];
       this.#held.push(held);
       if (this.#held.length > HELD_LINES) this.#sendHeld(this.#label);
       return;
@@ -136,8 +137,9 @@ export class Reply {
   /** Sends what was held. Called once, after the command is done. */
   finish(): void {
     const label = this.#label;
+    if (label === null && this.#batch === null) return;
     if (this.#client.quitReason !== null) return;
-    const [first, ...others] = this.#held;
+    const [first, ...others] = this.#held ?? [];
     if (label !== null && first === undefined) {
       const ack = this.#state.messageFromServer("ACK", { params: [] });
       this.#client.answer(ack, { label });
@@ -151,8 +153,8 @@ export class Reply {
 
   /** Sends the held lines; later lines follow at once, in a batch if the client supports it. */
   #sendHeld(label: string): void {
-    const held = this.#held;
-    this.#held = [];
+    const held = this.#held ?? [];
+    this.#held = null;
     this.#label = null;
     if (this.#client.hasCapability(Cap.BATCH)) {
       this.#batch = this.#state.nextMessageId();
@@ -165,6 +167,6 @@ export class Reply {
 
 /** The label of a command; null if it has none, or one that is too long. */
 export function labelOf({ tags }: Message): string | null {
-  const label = tags.get("label");
+  const label = tags.size === 0 ? undefined : tags.get("label");
   return label && label.length <= LABEL_LENGTH ? label : null;
 }

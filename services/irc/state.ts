@@ -2,6 +2,7 @@ import { PendingLogins } from "./admission/pending_logins.ts";
 import { Cap } from "./protocol/capabilities.ts";
 import { CLOSED_FLAGS, isClosed } from "./channels/closing.ts";
 import { Channel } from "./channels/channel.ts";
+import { clientMessage, type MessageContent } from "./client_message.ts";
 import { isSealed, keptForm, noteMember } from "./channels/keeping.ts";
 import type { Client, Counters } from "./client.ts";
 import { FormerUsers } from "./users/former_users.ts";
@@ -18,23 +19,15 @@ import {
   type IrcLogger,
   type IrcObserver,
   type IrcServerOptions,
+  type ObservedMessage,
   type SpeechGuard,
 } from "./options.ts";
-import { type MessageText, Outbound, type OutboundTags } from "./outbound.ts";
+import { MessageHead } from "./message_head.ts";
+import { Outbound } from "./outbound.ts";
 import { ReadMarkers } from "./history/read_markers.ts";
 import type { Reply } from "./reply.ts";
 
 const SILENT: IrcLogger = { debug() {}, info() {}, warn() {}, error() {} };
-
-/** A message from a client: the parameters, and the free text at its end. */
-export interface MessageContent {
-  params: readonly string[];
-  text?: MessageText;
-  /** The nick of the user on another network for whom the client speaks. */
-  relayedFrom?: string;
-  /** Client-only tags of the message. */
-  clientTags?: readonly (readonly [string, string])[];
-}
 
 /** Clients, channels and everything else that commands read and change. */
 export class ServerState {
@@ -138,34 +131,22 @@ export class ServerState {
 
   /** A message from a client, with its time, id and tags about the sender. */
   messageFrom(client: Client, command: string, content: MessageContent): Outbound {
-    const tags: OutboundTags = {
-      time: this.#clock.nextTimestamp(),
-      milliseconds: this.#clock.stampedAt,
-      msgid: this.#clock.nextId(),
-      account: client.account,
-      bot: client.hasMode(UserMode.BOT),
-    };
-    if (client.account === null) tags.guest = client.id;
-    if (content.clientTags) tags.client = content.clientTags;
-    const { relayedFrom } = content;
-    if (relayedFrom !== undefined) tags.relayer = client.nick;
-    const source = relayedFrom === undefined
-      ? client.mask
-      : `${relayedFrom}!${client.user}@${client.host}`;
-    return new Outbound({ source, command, params: content.params, tags, text: content.text });
+    return clientMessage(client, command, content, this.#clock);
   }
 
   /** A message from the server itself. */
   messageFromServer(command: string, content: MessageContent): Outbound {
-    const { params, text } = content;
-    const tags = { time: this.timestamp() };
-    return new Outbound({ source: this.serverName, command, params, tags, text });
+    return this.#message(this.serverName, command, content);
   }
 
   /** A message of the server without a source, as is usual for PING, ERROR and AUTHENTICATE. */
   bareMessage(command: string, content: MessageContent): Outbound {
-    const { params, text } = content;
-    return new Outbound({ source: null, command, params, tags: { time: this.timestamp() }, text });
+    return this.#message(null, command, content);
+  }
+
+  #message(source: string | null, command: string, { params, text }: MessageContent): Outbound {
+    const head = new MessageHead({ source, command, params });
+    return new Outbound({ head, tags: { time: this.timestamp() }, text });
   }
 
   /** The registered client with this nick. */
@@ -387,6 +368,15 @@ export class ServerState {
     const { account, nick } = client;
     if (account === null || !client.registered || client.virtual) return;
     this.observe((observer) => observer.sessionEnded?.({ account, nick, reason }));
+  }
+
+  /** Tells the observer of a message. There are so many that each does without a function. */
+  observeMessage(message: ObservedMessage): void {
+    try {
+      this.options.observer?.messageSent?.(message);
+    } catch (error) {
+      this.log.error("IRC observer failed", { error });
+    }
   }
 
   /** Calls the observer, and logs what it throws. */

@@ -1,5 +1,6 @@
 import type { Client } from "../client.ts";
-import { type Outbound, truncate } from "../outbound.ts";
+import type { Outbound } from "../outbound.ts";
+import { truncate } from "../protocol/text.ts";
 import type { ServerState } from "../state.ts";
 import type { Channel } from "./channel.ts";
 

@@ -31,6 +31,7 @@ import {
   RPL_EXCEPTLIST,
   RPL_INVITELIST,
 } from "../protocol/numerics.ts";
+import { MessageHead } from "../message_head.ts";
 import { Outbound } from "../outbound.ts";
 
 /** Longest key, in characters. */
@@ -242,12 +243,8 @@ function announce(call: CommandCall, channel: Channel, changes: readonly ModeCha
     const content = { params: [channel.name, ...formatModes(part)] };
     const message = state.messageFrom(client, "MODE", content);
     const told = formatModes(part.map(withoutKey));
-    const kept = new Outbound({
-      source: client.mask,
-      command: "MODE",
-      params: [channel.name, ...told],
-      tags: message.tags,
-    });
+    const parts = { source: client.mask, command: "MODE", params: [channel.name, ...told] };
+    const kept = new Outbound({ head: new MessageHead(parts), tags: message.tags });
     state.tellChannel(channel, message, client, reply, kept);
     if (!channel.members.has(client)) reply.message(message);
     const event = { actor: client.actor, channel: channel.name, changes: told.join(" ") };

@@ -8,7 +8,7 @@ import {
   ERR_NOTONCHANNEL,
   ERR_USERNOTINCHANNEL,
 } from "../protocol/numerics.ts";
-import { truncate } from "../outbound.ts";
+import { truncate } from "../protocol/text.ts";
 
 /** KICK channel nick{,nick} [reason], or one channel for each nick. */
 export function kick(call: CommandCall): void {

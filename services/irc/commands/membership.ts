@@ -16,7 +16,9 @@ import {
   type Numeric,
   RPL_ENDOFNAMES,
 } from "../protocol/numerics.ts";
-import { Outbound, truncate } from "../outbound.ts";
+import { MessageHead } from "../message_head.ts";
+import { Outbound } from "../outbound.ts";
+import { truncate } from "../protocol/text.ts";
 import type { Reply } from "../reply.ts";
 import type { ServerState } from "../state.ts";
 import { sendMarker } from "./markread.ts";
@@ -129,10 +131,9 @@ export function joinMessages(
   channel: Channel,
 ): { plain: Outbound; extended: Outbound } {
   const plain = state.messageFrom(client, "JOIN", { params: [channel.name] });
+  const params = [channel.name, client.account ?? "*"];
   const extended = new Outbound({
-    source: client.mask,
-    command: "JOIN",
-    params: [channel.name, client.account ?? "*"],
+    head: new MessageHead({ source: client.mask, command: "JOIN", params }),
     tags: plain.tags,
     text: client.realname,
   });

@@ -2,7 +2,7 @@ import { Cap } from "../protocol/capabilities.ts";
 import { muteReason, refuseMuted } from "../admission/muting.ts";
 import type { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
-import type { CommandCall } from "../command.ts";
+import type { CommandCall, CommandHandler } from "../command.ts";
 import { MESSAGE_TARGETS } from "../isupport.ts";
 import { ChannelFlag, MemberStatus, STATUSES } from "../channels/modes.ts";
 import { foldCase, looksLikeChannel } from "../protocol/names.ts";
@@ -19,7 +19,6 @@ import {
 } from "../protocol/numerics.ts";
 import type { JudgedMessage, ObservedMessage } from "../options.ts";
 import {
-  encodedLength,
   joinLines,
   type MessageLine,
   type MessageText,
@@ -27,22 +26,22 @@ import {
   repliedTo,
   timeOf,
 } from "../outbound.ts";
+import { encodedLength } from "../protocol/text.ts";
 import { askService, isService } from "../users/service.ts";
-import type { MessageContent } from "../state.ts";
 
 /** PRIVMSG target{,target} :text. */
 export function privmsg(call: CommandCall): void | Promise<void> {
-  return sendMessage(call);
+  return inTurn(call, 1, sendNow);
 }
 
 /** NOTICE target{,target} :text. */
 export function notice(call: CommandCall): void | Promise<void> {
-  return sendMessage(call);
+  return inTurn(call, 1, sendNow);
 }
 
 /** TAGMSG target{,target}: tags without a text (IRCv3 message-tags). */
 export function tagmsg(call: CommandCall): void | Promise<void> {
-  return sendMessage(call);
+  return inTurn(call, 1, sendNow);
 }
 
 /** Sends a multiline message to one target, when it is the turn of its last line. */
@@ -54,10 +53,6 @@ export function sendLines(
   return inTurn(call, lines.length, () => sendTo(call, [target], lines));
 }
 
-function sendMessage(call: CommandCall): void | Promise<void> {
-  return inTurn(call, 1, () => sendNow(call));
-}
-
 /**
  * Sends a number of messages when the account's own rate allows it, unless the account is muted by
  * then.
@@ -65,27 +60,29 @@ function sendMessage(call: CommandCall): void | Promise<void> {
 export function inTurn(
   call: CommandCall,
   messages: number,
-  send: () => void | Promise<void>,
+  send: CommandHandler,
 ): void | Promise<void> {
   const { state, client } = call;
   let delay = 0;
   for (let left = isAnswerable(client) ? messages : 0; left > 0; left--) {
     delay = state.options.accounts.messageDelay?.(client.account ?? "") ?? 0;
   }
-  if (delay === 0) return unlessMuted(call, send);
-  return client.pause(delay).then(() => {
-    if (client.quitReason === null) return unlessMuted(call, send);
-  });
+  return delay === 0 ? unlessMuted(call, send) : later(call, delay, send);
 }
 
-function unlessMuted(call: CommandCall, send: () => void | Promise<void>): void | Promise<void> {
+async function later(call: CommandCall, delay: number, send: CommandHandler): Promise<void> {
+  await call.client.pause(delay);
+  if (call.client.quitReason === null) await unlessMuted(call, send);
+}
+
+function unlessMuted(call: CommandCall, send: CommandHandler): void | Promise<void> {
   const reason = muteReason(call.state, call.client);
-  return reason === null ? send() : refuseMuted(call, reason);
+  return reason === null ? send(call) : refuseMuted(call, reason);
 }
 
 function sendNow(call: CommandCall): void | Promise<void> {
   const { command, params } = call;
-  const targets = (params[0] ?? "").split(",").filter((target) => target !== "");
+  const targets = targetsIn(params[0] ?? "");
   if (targets.length === 0) return void refuse(call, ERR_NORECIPIENT);
   const text = params[1] ?? "";
   if (command !== "TAGMSG" && text === "") return void refuse(call, ERR_NOTEXTTOSEND);
@@ -93,6 +90,11 @@ function sendNow(call: CommandCall): void | Promise<void> {
     return void refuse(call, ERR_TOOMANYTARGETS, targets[MESSAGE_TARGETS] as string);
   }
   return sendTo(call, targets, text);
+}
+
+function targetsIn(list: string): readonly string[] {
+  if (list !== "" && !list.includes(",")) return [list];
+  return list.split(",").filter((target) => target !== "");
 }
 
 function sendTo(
@@ -260,20 +262,18 @@ function observeMessage(
   const { msgid: id = "" } = tags;
   // Not the text that came in, which may be a part of all that came with it.
   const text = plainText(message.text ?? "");
-  state.observe((observer) =>
-    observer.messageSent?.({
-      id,
-      time: timeOf(tags),
-      sender: client.actor,
-      command,
-      channel,
-      receiver,
-      statusPrefix,
-      text,
-      answered: repliedTo(tags),
-      isRelayed: false,
-    })
-  );
+  state.observeMessage({
+    id,
+    time: timeOf(tags),
+    sender: client.actor,
+    command,
+    channel,
+    receiver,
+    statusPrefix,
+    text,
+    answered: repliedTo(tags),
+    isRelayed: false,
+  });
 }
 
 /**
@@ -282,35 +282,43 @@ function observeMessage(
  */
 function outgoing(call: CommandCall, target: string, speech: MessageText): Outbound | null {
   const { state, client, command, reply } = call;
-  if (isTooLong(`:${client.mask} ${command} ${target} :\r\n`, speech, state.limits.lineBytes)) {
+  const params = [target];
+  if (isTooLong(client.head(command, params).bytes, speech, state.limits.lineBytes)) {
     reply.numeric(ERR_INPUTTOOLONG);
     return null;
   }
-  const content: MessageContent = { params: [target] };
-  if (command !== "TAGMSG") content.text = speech;
-  const clientTags = tagsPassedOn(call);
-  if (clientTags.length > 0) content.clientTags = clientTags;
-  return state.messageFrom(client, command, content);
+  return state.messageFrom(client, command, {
+    params,
+    text: command === "TAGMSG" ? undefined : speech,
+    clientTags: tagsPassedOn(call),
+  });
 }
 
 /** Whether a line of the message would exceed the length limit, in bytes of UTF-8. */
-function isTooLong(frame: string, speech: MessageText, most: number): boolean {
+function isTooLong(headBytes: number, speech: MessageText, most: number): boolean {
+  const room = most - headBytes - " :\r\n".length;
   const longest = typeof speech === "string"
     ? speech
     : speech.reduce((long, { text }) => text.length > long.length ? text : long, "");
   // No UTF-16 unit takes more than three bytes.
-  if ((frame.length + longest.length) * 3 <= most) return false;
+  if (longest.length * 3 <= room) return false;
   const texts = typeof speech === "string" ? [speech] : speech.map(({ text }) => text);
-  return encodedLength(frame) + Math.max(...texts.map(encodedLength)) > most;
+  return Math.max(...texts.map(encodedLength)) > room;
 }
 
-/** The client-only tags that are passed on with a message (IRCv3 message-tags). */
-export function tagsPassedOn({ state, client, tags }: CommandCall): [string, string][] {
-  if (tags.size === 0) return [];
-  const passedOn = [...tags].filter(([key]) => key.startsWith("+"));
+/**
+ * The client-only tags that are passed on with a message (IRCv3 message-tags); undefined if there
+ * are none.
+ */
+export function tagsPassedOn(
+  { state, client, tags }: CommandCall,
+): readonly (readonly [string, string])[] | undefined {
+  if (tags.size === 0) return undefined;
   const { reservedTags = [] } = state.options;
-  if (passedOn.length === 0 || client.privileged) return passedOn;
-  return passedOn.filter(([key]) => !reservedTags.includes(foldCase(key.slice(1))));
+  const passedOn = [...tags].filter(([key]) =>
+    key.startsWith("+") && (client.privileged || !reservedTags.includes(foldCase(key.slice(1))))
+  );
+  return passedOn.length > 0 ? passedOn : undefined;
 }
 
 /** Replies with an error, but never to a NOTICE (RFC 1459). */

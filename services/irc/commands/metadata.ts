@@ -26,7 +26,8 @@ import {
   RPL_METADATASYNCLATER,
   RPL_METADATAUNSUBOK,
 } from "../protocol/numerics.ts";
-import { encodedLength, type Outbound } from "../outbound.ts";
+import type { Outbound } from "../outbound.ts";
+import { encodedLength } from "../protocol/text.ts";
 
 /** Keys in one line of an answer: no message has more than 15 parameters. */
 const KEYS_PER_LINE = 10;

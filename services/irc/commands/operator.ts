@@ -6,7 +6,7 @@ import {
   ERR_PASSWDMISMATCH,
   RPL_YOUREOPER,
 } from "../protocol/numerics.ts";
-import { truncate } from "../outbound.ts";
+import { truncate } from "../protocol/text.ts";
 
 /** OPER name password. */
 export async function oper({ state, client, params, reply }: CommandCall): Promise<void> {

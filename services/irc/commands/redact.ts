@@ -6,7 +6,8 @@ import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import type { Conversation, HistoryEntry } from "../history/history.ts";
 import { looksLikeChannel } from "../protocol/names.ts";
-import { type Outbound, truncate } from "../outbound.ts";
+import type { Outbound } from "../outbound.ts";
+import { truncate } from "../protocol/text.ts";
 import { isSameAccount } from "../admission/registration.ts";
 import { maySpeak, standingOf } from "./messages.ts";
 

@@ -4,7 +4,8 @@ import type { Channel } from "../channels/channel.ts";
 import type { CommandCall } from "../command.ts";
 import { isRelayedNick } from "../protocol/names.ts";
 import { ERR_INPUTTOOLONG, ERR_NOSUCHCHANNEL } from "../protocol/numerics.ts";
-import { encodedLength, repliedTo, timeOf } from "../outbound.ts";
+import { repliedTo, timeOf } from "../outbound.ts";
+import { encodedLength } from "../protocol/text.ts";
 import { deliver, inTurn, tagsPassedOn } from "./messages.ts";
 
 /**

@@ -7,7 +7,7 @@ import { keptChannel } from "../channels/keeping.ts";
 import type { CommandCall } from "../command.ts";
 import { foldCase, isChannelName } from "../protocol/names.ts";
 import { ERR_CHANOPRIVSNEEDED, ERR_NOSUCHCHANNEL, ERR_NOTONCHANNEL } from "../protocol/numerics.ts";
-import { truncate } from "../outbound.ts";
+import { truncate } from "../protocol/text.ts";
 import { Reply } from "../reply.ts";
 import { joinMessages, sendChannel } from "./membership.ts";
 

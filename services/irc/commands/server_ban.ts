@@ -4,7 +4,7 @@ import { banSubject } from "../admission/bans.ts";
 import type { CommandCall } from "../command.ts";
 import { parseDuration } from "../protocol/duration.ts";
 import { ERR_UNKNOWNCOMMAND } from "../protocol/numerics.ts";
-import { truncate } from "../outbound.ts";
+import { truncate } from "../protocol/text.ts";
 
 const MINUTE = 60_000;
 

@@ -1,5 +1,5 @@
 import type { CommandCall } from "../command.ts";
-import { truncate } from "../outbound.ts";
+import { truncate } from "../protocol/text.ts";
 
 /** PING token: PONG with the token, at once. */
 export function ping({ state, params, reply }: CommandCall): void {

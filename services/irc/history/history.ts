@@ -2,6 +2,7 @@
 
 import type { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
+import { Log, RecentLogs } from "./log.ts";
 import { entryOf, recordOf } from "./record.ts";
 import { select } from "./selection.ts";
 import {
@@ -40,19 +41,6 @@ const STORE_PAGE = 64;
 /** A channel, or a client's conversation with the present or former user of a nick. */
 export type Conversation = Channel | { readonly client: Client; readonly nick: string };
 
-class Log {
-  readonly entries: HistoryEntry[] = [];
-  /** Name of the channel, or the nick as it was written in the last message. */
-  title: string;
-  /** Removes the log from its owner once it is empty. */
-  readonly discard: () => void;
-
-  constructor(title: string, discard: () => void) {
-    this.title = title;
-    this.discard = discard;
-  }
-}
-
 /** The reader of a user's messages: an account, or a client without one. */
 type Owner = string | Client;
 
@@ -76,8 +64,7 @@ export class History {
   readonly #options: HistoryOptions;
   readonly #channels = new Map<Channel, Log>();
   readonly #users = new Map<Owner, Map<string, Log>>();
-  /** All logs, the most recently written one at the end. */
-  readonly #logs = new Set<Log>();
+  readonly #logs = new RecentLogs();
   #bytes = 0;
 
   constructor(options: HistoryOptions) {
@@ -90,8 +77,8 @@ export class History {
    */
   recordInChannel(channel: Channel, message: Outbound, extended: Outbound | null = null): void {
     if (!isKept(message)) return;
-    const entry = newEntry(message, extended);
-    this.#append(() => this.#logOfChannel(channel), entry);
+    const entry = new MessageEntry(message, extended);
+    if (this.#keepsInMemory) this.#append(this.#logOfChannel(channel), entry);
     const { store } = this.#options;
     if (store === null) return;
     const { id, time, kind, content } = recordOf(entry);
@@ -104,7 +91,7 @@ export class History {
   /** Adds a private message to the logs of both users. */
   recordBetween(sender: Client, receiver: Client, message: Outbound): void {
     if (!isKept(message)) return;
-    const entry = newEntry(message, null);
+    const entry = new MessageEntry(message, null);
     const isStored = this.#options.store !== null &&
       (sender.account !== null || receiver.account !== null);
     const record = isStored ? recordOf(entry) : null;
@@ -249,7 +236,7 @@ export class History {
     entry: HistoryEntry,
     record: HistoryRecord | null,
   ): void {
-    this.#append(() => this.#logOfUser(client, nick), entry);
+    if (this.#keepsInMemory) this.#append(this.#logOfUser(client, nick), entry);
     if (client.account === null || record === null) return;
     const target = { account: foldCase(client.account), name: foldCase(nick) };
     this.#options.store?.append({ ...record, target, title: nick, confined: false });
@@ -276,56 +263,58 @@ export class History {
 
   #logOfUser(client: Client, nick: string): Log {
     const owner = ownerOf(client);
-    const logs = this.#users.get(owner) ?? new Map<string, Log>();
-    this.#users.set(owner, logs);
+    let logs = this.#users.get(owner);
+    if (logs === undefined) this.#users.set(owner, logs = new Map());
     const key = foldCase(nick);
-    let log = logs.get(key);
-    if (log === undefined) {
-      log = new Log(nick, () => {
-        logs.delete(key);
-        if (logs.size === 0) this.#users.delete(owner);
-      });
-      logs.set(key, log);
-    }
+    const log = logs.get(key) ?? this.#newLogOfUser(owner, logs, key);
     log.title = nick;
     return log;
   }
 
-  #append(logToUse: () => Log, entry: HistoryEntry): void {
+  #newLogOfUser(owner: Owner, logs: Map<string, Log>, key: string): Log {
+    const log = new Log(key, () => {
+      logs.delete(key);
+      if (logs.size === 0) this.#users.delete(owner);
+    });
+    logs.set(key, log);
+    return log;
+  }
+
+  get #keepsInMemory(): boolean {
+    return this.#options.limits().historyMessages > 0;
+  }
+
+  #append(log: Log, entry: HistoryEntry): void {
     const { historyMessages, historyBytes } = this.#options.limits();
-    if (historyMessages === 0) return;
-    const log = logToUse();
-    log.entries.push(entry);
+    log.push(entry);
     this.#bytes += sizeOf(entry);
-    this.#logs.delete(log);
-    this.#logs.add(log);
-    while (log.entries.length > historyMessages) this.#dropOldest(log);
-    for (const idle of this.#logs) {
-      while (this.#bytes > historyBytes && idle.entries.length > 0) this.#dropOldest(idle);
-      if (this.#bytes <= historyBytes) break;
+    this.#logs.touch(log);
+    while (log.length > historyMessages) this.#dropOldest(log);
+    while (this.#bytes > historyBytes && this.#logs.oldest !== null) {
+      this.#dropOldest(this.#logs.oldest);
     }
   }
 
-  #redactIn({ entries }: Log, { id, time }: HistoryEntry, redaction: Outbound): void {
-    let index = firstSince(entries, time);
-    while (entries[index]?.time === time && entries[index]?.id !== id) index++;
-    const entry = entries[index];
+  #redactIn(log: Log, { id, time }: HistoryEntry, redaction: Outbound): void {
+    let index = log.firstSince(time);
+    while (log.at(index)?.time === time && log.at(index)?.id !== id) index++;
+    const entry = log.at(index);
     if (entry?.id !== id) return;
-    const place = { ...entry, kind: HistoryKind.REMOVED, message: redaction, extended: null };
-    entries[index] = place;
+    const place = { id, time, kind: HistoryKind.REMOVED, message: redaction, extended: null };
+    log.replace(index, place);
     this.#bytes += sizeOf(place) - sizeOf(entry);
   }
 
   #dropOldest(log: Log): void {
-    const entry = log.entries.shift();
+    const entry = log.shift();
     if (entry) this.#bytes -= sizeOf(entry);
-    if (log.entries.length > 0) return;
-    this.#logs.delete(log);
+    if (log.length > 0) return;
+    this.#logs.remove(log);
     log.discard();
   }
 
   #drop(log: Log): void {
-    while (log.entries.length > 0) this.#dropOldest(log);
+    while (log.length > 0) this.#dropOldest(log);
   }
 }
 
@@ -334,34 +323,32 @@ function isKept({ command, tags }: Outbound): boolean {
   return command !== "TAGMSG" || (tags.client ?? []).some(([key]) => !PASSING_TAGS.has(key));
 }
 
-function newEntry(message: Outbound, extended: Outbound | null): HistoryEntry {
-  const { msgid = "" } = message.tags;
-  const { command } = message;
-  message.releaseForms();
-  extended?.releaseForms();
-  return {
-    id: msgid,
-    time: timeOf(message.tags),
-    kind: kindOf(command),
-    message,
-    extended,
-  };
+/** An entry that takes its id and time from the message. */
+class MessageEntry implements HistoryEntry {
+  readonly kind: HistoryKind;
+  readonly message: Outbound;
+  readonly extended: Outbound | null;
+
+  constructor(message: Outbound, extended: Outbound | null) {
+    message.releaseForms();
+    extended?.releaseForms();
+    this.kind = kindOf(message.command);
+    this.message = message;
+    this.extended = extended;
+  }
+
+  get id(): string {
+    return this.message.tags.msgid ?? "";
+  }
+
+  get time(): number {
+    return timeOf(this.message.tags);
+  }
 }
 
 function kindOf(command: string): HistoryKind {
   if (command === "PRIVMSG" || command === "NOTICE") return HistoryKind.MESSAGE;
   return command === "REDACT" ? HistoryKind.REDACTION : HistoryKind.EVENT;
-}
-
-/** The position of the first entry that is not older than a time. */
-function firstSince(entries: readonly HistoryEntry[], time: number): number {
-  let [low, high] = [0, entries.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((entries[middle]?.time ?? time) < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function ownerOf(client: Client): Owner {

@@ -3,6 +3,7 @@
 import type { HistoryEntry } from "./history.ts";
 import type { HistoryRecord } from "./store.ts";
 import { jsonString } from "../protocol/ascii.ts";
+import { MessageHead } from "../message_head.ts";
 import { parseMessage } from "../protocol/message.ts";
 import { type MessageText, Outbound, type OutboundTags } from "../outbound.ts";
 
@@ -73,5 +74,5 @@ export function messageIn(record: HistoryRecord): Outbound {
 function outbound({ head, text }: StoredMessage, tags: OutboundTags): Outbound {
   const parsed = parseMessage(head);
   if (parsed === null) throw new SyntaxError("A stored message has no form");
-  return new Outbound({ ...parsed, tags, text });
+  return new Outbound({ head: new MessageHead(parsed), tags, text });
 }

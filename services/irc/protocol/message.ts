@@ -30,6 +30,8 @@ const FORBIDDEN = /[\0\r\n]/;
 
 /** Longer than any command, so that an answer can name an unknown one. */
 const COMMAND = /^[\w-]+$/;
+const UPPER_CASE = /^[A-Z]+$/;
+const COLON = 0x3a;
 
 const ESCAPES: Readonly<Record<string, string>> = {
   ";": "\\:",
@@ -38,6 +40,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "\r": "\\r",
   "\n": "\\n",
 };
+
+const ESCAPED = /[; \\\r\n]/;
 
 const UNESCAPES: Readonly<Record<string, string>> = { ":": ";", s: " ", r: "\r", n: "\n" };
 
@@ -61,7 +65,7 @@ export function parseMessage(line: string): Message | null {
   } else {
     position = skipSpaces(line, 0);
   }
-  if (line[position] === ":") {
+  if (line.charCodeAt(position) === COLON) {
     const end = line.indexOf(" ", position);
     if (end === -1) return null;
     source = line.slice(position + 1, end) || null;
@@ -70,12 +74,23 @@ export function parseMessage(line: string): Message | null {
 
   const commandEnd = endOfWord(line, position);
   const command = line.slice(position, commandEnd);
-  if (!COMMAND.test(command)) return null;
+  const isUpperCase = UPPER_CASE.test(command);
+  if (!isUpperCase && !COMMAND.test(command)) return null;
+  const params = parseParams(line, skipSpaces(line, commandEnd));
+  return { tags, source, command: isUpperCase ? command : command.toUpperCase(), params };
+}
 
-  const params: string[] = [];
-  position = skipSpaces(line, commandEnd);
+function parseParams(line: string, from: number): string[] {
+  if (from === line.length) return [];
+  if (line.charCodeAt(from) === COLON) return [line.slice(from + 1)];
+  const end = endOfWord(line, from);
+  const first = line.slice(from, end);
+  let position = skipSpaces(line, end);
+  // An array that grows takes memory for seventeen, and most messages have two parameters.
+  if (line.charCodeAt(position) === COLON) return [first, line.slice(position + 1)];
+  const params = [first];
   while (position < line.length) {
-    if (line[position] === ":") {
+    if (line.charCodeAt(position) === COLON) {
       params.push(line.slice(position + 1));
       break;
     }
@@ -83,7 +98,7 @@ export function parseMessage(line: string): Message | null {
     params.push(line.slice(position, end));
     position = skipSpaces(line, end);
   }
-  return { tags, source, command: command.toUpperCase(), params };
+  return params;
 }
 
 /** Formats a message, without a line break. The inverse of {@linkcode parseMessage}. */
@@ -134,7 +149,9 @@ function parseTags(text: string): ReadonlyMap<string, string> {
 }
 
 function escapeTagValue(value: string): string {
-  return value.replace(/[; \\\r\n]/g, (character) => ESCAPES[character] as string);
+  // Most values need no escape, and `replaceAll` is slow even where nothing matches.
+  if (!ESCAPED.test(value)) return value;
+  return value.replaceAll(/[; \\\r\n]/g, (character) => ESCAPES[character] as string);
 }
 
 function unescapeTagValue(value: string): string {
@@ -143,7 +160,7 @@ function unescapeTagValue(value: string): string {
 }
 
 function isMiddle(param: string): boolean {
-  return param !== "" && param.charCodeAt(0) !== 0x3a && !param.includes(" ");
+  return param !== "" && param.charCodeAt(0) !== COLON && !param.includes(" ");
 }
 
 function skipSpaces(line: string, from: number): number {

@@ -17,6 +17,8 @@ const CHANNEL = /^#[^\s,\p{Cc}\p{Cs}]+$/u;
 // The characters of a channel's name, with a slash inside.
 const RELAYED_NICK = /^(?![#~&@%+:$/])(?=.*.\/.)[^\s!@*?,\p{Cc}\p{Cs}]+$/u;
 const NON_ASCII = /\P{ASCII}/u;
+// Most names are folded already.
+const MAY_FOLD = /[A-Z\x80-\uffff]/;
 
 /**
  * The form in which names are compared: casemapping `ascii` folds only A to Z.
@@ -24,6 +26,7 @@ const NON_ASCII = /\P{ASCII}/u;
  * Not `toLowerCase` alone, which would make the Kelvin sign a `k`.
  */
 export function foldCase(name: string): string {
+  if (!MAY_FOLD.test(name)) return name;
   if (!NON_ASCII.test(name)) return name.toLowerCase();
   return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

@@ -8,7 +8,7 @@ const CR = 0x0d;
 const SPACE = 0x20;
 const AT = 0x40;
 
-/** Most bytes of several lines that are decoded at once. */
+/** Most bytes that are decoded at once. */
 const DECODED_BYTES = 4096;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -24,10 +24,14 @@ export class LineBuffer {
   #bytes: Uint8Array = EMPTY;
   #position = 0;
   #overrun = false;
-  /** The text of all bytes; null if lines are decoded one by one, undefined if nobody knows yet. */
+  /** All bytes as a text; null if lines are decoded one by one, undefined if nobody knows yet. */
   #text: string | null | undefined;
+  /** Where the next line begins in it: in ASCII, where it begins in the bytes. */
   #textPosition = 0;
-  /** The text of the last line; null if it is not decoded. */
+  /** The current line. */
+  #start = 0;
+  #end = 0;
+  /** Its text; null if it is not decoded. */
   #lineText: string | null = null;
 
   /** `limit`: the bytes that a line, and the unread rest, must stay below. */
@@ -52,66 +56,81 @@ export class LineBuffer {
     } else {
       return;
     }
-    this.#position = 0;
-    this.#text = undefined;
-  }
-
-  /** The next whole line without its LF or CR LF, or null. Valid until the next call of settle. */
-  next(): Uint8Array | null {
-    const end = this.#bytes.indexOf(LF, this.#position);
-    if (end === -1) return null;
-    const start = this.#position;
-    if (end - start >= this.#limit) {
-      this.#overrun = true;
-      return null;
-    }
-    if (this.#text === undefined) this.#decodeLines(start, end);
-    this.#lineText = typeof this.#text === "string" ? this.#nextText(this.#text) : null;
-    this.#position = end + 1;
-    return this.#bytes.subarray(start, this.#bytes[end - 1] === CR && end > start ? end - 1 : end);
+    this.#forget();
   }
 
   /**
-   * The text of a line; null if it is not UTF-8.
-   *
-   * @param line what {@linkcode next} returned last
+   * Goes on to the next whole line; false if there is none. What the buffer tells about the line
+   * holds until the next call of this or of {@linkcode settle}.
    */
-  textOf(line: Uint8Array): string | null {
-    return this.#lineText ?? decode(line);
+  next(): boolean {
+    if (this.#text === undefined) this.#text = this.#decode();
+    const text = this.#text;
+    const start = this.#position;
+    const textEnd = text?.indexOf("\n", this.#textPosition) ?? -1;
+    const isAscii = text?.length === this.#bytes.length;
+    const end = isAscii ? textEnd : this.#bytes.indexOf(LF, start);
+    if (end === -1) return false;
+    if (end - start >= this.#limit) {
+      this.#overrun = true;
+      return false;
+    }
+    const breakLength = end > start && this.#bytes[end - 1] === CR ? 1 : 0;
+    this.#start = start;
+    this.#end = end - breakLength;
+    this.#lineText = text?.slice(this.#textPosition, textEnd - breakLength) ?? null;
+    this.#position = end + 1;
+    this.#textPosition = textEnd + 1;
+    return true;
   }
 
-  /** Decodes all bytes if there is a line after the one from `start` to `end`. */
-  #decodeLines(start: number, end: number): void {
-    const isFew = this.#bytes.length - start > DECODED_BYTES ||
-      this.#bytes.indexOf(LF, end + 1) === -1;
-    this.#text = isFew ? null : decode(this.#bytes.subarray(start));
-    this.#textPosition = 0;
+  /** The length of the current line in bytes, without its LF or CR LF. */
+  get lineLength(): number {
+    return this.#end - this.#start;
   }
 
-  #nextText(text: string): string {
-    const start = this.#textPosition;
-    const end = text.indexOf("\n", start);
-    this.#textPosition = end + 1;
-    return text.slice(start, text[end - 1] === "\r" && end > start ? end - 1 : end);
+  /** The bytes of the current line's tags, with `@` and the space after them. */
+  get tagLength(): number {
+    if (this.#bytes[this.#start] !== AT) return 0;
+    const space = this.#bytes.indexOf(SPACE, this.#start);
+    return space === -1 || space >= this.#end ? this.lineLength : space + 1 - this.#start;
+  }
+
+  /** The text of the current line; null if it is not UTF-8. */
+  get text(): string | null {
+    return this.#lineText ?? decode(this.line);
+  }
+
+  /** The current line. */
+  get line(): Uint8Array {
+    return this.#bytes.subarray(this.#start, this.#end);
+  }
+
+  /** All bytes as a text, if they have a line and are few: one call of the runtime for all lines. */
+  #decode(): string | null {
+    const hasLine = this.#bytes.length <= DECODED_BYTES && this.#bytes.includes(LF);
+    return hasLine ? decode(this.#bytes) : null;
   }
 
   /** Keeps the rest for later. False if it exceeds the limit or contains an overlong line. */
   settle(): boolean {
     this.#bytes = this.#position === this.#bytes.length ? EMPTY : this.#bytes.slice(this.#position);
-    this.#position = 0;
-    this.#forgetText();
+    this.#forget();
     return !this.#overrun && this.#bytes.length < this.#limit;
   }
 
   clear(): void {
     this.#bytes = EMPTY;
-    this.#position = 0;
-    this.#forgetText();
+    this.#forget();
   }
 
-  #forgetText(): void {
+  #forget(): void {
+    this.#position = 0;
+    this.#textPosition = 0;
     this.#text = undefined;
     this.#lineText = null;
+    this.#start = 0;
+    this.#end = 0;
   }
 }
 
@@ -122,12 +141,4 @@ function decode(bytes: Uint8Array): string | null {
   } catch {
     return null;
   }
-}
-
-/** Bytes of a line's tags (with `@` and the space after them) and of the rest. */
-export function lineLengths(line: Uint8Array): { tags: number; rest: number } {
-  if (line[0] !== AT) return { tags: 0, rest: line.length };
-  const space = line.indexOf(SPACE);
-  const tags = space === -1 ? line.length : space + 1;
-  return { tags, rest: line.length - tags };
 }

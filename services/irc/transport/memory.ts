@@ -1,4 +1,4 @@
-import type { Wire } from "../outbound.ts";
+import type { Wire } from "../wire.ts";
 import {
   DRAINED_BYTES,
   type Transport,

@@ -1,4 +1,4 @@
-import type { Wire } from "../outbound.ts";
+import { type Wire, WireQueue } from "../wire.ts";
 import {
   DRAINED_BYTES,
   SEND_QUEUE_EXCEEDED,
@@ -9,9 +9,6 @@ import {
 
 /** Small, because every idle connection holds one; a long line takes several reads. */
 const READ_BUFFER_BYTES = 2048;
-
-/** Most bytes joined into one write. */
-const WRITE_BYTES = 64 * 1024;
 
 /** How long a closing connection may take to accept what is still queued for it. */
 const CLOSING_MILLISECONDS = 1000;
@@ -43,8 +40,9 @@ export class StreamTransport implements Transport {
   readonly #onClosed: TransportClosed;
   #receiver: TransportReceiver | null = null;
   #received: Uint8Array<ArrayBuffer> | null;
-  #queue: Uint8Array<ArrayBuffer>[] = [];
-  #queuedBytes = 0;
+  readonly #queue = new WireQueue();
+  /** Bytes of the write under way. */
+  #writingBytes = 0;
   #writing = false;
   #ending = false;
   #closed = false;
@@ -67,7 +65,7 @@ export class StreamTransport implements Transport {
   }
 
   get queuedBytes(): number {
-    return this.#queuedBytes;
+    return this.#queue.byteLength + this.#writingBytes;
   }
 
   /** Begins to read. */
@@ -78,21 +76,19 @@ export class StreamTransport implements Transport {
 
   send(wire: Wire): void {
     if (this.#ending) return;
-    const bytes = wire.bytes;
-    this.#queuedBytes += bytes.length;
-    if (this.#queuedBytes > this.#sendQueueBytes) {
+    this.#queue.add(wire);
+    if (this.queuedBytes > this.#sendQueueBytes) {
       // Deferred, because announcing the end to others may end their connections in turn.
       this.#ending = true;
-      this.#queue = [];
+      this.#queue.clear();
       queueMicrotask(() => this.#close(SEND_QUEUE_EXCEEDED));
       return;
     }
-    this.#queue.push(bytes);
     if (!this.#writing) this.#startWriting();
   }
 
   drained(): Promise<void> | null {
-    if (this.#queuedBytes <= DRAINED_BYTES || this.#ending) return null;
+    if (this.queuedBytes <= DRAINED_BYTES || this.#ending) return null;
     this.#drained ??= Promise.withResolvers();
     return this.#drained.promise;
   }
@@ -130,44 +126,20 @@ export class StreamTransport implements Transport {
 
   async #write(): Promise<void> {
     try {
-      while (this.#queue.length > 0 && !this.#closed) {
-        const bytes = this.#takeBytes();
+      while (!this.#queue.isEmpty && !this.#closed) {
+        const bytes = this.#queue.take();
+        this.#writingBytes = bytes.length;
         for (let sent = 0; sent < bytes.length;) {
           sent += await this.#conn.write(sent === 0 ? bytes : bytes.subarray(sent));
         }
-        this.#queuedBytes -= bytes.length;
-        if (this.#queuedBytes <= DRAINED_BYTES) this.#resolveDrained();
+        this.#writingBytes = 0;
+        if (this.queuedBytes <= DRAINED_BYTES) this.#resolveDrained();
       }
     } catch (error) {
       this.#close(describeError(error));
     }
     this.#writing = false;
     if (this.#ending) this.#close("Connection closed");
-  }
-
-  /** Takes lines from the queue as one chunk of bytes, which never changes afterwards. */
-  #takeBytes(): Uint8Array<ArrayBuffer> {
-    const queue = this.#queue;
-    const first = queue[0] as Uint8Array<ArrayBuffer>;
-    let count = 1;
-    let length = first.length;
-    while (count < queue.length) {
-      const next = (queue[count] as Uint8Array).length;
-      if (length + next > WRITE_BYTES) break;
-      length += next;
-      count++;
-    }
-    if (count === queue.length) this.#queue = [];
-    else this.#queue = queue.slice(count);
-    if (count === 1) return first;
-    const bytes = new Uint8Array(length);
-    let offset = 0;
-    for (let index = 0; index < count; index++) {
-      const line = queue[index] as Uint8Array;
-      bytes.set(line, offset);
-      offset += line.length;
-    }
-    return bytes;
   }
 
   #resolveDrained(): void {
@@ -179,7 +151,7 @@ export class StreamTransport implements Transport {
     if (this.#closed) return;
     this.#closed = true;
     this.#ending = true;
-    this.#queue = [];
+    this.#queue.clear();
     clearTimeout(this.#deadline);
     this.#resolveDrained();
     try {

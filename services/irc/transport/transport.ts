@@ -1,6 +1,6 @@
 /** A transport to a client, such as TCP, TLS or memory. */
 
-import type { Wire } from "../outbound.ts";
+import type { Wire } from "../wire.ts";
 
 /** The transport of a client; `none` for a user without a connection. */
 export type TransportKind = "tcp" | "tls" | "websocket" | "internal" | "none";

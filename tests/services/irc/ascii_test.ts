@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { entryOf, recordOf } from "../../../services/irc/history/record.ts";
 import { HistoryKind } from "../../../services/irc/history/store.ts";
+import { MessageHead } from "../../../services/irc/message_head.ts";
 import { Outbound, type OutboundTags } from "../../../services/irc/outbound.ts";
 import { jsonString, shortAscii } from "../../../services/irc/protocol/ascii.ts";
 
@@ -43,14 +44,15 @@ Deno.test("the record of a message is the JSON of its parts, and reads back as t
     const time = "2026-11-26T12:00:00.000Z";
     const all = { time, milliseconds: Date.parse(time), ...some } as OutboundTags;
     const message = new Outbound({
-      source: "ann!a@host",
-      command: "PRIVMSG",
-      params: ["#c"],
+      head: new MessageHead({ source: "ann!a@host", command: "PRIVMSG", params: ["#c"] }),
       tags: all,
       text: said,
     });
     const extended = isExtended
-      ? new Outbound({ source: "ann!a@host", command: "JOIN", params: ["#c"], tags: all })
+      ? new Outbound({
+        head: new MessageHead({ source: "ann!a@host", command: "JOIN", params: ["#c"] }),
+        tags: all,
+      })
       : null;
     const entry = {
       id: "",

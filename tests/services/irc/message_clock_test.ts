@@ -16,3 +16,13 @@ Deno.test("a timestamp is as Date writes it, in every second and millisecond", (
     }),
   );
 });
+
+Deno.test("ids count in base 36, after a beginning that is random per start", () => {
+  const clock = new MessageClock(() => 0, 0);
+  const first = clock.nextId();
+  assert.match(first, /^[0-9a-z]+-1$/);
+  for (let count = 2; count < 4000; count++) {
+    assert.equal(clock.nextId(), first.slice(0, -1) + count.toString(36));
+  }
+  assert.notEqual(new MessageClock(() => 0, 0).nextId(), first);
+});

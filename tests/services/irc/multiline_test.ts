@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { Cap } from "../../../services/irc/protocol/capabilities.ts";
 import { entryOf, recordOf } from "../../../services/irc/history/record.ts";
 import { HistoryKind } from "../../../services/irc/history/store.ts";
+import { MessageHead } from "../../../services/irc/message_head.ts";
 import { Outbound } from "../../../services/irc/outbound.ts";
 import type { ObservedMessage } from "../../../services/irc/mod.ts";
 import type { TestClient } from "./support/client.ts";
@@ -95,9 +96,7 @@ Deno.test("a stored message keeps its lines", () => {
   const tags = { time: "2033-05-18T03:33:20.000Z", msgid: "m1", account: "ann" };
   const text = [{ text: "one", concat: false }, { text: "more", concat: true }];
   const message = new Outbound({
-    source: "ann!a@h",
-    command: "PRIVMSG",
-    params: ["#c"],
+    head: new MessageHead({ source: "ann!a@h", command: "PRIVMSG", params: ["#c"] }),
     tags,
     text,
   });
