@@ -1,0 +1,160 @@
+import type { z } from "@hono/zod-openapi";
+import type { Hono } from "hono";
+import type { ParamIndexMap, Params, Result } from "hono/router";
+import { bodyLimitsOf, BodyReader, readAuthorization, TrustedProxies } from "../http/mod.ts";
+import type { Services } from "../services/daemon/mod.ts";
+import type { Credential, Principal } from "../services/identity/mod.ts";
+import type { DirectRoute, RoutedHandler } from "./direct.ts";
+import type { AppEnv } from "./environment.ts";
+import { contextOf } from "./held_answers.ts";
+import { Completion, type Framed } from "./middleware/completion.ts";
+import { errorHandler, invalidRequest } from "./middleware/errors.ts";
+import { parseJson } from "./middleware/validate.ts";
+
+/** A URL whose path is written as the router reads it, and that has no query. */
+const USUAL = /^https?:\/\/[^/?#]+((?:\/[\w-]+)+)$/;
+
+/** What stands before every route below `/v1/`: the frame, and one for the credential and the body. */
+const COMMON_HANDLERS = 2;
+
+/** A request that is answered without the app. */
+interface Call extends Framed {
+  principal: Principal;
+  readonly address: string;
+  readonly found: Found;
+  readonly credential: Credential;
+  /** The value of `Identity.endings` when the credential was valid. */
+  readonly endings: number;
+}
+
+/** A route for a path. */
+interface Found {
+  readonly route: DirectRoute;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/**
+ * Answers usual requests without the app, in one function: at rest, a message costs as much as the
+ * code that it touches. Such a request has a token, no query, and a short body if its route takes
+ * one; its route is in the app and says how it answers, and nothing in the app stands before that
+ * but what is done here too. Everything else is for the app, whose answers are the same.
+ */
+export class DirectRequests {
+  readonly #router: Hono<AppEnv>["router"];
+  readonly #identity: Services["identity"];
+  readonly #halts: AppEnv["Variables"]["halts"];
+  readonly #proxies: TrustedProxies;
+  readonly #reader: BodyReader;
+  readonly #completion: Completion;
+
+  /** @param app finds the routes */
+  constructor({ router }: Hono<AppEnv>, services: Services) {
+    const { config, identity, agents, log } = services;
+    this.#router = router;
+    this.#identity = identity;
+    this.#halts = agents.halts;
+    this.#proxies = new TrustedProxies(config.trusted_proxies);
+    this.#reader = new BodyReader(bodyLimitsOf(config));
+    this.#completion = new Completion({ ...services, onError: errorHandler(log) });
+  }
+
+  /** Answers a usual request. Returns null for any other, of which it has read nothing. */
+  answer(request: Request, bindings: AppEnv["Bindings"]): Response | Promise<Response> | null {
+    const started = performance.now();
+    const { mark = null, refusal = null } = bindings;
+    const found = mark === null && refusal === null ? this.#find(request) : null;
+    if (found === null) return null;
+    const { headers } = request;
+    const { route: { json, pattern } } = found;
+    if (json !== undefined && !this.#reader.isShort(Number(headers.get("content-length")))) {
+      return null;
+    }
+    const credential = readAuthorization(headers.get("authorization") ?? undefined);
+    if (credential?.kind !== "bearer") return null;
+    const principal = this.#identity.enter(credential.token);
+    if (principal === null) return null;
+    bindings.trust?.(principal);
+    const call: Call = {
+      request,
+      env: bindings,
+      started,
+      requestId: crypto.randomUUID(),
+      route: pattern,
+      principal,
+      address: this.#proxies.identify(bindings.remoteAddress, request).address,
+      found,
+      credential,
+      endings: this.#identity.endings,
+    };
+    return json === undefined ? this.#answer(call) : this.#answerBody(call);
+  }
+
+  #find({ method, url }: Request): Found | null {
+    const [, path] = USUAL.exec(url) ?? [];
+    if (path === undefined) return null;
+    const [handlers, values]: Result<[unknown, unknown]> = this.#router.match(method, path);
+    const last = handlers[COMMON_HANDLERS];
+    if (last === undefined || handlers.length > COMMON_HANDLERS + 1) return null;
+    const [[handler], params] = last;
+    const { route } = handler as RoutedHandler;
+    return route === undefined ? null : { route, params: valuesOf(params, values) };
+  }
+
+  /** Answers a request without a body. */
+  #answer(call: Call): Response | Promise<Response> {
+    try {
+      const answered = this.#answerTo(call, undefined);
+      if (answered instanceof Response) return this.#completion.complete(answered, call);
+      return answered.then(
+        (response) => this.#completion.complete(response, call),
+        (error) => this.#completion.fail(error, call),
+      );
+    } catch (error) {
+      return this.#completion.fail(error as Error, call);
+    }
+  }
+
+  async #answerBody(call: Call): Promise<Response> {
+    try {
+      const text = await this.#reader.read(call.request);
+      const { credential, endings, address } = call;
+      if (this.#identity.endings !== endings) {
+        call.principal = await this.#identity.authenticate(credential, address);
+      }
+      return this.#completion.complete(await this.#answerTo(call, text), call);
+    } catch (error) {
+      return this.#completion.fail(error as Error, call);
+    }
+  }
+
+  /** @param text the body; undefined if the route takes none */
+  #answerTo(call: Call, text: string | undefined): Response | Promise<Response> {
+    const { request, principal, address, requestId, found } = call;
+    const { route: { check, params: schema, noQuery: query, json: body, answer } } = found;
+    check(principal, request.method, this.#halts);
+    const params = schema?.safeParse(found.params);
+    if (params?.success === false) return refuse("param", params.error, call);
+    const json = text === undefined ? undefined : body?.safeParse(parseJson(text));
+    if (json?.success === false) return refuse("json", json.error, call);
+    const input = { params: params?.data, query, json: json?.data };
+    return answer(input, { principal, address, requestId });
+  }
+}
+
+/** The values of a path's parameters, of which the router may give the places in a list. */
+function valuesOf(
+  params: Params | ParamIndexMap,
+  values: readonly string[] | undefined,
+): Readonly<Record<string, string>> {
+  if (values === undefined) return params as Params;
+  const named: Record<string, string> = {};
+  for (const name in params) named[name] = values[params[name] as number] ?? "";
+  return named;
+}
+
+/** Refuses a part of a request as the app does. */
+function refuse(target: "param" | "json", error: z.core.$ZodError, call: Call): Response {
+  const refusal = invalidRequest({ target, success: false, error }, contextOf(call));
+  if (refusal === undefined) throw new Error("A refused request has no issue");
+  return refusal;
+}
