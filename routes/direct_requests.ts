@@ -66,9 +66,9 @@ export class DirectRequests {
     if (found === null) return null;
     const { headers } = request;
     const { route: { json, pattern } } = found;
-    if (json !== undefined && !this.#reader.isShort(Number(headers.get("content-length")))) {
-      return null;
-    }
+    const length = headers.get("content-length");
+    const fits = json === undefined ? length === null : this.#reader.isShort(Number(length));
+    if (!fits) return null;
     const credential = readAuthorization(headers.get("authorization") ?? undefined);
     if (credential?.kind !== "bearer") return null;
     const principal = this.#identity.enter(credential.token);
