@@ -12,7 +12,10 @@ import { errorHandler, invalidRequest } from "./middleware/errors.ts";
 import { parseJson } from "./middleware/validate.ts";
 
 /** A URL whose path is written as the router reads it, and that has no query. */
-const USUAL = /^https?:\/\/[^/?#]+((?:\/[\w-]+)+)$/;
+const USUAL = /^https?:\/\/[^/?#]+((?:\/[\w-]{1,80}){1,8})$/;
+
+/** Most remembered paths of each method. */
+const MOST_PATHS = 1000;
 
 /** What stands before every route below `/v1/`: the frame, and one for the credential and the body. */
 const COMMON_HANDLERS = 2;
@@ -27,10 +30,10 @@ interface Call extends Framed {
   readonly endings: number;
 }
 
-/** A route for a path. */
+/** The route for a path, with the validated parameters of the path. */
 interface Found {
   readonly route: DirectRoute;
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: unknown;
 }
 
 /**
@@ -41,6 +44,8 @@ interface Found {
  */
 export class DirectRequests {
   readonly #router: Hono<AppEnv>["router"];
+  /** By method and path. Those of a path that is there do not change. */
+  readonly #known = new Map<string, Map<string, Found>>();
   readonly #identity: Services["identity"];
   readonly #halts: AppEnv["Variables"]["halts"];
   readonly #proxies: TrustedProxies;
@@ -48,9 +53,9 @@ export class DirectRequests {
   readonly #completion: Completion;
 
   /** @param app finds the routes */
-  constructor({ router }: Hono<AppEnv>, services: Services) {
+  constructor(app: Hono<AppEnv>, services: Services) {
     const { config, identity, agents, log } = services;
-    this.#router = router;
+    this.#router = app.router;
     this.#identity = identity;
     this.#halts = agents.halts;
     this.#proxies = new TrustedProxies(config.trusted_proxies);
@@ -92,12 +97,26 @@ export class DirectRequests {
   #find({ method, url }: Request): Found | null {
     const [, path] = USUAL.exec(url) ?? [];
     if (path === undefined) return null;
+    return this.#known.get(method)?.get(path) ?? this.#look(method, path);
+  }
+
+  /** Asks the app's router, and remembers what it finds. */
+  #look(method: string, path: string): Found | null {
     const [handlers, values]: Result<[unknown, unknown]> = this.#router.match(method, path);
     const last = handlers[COMMON_HANDLERS];
     if (last === undefined || handlers.length > COMMON_HANDLERS + 1) return null;
-    const [[handler], params] = last;
+    const [[handler], named] = last;
     const { route } = handler as RoutedHandler;
-    return route === undefined ? null : { route, params: valuesOf(params, values) };
+    if (route === undefined) return null;
+    const params = route.params?.safeParse(valuesOf(named, values));
+    if (params?.success === false) return null;
+    const known = this.#known.get(method) ?? new Map<string, Found>();
+    this.#known.set(method, known);
+    if (known.size >= MOST_PATHS) known.clear();
+    const found = { route, params: params?.data };
+    // A copy, because a part of a URL would keep the whole URL in memory.
+    known.set([...path].join(""), found);
+    return found;
   }
 
   /** Answers a request without a body. */
@@ -130,13 +149,11 @@ export class DirectRequests {
   /** @param text the body; undefined if the route takes none */
   #answerTo(call: Call, text: string | undefined): Response | Promise<Response> {
     const { request, principal, address, requestId, found } = call;
-    const { route: { check, params: schema, noQuery: query, json: body, answer } } = found;
+    const { params, route: { check, noQuery: query, json: schema, answer } } = found;
     check(principal, request.method, this.#halts);
-    const params = schema?.safeParse(found.params);
-    if (params?.success === false) return refuse("param", params.error, call);
-    const json = text === undefined ? undefined : body?.safeParse(parseJson(text));
-    if (json?.success === false) return refuse("json", json.error, call);
-    const input = { params: params?.data, query, json: json?.data };
+    const json = text === undefined ? undefined : schema?.safeParse(parseJson(text));
+    if (json?.success === false) return refuse(json.error, call);
+    const input = { params, query, json: json?.data };
     return answer(input, { principal, address, requestId });
   }
 }
@@ -152,9 +169,9 @@ function valuesOf(
   return named;
 }
 
-/** Refuses a part of a request as the app does. */
-function refuse(target: "param" | "json", error: z.core.$ZodError, call: Call): Response {
-  const refusal = invalidRequest({ target, success: false, error }, contextOf(call));
-  if (refusal === undefined) throw new Error("A refused request has no issue");
+/** Refuses a body as the app does. */
+function refuse(error: z.core.$ZodError, call: Call): Response {
+  const refusal = invalidRequest({ target: "json", success: false, error }, contextOf(call));
+  if (refusal === undefined) throw new Error("A refused body has no issue");
   return refusal;
 }
