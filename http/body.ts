@@ -82,6 +82,11 @@ export class BodyReader {
     );
   }
 
+  /** Whether a body of this declared length is read in one piece. */
+  isShort(length: number): boolean {
+    return length > 0 && length <= SMALL_BYTES && length <= this.#maxBytes;
+  }
+
   /**
    * Reads the body of a request, the text of JSON.
    *

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import type { AppEnv } from "./environment.ts";
 import type { SecurityScheme } from "./documentation/security.ts";
-import { allow } from "./middleware/access.ts";
+import { type AccessCheck, accessCheck, allow } from "./middleware/access.ts";
 import { type Endpoint, type Opens, ROUTES, type Trait, WHILE_HALTED } from "./table.ts";
 
 /** Who reaches a route. */
@@ -33,11 +33,12 @@ export function accessOf(name: Endpoint): RouteAccess {
   const [, opens, trait]: readonly [string, Opens, Trait?] = ROUTES[name];
   const whileHalted = WHILE_HALTED.has(name);
   const hasQueryToken = trait === "token" || trait === "token of streams";
+  const check = checkOf(name);
   return {
     schemes: [...SCHEMES[opens], ...(hasQueryToken ? ["queryToken" as const] : [])],
     isOpen: opens === "session or nothing" || opens === "anybody",
     refusesHalted: !name.startsWith("GET ") && !whileHalted && schemesForAgents(SCHEMES[opens]),
-    middleware: guardOf(opens, whileHalted),
+    middleware: check === null ? [] : [allow(check)],
   };
 }
 
@@ -46,15 +47,16 @@ function schemesForAgents(schemes: readonly SecurityScheme[]): boolean {
   return schemes.includes("agentToken");
 }
 
-/** What checks the caller's rights; a session, and what anybody sees, are for the route's own middleware. */
-function guardOf(opens: Opens, whileHalted: boolean): readonly MiddlewareHandler<AppEnv>[] {
+/** What checks the caller's rights; null for a session and what anybody sees: the route's own middleware. */
+export function checkOf(name: Endpoint): AccessCheck | null {
+  const [, opens]: readonly [string, Opens, Trait?] = ROUTES[name];
   switch (opens) {
     case "nothing":
     case "anybody":
     case "session":
     case "session or nothing":
-      return [];
+      return null;
     default:
-      return [allow({ kind: opens }, whileHalted)];
+      return accessCheck({ kind: opens }, WHILE_HALTED.has(name));
   }
 }

@@ -1,5 +1,7 @@
 import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
-import type { Handler } from "hono";
+import type { Context, Handler } from "hono";
+import { callerOf } from "./caller.ts";
+import type { Answer, AnsweringHandler, InputOf } from "./direct.ts";
 import type { AppEnv } from "./environment.ts";
 import { z } from "./extended_zod.ts";
 import { invalidRequest } from "./middleware/errors.ts";
@@ -8,7 +10,7 @@ import { RememberingRouter } from "./remembering_router.ts";
 import { type Body, validatedBody } from "./unknown_fields.ts";
 
 /** `OpenAPIHono.openapi` without the types that tie a handler to its route. */
-type Register = (route: Documented, handler: Handler<AppEnv>) => ApiRoutes;
+type Register = (route: Documented, handler: Handler<AppEnv>, answer?: Answer) => ApiRoutes;
 
 /** A route, which the document may leave out. */
 type Documented = RouteConfig & { readonly hide?: boolean };
@@ -19,23 +21,50 @@ type Documented = RouteConfig & { readonly hide?: boolean };
  * of the time.
  */
 export class ApiRoutes extends OpenAPIHono<AppEnv> {
+  readonly #register: Register;
+
   constructor() {
     super({ strict: false, defaultHook: invalidRequest, router: new RememberingRouter() });
     const register = this.openapi as unknown as Register;
-    const registerValidated: Register = ({ middleware = [], hide = false, ...route }, handler) => {
+    const registerValidated: Register = (
+      { middleware = [], hide = false, ...route },
+      handler,
+      answer,
+    ) => {
       if (!hide) this.openAPIRegistry.registerPath(route);
       const { method, path, responses, request } = route;
       const body = request?.body && validatedBody(path, request.body);
       const json = body && requiredJson(body);
       const whole = { method, path, responses, middleware, hide: true };
       if (body === undefined || json !== undefined) {
-        return register(whole, validated(request, json, handler));
+        const validating: AnsweringHandler = validated(request, json, handler);
+        if (answer !== undefined && request?.headers === undefined) {
+          const { params, query } = request ?? {};
+          validating.direct = { params, query, json, answer };
+        }
+        return register(whole, validating);
       }
       const first = validated(request, undefined, (_context, next) => next());
       const outer = [middleware, first].flat();
       return register({ ...whole, middleware: outer, request: { body } }, handler);
     };
     this.openapi = registerValidated as unknown as typeof this.openapi;
+    this.#register = registerValidated;
+  }
+
+  /**
+   * Adds a route whose answer depends on its input and its caller alone. Usual requests for it are
+   * answered without the app: see {@link DirectRequests}.
+   *
+   * @param handler answers in the app, where requests with a query may need more than that
+   */
+  answer<Route extends RouteConfig>(
+    route: Route,
+    answer: Answer<InputOf<Route>>,
+    handler: Handler<AppEnv> = (context) => answer(inputOf(context), callerOf(context)),
+  ): this {
+    this.#register(route, handler, answer as Answer);
+    return this;
   }
 }
 
@@ -47,4 +76,10 @@ function requiredJson({ content, required = false }: Body): z.ZodType | undefine
   if (type !== "application/json" || described === undefined) return undefined;
   if (!("schema" in described)) return undefined;
   return described.schema instanceof z.ZodType ? described.schema : undefined;
+}
+
+/** The input of a request, once it is validated by the schemas of its route. */
+export function inputOf<Route extends RouteConfig>({ req }: Context<AppEnv>): InputOf<Route> {
+  const part = (name: string) => req.valid(name as never);
+  return { params: part("param"), query: part("query"), json: part("json") };
 }

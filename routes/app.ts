@@ -7,7 +7,7 @@ import { createProjectRoutes } from "./projects/mod.ts";
 import { ProjectApi } from "./projects/project_api.ts";
 
 /** The HTTP API, and its part for callers inside this process. */
-export interface Api extends Pick<Core, "app" | "streams" | "sharedPages"> {
+export interface Api extends Pick<Core, "app" | "direct" | "streams" | "sharedPages"> {
   readonly projects: ProjectApi;
 }
 
@@ -18,10 +18,10 @@ export function createApp(services: Services): Hono<AppEnv> {
 
 /** The HTTP API: every group of routes, behind the middleware that all of them share. */
 export function createApi(services: Services): Api {
-  const { app, streams, sharedPages, addProjects } = createCore(services);
+  const { app, direct, streams, sharedPages, addProjects } = createCore(services);
   const routes = createProjectRoutes(services, streams);
   addProjects(routes);
-  return { app, streams, sharedPages, projects: new ProjectApi(services, () => routes) };
+  return { app, direct, streams, sharedPages, projects: new ProjectApi(services, () => routes) };
 }
 
 /** The repository API for callers inside this process, where no HTTP API is served. */

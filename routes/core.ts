@@ -2,6 +2,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Hono } from "hono";
 import { bodyLimitsOf } from "../http/mod.ts";
 import type { Services } from "../services/daemon/mod.ts";
+import { DirectRequests } from "./direct_requests.ts";
 import type { AppEnv } from "./environment.ts";
 import { EventStreams } from "./event_streams.ts";
 import { fileRoutes, patternOf, uploadPatterns } from "./file_routes.ts";
@@ -20,6 +21,8 @@ import { ROUTES, type Trait } from "./table.ts";
 /** The HTTP API without the routes of the repository API, which are added once they are there. */
 export interface Core {
   readonly app: Hono<AppEnv>;
+  /** Answers usual requests without the app. */
+  readonly direct: DirectRequests;
   /** The event streams of all its routes, which share one limit. */
   readonly streams: EventStreams;
   /** Pages at the addresses of routes: browsers get these. The web pages add them. */
@@ -61,6 +64,7 @@ export function createCore(services: Services): Core {
   for (const group of Object.values(groups)) group.addTo(app);
   return {
     app,
+    direct: new DirectRequests(app, services),
     streams,
     sharedPages,
     addProjects: (routes) => {

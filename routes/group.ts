@@ -3,6 +3,7 @@ import type { Handler, Hono } from "hono";
 import { NotFound } from "../services/errors.ts";
 import { accessOf } from "./access.ts";
 import type { AppEnv } from "./environment.ts";
+import { type AnsweringHandler, directRoute, type RoutedHandler } from "./direct.ts";
 import { patternOf } from "./file_routes.ts";
 import { inOneTask } from "./middleware/chain.ts";
 import { once } from "./once.ts";
@@ -17,13 +18,16 @@ export interface RouteGroup {
 }
 
 /** Handlers of routes that take no input, and so need no schema to answer. */
-export type PlainHandlers = Readonly<Partial<Record<Endpoint, Handler<AppEnv>>>>;
+export type PlainHandlers = Readonly<Partial<Record<Endpoint, AnsweringHandler>>>;
 
 /** Adds handlers that need no schema to an app. */
 export function addPlain(app: Hono<AppEnv>, handlers: PlainHandlers): void {
-  for (const [name, handler] of Object.entries(handlers) as [Endpoint, Handler<AppEnv>][]) {
-    const [method = "", path = ""] = name.split(" ");
-    app.on(method, [patternOf(path)], ...accessOf(name).middleware, handler);
+  for (const [name, handler] of Object.entries(handlers) as [Endpoint, AnsweringHandler][]) {
+    const { method, pattern } = placeOf(name);
+    const all = [...accessOf(name).middleware, handler];
+    const routed: RoutedHandler = inOneTask(...all);
+    routed.route = directRoute(name, all);
+    app.on(method, pattern, routed);
   }
 }
 
@@ -43,9 +47,8 @@ export function lazyGroup(
   const addTo = (app: Hono<AppEnv>) => {
     for (const name of endpointsOf(group)) {
       if (name in plain) continue;
-      const [method = "", path = ""] = name.split(" ");
-      const pattern = patternOf(path);
-      app.on(method, pattern, lazyHandler(load, method, pattern));
+      const { method, pattern } = placeOf(name);
+      app.on(method, pattern, lazyHandler(load, name));
     }
     addPlain(app, plain);
   };
@@ -75,21 +78,28 @@ function endpointsOf(group: Group): Endpoint[] {
 }
 
 /** Answers by a route of a group, which the first request loads. */
-function lazyHandler(
-  load: () => Promise<Hono<AppEnv>>,
-  method: string,
-  pattern: string,
-): Handler<AppEnv> {
+function lazyHandler(load: () => Promise<Hono<AppEnv>>, name: Endpoint): RoutedHandler {
   let loaded: Handler<AppEnv> | null = null;
-  return (context, next) => {
+  const routed: RoutedHandler = (context, next) => {
     if (loaded !== null) return loaded(context, next);
-    return load().then((group) => (loaded ??= chainOf(group, method, pattern))(context, next));
+    return load().then((group) => {
+      const handlers = handlersOf(group, name);
+      routed.route ??= directRoute(name, handlers);
+      return (loaded ??= inOneTask(...handlers))(context, next);
+    });
   };
+  return routed;
 }
 
-/** All handlers of a route as one: what checks the caller and the request, and what answers. */
-function chainOf({ routes }: Hono<AppEnv>, method: string, pattern: string): Handler<AppEnv> {
-  const handlers = routes.filter((route) => route.method === method && route.path === pattern)
+/** All handlers of a route: what checks the caller and the request, and what answers. */
+function handlersOf({ routes }: Hono<AppEnv>, name: Endpoint): Handler<AppEnv>[] {
+  const { method, pattern } = placeOf(name);
+  return routes.filter((route) => route.method === method && route.path === pattern)
     .map(({ handler }) => handler);
-  return inOneTask(...handlers);
+}
+
+/** A route's method, and its path as the router writes it. */
+function placeOf(name: Endpoint): { readonly method: string; readonly pattern: string } {
+  const [method = "", path = ""] = name.split(" ");
+  return { method, pattern: patternOf(path) };
 }

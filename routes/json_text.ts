@@ -5,3 +5,8 @@ export function jsonText<Value>(context: Context, text: string): TypedResponse<V
   const headers = { "Content-Type": "application/json" };
   return context.body(text, 200, headers) as unknown as TypedResponse<Value, 200, "json">;
 }
+
+/** Answers 200 with serialised JSON, for a route that answers directly. */
+export function textAnswer(text: string): Response {
+  return new Response(text, { headers: { "content-type": "application/json" } });
+}

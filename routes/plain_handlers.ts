@@ -27,7 +27,9 @@ export function healthHandlers(status: Pick<Status, "recheck" | "missing" | "hal
 
 /** Answers `GET /v1/status`. */
 export function statusHandlers(status: Pick<Status, "read">) {
+  const handler = (context: Context<AppEnv>) => context.json(status.read(), 200);
+  const answer = () => Response.json(status.read());
   return {
-    "GET /v1/status": (context: Context<AppEnv>) => context.json(status.read(), 200),
+    "GET /v1/status": Object.assign(handler, { direct: { answer } }),
   };
 }

@@ -41,6 +41,8 @@ export class ServedApi {
 
   /** Answers a request. */
   fetch(request: Request, bindings: AppEnv["Bindings"]): Response | Promise<Response> {
+    const direct = this.#core?.direct.answer(request, bindings) ?? null;
+    if (direct !== null) return direct;
     if (this.#probes !== null && isProbe(request)) return this.#probes.fetch(request, bindings);
     if (!this.#isWhole && !WITHOUT_PROJECTS.test(request.url)) {
       return this.#loadProjects().then(() => this.fetch(request, bindings));

@@ -1,31 +1,22 @@
 import type { Context, Hono } from "hono";
 import { createMiddleware } from "hono/factory";
-import { type Answered, recordAnswer, type Records, TrustedProxies } from "../../http/mod.ts";
+import { TrustedProxies } from "../../http/mod.ts";
 import type { Config } from "../../services/config/mod.ts";
 import type { AppEnv } from "../context.ts";
-import { contextOf, type HeldRequest } from "../held_answers.ts";
 import { identifyClient } from "./address.ts";
 import { wantsHtml } from "./browsers.ts";
-import { allowOrigins } from "./cors.ts";
+import { Completion, type CompletionOptions, type Framed } from "./completion.ts";
 import { errorBody } from "./error_body.ts";
 import { answerOptions } from "./options.ts";
 import { RoutePatterns } from "./route_patterns.ts";
 
-export interface FrameOptions extends Records {
+export interface FrameOptions extends CompletionOptions {
   readonly config: Pick<Config, "cors" | "limits" | "trusted_proxies">;
   readonly agents: { readonly halts: AppEnv["Variables"]["halts"] };
   /** Whether the body of a request is a file, which has a limit of its own. */
   readonly isFile: (context: Context<AppEnv>) => boolean;
   /** The patterns of the routes of resumable uploads. */
   readonly uploads: ReadonlySet<string>;
-  /** Converts an exception to an answer. */
-  readonly onError: (error: Error, context: Context<AppEnv>) => Response;
-}
-
-/** What an answer needs of its request when it is complete. */
-interface Framed extends HeldRequest, Pick<Answered, "route" | "principal" | "address"> {
-  /** By `performance.now()`. */
-  readonly started: number;
 }
 
 /**
@@ -38,33 +29,11 @@ export function frame(
   app: Hono<AppEnv>,
   { config, agents, isFile, uploads, onError, ...records }: FrameOptions,
 ) {
-  const { cors: { origins }, limits: { body_bytes: maxBytes } } = config;
+  const { limits: { body_bytes: maxBytes } } = config;
   const proxies = new TrustedProxies(config.trusted_proxies);
   const { halts } = agents;
   const patterns = new RoutePatterns();
-  const complete = (response: Response, framed: Framed) => {
-    const { request, requestId, started, route, principal, address } = framed;
-    const { method } = request;
-    const { headers, status } = response;
-    tellBrowsers(headers);
-    if (origins.length > 0) allowOrigins(headers, request, origins);
-    headers.set("X-Request-Id", requestId);
-    const milliseconds = performance.now() - started;
-    recordAnswer(records, {
-      method,
-      route,
-      status,
-      milliseconds,
-      requestId,
-      principal,
-      address,
-    });
-    return response;
-  };
-  // Outside the middleware, whose variables it would keep: its context among them.
-  const completeLater = (response: Promise<Response>, framed: Framed) =>
-    response.catch((error) => onError(error, contextOf(framed)))
-      .then((response) => complete(response, framed));
+  const completion = new Completion({ ...records, config, onError });
   return createMiddleware<AppEnv>(async (context, next) => {
     const started = performance.now();
     const { mark, refusal = null } = context.env;
@@ -91,9 +60,21 @@ export function frame(
     };
     const { held } = env;
     const later = held?.response ?? null;
-    if (held === undefined || later === null) complete(context.res, framed);
-    else held.response = completeLater(later, framed);
+    if (held === undefined || later === null) completion.complete(context.res, framed);
+    else held.response = completeLater(completion, later, framed);
   });
+}
+
+/** Outside the middleware, whose variables it would keep: its context among them. */
+function completeLater(
+  completion: Completion,
+  response: Promise<Response>,
+  framed: Framed,
+): Promise<Response> {
+  return response.then(
+    (response) => completion.complete(response, framed),
+    (error) => completion.fail(error, framed),
+  );
 }
 
 /** Whether a request is for a page, which refuses it itself. */
@@ -114,13 +95,4 @@ function refuseLong(
   if (declared === null || !(Number(declared) > maxBytes) || isFile(context)) return null;
   if (wantsHtml(context)) return null;
   return errorBody(context, 413, `The body is larger than ${maxBytes} bytes`);
-}
-
-/**
- * Tells browsers not to guess the type of an answer, and not to store answers that need a
- * credential.
- */
-function tellBrowsers(headers: Headers): void {
-  headers.set("X-Content-Type-Options", "nosniff");
-  if (!headers.has("Cache-Control")) headers.set("Cache-Control", "no-store");
 }

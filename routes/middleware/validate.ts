@@ -88,7 +88,7 @@ async function laterBody({ req }: Context<AppEnv>): Promise<unknown> {
 }
 
 /** @throws HTTPException if it is not JSON */
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

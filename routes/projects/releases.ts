@@ -1,3 +1,4 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { z } from "../extended_zod.ts";
 import { bodyLimitsOf } from "../../http/mod.ts";
@@ -167,7 +168,7 @@ export function releaseRoutes(services: ReleaseServices) {
   return addAssetRoutes(routes, services);
 }
 
-function addAssetRoutes<Routes extends ReturnType<typeof newRoutes>>(
+function addAssetRoutes<Routes extends OpenAPIHono<AppEnv>>(
   routes: Routes,
   services: ReleaseServices,
 ) {

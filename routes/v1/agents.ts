@@ -14,7 +14,7 @@ import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { route } from "../route.ts";
-import { jsonText } from "../json_text.ts";
+import { textAnswer } from "../json_text.ts";
 import { errors, json, jsonRequest, wholeNumber } from "../schemas.ts";
 
 /** Most agents of one page. */
@@ -41,8 +41,6 @@ const agentSchema = z.object({
     description: "Its own limit; null for the general limit",
   }),
 }).openapi("Agent");
-
-type ListedAgent = z.infer<typeof agentSchema>;
 
 const credentialsSchema = z.object({
   nick: z.string(),
@@ -198,14 +196,12 @@ export function agentRoutes(agents: Agents, slots: Pick<Slots, "of">) {
     return slots.of(agent.id);
   };
   return newRoutes()
+    .answer(listAgents, async ({ query }) => textAnswer(await agents.listAsJson(query)))
     .openapi(showSlots, (context) => context.json(slotsOf(context.req.valid("param").nick), 200))
     .openapi(setSlots, async (context) => {
       const { nick } = context.req.valid("param");
       await agents.speechControls.setSlots(nick, context.req.valid("json"), callerOf(context));
       return context.json(slotsOf(nick), 200);
-    })
-    .openapi(listAgents, async (context) => {
-      return jsonText<ListedAgent[]>(context, await agents.listAsJson(context.req.valid("query")));
     })
     .openapi(getAgent, (context) => {
       const { nick } = context.req.valid("param");

@@ -3,8 +3,10 @@ import { Waits } from "../../http/mod.ts";
 import type { Bridge, ChannelMessage } from "../../services/bridge/mod.ts";
 import type { Identity } from "../../services/identity/mod.ts";
 import { CHANNEL_ARGUMENT_PATTERN } from "../../services/irc/mod.ts";
+import { inputOf } from "../api_routes.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
+import type { Answer, InputOf } from "../direct.ts";
 import {
   EventFrames,
   type EventStreams,
@@ -13,7 +15,7 @@ import {
   STREAM_HEADERS,
 } from "../event_streams.ts";
 import { hold } from "../held_answers.ts";
-import { jsonText } from "../json_text.ts";
+import { textAnswer } from "../json_text.ts";
 import { ListTexts } from "../list_texts.ts";
 import { route } from "../route.ts";
 import {
@@ -151,22 +153,28 @@ export function channelMessageRoutes(options: ChannelMessageRoutesOptions) {
   const waits = new Waits();
   identity.onEnded((ended) => waits.abortEnded(ended));
 
+  const list = listMessages(bufferSize);
+  const answerNow: Answer<InputOf<typeof list>> = async ({ params, query }, caller) => {
+    const { channel } = params;
+    const messages = await bridge.messages(channel, { ...query, waitSeconds: 0 }, caller);
+    return textAnswer(texts.of(channel, messages));
+  };
   return newRoutes()
-    .openapi(listMessages(bufferSize), async (context) => {
-      const { channel } = context.req.valid("param");
-      const { wait_seconds: waitSeconds = 0, ...range } = context.req.valid("query");
-      const query = { ...range, waitSeconds };
+    .answer(list, answerNow, (context) => {
+      const input = inputOf<typeof list>(context);
+      const { params: { channel }, query: { wait_seconds: waitSeconds = 0, ...range } } = input;
       const caller = callerOf(context);
-      if (waitSeconds === 0) {
-        const messages = await bridge.messages(channel, query, caller);
-        return jsonText<ChannelMessage[]>(context, texts.of(channel, messages));
-      }
+      if (waitSeconds === 0) return answerNow(input, caller);
       const messages = waits.run(
         context.get("principal"),
         context.req.raw.signal,
-        (end) => bridge.messages(channel, { ...query, end }, caller),
+        (end) => bridge.messages(channel, { ...range, waitSeconds, end }, caller),
       );
       return hold(context, messages);
+    })
+    .answer(postMessage, async ({ params: { channel }, json }, caller) => {
+      await bridge.post(channel, json, caller);
+      return new Response(null, { status: 204 });
     })
     .openapi(streamMessages, async (context) => {
       const { channel } = context.req.valid("param");
@@ -184,11 +192,6 @@ export function channelMessageRoutes(options: ChannelMessageRoutesOptions) {
         frames: full === "true" ? wholeFrames : frames,
       });
       return context.body(body, 200, STREAM_HEADERS);
-    })
-    .openapi(postMessage, async (context) => {
-      const { channel } = context.req.valid("param");
-      await bridge.post(channel, context.req.valid("json"), callerOf(context));
-      return context.body(null, 204);
     });
 }
 

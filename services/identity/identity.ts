@@ -65,6 +65,16 @@ export class Identity {
   }
 
   /**
+   * Returns the principal of a valid token at once. For any other token it returns null, and does
+   * nothing: {@link authenticate} refuses it.
+   */
+  enter(token: string): Principal | null {
+    const principal = this.#ownerOf(token);
+    if (principal !== null) this.notePresence(principal);
+    return principal;
+  }
+
+  /**
    * Returns the principal of a credential if that is known at once, for bounds that count callers. It
    * opens nothing, and counts neither as a use nor as a wrong password.
    */
@@ -128,16 +138,20 @@ export class Identity {
   }
 
   #authenticateToken(token: string, address: string): Principal {
+    const principal = this.#ownerOf(token);
+    if (principal !== null) return principal;
+    this.#refusals.note({ door: "bearer", address, reason: "invalid token" });
+    throw new Unauthorized("The token is not valid");
+  }
+
+  /** The principal of a valid token, which counts as its use; null if the token is not valid. */
+  #ownerOf(token: string): Principal | null {
     const digest = this.#digests.of(token);
     const principal = this.#operatorToken.matches(digest)
       ? OPERATOR
       : this.#tokens.authenticate(token, digest);
-    if (principal !== null) {
-      this.#digests.remember(token, digest);
-      return principal;
-    }
-    this.#refusals.note({ door: "bearer", address, reason: "invalid token" });
-    throw new Unauthorized("The token is not valid");
+    if (principal !== null) this.#digests.remember(token, digest);
+    return principal;
   }
 
   async #authenticateAgent(name: string, password: string, address: string): Promise<Principal> {

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type Api, createApi } from "../../routes/app.ts";
+import type { AppEnv } from "../../routes/environment.ts";
 import type { Services } from "../../services/daemon/mod.ts";
-import type { ServiceError } from "../../services/errors.ts";
 import type { TokenRequest } from "../../services/identity/mod.ts";
 import { mountPages } from "../../web/mod.ts";
 import { TestMetrics } from "./metrics.ts";
@@ -63,6 +63,8 @@ const TEST_SERVER: NonNullable<Services["ircServer"]> = {
   }],
 };
 
+const FROM_HERE: AppEnv["Bindings"] = { remoteAddress: "127.0.0.1" };
+
 /** The API on separate services, with the agent `caller` and without a bridge. */
 export class TestApi {
   readonly services: TestServices;
@@ -108,13 +110,22 @@ export class TestApi {
     return await this.#api.app.request(path, init, { remoteAddress: from });
   }
 
-  /**
-   * Answers a request of a real client, which connected from this machine.
-   *
-   * @param refusal why it cannot be answered; null if it can
-   */
-  async handle(request: Request, refusal: ServiceError | null = null): Promise<Response> {
-    return await this.#api.app.fetch(request, { remoteAddress: "127.0.0.1", refusal });
+  /** Answers a request of a real client, which connected from this machine. */
+  async handle(request: Request, bindings: AppEnv["Bindings"] = FROM_HERE): Promise<Response> {
+    return await this.#api.app.fetch(request, bindings);
+  }
+
+  /** Answers a usual request without the app; null for any other, which the app answers. */
+  direct(
+    request: Request,
+    bindings: AppEnv["Bindings"] = FROM_HERE,
+  ): Response | Promise<Response> | null {
+    return this.#api.direct.answer(request, bindings);
+  }
+
+  /** The header `Authorization` of a caller; undefined for a guest. */
+  authorizationOf(who: Who): string | undefined {
+    return this.#credentials.get(who);
   }
 
   /** Sends a body of unknown length as the operator. */

@@ -45,7 +45,7 @@ export async function withSync(
       { port: 0, hostname: "127.0.0.1", onListen: () => {} },
       (request) => {
         catchUp();
-        return api.handle(request, refusal);
+        return api.handle(request, { remoteAddress: "127.0.0.1", refusal });
       },
     );
     const client = new FossilClient(program);

@@ -1,0 +1,76 @@
+/** What a route brings so that usual requests are answered without the app: see `direct_requests.ts`. */
+import type { RouteConfig } from "@hono/zod-openapi";
+import type { Handler } from "hono";
+import type { Caller } from "../services/identity/mod.ts";
+import { checkOf } from "./access.ts";
+import type { AppEnv } from "./environment.ts";
+import type { z } from "./extended_zod.ts";
+import type { AccessCheck } from "./middleware/access.ts";
+import type { Endpoint } from "./table.ts";
+
+/** The validated parts of a request; those that its route does not describe are undefined. */
+export interface Input<Params = unknown, Query = unknown, Json = unknown> {
+  readonly params: Params;
+  readonly query: Query;
+  readonly json: Json;
+}
+
+type Part<Described, Name extends string> = Described extends
+  Readonly<Record<Name, infer Schema extends z.ZodType>> ? z.output<Schema> : undefined;
+
+type Json<Described> = Described extends
+  { readonly body: { readonly content: { readonly "application/json": infer Media } } }
+  ? Part<Media, "schema">
+  : undefined;
+
+/** The input that a route describes. */
+export type InputOf<Route extends RouteConfig> = Input<
+  Part<Route["request"], "params">,
+  Part<Route["request"], "query">,
+  Json<Route["request"]>
+>;
+
+/** Answers a request of which only its input and its caller count. */
+export type Answer<Given extends Input = Input> = (
+  input: Given,
+  caller: Caller,
+) => Response | Promise<Response>;
+
+/** An answer, with the schemas of its input. */
+export interface DirectAnswer {
+  readonly params?: z.ZodType | undefined;
+  readonly query?: z.ZodType | undefined;
+  readonly json?: z.ZodType | undefined;
+  readonly answer: Answer;
+}
+
+/** A handler of an app that may also be able to answer without the app. */
+export type AnsweringHandler = Handler<AppEnv> & { direct?: DirectAnswer };
+
+/** A route that can answer without the app. */
+export interface DirectRoute extends DirectAnswer {
+  /** The pattern of its path, as in the table of routes. */
+  readonly pattern: string;
+  readonly check: AccessCheck;
+  /** The query of a request that has none, validated. */
+  readonly noQuery: unknown;
+}
+
+/** A handler of a route in the app, with the route once it is loaded and if it can do without. */
+export type RoutedHandler = Handler<AppEnv> & { route?: DirectRoute | undefined };
+
+/**
+ * The route with these handlers, if it can answer without the app: if nothing but the check of the
+ * caller's rights stands before its answer.
+ */
+export function directRoute(
+  name: Endpoint,
+  handlers: readonly AnsweringHandler[],
+): DirectRoute | undefined {
+  const check = checkOf(name);
+  const direct = handlers.at(-1)?.direct;
+  if (direct === undefined || check === null || handlers.length > 2) return undefined;
+  const query = direct.query?.safeParse({});
+  if (query?.success === false) return undefined;
+  return { ...direct, pattern: name.slice(name.indexOf("/")), check, noQuery: query?.data };
+}
