@@ -2,7 +2,7 @@
 import { join, relative } from "node:path";
 
 /** Most files in one isolate: enough to share, and few enough for all cores to have work. */
-export const GROUP_SIZE = 16;
+export const GROUP_SIZE = 32;
 
 /** The same for tests that start the program: they take longer, and load little themselves. */
 export const END_TO_END_SIZE = 4;
@@ -15,12 +15,10 @@ export const END_TO_END_SIZE = 4;
 export const LONGEST: readonly string[] = [
   "end_to_end/web_tour_test.ts",
   "end_to_end/team_test.ts",
-  "end_to_end/mcp_inspector_test.ts",
   "soak/cluster/chaos_test.ts",
   "end_to_end/cluster_nodes_test.ts",
   "end_to_end/mcp_stdio_test.ts",
   "services/sync/program_test.ts",
-  "end_to_end/sql_query_test.ts",
   "end_to_end/external_services_test.ts",
   "end_to_end/web_hostile_test.ts",
   "end_to_end/doctor_test.ts",

@@ -76,7 +76,8 @@ async function push(program: Program, token: string, clients: EndingClients): Pr
   const { host } = new URL(program.api);
   const folder = await client.checkout(`http://${nameOf(0)}:${token}@${host}/projects/soak/fossil`);
   for (let count = 1; !clients.ended; count++) {
-    client.write("work/pushed.txt", `${count}\n`);
+    // To fossil, a file of the same size and the same second is the same.
+    client.write("work/pushed.txt", "line\n".repeat(count));
     if (count === 1) await client.fossil(["add", "pushed.txt"], folder);
     const branch = ["--branch", `pushed-${count}`];
     await client.fossil(["commit", "-m", `Push ${count}`, "--no-warnings", ...branch], folder);

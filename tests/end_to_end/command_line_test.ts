@@ -6,6 +6,7 @@ import { musterCommand, musterWords, runMuster, startProgram } from "../support/
 import { peer } from "../support/peers.ts";
 import { Terminal } from "../support/terminal.ts";
 import { withFolder } from "../support/temporary.ts";
+import { within } from "../support/until.ts";
 
 Deno.test("agents are registered, listed, rotated, revoked and deleted from the command line", async () => {
   await using program = await startProgram();
@@ -119,7 +120,7 @@ Deno.test("send posts a message and tail prints it, its control characters made 
   let text = "";
   const readTo = async (end: string) => {
     while (!text.includes(end)) {
-      const { value, done } = await reader.read();
+      const { value, done } = await within(reader.read(), () => `"${end}"`);
       assert.ok(!done);
       text += value;
     }

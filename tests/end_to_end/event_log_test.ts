@@ -7,6 +7,7 @@ import { run, succeed } from "../support/commands.ts";
 import { musterCommand, runMuster, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
 import { until } from "../support/until.ts";
+import { within } from "../support/until.ts";
 
 Deno.test("policies are read and set from the command line and take effect at once", async () => {
   await using program = await startProgram();
@@ -67,7 +68,7 @@ Deno.test("log prints past events of IRC and HTTP, and follows new ones", async 
   let text = "";
   const readTo = async (pattern: RegExp) => {
     while (!pattern.test(text)) {
-      const { value, done } = await reader.read();
+      const { value, done } = await within(reader.read(), () => `${pattern} in ${text}`);
       assert.ok(!done, text);
       text += value;
     }

@@ -3,6 +3,7 @@ import { EventSource } from "eventsource";
 import { call } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
 import { type Program, startProgram } from "../support/program.ts";
+import { within } from "../support/until.ts";
 
 /** What a browser's page gets of a stream. */
 class Page implements Disposable {
@@ -30,7 +31,11 @@ class Page implements Disposable {
   }
 
   async until(condition: () => boolean): Promise<void> {
-    while (!condition()) await new Promise<void>((resolve) => this.#wake = resolve);
+    while (!condition()) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await within(promise, () => `An event after ${JSON.stringify(this.events.at(-1))}`);
+    }
   }
 
   [Symbol.dispose](): void {

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { call } from "../support/api.ts";
 import { listAt, numberAt, textAt, valueAt } from "../support/json.ts";
 import { type Program, startProgram } from "../support/program.ts";
+import { asked } from "../support/until.ts";
 
 const BASE = "/projects/demo/fossil/api";
 
@@ -29,10 +30,11 @@ async function untilLanding(
   review: number,
   ...statuses: readonly string[]
 ): Promise<Shown> {
-  for (;;) {
-    const landing = await landingOf(program, review);
-    if (landing !== undefined && statuses.includes(landing.status)) return landing;
-  }
+  const landing = await asked(
+    () => landingOf(program, review),
+    (one) => one !== undefined && statuses.includes(one.status),
+  );
+  return landing ?? assert.fail();
 }
 
 /** Opens and approves a review of one file, for a ticket of the same name. */

@@ -153,21 +153,20 @@ async function answersEachLine(program: Program): Promise<void> {
   assert.equal(unknown.error?.code, -32601);
   await mcp.request("tools/call", { name: "post", arguments: { channel: "#x", text: "one" } });
 
-  const wait = {
-    name: "get_history",
-    arguments: { channel: "#x", since: "now", wait_seconds: 60 },
-  };
   const { result } = await mcp.request("tools/call", {
-    ...wait,
+    name: "get_history",
     arguments: { channel: "#x" },
   });
   const since = JSON.parse(result?.content?.[1]?.text ?? "").next_since;
-  const waiting = (id: string) =>
-    mcp.request("tools/call", { name: "get_history", arguments: { ...wait.arguments, since } }, id);
-  void waiting("cancelled");
+  const wait = {
+    name: "get_history",
+    arguments: { channel: "#x", since, wait_seconds: 60 },
+  };
+  // It gets no answer.
+  await mcp.send({ jsonrpc: "2.0", id: "cancelled", method: "tools/call", params: wait });
   const params = { requestId: "cancelled", reason: "The user changed their mind" };
   await mcp.send({ jsonrpc: "2.0", method: "notifications/cancelled", params });
-  const late = waiting("late");
+  const late = mcp.request("tools/call", wait, "late");
   const posted = { name: "post", arguments: { channel: "#x", text: "two" } };
   await mcp.request("tools/call", posted);
   assert.match((await late).result?.content?.[0]?.text ?? "", /two/);

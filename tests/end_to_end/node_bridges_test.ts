@@ -8,7 +8,7 @@ import type { Services } from "../support/network_config.ts";
 import { peer } from "../support/peers.ts";
 import type { Program } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
-import { WAIT_LIMIT } from "../support/until.ts";
+import { WAIT_LIMIT, within } from "../support/until.ts";
 
 interface Message {
   readonly id: string;
@@ -70,7 +70,11 @@ async function streamed(
   assert.ok(response.status === 200 && reader !== undefined);
   let text = "";
   const found = () => text.split("\n").slice(0, -1).filter((line) => line.startsWith("data: "));
-  while (found().length < count) text += (await reader.read()).value ?? "";
+  while (found().length < count) {
+    const { value, done } = await within(reader.read(), () => `Message ${found().length + 1}`);
+    assert.ok(!done, text);
+    text += value;
+  }
   await reader.cancel();
   return found().slice(0, count).map((line) => JSON.parse(line.slice("data: ".length)));
 }

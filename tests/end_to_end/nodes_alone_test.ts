@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { callAs, order, registerAgent } from "../support/api.ts";
 import { moveProject, reaches, testCluster } from "../support/cluster.ts";
 import { type Program, runMuster } from "../support/program.ts";
-import { asked } from "../support/real_cluster.ts";
+import { asked } from "../support/until.ts";
 
 const ALONE = { MUSTER_NODE_NAME: "", MUSTER_NODE_URL: "", MUSTER_DATABASE_URL: "" };
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { order } from "../support/api.ts";
 import { type TestCluster, testCluster } from "../support/cluster.ts";
 import { freePort } from "../support/free_port.ts";
+import { asked } from "../support/until.ts";
 
 interface Finding {
   readonly level: string;
@@ -45,11 +46,10 @@ testCluster("muster doctor finds a node.url that does not lead to its node", asy
   const nowhere = `http://127.0.0.1:${freePort()}`;
   await cluster.start("two", { MUSTER_NODE_URL: nowhere });
   await cluster.start("three", { MUSTER_NODE_URL: api });
-  const areRunning = async () => {
-    const nodes = await order(one, "GET /v1/nodes") as { state: string }[];
-    return nodes.length === 3 && nodes.every(({ state }) => state === "running");
-  };
-  while (!await areRunning());
+  await asked(
+    () => order(one, "GET /v1/nodes") as Promise<{ state: string }[]>,
+    (nodes) => nodes.length === 3 && nodes.every(({ state }) => state === "running"),
+  );
   const findings = await examine(cluster, "one", "addresses");
   assert.deepEqual(findings.map(({ message }) => message).sort(), [
     `No node answers at "${nowhere}", the node.url of "two"`,

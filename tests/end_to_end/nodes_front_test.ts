@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { call, callAs, type Credentials, order, registerAgent } from "../support/api.ts";
 import { reaches, type TestCluster, testCluster } from "../support/cluster.ts";
 import type { Program } from "../support/program.ts";
+import { within } from "../support/until.ts";
 
 const PAGES = "/projects/demo";
 const BASE = `${PAGES}/fossil/api`;
@@ -120,7 +121,10 @@ class Stream {
         this.last = /^id: (.*)$/m.exec(event)?.[1] ?? "";
         return JSON.parse(data).title;
       }
-      const part = await this.#reader.read().catch(() => null);
+      const part = await within(
+        this.#reader.read().catch(() => null),
+        () => "The next event, or the end of the stream,",
+      );
       if (part === null || part.done) return null;
       this.#text += part.value;
     }

@@ -3,17 +3,20 @@ import assert from "node:assert/strict";
 import { call, callAs, type Credentials, order, registerAgent } from "../support/api.ts";
 import { testCluster } from "../support/cluster.ts";
 import type { Program } from "../support/program.ts";
+import { asked } from "../support/until.ts";
 
 /** Sends a message to scout, again and again while no node leads. */
 async function tell(node: Program, text: string): Promise<void> {
-  for (;;) {
+  const send = async () => {
     const body = { text, client_id: text };
     const response = await call(node, "POST", "/v1/agents/scout/messages", body);
     const answer = await response.text();
-    if (response.ok) return;
+    if (response.ok) return true;
     assert.equal(response.status, 503, answer);
     assert.ok(response.headers.has("retry-after"), answer);
-  }
+    return false;
+  };
+  await asked(send, (isSent) => isSent);
 }
 
 async function inboxOf(node: Program, scout: Credentials, query = ""): Promise<string[]> {

@@ -4,7 +4,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { callAs, order, registerAgent } from "../support/api.ts";
 import { reaches, type TestCluster, testCluster } from "../support/cluster.ts";
 import type { Program } from "../support/program.ts";
-import { asked } from "../support/real_cluster.ts";
+import { asked } from "../support/until.ts";
 
 /** A client of the official SDK whose requests go to each node in turn. */
 async function connect(nodes: readonly Program[], authorization: string, isStateless: boolean) {

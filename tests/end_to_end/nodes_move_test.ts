@@ -5,6 +5,7 @@ import { callAs, order, registerAgent } from "../support/api.ts";
 import { insist, moveProject, reaches, type TestCluster, testCluster } from "../support/cluster.ts";
 import { runMuster } from "../support/program.ts";
 import type { Program } from "../support/program.ts";
+import { asked, until } from "../support/until.ts";
 
 const BASE = "/projects/demo/fossil/api";
 
@@ -57,7 +58,7 @@ testCluster("a project moves to another node and back while agents work in it", 
       await moveProject(one, "demo", to);
       assert.equal(await nodeOf(one), to);
       assert.equal(await nodeOf(two), to);
-      while (filed.size < before + 3) await reaches(one, "demo");
+      await until(() => filed.size >= before + 3);
     }
   };
   await Promise.all([moves().finally(() => isOver = true), working]);
@@ -193,13 +194,14 @@ testCluster("a project of a dead node is restored on another one", async (cluste
 
   await one.stop("SIGKILL");
   const ask = () => callAs(two, scout, "GET", `${BASE}/tickets/${kept}`);
-  for (;;) {
+  const refusal = async () => {
     const response = await ask();
     const text = await response.text();
     assert.equal(response.status, 503, text);
     assert.ok(response.headers.has("retry-after"));
-    if (text.includes("does not run")) break;
-  }
+    return text;
+  };
+  await asked(refusal, (text) => text.includes("does not run"));
   const stranger = await fetch(`${two.api}${BASE}/tickets`);
   assert.equal(stranger.status, 404, await stranger.text());
   for (const node of ["one", "two", "none"]) {

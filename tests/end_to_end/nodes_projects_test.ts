@@ -6,6 +6,7 @@ import { reaches, TestCluster, testCluster } from "../support/cluster.ts";
 import { peer } from "../support/peers.ts";
 import type { Program } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
+import { within } from "../support/until.ts";
 
 /** The projects, named after the nodes that have them. */
 const SLUGS = ["also-on-one", "also-on-two", "on-one", "on-two"];
@@ -141,7 +142,10 @@ testCluster(
             const blocks = text.split("\n\n");
             const found = blocks.find((block) => block.includes(`"title":"${title}"`));
             if (found !== undefined) return /^id: ?(.*)$/m.exec(found)?.[1] ?? "";
-            const part = await reader?.read();
+            const part = await within(
+              Promise.resolve(reader?.read()),
+              () => `The event of "${title}"`,
+            );
             assert.equal(part?.done, false, text);
             text += part?.value ?? "";
           }

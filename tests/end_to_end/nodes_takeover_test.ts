@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { call, callAs, type Credentials, order, registerAgent } from "../support/api.ts";
 import { moveProject, reaches, testCluster } from "../support/cluster.ts";
 import type { Program } from "../support/program.ts";
-import { asked } from "../support/real_cluster.ts";
+import { asked } from "../support/until.ts";
 import { Receiver } from "../services/webhooks/receiver.ts";
 
 /** Waits until a node leads, as another one sees it. */

@@ -6,6 +6,7 @@ import { peer } from "../support/peers.ts";
 import { postgresOf, query } from "../support/postgres.ts";
 import { runMuster, startProgram } from "../support/program.ts";
 import { withFolder, writeFile } from "../support/temporary.ts";
+import { asked } from "../support/until.ts";
 
 const ELSEWHERE = "postgres://muster@127.0.0.1:1/muster";
 
@@ -40,7 +41,10 @@ Deno.test(
       const first = await file("First");
       assert.equal(first.status, 201, await first.text());
       await endConnections(url);
-      while ((await call(program, "GET", "/readyz").then(statusOf)) !== 200);
+      await asked(
+        () => call(program, "GET", "/readyz").then(statusOf),
+        (status) => status === 200,
+      );
       const second = await file("Second");
       assert.equal(second.status, 201, await second.text());
 

@@ -3,6 +3,7 @@ import { call } from "../support/api.ts";
 import { run, succeed } from "../support/commands.ts";
 import { peer } from "../support/peers.ts";
 import { runMuster, startProgram } from "../support/program.ts";
+import { asked } from "../support/until.ts";
 
 Deno.test({
   name: "muster project mirror sets, shows, runs and removes a mirror; the program runs git",
@@ -21,10 +22,10 @@ Deno.test({
       stdin: "s3cret\n",
     });
     assert.equal(done.code, 0, done.stderr);
-    for (;;) {
-      const view = await (await call(program, "GET", "/v1/projects/demo/mirror")).json();
-      if (view.last_run_at !== null && !view.running) break;
-    }
+    await asked(
+      async () => await (await call(program, "GET", "/v1/projects/demo/mirror")).json(),
+      (view) => view.last_run_at !== null && !view.running,
+    );
     const shown = await succeed(program, "project", "mirror", "show", "demo");
     assert.match(shown, /^password +stored$/m);
     assert.match(shown, /^every +30 minutes$/m);

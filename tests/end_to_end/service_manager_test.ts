@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type Program, startProgram } from "../support/program.ts";
 import { withFolder, writeFile } from "../support/temporary.ts";
+import { within } from "../support/until.ts";
 
 /** The socket of a service manager, and the messages that arrive there. */
 class Manager implements Disposable {
@@ -19,7 +20,7 @@ class Manager implements Disposable {
   /** Reads messages up to one with a line that matches; resolves with that line. */
   async until(pattern: RegExp): Promise<string> {
     for (;;) {
-      const [message] = await this.#socket.receive();
+      const [message] = await within(this.#socket.receive(), () => `${pattern}`);
       const lines = new TextDecoder().decode(message).split("\n");
       this.lines.push(...lines);
       const found = lines.find((line) => pattern.test(line));

@@ -5,6 +5,7 @@ import { IrcClient } from "../support/irc_client.ts";
 import { countOpenFiles, type Program, startProgram } from "../support/program.ts";
 import { RawConnection } from "../support/raw_connection.ts";
 import { withFolder } from "../support/temporary.ts";
+import { asked } from "../support/until.ts";
 
 /** More handshakes than may come too late before a port gets a relay. */
 const STALLED = 40;
@@ -72,7 +73,7 @@ Deno.test("clients that stall in the TLS handshake are closed and keep nobody ou
     }
     await assertServes(program, ircs, cert);
     for (const connection of first) connection[Symbol.dispose]();
-    while (await countOpenFiles(program) > before + STALLED);
+    await asked(() => countOpenFiles(program), (count) => count <= before + STALLED);
     await assertServes(program, ircs, cert);
   });
 });

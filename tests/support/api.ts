@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { WAIT_LIMIT, within } from "./until.ts";
 
 /** An agent's credentials. */
 export interface Credentials {
@@ -12,21 +13,41 @@ export interface Server {
   readonly token: string;
 }
 
-/** Calls the API as the operator. */
+/** How long an answer may take, in milliseconds: a request may ask to wait for a minute. */
+const ANSWER_LIMIT = 2 * WAIT_LIMIT;
+
+/**
+ * Calls the API as the operator.
+ *
+ * @throws Error if no answer begins in time
+ */
 export function call(
   { api, token }: Server,
   method: string,
   path: string,
   body?: unknown,
 ): Promise<Response> {
-  return fetch(api + path, {
-    method,
-    headers: { authorization: `Bearer ${token}` },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
+  return send(api, `Bearer ${token}`, { method, path, body });
 }
 
-/** Calls the API as an agent, with its nick and passphrase. */
+function send(
+  api: string,
+  authorization: string,
+  { method, path, body }: { method: string; path: string; body: unknown },
+): Promise<Response> {
+  const answer = fetch(api + path, {
+    method,
+    headers: { authorization },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return within(answer, () => `The answer to ${method} ${path}`, ANSWER_LIMIT);
+}
+
+/**
+ * Calls the API as an agent, with its nick and passphrase.
+ *
+ * @throws Error if no answer begins in time
+ */
 export function callAs(
   { api }: Pick<Server, "api">,
   { nick, passphrase }: Credentials,
@@ -34,11 +55,7 @@ export function callAs(
   path: string,
   body?: unknown,
 ): Promise<Response> {
-  return fetch(api + path, {
-    method,
-    headers: { authorization: `Basic ${btoa(`${nick}:${passphrase}`)}` },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
+  return send(api, `Basic ${btoa(`${nick}:${passphrase}`)}`, { method, path, body });
 }
 
 /** Sends a request of the operator that must succeed; returns its JSON, or null. */
@@ -95,10 +112,14 @@ export class ChannelStream implements AsyncDisposable {
     return new ChannelStream(response.body);
   }
 
-  /** The next message, or null if the server has ended the stream. */
+  /**
+   * The next message, or null if the server has ended the stream.
+   *
+   * @throws Error if neither comes in time
+   */
   async next(): Promise<Message | null> {
     while (this.#queue.length === 0) {
-      const { value, done } = await this.#reader.read();
+      const { value, done } = await within(this.#reader.read(), () => "The next message");
       if (done) return null;
       const lines = (this.#rest + value).split("\n");
       this.#rest = lines.pop() ?? "";

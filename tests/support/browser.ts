@@ -8,8 +8,11 @@ import type { LoggedIn } from "./visiting.ts";
 /** The widths at which pages are checked, in pixels: a desk and a phone. */
 export const WIDTHS = { desk: 1280, phone: 390 } as const;
 
-/** How long Chromium may take to start, in milliseconds: a busy machine needs more than 30 s. */
-const START_LIMIT_MS = 180_000;
+/**
+ * How long Chromium may take to start, to load a page or to show something, in milliseconds: a busy
+ * machine needs more than the 30 s of puppeteer.
+ */
+const LIMIT_MS = 180_000;
 
 /** How a page is looked at. */
 export interface Look {
@@ -68,6 +71,7 @@ export class TestBrowser implements AsyncDisposable {
     this.page = page;
     this.#base = base;
     this.#close = close;
+    page.setDefaultTimeout(LIMIT_MS);
     page.on("console", (message) => {
       const type = message.type();
       if (type !== "error" && type !== "warn") return;
@@ -97,7 +101,7 @@ export class TestBrowser implements AsyncDisposable {
     const url = new URL(base);
     const names = host === undefined ? [] : [`--host-resolver-rules=MAP ${host} ${url.hostname}`];
     const browser = await puppeteer.launch({
-      timeout: START_LIMIT_MS,
+      timeout: LIMIT_MS,
       executablePath: findChromium(),
       // Neither the sandbox nor the shared memory of a container suffices for it.
       args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", ...names],

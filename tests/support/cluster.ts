@@ -9,6 +9,7 @@ import { peer } from "./peers.ts";
 import { postgresOf } from "./postgres.ts";
 import { type Finished, type Program, runMuster, startProgram } from "./program.ts";
 import { withFolder } from "./temporary.ts";
+import { asked } from "./until.ts";
 
 /** The API token of every node. */
 const TOKEN = "0123456789abcdef".repeat(4);
@@ -111,17 +112,18 @@ export async function reaches(node: Program, slug: string): Promise<void> {
     await response.body?.cancel();
     return response.status;
   };
-  while (await status() !== 200);
+  await asked(status, (one) => one === 200);
 }
 
 /** Moves a project to a node, once the nodes know of each other. */
 export async function moveProject(program: Program, slug: string, node: string): Promise<void> {
-  for (;;) {
+  const move = async () => {
     const response = await call(program, "POST", `/v1/projects/${slug}/move`, { node });
     const text = await response.text();
-    if (response.ok) return;
-    assert.match(text, /does not run at the moment/);
-  }
+    if (!response.ok) assert.match(text, /does not run at the moment/);
+    return response.status;
+  };
+  await asked(move, (status) => status < 300);
 }
 
 /**
@@ -134,12 +136,17 @@ export async function insist(
   path: string,
   body: unknown,
 ): Promise<Record<string, unknown>> {
-  for (let attempt = 0;; attempt++) {
-    const node = nodes[attempt % nodes.length] ?? assert.fail();
+  let attempt = 0;
+  const send = async () => {
+    const node = nodes[attempt++ % nodes.length] ?? assert.fail();
     const response = await callAs(node, agent, "POST", path, body);
     const text = await response.text();
-    if (response.ok) return JSON.parse(text);
-    assert.equal(response.status, 503, `${path}: ${text}`);
-    assert.ok(response.headers.has("retry-after"), `${path}: ${text}`);
-  }
+    if (!response.ok) {
+      assert.equal(response.status, 503, `${path}: ${text}`);
+      assert.ok(response.headers.has("retry-after"), `${path}: ${text}`);
+    }
+    return { isDone: response.ok, text };
+  };
+  const { text } = await asked(send, ({ isDone }) => isDone);
+  return JSON.parse(text);
 }

@@ -36,10 +36,12 @@ export async function startWithProject(): Promise<{ program: Program; token: str
  * Calls every tool that a client lists, in an order in which each finds what it needs.
  *
  * @param run a word that makes names unique
+ * @param chosen the tools to call; by default, all that are listed
  */
 export async function driveTools(
   connection: Pick<McpConnection, "tools" | "call">,
   run: string,
+  chosen?: readonly string[],
 ): Promise<void> {
   const listed = new Set(await connection.tools());
   const steps = TOOL_STEPS.filter(({ tool }) => listed.has(tool));
@@ -48,6 +50,7 @@ export async function driveTools(
   assert.deepEqual(known, listed, "Each tool needs an entry in tests/support/tool_steps.ts");
   const state: ToolState = { run, ticket: "", message: "", question: 0, review: 0, tip: "" };
   for (const { tool, input, learn, refusal } of steps) {
+    if (chosen !== undefined && !chosen.includes(tool)) continue;
     const { failed, text, structured } = await connection.call(tool, input(state));
     if (failed && refusal !== undefined) assert.match(text, refusal, tool);
     else assert.equal(failed, false, `${tool}: ${text}`);

@@ -1,5 +1,6 @@
 /** Reads an event stream as its client does. */
 import assert from "node:assert/strict";
+import { within } from "./until.ts";
 
 /** One event of a stream. */
 export interface Frame {
@@ -21,19 +22,27 @@ export class EventReader {
     this.#reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   }
 
-  /** The next text of the stream as it comes, or null if the stream has ended. */
+  /**
+   * The next text of the stream as it comes, or null if the stream has ended.
+   *
+   * @throws Error if neither comes in time
+   */
   async text(): Promise<string | null> {
-    const { value, done } = await this.#reader.read();
+    const { value, done } = await within(this.#reader.read(), () => "More of the stream");
     return done ? null : value;
   }
 
-  /** The next event, or null if the stream has ended. */
+  /**
+   * The next event, or null if the stream has ended.
+   *
+   * @throws Error if neither comes in time
+   */
   async next(): Promise<Frame | null> {
     let end: number;
     while ((end = this.#rest.indexOf("\n\n")) < 0) {
-      const { value, done } = await this.#reader.read();
-      if (done) return null;
-      this.#rest += value;
+      const text = await this.text();
+      if (text === null) return null;
+      this.#rest += text;
     }
     const frame = this.#rest.slice(0, end);
     this.#rest = this.#rest.slice(end + 2);

@@ -1,3 +1,5 @@
+import { within } from "./until.ts";
+
 /** A process that answers each line of standard input with a line of JSON. */
 export class LineClient<Answer> {
   readonly #process: Deno.ChildProcess;
@@ -27,10 +29,18 @@ export class LineClient<Answer> {
     await this.#input.write(new TextEncoder().encode(`${JSON.stringify(request)}\n`));
   }
 
+  /**
+   * Sends a line, and gives the answer.
+   *
+   * @throws Error if the process ends first, or the answer does not come in time
+   */
   async ask(request: unknown): Promise<Answer> {
     await this.write(request);
     while (!this.#rest.includes("\n")) {
-      const { value, done } = await this.#output.read();
+      const { value, done } = await within(
+        this.#output.read(),
+        () => `The answer to ${JSON.stringify(request)}`,
+      );
       if (done) throw new Error(`The client ended: ${(await this.#errors).slice(-2000)}`);
       this.#rest += value;
     }

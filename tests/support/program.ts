@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { V8_FLAGS } from "../../scripts/v8_flags.ts";
 import { bundledTree } from "./bundled_tree.ts";
-import { WAIT_LIMIT } from "./until.ts";
+import { WAIT_LIMIT, within } from "./until.ts";
 
 /** Options of a start. */
 export interface ProgramOptions {
@@ -119,7 +119,14 @@ export function treeEnvironment(more: Readonly<Record<string, string>>): Record<
   return { ...Object.fromEntries(inherited), NO_COLOR: "1", ...more };
 }
 
-/** Runs a command of muster to its end. */
+/** How long a command may take, in milliseconds; some write a hundred megabytes. */
+const COMMAND_LIMIT = 5 * WAIT_LIMIT;
+
+/**
+ * Runs a command of muster to its end.
+ *
+ * @throws Error with what it wrote, if it does not end in time
+ */
 export async function runMuster(
   args: readonly string[],
   options: { folder: string; environment?: Readonly<Record<string, string>>; stdin?: string },
@@ -135,9 +142,16 @@ export async function runMuster(
   const writer = process.stdin.getWriter();
   await writer.write(new TextEncoder().encode(options.stdin ?? "")).catch(() => {});
   await writer.close().catch(() => {});
-  const { code, stdout, stderr } = await process.output();
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    process.kill("SIGKILL");
+  }, COMMAND_LIMIT);
+  const { code, stdout, stderr } = await process.output().finally(() => clearTimeout(timer));
   const decoder = new TextDecoder();
-  return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+  const finished = { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+  if (isLate) throw new Error(`muster ${args.join(" ")} did not end: ${JSON.stringify(finished)}`);
+  return finished;
 }
 
 /** Starts `muster serve` on free ports and waits until it listens. */
@@ -182,7 +196,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     } catch {
       // It has ended already.
     }
-    const code = await ended;
+    const code = await within(ended, () => `${log.last()}\nThe end after ${signal}`);
     await reading;
     return code;
   };
@@ -213,6 +227,11 @@ class ProgramLog {
   readonly lines: string[] = [];
   readonly #waiting = new Set<(line: string) => void>();
 
+  /** The last lines. */
+  last(): string {
+    return this.lines.slice(-5).join("\n");
+  }
+
   add(line: string): void {
     this.lines.push(line);
     for (const take of this.#waiting) take(line);
@@ -230,7 +249,7 @@ class ProgramLog {
       if (pattern.test(line)) resolve(line);
     };
     const fail = (reason: string) => {
-      reject(new Error(`${reason} ${pattern} was logged:\n${this.lines.slice(-5).join("\n")}`));
+      reject(new Error(`${reason} ${pattern} was logged:\n${this.last()}`));
     };
     const timer = setTimeout(() => fail(`${WAIT_LIMIT} ms passed before`), WAIT_LIMIT);
     this.#waiting.add(take);

@@ -1,3 +1,5 @@
+import { within } from "./until.ts";
+
 /** A TCP connection on which a test sends arbitrary bytes. */
 export class RawConnection implements Disposable {
   readonly #conn: Deno.Conn;
@@ -18,7 +20,11 @@ export class RawConnection implements Disposable {
     while (bytes.length > 0) bytes = bytes.subarray(await this.#conn.write(bytes));
   }
 
-  /** Reads until the text matches. @throws Error if the connection ends first */
+  /**
+   * Reads until the text matches.
+   *
+   * @throws Error if the connection ends first, or nothing more comes in time
+   */
   async until(pattern: RegExp): Promise<string> {
     let text = "";
     for (;;) {
@@ -29,7 +35,11 @@ export class RawConnection implements Disposable {
     }
   }
 
-  /** Reads until the other side closes the connection. */
+  /**
+   * Reads until the other side closes the connection.
+   *
+   * @throws Error if it neither sends nor closes in time
+   */
   async untilClosed(): Promise<string> {
     let text = "";
     for (let part = await this.#read(); part !== null; part = await this.#read()) text += part;
@@ -39,7 +49,7 @@ export class RawConnection implements Disposable {
   async #read(): Promise<string | null> {
     const buffer = new Uint8Array(4096);
     try {
-      const count = await this.#conn.read(buffer);
+      const count = await within(this.#conn.read(buffer), () => "More bytes, or the end,");
       return count === null ? null : String.fromCharCode(...buffer.subarray(0, count));
     } catch (error) {
       if (error instanceof Deno.errors.ConnectionReset) return null;

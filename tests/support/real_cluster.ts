@@ -9,7 +9,7 @@ import { peer } from "./peers.ts";
 import { PostgresServer } from "./postgres_server.ts";
 import { type Program, startProgram } from "./program.ts";
 import { adapt, untilListening } from "./proxy.ts";
-import { WAIT_LIMIT } from "./until.ts";
+import { asked } from "./until.ts";
 
 const CADDYFILE = new URL("../../deploy/cluster/Caddyfile", import.meta.url);
 
@@ -34,26 +34,6 @@ export interface ClusterOptions {
 export function clusterPeers(): { ignore: boolean } {
   const peers = [networkPeers(SERVICES), peer("postgres"), peer("caddy")];
   return { ignore: peers.some(({ ignore }) => ignore) };
-}
-
-/** How often something is asked that only another program knows, in milliseconds. */
-const ASK_EVERY = 50;
-
-/**
- * Asks until the answer is as it must become.
- *
- * @throws Error with the last answer, if it does not become so
- */
-export async function asked<Answer>(
-  ask: () => Promise<Answer>,
-  isSo: (answer: Answer) => boolean,
-): Promise<Answer> {
-  for (const start = performance.now();;) {
-    const answer = await ask();
-    if (isSo(answer)) return answer;
-    if (performance.now() - start > WAIT_LIMIT) throw new Error(`It is ${JSON.stringify(answer)}`);
-    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY));
-  }
 }
 
 /** What a node answers to `/readyz`. */

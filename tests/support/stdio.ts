@@ -1,6 +1,7 @@
 /** `muster mcp` as a client starts it: JSON-RPC on its standard input and output. */
 import assert from "node:assert/strict";
 import { cleanEnvironment, musterCommand } from "./program.ts";
+import { within } from "./until.ts";
 
 /** The members of results that tests look at. */
 export interface RpcResult {
@@ -57,7 +58,7 @@ export class StdioMcp implements AsyncDisposable {
     const { promise, resolve } = Promise.withResolvers<RpcAnswer>();
     this.#waiting.set(id, resolve);
     void this.send({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) });
-    return promise;
+    return within(promise, () => `The answer to ${method}`);
   }
 
   /** Opens as a client of a revision does. */
@@ -91,7 +92,7 @@ export class StdioMcp implements AsyncDisposable {
   answerTo(id: string | number | null): Promise<RpcAnswer> {
     const { promise, resolve } = Promise.withResolvers<RpcAnswer>();
     this.#waiting.set(id, resolve);
-    return promise;
+    return within(promise, () => `The answer with the id ${id}`);
   }
 
   /** Closes its input and waits for its end. */

@@ -4,6 +4,50 @@
  */
 export const WAIT_LIMIT = 60_000;
 
+/** How often something is asked that only another program knows, in milliseconds. */
+const ASK_EVERY = 50;
+
+/**
+ * Asks another program until the answer is as it must become.
+ *
+ * @param limit in milliseconds
+ * @returns that answer
+ * @throws Error with the last answer, if it does not become so within the limit
+ */
+export async function asked<Answer>(
+  ask: () => Promise<Answer>,
+  isSo: (answer: Answer) => boolean,
+  limit = WAIT_LIMIT,
+): Promise<Answer> {
+  for (const start = performance.now();;) {
+    const answer = await ask();
+    if (isSo(answer)) return answer;
+    if (performance.now() - start > limit) {
+      throw new Error(`After ${limit} ms, the answer is ${JSON.stringify(answer)}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY));
+  }
+}
+
+/**
+ * Waits for what must come.
+ *
+ * @param what the subject of the error: what comes
+ * @param limit in milliseconds
+ * @throws Error with `what()`, if the promise does not settle within the limit
+ */
+export async function within<Value>(
+  promise: Promise<Value>,
+  what: () => string,
+  limit = WAIT_LIMIT,
+): Promise<Value> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(new Error(`${what()} did not come within ${limit} ms`));
+  }, limit);
+  return await Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));
+}
+
 /**
  * Lets everything that is under way in this process go on until a condition holds.
  *

@@ -1,3 +1,4 @@
+import { within } from "../../support/until.ts";
 /** A program that gets webhooks. */
 
 /** A request that arrived. */
@@ -36,12 +37,16 @@ export class Receiver implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}/hook`;
   }
 
-  /** The next arrival that was not taken yet. */
+  /**
+   * The next arrival that was not taken yet.
+   *
+   * @throws Error if it does not come in time
+   */
   async next(): Promise<Arrival> {
     for (;;) {
       const arrival = this.arrivals[this.#taken];
       if (arrival === undefined) {
-        await this.#arrived.promise;
+        await within(this.#arrived.promise, () => "The next arrival");
         continue;
       }
       this.#taken++;

@@ -1,5 +1,6 @@
-import { asked, Cluster } from "../../support/real_cluster.ts";
 import { order } from "../../support/api.ts";
+import { Cluster } from "../../support/real_cluster.ts";
+import { asked } from "../../support/until.ts";
 import { Asking } from "./asking.ts";
 import { Talk } from "./channels.ts";
 import { Journal } from "./journal.ts";

@@ -7,7 +7,7 @@ Deno.test({
   name: "a killed, a drained node and a restart of PostgreSQL lose and repeat nothing",
   ignore: clusterPeers().ignore || peer("fossil").ignore,
   fn: async () => {
-    const sizes = { agents: 6, channels: 2, projects: 3, seconds: 30 };
+    const sizes = { agents: 6, channels: 2, projects: 3, seconds: 14 };
     const lines: string[] = [];
     const { faults, counts } = await disturb({
       sizes,

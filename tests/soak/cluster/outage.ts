@@ -1,6 +1,6 @@
 import { call, order } from "../../support/api.ts";
-import { asked } from "../../support/real_cluster.ts";
 import { FossilClient } from "../../support/sync.ts";
+import { asked } from "../../support/until.ts";
 import { must, type World } from "./world.ts";
 
 interface ProjectView {

@@ -1,5 +1,6 @@
 import type { MemoryConnection } from "../../../../services/irc/mod.ts";
 import { type Message, parseMessage } from "../../../../services/irc/protocol/message.ts";
+import { within } from "../../../support/until.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -127,7 +128,9 @@ export class TestClient {
   async #next(): Promise<string | null> {
     while (this.#received.length === 0) {
       if (this.#ended) return null;
-      await new Promise<void>((resolve) => this.#wake = resolve);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await within(promise, () => "The next line");
     }
     return this.#received.shift() ?? null;
   }
