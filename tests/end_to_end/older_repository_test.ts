@@ -52,7 +52,7 @@ Deno.test("an older copy of a repository is not served until an operator accepts
         assert.equal(refused.status, 503);
         assert.match((await refused.json()).error, REFUSED);
       }
-      assert.match(await program.inLog(/A project is not served/), REFUSED);
+      assert.match(await program.inLog(/A project is not served/), /muster project accept demo/);
       assert.equal(await statusOf(program, "other", "Old"), 200);
       assert.equal((await fetch(`${program.api}/readyz`)).status, 200);
     });
