@@ -13,5 +13,7 @@ if (FLAGS === undefined) throw new Error("The task `start` in deno.json has no -
  *   most of its code for minutes.
  * - `no-short-builtin-calls` keeps V8 from giving each thread its own copy of the built-in functions,
  *   2 MB each.
+ * - `initial-old-space-size` lets a heap grow to 34 MB before a full collection. After the one at the
+ *   start, the next one would otherwise come at 26 MB, in the first half minute of messages.
  */
 export const V8_FLAGS: string = FLAGS;
