@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { call, order, registerAgent, type Server } from "../../tests/support/api.ts";
 import {
-  asked,
   Cluster,
   clusterPeers,
   networkConfig,
@@ -11,6 +10,7 @@ import {
 import type { TestNetwork } from "../../tests/support/network.ts";
 import { PostgresServer } from "../../tests/support/postgres_server.ts";
 import { type Program, startProgram } from "../../tests/support/program.ts";
+import { asked } from "../../tests/support/until.ts";
 import { familySeconds } from "../process_usage.ts";
 import type { Figure, Scenario, Sizes } from "../scenario.ts";
 import { median } from "../statistics.ts";

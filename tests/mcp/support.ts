@@ -215,7 +215,7 @@ class FakeIdentity {
     this.#revoked.add(name);
     const covers = (principal: Principal) => principal.name === name;
     for (const listener of this.#listeners) {
-      listener({ accountId: `id-of-${name}`, tokenId: null, covers });
+      listener({ accountId: `id-of-${name}`, tokenId: null, isEverything: false, covers });
     }
   }
 }
