@@ -241,7 +241,7 @@ export function nobodyRuns(): Unavailable {
   return away("The node that can answer this does not run at the moment");
 }
 
-/** The same for an operator, who has named the node. */
+/** The same for an operator, with the name of the node. */
 export function notRunning(name: string): Unavailable {
   return away(`The node "${name}" does not run at the moment`);
 }
