@@ -22,7 +22,7 @@ import { contentTypeOf, failedAnswer, messageFormOf } from "../../services/fossi
 import type { Log } from "../../services/log.ts";
 import { describeIssue } from "../../services/validation/mod.ts";
 import type { AppEnv } from "../environment.ts";
-import { isSync } from "../projects/sync_request.ts";
+import { isSync } from "../sync_request.ts";
 import { errorBody } from "./error_body.ts";
 
 type ErrorClass = abstract new (...parameters: never[]) => ServiceError;

@@ -8,7 +8,7 @@ import { accessOf, accessProject, type Projects } from "../../services/projects/
 import type { AppEnv } from "../context.ts";
 import { authenticate } from "../middleware/authenticate.ts";
 import { answerSyncBelow } from "./sync_answer.ts";
-import { isSync } from "./sync_request.ts";
+import { isSync } from "../sync_request.ts";
 
 const READING: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 

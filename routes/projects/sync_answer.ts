@@ -7,7 +7,7 @@ import { contentTypeOf, messageFormOf } from "../../services/fossil/front/mod.ts
 import type { DeliveredAnswer } from "../../services/sync/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { Arrival, MEMORY_BYTES } from "./sync_arrival.ts";
-import { isSync, loginCookieOf } from "./sync_request.ts";
+import { isSync, loginCookieOf } from "../sync_request.ts";
 
 /**
  * A message up to so many times the limit is read and dropped: the program then shows the sentence in
