@@ -1,13 +1,16 @@
 /** The tools with which agents ask people, and people answer. */
 import assert from "node:assert/strict";
 import { createMcpHandler } from "../../mcp/mod.ts";
+import { listAt, numberAt, textAt, valueAt } from "../support/json.ts";
 import { type TestApi, withApi } from "../support/scenarios.ts";
 import { BY_OPERATOR } from "../support/services.ts";
 import { until } from "../support/until.ts";
 
-// deno-lint-ignore no-explicit-any
-type Json = any;
-type Call = (who: string, name: string, input?: Json) => Promise<Json>;
+type Call = (
+  who: string,
+  name: string,
+  input?: Readonly<Record<string, unknown>>,
+) => Promise<unknown>;
 
 /** Runs a test with a way to call tools as the agent `caller`, the person `ann` and the operator. */
 async function withTools(
@@ -28,7 +31,7 @@ async function withTools(
       metrics: api.metrics,
       scheduler: services.clock,
     });
-    const send = async (who: string, method: string, params: Json) => {
+    const send = async (who: string, method: string, params: unknown) => {
       const request = new Request("http://127.0.0.1:8081/mcp", {
         method: "POST",
         headers: {
@@ -42,7 +45,8 @@ async function withTools(
     await run(
       api,
       (who, name, input = {}) => send(who, "tools/call", { name, arguments: input }),
-      async (who) => (await send(who, "tools/list", {})).tools.map(({ name }: Json) => name),
+      async (who) =>
+        listAt(await send(who, "tools/list", {}), "tools").map((tool) => textAt(tool, "name")),
     );
   });
 }
@@ -57,36 +61,42 @@ Deno.test("an agent asks and waits, and a person answers, with tools", async () 
     });
     await until(() => api.services.questions.open(BY_OPERATOR.principal).length === 1);
     const needs = await call("ann", "list_needs");
-    assert.match(needs.content[0].text, /^question\/1 → you: "Which way\?" \(caller asks\)$/);
+    assert.match(
+      textAt(needs, "content.0.text"),
+      /^question\/1 → you: "Which way\?" \(caller asks\)$/,
+    );
     const wrong = await call("ann", "answer_question", { id: 1, answer: "up" });
-    assert.equal(wrong.isError, true);
+    assert.equal(valueAt(wrong, "isError"), true);
     const answered = await call("ann", "answer_question", { id: 1, answer: "left" });
-    assert.equal(answered.content[0].text, "question 1 is answered by ann: left");
-    const { structuredContent } = await asking;
+    assert.equal(textAt(answered, "content.0.text"), "question 1 is answered by ann: left");
     const outcome = { id: 1, state: "answered", answer: "left", answered_by: "ann" };
-    assert.deepEqual(structuredContent, outcome);
-    assert.deepEqual((await call("caller", "get_answer", { id: 1 })).structuredContent, outcome);
+    for (const result of [await asking, await call("caller", "get_answer", { id: 1 })]) {
+      assert.deepEqual(valueAt(result, "structuredContent"), outcome);
+    }
     const late = await call("operator", "answer_question", { id: 1, answer: "right" });
-    assert.match(late.content[0].text, /Question 1 is answered by ann already: left/);
+    assert.match(textAt(late, "content.0.text"), /Question 1 is answered by ann already: left/);
 
     const unknown = await call("caller", "get_answer", { id: 2 });
-    assert.match(unknown.content[0].text, /no question 2.*Use the id that ask_human returned/);
+    assert.match(
+      textAt(unknown, "content.0.text"),
+      /no question 2.*Use the id that ask_human returned/,
+    );
     const open = await call("caller", "ask_human", {
       text: "And now?",
       default: "on",
       deadline: 60,
     });
-    assert.equal(open.structuredContent.state, "open");
+    assert.equal(textAt(open, "structuredContent.state"), "open");
     api.services.clock.advance(60_000);
     await api.services.questions.idle();
     const ended = await call("caller", "get_answer", { id: 2 });
-    assert.equal(ended.content[0].text, "question 2 ended; its default counts: on");
+    assert.equal(textAt(ended, "content.0.text"), "question 2 ended; its default counts: on");
     const inbox = await call("caller", "read_inbox", {});
-    const { kind, question } = inbox.structuredContent.messages.at(-1);
-    assert.deepEqual({ kind, question }, { kind: "question", question: 2 });
+    const last = listAt(inbox, "structuredContent.messages").at(-1);
+    assert.deepEqual([textAt(last, "kind"), numberAt(last, "question")], ["question", 2]);
     await call("caller", "ask_human", { text: "Third?" });
     const withdrawn = await call("caller", "withdraw_question", { id: 3 });
-    assert.equal(withdrawn.structuredContent.state, "withdrawn");
+    assert.equal(textAt(withdrawn, "structuredContent.state"), "withdrawn");
 
     assert.deepEqual(await list("ann"), ["answer_question", "list_needs"]);
     for (const name of ["ask_human", "get_answer", "withdraw_question", "list_needs"]) {
@@ -94,10 +104,10 @@ Deno.test("an agent asks and waits, and a person answers, with tools", async () 
     }
     assert.ok(!(await list("caller")).includes("answer_question"));
     const forbidden = await call("caller", "answer_question", { id: 2, answer: "x" });
-    assert.match(forbidden.content[0].text, /People answer questions, not agents/);
+    assert.match(textAt(forbidden, "content.0.text"), /People answer questions, not agents/);
     const closed = await call("ann", "get_history", { channel: "#general" });
     assert.match(
-      closed.content[0].text,
+      textAt(closed, "content.0.text"),
       /^A person's token opens questions, what waits, and repos/,
     );
   });
