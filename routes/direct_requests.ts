@@ -7,9 +7,9 @@ import type { Credential, Principal } from "../services/identity/mod.ts";
 import type { DirectRoute, RoutedHandler } from "./direct.ts";
 import type { AppEnv } from "./environment.ts";
 import { contextOf } from "./held_answers.ts";
+import { parseJson } from "./middleware/body.ts";
 import { Completion, type Framed } from "./middleware/completion.ts";
 import { errorHandler, invalidRequest } from "./middleware/errors.ts";
-import { parseJson } from "./middleware/validate.ts";
 
 /** A URL whose path is written as the router reads it, and that has no query. */
 const USUAL = /^https?:\/\/[^/?#]+((?:\/[\w-]{1,80}){1,8})$/;

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
+import { HTTPException } from "hono/http-exception";
 import { type BodyLimits, BodyReader, hasBody } from "../../http/mod.ts";
 import type { AppEnv } from "../context.ts";
 
@@ -63,4 +64,17 @@ function setBody(context: Context<AppEnv>, text: string): void {
   context.set("body", text);
   const cache: { text?: unknown } = context.req.bodyCache;
   cache.text = Promise.resolve(text);
+}
+
+/**
+ * The value of a body of JSON.
+ *
+ * @throws HTTPException if it is not JSON
+ */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new HTTPException(400, { message: "Malformed JSON in request body" });
+  }
 }

@@ -3,7 +3,7 @@ import type { Context, Handler, HonoRequest, Next } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { z } from "../extended_zod.ts";
 import type { AppEnv } from "../environment.ts";
-import { JSON_TYPE } from "./body.ts";
+import { JSON_TYPE, parseJson } from "./body.ts";
 import { invalidRequest } from "./errors.ts";
 
 /** A part of a request that has a schema. */
@@ -85,15 +85,6 @@ async function laterBody({ req }: Context<AppEnv>): Promise<unknown> {
     throw new HTTPException(415, { message: "Unsupported Media Type" });
   }
   return parseJson(await req.text());
-}
-
-/** @throws HTTPException if it is not JSON */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new HTTPException(400, { message: "Malformed JSON in request body" });
-  }
 }
 
 /** A parameter that is there once as a text, another one as a list. */
