@@ -68,6 +68,13 @@ Deno.test("the start of a server loads no schemas, routes, pages, bots, tools or
   assert.deepEqual(needless, []);
 });
 
+Deno.test("what stands before all routes loads no schemas", async () => {
+  const loaded = [...await loadedWith("routes/core.ts")];
+  assert.ok(loaded.some((specifier) => specifier.endsWith("/routes/direct_requests.ts")));
+  const needless = loaded.filter((specifier) => /^npm:.*zod|\/schemas\.ts$/.test(specifier));
+  assert.deepEqual(needless, []);
+});
+
 Deno.test("the tools for channels load none of those for projects", async () => {
   const loaded = [...await loadedWith("mcp/mod.ts")];
   assert.ok(loaded.some((specifier) => specifier.endsWith("/mcp/reading_tools.ts")));
