@@ -27,9 +27,17 @@ class Wire extends EventEmitter implements Transport {
 function framework(): (line: string) => { readonly kind: string; readonly event: unknown }[] {
   const wires: Wire[] = [];
   const client = new Client({
-    ...{ nick: "bridge", username: "bridge", gecos: "bridge", auto_reconnect: false },
-    ...{ enable_echomessage: true, ping_interval: 0, ping_timeout: 0, version: null },
-    ...{ password: "", account: {}, sasl_disconnect_on_fail: false },
+    nick: "bridge",
+    username: "bridge",
+    gecos: "bridge",
+    auto_reconnect: false,
+    enable_echomessage: true,
+    ping_interval: 0,
+    ping_timeout: 0,
+    version: null,
+    password: "",
+    account: {},
+    sasl_disconnect_on_fail: false,
     transport: class extends Wire {
       constructor() {
         super();
