@@ -53,7 +53,7 @@ export class Telling {
   async tell(nodes: Iterable<string>, kind: TellingKind, told: string): Promise<void> {
     const others = new Set(nodes);
     others.delete(this.#options.node);
-    if (others.size > 0 && this.#tellInNotes(others, `${kind} ${told}`)) return;
+    if (others.size === 0 || this.#tellInNotes(others, `${kind} ${told}`)) return;
     await this.notify(kind, told);
   }
 
