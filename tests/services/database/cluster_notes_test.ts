@@ -4,8 +4,8 @@ import pg from "pg";
 import { anEvent, halting, type Node, resuming, testNotes, type World } from "./cluster_support.ts";
 
 /** Opens three nodes. */
-function three({ open }: World): Promise<[Node, Node, Node]> {
-  return (async () => [await open("a"), await open("b"), await open("c")] as [Node, Node, Node])();
+async function three({ open }: World): Promise<[Node, Node, Node]> {
+  return [await open("a"), await open("b"), await open("c")];
 }
 
 /** Lets time pass on all nodes until a promise settles. */
@@ -19,31 +19,47 @@ async function passing(nodes: readonly Node[], promise: Promise<unknown>): Promi
   await over;
 }
 
-testNotes("nodes that notes reach need no notification of PostgreSQL", async (world) => {
-  const nodes = await three(world);
-  const listener = new pg.Client({ connectionString: world.url });
-  await listener.connect();
-  const [{ channel } = { channel: "" }] = await world.ask(
+/** Listens to what nodes notify each other of, while a test goes on. */
+async function listening(
+  { url, ask }: World,
+  run: () => Promise<void>,
+): Promise<(string | undefined)[]> {
+  const [{ channel } = { channel: "" }] = await ask(
     "SELECT 'muster_' || md5(current_schema()) AS channel",
   );
-  await listener.query(`LISTEN ${channel}`);
+  const client = new pg.Client({ connectionString: url });
   const notified: (string | undefined)[] = [];
-  listener.on("notification", ({ payload }) => notified.push(payload));
-  for (const node of nodes) {
-    await node.database.commit({
-      statements: [halting(node, node.name)],
-      events: [anEvent("x")],
-    });
-    for (const { reasons } of nodes) assert.equal(reasons.get(node.name), node.name);
+  client.on("notification", ({ payload }) => notified.push(payload));
+  try {
+    await client.connect();
+    await client.query(`LISTEN ${channel}`);
+    await run();
+    await client.query("SELECT 1");
+    return notified;
+  } finally {
+    await client.end();
   }
-  await listener.query("SELECT 1");
+}
+
+testNotes("nodes that notes reach need no notification of PostgreSQL", async (world) => {
+  const nodes = await three(world);
+  // What a look has found is notified.
+  for (const { database } of nodes) await database.peers?.catchUp();
+  const notified = await listening(world, async () => {
+    for (const node of nodes) {
+      await node.database.commit({
+        statements: [halting(node, node.name)],
+        events: [anEvent("x")],
+      });
+      for (const { reasons } of nodes) assert.equal(reasons.get(node.name), node.name);
+    }
+  });
   assert.deepEqual(notified, []);
   const kinds = world.notes.told.map((note) => note.split(" ").slice(0, 3).join(" "));
   for (const pair of ["a b", "a c", "b a", "b c", "c a", "c b"]) {
     assert.ok(kinds.includes(`${pair} committed`));
     assert.ok(kinds.includes(`${pair} saw`));
   }
-  await listener.end();
 });
 
 testNotes("a node that notes do not reach is notified with all others", async (world) => {
