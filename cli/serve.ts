@@ -160,6 +160,7 @@ async function start(
     },
     stop: async () => {
       clearTimeout(settling);
+      services.nodeLinks?.notes.close();
       const stopped = [api.stop(), mcp.stop()];
       await daemon.quiesce();
       await Promise.all(stopped);
@@ -268,11 +269,12 @@ function openDoors(
   });
   return {
     api: (handler) =>
-      forwarding.around((request, connection, arrival) =>
-        arrival?.mark?.kind === "internal"
-          ? internal().then((requests) => requests.answer(request))
-          : handler(request, connection, arrival)
-      ),
+      forwarding.around((request, connection, arrival) => {
+        const { mark } = arrival ?? { mark: null };
+        return mark?.kind === "internal"
+          ? internal().then((requests) => requests.answer(request, mark.from))
+          : handler(request, connection, arrival);
+      }),
     mcp: (handler) => forwarding.around(handler, []),
   };
 }

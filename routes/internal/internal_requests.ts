@@ -2,6 +2,7 @@ import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Invalid, NotFound, ServiceError, TooLarge } from "../../services/errors.ts";
 import { partSumsSchema } from "../../services/moves/schemas.ts";
+import { NOTES_TARGET } from "../../services/nodes/mod.ts";
 import type { Project } from "../../services/projects/mod.ts";
 import { sharedReadSchema } from "../../services/projects/schemas.ts";
 import { statusOf } from "../middleware/errors.ts";
@@ -14,7 +15,7 @@ const COPY = /^\/internal\/copies\/([a-z0-9_-]+)(?:\/([A-Za-z0-9]+))?$/;
 /** Longest body that is read as a whole, in bytes. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-type InternalServices = Pick<Services, "hosting" | "log">;
+type InternalServices = Pick<Services, "hosting" | "nodeLinks" | "log">;
 
 /** Answers what other nodes ask in their own name: the mark of such a request is its credential. */
 export class InternalRequests {
@@ -24,8 +25,16 @@ export class InternalRequests {
     this.#services = services;
   }
 
-  /** Answers a request with a valid mark of the kind `internal`. */
-  async answer(request: Request): Promise<Response> {
+  /**
+   * Answers a request with a valid mark of the kind `internal`.
+   *
+   * @param from the name of the node
+   */
+  async answer(request: Request, from: string): Promise<Response> {
+    const { nodeLinks } = this.#services;
+    if (nodeLinks !== null && request.url.endsWith(NOTES_TARGET)) {
+      return nodeLinks.notes.answer(from);
+    }
     try {
       const answer = await this.#serve(request);
       return answer === undefined ? new Response(null, { status: 204 }) : Response.json(answer);

@@ -6,6 +6,7 @@ import { DirectSession } from "./direct_session.ts";
 import { LinkSession } from "./link_session.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Delivery, DirectConnect, Session } from "./session.ts";
+import { PlainLines } from "./plain_lines.ts";
 import { type Connect, transportOver } from "./transport.ts";
 
 export interface LinkOptions {
@@ -163,11 +164,13 @@ export class Link {
     const { nick, serverPassword, log } = this.#options;
     const login = await this.#options.login();
     if (this.#stopped !== null) return null;
+    const plain = new PlainLines();
+    const onFailure = (error: unknown) => log.error("An IRC line failed", { error });
     const client = new Client({
       nick,
       username: USER_NAME,
       gecos: REAL_NAME,
-      transport: transportOver(connect, (error) => log.error("An IRC line failed", { error })),
+      transport: transportOver({ connect, plain, onFailure }),
       auto_reconnect: false,
       enable_echomessage: true,
       ping_interval: 0,
@@ -181,6 +184,7 @@ export class Link {
     return new LinkSession({
       ...this.#options,
       client,
+      plain,
       login,
       parseLine: ircLineParser,
       onUp: () => this.#opened(),

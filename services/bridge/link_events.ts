@@ -2,6 +2,7 @@ import { foldCase } from "../irc/mod.ts";
 import type { Client, ClientEvents, ParsedLine } from "./irc_framework.d.ts";
 import { hasTag, headOf } from "./line_head.ts";
 import { isMessageId } from "./message_ids.ts";
+import type { PlainLines } from "./plain_lines.ts";
 import type { Scheduler } from "../scheduler.ts";
 
 /** The events on IRC that the bridge uses. */
@@ -202,14 +203,18 @@ export interface EventSink {
   pong(token: string): void;
 }
 
-/**
- * Reports a client's events, except for the state of its connection.
- *
- * @param parseLine takes a line of the server apart
- */
+/** What reads the server's lines. */
+export interface LineReaders {
+  readonly client: Client;
+  /** Takes lines in the place of the client. */
+  readonly plain: PlainLines;
+  /** Parses a line. */
+  readonly parseLine: (line: string) => ParsedLine;
+}
+
+/** Reports what the server's lines say, except for the state of the connection. */
 export function reportEvents(
-  client: Client,
-  parseLine: (line: string) => ParsedLine,
+  { client, plain, parseLine }: LineReaders,
   scheduler: Scheduler,
   sink: EventSink,
 ): void {
@@ -218,7 +223,7 @@ export function reportEvents(
   const playback = new Playback(labels, sink);
   reportSelf(client, self, sink);
   reportMembers(client, sink);
-  reportMessages(client, { self, labels, scheduler, playback, sink });
+  reportMessages({ client, plain }, { self, labels, scheduler, playback, sink });
   client.on("topic", ({ channel, topic }) => {
     if (channel !== undefined) sink.event({ kind: "topic", channel, topic });
   });
@@ -285,7 +290,7 @@ function reportMembers(client: Client, sink: EventSink): void {
  * (STATUSMSG). Played-back messages go to `playback`.
  */
 function reportMessages(
-  client: Client,
+  { client, plain }: Pick<LineReaders, "client" | "plain">,
   { self, labels, scheduler, playback, sink }: {
     readonly self: Self;
     readonly labels: BatchLabels;
@@ -343,6 +348,7 @@ function reportMessages(
     report(event, `* ${speakerOf(event)} ${event.message.slice(ACTION.length)}`);
   });
   client.on("notice", (event) => reportPlain(event, true));
+  plain.onSpeech = ({ event, isNotice }) => report(event, event.message, isNotice);
   client.on("action", (event) => report(event, `* ${speakerOf(event)} ${event.message}`));
   client.on("batch end chathistory", (batch) => playback.end(batch));
 }

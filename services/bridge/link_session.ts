@@ -12,6 +12,7 @@ import {
 } from "./link_events.ts";
 import { Pacer } from "./pacer.ts";
 import { PendingAcks } from "./pending_acks.ts";
+import type { PlainLines } from "./plain_lines.ts";
 import {
   type Delivery,
   MAX_UNDERSCORES,
@@ -46,6 +47,8 @@ const NICK_SERVICE = "NickServ";
 
 export interface LinkSessionOptions extends SessionOptions {
   readonly client: Client;
+  /** Takes lines in the place of the client. */
+  readonly plain: PlainLines;
   /** Parses a line of the server. */
   readonly parseLine: (line: string) => ParsedLine;
   readonly login: BridgeLogin | null;
@@ -191,7 +194,7 @@ export class LinkSession implements Session {
   }
 
   #listen(): void {
-    const { client, parseLine, scheduler } = this.#options;
+    const { client, plain, parseLine, scheduler } = this.#options;
     // The end of a server's greeting: its limits (005) have arrived.
     client.on("motd", () => {
       if (!this.#up) this.#greeted();
@@ -211,7 +214,7 @@ export class LinkSession implements Session {
       if (nick === this.nick && user !== "") this.#userHost = `${user}@${hostname}`;
     });
     this.#listenForLogin();
-    reportEvents(client, parseLine, scheduler, {
+    reportEvents({ client, plain, parseLine }, scheduler, {
       peers: this.#options.peers,
       event: (event) => this.#take(event),
       ownHost: (userHost) => this.#userHost = userHost,

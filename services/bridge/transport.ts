@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { Transport } from "./irc_framework.d.ts";
 import { LineFilter } from "./line_filter.ts";
+import type { PlainLines } from "./plain_lines.ts";
 
 /** A connection to an IRC server that carries whole lines, without CR LF. */
 export interface LineConnection {
@@ -18,35 +19,34 @@ export interface LineConnection {
  */
 export type Connect = () => LineConnection | Promise<LineConnection>;
 
-/**
- * Makes the class that irc-framework takes as its `transport`, over connections of this kind.
- *
- * @param connect opens a connection
- * @param onFailure gets what handling a line threw; the next line is handled all the same
- */
-export function transportOver(
-  connect: Connect,
-  onFailure: (error: unknown) => void,
-): new () => Transport {
+export interface TransportOptions {
+  /** Opens a connection. */
+  readonly connect: Connect;
+  /** Takes lines that irc-framework need not read. */
+  readonly plain: Pick<PlainLines, "take">;
+  /** Gets what handling a line threw; the next line is handled all the same. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Makes the class that irc-framework takes as its `transport`, over connections of this kind. */
+export function transportOver(options: TransportOptions): new () => Transport {
   return class extends LineTransport {
     constructor() {
-      super(connect, onFailure);
+      super(options);
     }
   };
 }
 
 /** Carries the lines of irc-framework over a {@linkcode LineConnection}. */
 class LineTransport extends EventEmitter implements Transport {
-  readonly #connect: Connect;
-  readonly #onFailure: (error: unknown) => void;
+  readonly #options: TransportOptions;
   readonly #filter = new LineFilter();
   #connection: LineConnection | null = null;
   #ended = false;
 
-  constructor(connect: Connect, onFailure: (error: unknown) => void) {
+  constructor(options: TransportOptions) {
     super();
-    this.#connect = connect;
-    this.#onFailure = onFailure;
+    this.#options = options;
   }
 
   connect(): void {
@@ -79,7 +79,7 @@ class LineTransport extends EventEmitter implements Transport {
   }
 
   async #open(): Promise<void> {
-    const connection = await this.#connect();
+    const connection = await this.#options.connect();
     if (this.#ended) return connection.close();
     if (connection.closed) throw new Error("The connection closed at once");
     this.#connection = connection;
@@ -90,16 +90,22 @@ class LineTransport extends EventEmitter implements Transport {
 
   #take(line: string): void {
     if (this.#ended) return;
+    const { plain, onFailure } = this.#options;
+    try {
+      if (plain.take(line)) return;
+    } catch (error) {
+      return onFailure(error);
+    }
     try {
       if (!this.#filter.admits(line)) return;
     } catch (error) {
-      this.#onFailure(error);
+      onFailure(error);
       return this.close();
     }
     try {
       this.emit("line", line);
     } catch (error) {
-      this.#onFailure(error);
+      onFailure(error);
     }
   }
 

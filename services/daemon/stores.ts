@@ -100,7 +100,9 @@ export async function openStores(
   started.defer(() => identity.close());
   const { tokenKey } = identity;
   const nodeLinks = await openNodeLinks({ nodes, tokenKey, clock: () => scheduler.now() });
+  if (nodeLinks !== null) database.peers?.use(nodeLinks.notes);
   started.defer(() => nodeLinks?.client.close());
+  started.defer(() => nodeLinks?.notes.close());
   const { revocations } = identity;
   const onLost = () => revocations.announce({ kind: "everything" });
   started.defer(watchCurrency({ database, scheduler, onLost }));

@@ -16,7 +16,7 @@ export {
 } from "./open.ts";
 export { type PostgresSettings, readPostgresSettings } from "./postgres/settings.ts";
 export type { AppendedEvent, Statement } from "./protocol.ts";
-export type { Peers, Told } from "./store.ts";
+export type { PeerNotes, Peers, Told } from "./store.ts";
 export type { Tables } from "./schema.ts";
 export { writerPart } from "./writer.ts";
 export type { TransferOptions, TransferReport } from "./transfer/mod.ts";

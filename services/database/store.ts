@@ -80,6 +80,21 @@ export interface Peers {
   confirm(): Promise<void>;
   /** Tells a listener what the others commit, from now on. */
   listen(listener: PeerListener): void;
+  /** Uses notes in the place of the database, wherever they reach. */
+  use(notes: PeerNotes): void;
+}
+
+/**
+ * Tells other programs something at less cost than the database does. A note can get lost. None comes
+ * twice, and those of one program come in their order.
+ */
+export interface PeerNotes {
+  /** The other programs that notes reach at the moment. */
+  readonly reached: readonly string[];
+  /** Tells it something; false if that is not possible at the moment. */
+  tell(peer: string, text: string): boolean;
+  /** Calls a listener with each note, and with the name of the program that it is from. */
+  listen(listener: (peer: string, text: string) => void): void;
 }
 
 /** New rows of {@linkcode ToldRow}'s table, in their order. */

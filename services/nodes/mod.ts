@@ -31,3 +31,4 @@ export {
   notRunning,
 } from "./node_client.ts";
 export { type NodeRecord, Nodes, type NodesOptions, type NodeView } from "./nodes.ts";
+export { NodeNotes, type NodeNotesOptions, NOTES_TARGET } from "./notes.ts";

@@ -4,7 +4,7 @@ import type { Scheduler } from "../../scheduler.ts";
 import { FOLLOWED, type FollowedTable, LATER, type ReadOnTable, TOLD } from "../followed.ts";
 import type { AppendedEvent, Statement } from "../protocol.ts";
 import { Unavailable } from "../../errors.ts";
-import type { PeerListener, Peers, Told } from "../store.ts";
+import type { PeerListener, PeerNotes, Peers, Told } from "../store.ts";
 import { Confirmations, type Unconfirmed } from "./confirmations.ts";
 import { connectListener, type ListenerOptions } from "./listener.ts";
 import {
@@ -19,15 +19,8 @@ import {
   stillLeading,
 } from "./lease.ts";
 import { LeaseClock } from "./lease_clock.ts";
-import {
-  type Commit,
-  type Found,
-  isAwaited,
-  LOOK,
-  OTHERS,
-  sawMessage,
-  type ToldCommit,
-} from "./messages.ts";
+import { type Commit, type Found, isAwaited, LOOK, OTHERS, type ToldCommit } from "./messages.ts";
+import { Telling } from "./telling.ts";
 import { CLOCK } from "./cluster_setup.ts";
 
 /** How often to look without having been woken, in milliseconds. */
@@ -60,6 +53,7 @@ export interface FollowerOptions extends ListenerOptions {
 export class Follower implements Peers {
   readonly #options: FollowerOptions;
   readonly #confirmations: Confirmations;
+  readonly #telling: Telling;
   #client: Promise<Client> | null;
   #listener: PeerListener | null = null;
   #seen: number;
@@ -92,6 +86,8 @@ export class Follower implements Peers {
   /** @param options of a node whose lease began no earlier than this call */
   constructor(options: FollowerOptions) {
     this.#options = options;
+    const connection = () => this.#connection();
+    this.#telling = new Telling({ ...options, connection, hear: this.#heard.bind(this) });
     this.#client = Promise.resolve(this.#hear(options.client));
     this.#seen = options.seen;
     this.#clock = new LeaseClock(options.scheduler);
@@ -141,6 +137,23 @@ export class Follower implements Peers {
   listen(listener: PeerListener): void {
     this.#listener = listener;
     this.#wake();
+  }
+
+  use(notes: PeerNotes): void {
+    this.#telling.use(notes);
+  }
+
+  /** The other nodes that notes reach. */
+  get reached(): readonly string[] {
+    return this.#telling.reached;
+  }
+
+  /** Tells nodes of a transaction of this one, which PostgreSQL does not tell them. */
+  tell(told: string, nodes: readonly string[]): void {
+    if (this.#isClosed) return;
+    // Those that it does not reach find the change when they look.
+    this.#telling.tell(nodes, "committed", told).catch(() => {});
+    this.#heard(this.self, "committed", told);
   }
 
   /** Resolves when nodes have seen a change; see {@linkcode Confirmations.wait}. */
@@ -239,8 +252,13 @@ export class Follower implements Peers {
       node === this.self ? sources.includes(TOLD) : isAwaited(sources)
     );
     const last = said?.last ?? null;
-    if (last !== null) await this.#say(await this.#connection(), last);
+    if (last !== null) await this.#telling.tell(this.#aliveIn(news), "saw", String(last));
     for (const { newest, events } of commits) this.#tell(newest, events);
+  }
+
+  /** The nodes that were alive when something was committed, as far as is known. */
+  #aliveIn(commits: readonly ToldCommit[]): ReadonlySet<string> {
+    return new Set(commits.flatMap(({ node, nodes }) => [node, ...nodes ?? this.#running]));
   }
 
   /** Lets the listener load what others have changed, at once or later. */
@@ -291,13 +309,6 @@ export class Follower implements Peers {
     if (newest > this.#told) this.#listener?.appended(this.#told = newest, events);
   }
 
-  /** Tells the others how far this node has seen. */
-  async #say(client: Client, seen: number): Promise<void> {
-    const { node, channel } = this.#options;
-    // The name of a node has no quotes.
-    await client.query(`NOTIFY ${channel}, '${sawMessage(node, seen)}'`);
-  }
-
   async #look(): Promise<void> {
     const { node } = this.#options;
     const client = await this.#connection();
@@ -313,7 +324,7 @@ export class Follower implements Peers {
     this.#seen = last;
     await client.query(...renewal(node, last));
     this.#heldUntil = began + LEASE_MILLISECONDS - MARGIN_MILLISECONDS;
-    if (hasSeen) await this.#say(client, last);
+    if (hasSeen) await this.#telling.notify("saw", String(last));
     this.#tell(newest, null);
     if (this.#isSurveyDue(began)) await this.#survey(client, began);
     if (began - this.#trimmedAt >= TRIM_MILLISECONDS) await this.#trim(client, began);
@@ -357,7 +368,7 @@ export class Follower implements Peers {
     client.on("error", () => {
       if (!this.#isClosed) this.#wake();
     });
-    client.on("notification", ({ payload = "" }) => this.#notified(payload));
+    client.on("notification", ({ payload = "" }) => this.#telling.take(payload));
     return client;
   }
 
@@ -367,16 +378,13 @@ export class Follower implements Peers {
     await (await client?.catch(() => null))?.end().catch(() => {});
   }
 
-  #notified(payload: string): void {
-    const [what, node = "", ...rest] = payload.split(" ");
-    const isOwn = node === this.#options.node;
-    const told = rest.join(" ");
-    if (what === "committed") {
+  #heard(node: string, kind: string, told: string): void {
+    if (kind === "committed") {
       this.#commits.push({ ...JSON.parse(told) as Commit, node });
       this.#work();
-    } else if (isOwn) return;
-    else if (what === "saw") this.#confirmations.saw(node, Number(told));
-    else if (what === "wrote") this.#listener?.wrote(told as ReadOnTable);
+    } else if (node === this.self) return;
+    else if (kind === "saw") this.#confirmations.saw(node, Number(told));
+    else if (kind === "wrote") this.#listener?.wrote(told as ReadOnTable);
   }
 }
 

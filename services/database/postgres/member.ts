@@ -8,7 +8,7 @@ import type { PostgresSettings } from "./settings.ts";
 import { Follower } from "./follower.ts";
 import { renewal } from "./lease.ts";
 import { connectListener } from "./listener.ts";
-import { committedMessage, isAwaited } from "./messages.ts";
+import { isAwaited } from "./messages.ts";
 import { CHANNEL, CLOCK, setUpCluster } from "./cluster_setup.ts";
 
 /**
@@ -30,9 +30,9 @@ const CLOSING = `
   noted AS (
     INSERT INTO changes (node, sources, noted_at)
       SELECT $1, sources, ${CLOCK} FROM closed WHERE sources <> '{}' RETURNING id
-  )
-  SELECT id AS change, sources, nodes, CASE WHEN id IS NOT NULL OR $4 <> '[]'
-    THEN pg_notify($2, $3 || json_build_object(
+  ),
+  told AS (
+    SELECT id AS change, sources, nodes, json_build_object(
       'previous', (SELECT max(id) FROM changes),
       'last', id,
       'sources', sources,
@@ -40,8 +40,13 @@ const CLOSING = `
       'nodes', CASE WHEN octet_length(nodes::text) <= ${MOST_NODES} THEN nodes END,
       'rows', CASE WHEN octet_length(rows) <= ${MOST_ROWS} THEN ('[' || rows || ']')::json END,
       'events', CASE WHEN octet_length($4) + octet_length(rows) <= ${MOST_ROWS} THEN $4::json END
-    )::text)::text END AS notified
-  FROM closed LEFT JOIN noted ON true`;
+    )::text AS told
+    FROM closed LEFT JOIN noted ON true
+    WHERE id IS NOT NULL OR $4 <> '[]'
+  )
+  SELECT change, sources, nodes,
+    CASE WHEN nodes::jsonb <@ $5::jsonb THEN told ELSE pg_notify($2, $3 || told)::text END AS told
+  FROM told`;
 
 export interface ClusterOptions {
   /** The name of this node; no other node that runs has it. */
@@ -96,20 +101,24 @@ export class Member implements WriterCluster {
   }
 
   confirmed({ rows: [found] }: QueryOutcome): Promise<void> | null {
-    const change = found?.["change"];
-    if (typeof change !== "number") return null;
-    const sources = found?.["sources"] as readonly FollowedTable[];
-    if (!isAwaited(sources)) return null;
-    return this.follower.seenBy({ change, nodes: found?.["nodes"] as readonly string[] });
+    if (found === undefined) return null;
+    const { change, told, ...noted } = found;
+    const nodes = noted["nodes"] as readonly string[];
+    const sources = noted["sources"] as readonly FollowedTable[];
+    if (told !== "") this.follower.tell(String(told), nodes);
+    if (typeof change !== "number" || !isAwaited(sources)) return null;
+    return this.follower.seenBy({ change, nodes });
   }
 
   /**
    * What must be known at the end of a transaction: the change that it notes, if any, and the nodes
-   * that must see it. It also notifies the other nodes of changes and events.
+   * that must see it. It also notifies all nodes of changes and events, unless notes reach them.
    */
   closing(appended: readonly AppendedEvent[]): Query {
+    const { node } = this;
     const events = JSON.stringify(appended);
     const carried = events.length <= MOST_ROWS ? events : "null";
-    return [CLOSING, [this.node, this.#channel, committedMessage(this.node), carried]];
+    const reached = JSON.stringify(this.follower.reached);
+    return [CLOSING, [node, this.#channel, `committed ${node} `, carried, reached]];
   }
 }

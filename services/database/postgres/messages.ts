@@ -49,15 +49,11 @@ export interface ToldCommit extends Commit {
   readonly node: string;
 }
 
-/** What a node tells the others when it has committed something; a {@linkcode Commit} follows it. */
-export function committedMessage(node: string): string {
-  return `committed ${node} `;
-}
-
-/** What a node tells the others of how far it has seen. */
-export function sawMessage(node: string, change: number): string {
-  return `saw ${node} ${change}`;
-}
+/**
+ * What a node tells others: a transaction, as a {@linkcode Commit}; the change up to which it has seen
+ * all; or a table that nodes read on.
+ */
+export type TellingKind = "committed" | "saw" | "wrote";
 
 /** Whether the node that changed these tables waits until others have loaded them. */
 export function isAwaited(sources: readonly FollowedTable[]): boolean {

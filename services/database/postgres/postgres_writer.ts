@@ -33,7 +33,10 @@ export interface WriterCluster {
    * @param appended the events that it appends
    */
   closing(appended: readonly AppendedEvent[]): Query;
-  /** Settles when other nodes have seen what that query found; null if they need not see it. */
+  /**
+   * Called once what that query found is committed. Settles when other nodes have seen it; null if they
+   * need not see it.
+   */
   confirmed(closing: QueryOutcome): Promise<void> | null;
 }
 

@@ -2,110 +2,24 @@ import assert from "node:assert/strict";
 import { sql } from "kysely";
 import {
   type AppendedEvent,
-  type Database,
   DatabaseError,
   Duplicate,
-  type NewEvent,
   openPostgres,
   statement,
   Unchanged,
   verifyPostgresLog,
 } from "../../../services/database/mod.ts";
 import { Unavailable } from "../../../services/errors.ts";
-import { peer } from "../../support/peers.ts";
-import { postgresOf, query } from "../../support/postgres.ts";
-import { TestScheduler } from "../../support/scheduler.ts";
-import { withFolder } from "../../support/temporary.ts";
 import { until } from "../../support/until.ts";
-
-const KEY = "0123456789abcdef".repeat(4);
-
-/** A node, with the reasons of halts by scope as its directory. */
-interface Node {
-  readonly name: string;
-  readonly database: Database;
-  readonly scheduler: TestScheduler;
-  readonly reasons: Map<string, string | null>;
-  /** The numbers of events that it has been told of. */
-  readonly appended: number[];
-}
-
-interface World {
-  readonly url: string;
-  /** @param patience how long to wait for another program, in milliseconds */
-  open(name: string, patience?: number): Promise<Node>;
-  ask(sql: string): Promise<Record<string, unknown>[]>;
-}
-
-function testCluster(name: string, run: (world: World) => Promise<void>): void {
-  Deno.test(name, peer("postgres server"), () =>
-    withFolder(async (folder) => {
-      const url = await postgresOf(folder);
-      const opened: Database[] = [];
-      const open = async (name: string, patience?: number) => {
-        const node = await openNode(url, name, { isFirst: opened.length === 0, patience });
-        opened.push(node.database);
-        return node;
-      };
-      try {
-        await run({ url, open, ask: async (sql) => (await query(url, sql)).rows });
-      } finally {
-        for (const database of opened) await database.close();
-      }
-    }));
-}
-
-function openDatabase(
-  url: string,
-  node: string,
-  { isFirst = false, scheduler = new TestScheduler(), patience = 10_000 } = {},
-): Promise<Database> {
-  return openPostgres({
-    url,
-    password: null,
-    patience,
-    journalKey: { key: KEY, isNew: isFirst },
-    cluster: { node, scheduler },
-  });
-}
-
-async function openNode(
-  url: string,
-  name: string,
-  { isFirst, patience = 10_000 }: {
-    readonly isFirst: boolean;
-    readonly patience: number | undefined;
-  },
-): Promise<Node> {
-  const scheduler = new TestScheduler();
-  const database = await openDatabase(url, name, { isFirst, scheduler, patience });
-  const reasons = new Map<string, string | null>();
-  const appended: number[] = [];
-  database.onAppended((newest) => appended.push(newest));
-  await database.keepCurrent({
-    tables: ["halts"],
-    load: async () => {
-      const rows = await database.tables.selectFrom("halts").selectAll().execute();
-      reasons.clear();
-      for (const { subject, reason } of rows) reasons.set(subject, reason);
-    },
-  });
-  return { name, database, scheduler, reasons, appended };
-}
-
-function halting({ name, database, reasons }: Node, subject: string, reason = name) {
-  const row = { scope: "type", subject, halted: 1, reason, halted_by: name, since: 1 };
-  return statement(database.tables.insertInto("halts").values(row), {
-    committed: () => reasons.set(subject, reason),
-  });
-}
-
-function resuming({ database, reasons }: Node, subject: string) {
-  return statement(database.tables.deleteFrom("halts").where("subject", "=", subject), {
-    mustChange: true,
-    committed: () => reasons.delete(subject),
-  });
-}
+import {
+  anEvent,
+  halting,
+  KEY,
+  type Node,
+  openDatabase,
+  resuming,
+  testCluster,
+} from "./cluster_support.ts";
 
 /** Adds a project without a node. */
 const PROJECT = `
@@ -118,10 +32,6 @@ async function addLease({ database }: Node, ticket: string): Promise<void> {
   await database.commit({
     statements: [statement(database.tables.insertInto("ticket_leases").values(row))],
   });
-}
-
-function anEvent(type: string): NewEvent {
-  return { time: 1, type, actor: "system", actorId: null, address: null, cause: null, data: {} };
 }
 
 testCluster(

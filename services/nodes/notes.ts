@@ -1,0 +1,122 @@
+import type { PeerNotes } from "../database/mod.ts";
+import type { NodeClient } from "./node_client.ts";
+import type { NodeRecord, Nodes } from "./nodes.ts";
+import { NoteFeed } from "./note_feed.ts";
+
+/** Where a node reads what another one tells it. */
+export const NOTES_TARGET = "/internal/notes";
+
+/** After how many milliseconds a node that says nothing says that it is there. */
+const PULSE_MILLISECONDS = 10_000;
+
+/** After how many milliseconds without a word another answer is asked for. */
+const SILENT_MILLISECONDS = 30_000;
+
+/** After how many milliseconds a node is asked again that did not answer. */
+const RETRY_MILLISECONDS = 5_000;
+
+export interface NodeNotesOptions {
+  readonly nodes: Pick<Nodes, "self" | "all" | "isRunning" | "onLooked">;
+  readonly client: Pick<NodeClient, "ask">;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/** What this node reads from another one. */
+interface Reading {
+  readonly abort: AbortController;
+  /** When it last heard of the node, or may ask again. */
+  at: number;
+  isOver: boolean;
+}
+
+/**
+ * What nodes tell each other directly. Each node asks each other one once, and reads what it is told
+ * from the answer, which does not end. So a note costs neither a request nor a transaction.
+ */
+export class NodeNotes implements PeerNotes {
+  readonly #options: NodeNotesOptions;
+  readonly #feeds = new Map<string, NoteFeed>();
+  readonly #readings = new Map<string, Reading>();
+  readonly #unsubscribe: () => void;
+  #listener: (peer: string, text: string) => void = () => {};
+  #pulseAt = 0;
+  #isClosed = false;
+
+  constructor(options: NodeNotesOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.nodes.onLooked(() => this.#look());
+  }
+
+  get reached(): readonly string[] {
+    return [...this.#feeds.keys()];
+  }
+
+  tell(peer: string, text: string): boolean {
+    return this.#feeds.get(peer)?.tell(text) ?? false;
+  }
+
+  listen(listener: (peer: string, text: string) => void): void {
+    this.#listener = listener;
+  }
+
+  /** The answer to another node that asks what it is told. */
+  answer(peer: string): Response {
+    if (this.#isClosed) return new Response(null, { status: 503 });
+    this.#feeds.get(peer)?.end();
+    const feed = new NoteFeed(() => {
+      if (this.#feeds.get(peer) === feed) this.#feeds.delete(peer);
+    });
+    this.#feeds.set(peer, feed);
+    // Its head leaves with the first line.
+    feed.tell("");
+    return new Response(feed.body, { headers: { "Content-Type": "text/plain; charset=utf-8" } });
+  }
+
+  /** Ends all answers, those of other nodes too. */
+  close(): void {
+    this.#isClosed = true;
+    this.#unsubscribe();
+    for (const feed of this.#feeds.values()) feed.end();
+    for (const { abort } of this.#readings.values()) abort.abort();
+  }
+
+  #look(): void {
+    const { nodes, clock } = this.#options;
+    const now = clock();
+    const others = nodes.all().filter(({ name }) => name !== nodes.self && nodes.isRunning(name));
+    for (const node of others) this.#keepReading(node, now);
+    if (now - this.#pulseAt < PULSE_MILLISECONDS) return;
+    this.#pulseAt = now;
+    for (const feed of this.#feeds.values()) feed.tell("");
+  }
+
+  #keepReading(node: NodeRecord, now: number): void {
+    const known = this.#readings.get(node.name);
+    if (known !== undefined) {
+      const limit = known.isOver ? RETRY_MILLISECONDS : SILENT_MILLISECONDS;
+      if (Math.abs(now - known.at) < limit) return;
+      known.abort.abort();
+    }
+    const reading = { abort: new AbortController(), at: now, isOver: false };
+    this.#readings.set(node.name, reading);
+    // A node that does not answer, or no longer, is asked again.
+    this.#read(node, reading).catch(() => {}).finally(() => reading.isOver = true);
+  }
+
+  async #read(node: NodeRecord, reading: Reading): Promise<void> {
+    const { client, clock } = this.#options;
+    const { abort: { signal } } = reading;
+    const response = await client.ask(node, { method: "GET", target: NOTES_TARGET, signal });
+    if (!response.ok) return await response.body?.cancel();
+    let rest = "";
+    for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      reading.at = clock();
+      const lines = (rest + part).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        if (line !== "" && !signal.aborted) this.#listener(node.name, line);
+      }
+    }
+  }
+}
