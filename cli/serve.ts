@@ -1,5 +1,7 @@
 import {
   type ArrivalHandler,
+  bodyLimitsOf,
+  BodyReader,
   Callers,
   type Certificate,
   Forwarding,
@@ -287,6 +289,7 @@ function openForwarding(services: Services): Forwarding | undefined {
   return new Forwarding({
     ...nodeLinks,
     nodes,
+    bodies: new BodyReader(bodyLimitsOf(config)),
     callers: new Callers(services),
     proxies: new TrustedProxies(config.trusted_proxies),
     placements: [

@@ -100,6 +100,15 @@ export class BodyReader {
     return this.#readParts(request.body).then(shallowText);
   }
 
+  /**
+   * Reads a body whose declared length is short, as it is.
+   *
+   * @throws TooSlow if it does not arrive in time, Invalid if it is incomplete
+   */
+  async readShort(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+    return new Uint8Array(await this.#inTime(request.arrayBuffer()));
+  }
+
   async #readParts(body: ReadableStream<Uint8Array<ArrayBuffer>> | null): Promise<ArrayBuffer> {
     if (body === null) return new ArrayBuffer(0);
     const reader = body.getReader();

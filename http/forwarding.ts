@@ -9,7 +9,7 @@ import {
   type Nodes,
   type RefusedMark,
 } from "../services/nodes/mod.ts";
-import { unreadable } from "./body.ts";
+import { type BodyReader, unreadable } from "./body.ts";
 import type { Callers } from "./callers.ts";
 import type { TrustedProxies } from "./forwarded.ts";
 import { authorityOf, targetOf } from "./request_targets.ts";
@@ -17,6 +17,11 @@ import type { HttpHandler, RequestConnection } from "./server.ts";
 
 /** In an answer to another node: whose valid credential the request had. */
 const PRINCIPAL_HEADER = "X-Muster-Principal";
+
+/** Longest body that goes to another node in one piece, in bytes. */
+const SHORT_BYTES = 16_384;
+
+const encoder = new TextEncoder();
 
 /** After how many seconds to try again what no node could answer. */
 const RETRY_SECONDS = 1;
@@ -62,6 +67,8 @@ export type ArrivalHandler = (
 
 export interface ForwardingOptions {
   readonly client: Pick<NodeClient, "send">;
+  /** Reads bodies that go to another node in one piece. */
+  readonly bodies: Pick<BodyReader, "readShort">;
   readonly marks: Pick<Marks, "read">;
   readonly proxies: TrustedProxies;
   readonly nodes: Pick<Nodes, "isCurrent">;
@@ -91,6 +98,7 @@ export interface Forwarded {
 /** Forwards requests to the nodes that can answer them, and takes those that others forward. */
 export class Forwarding {
   readonly #options: ForwardingOptions;
+  #proven: { readonly text: string; readonly principal: Principal } | null = null;
 
   constructor(options: ForwardingOptions) {
     this.#options = options;
@@ -139,7 +147,8 @@ export class Forwarding {
   async forward(node: NodeRecord, forwarded: Forwarded): Promise<Response> {
     const { client, proxies, callers } = this.#options;
     const { request, connection, completed, principal = callers.of(request) } = forwarded;
-    const { method, headers, signal } = request;
+    const { method, headers } = request;
+    const { body } = forwarded;
     const { address, secure } = proxies.identify(connection.address, request);
     const requestId = crypto.randomUUID();
     const response = await client.send(node, {
@@ -147,15 +156,35 @@ export class Forwarding {
       target: targetOf(request),
       host: authorityOf(request),
       headers,
-      body: forwarded.body ?? request.body,
-      signal,
+      body: body === undefined ? await this.#bodyOf(request) : encoder.encode(body),
+      client: request,
       mark: { kind: "forwarded", address, requestId, secure },
       caller: { principal, address },
       completed,
     });
     const proven = response.headers.get(PRINCIPAL_HEADER);
-    if (proven !== null) connection.trust(principalFrom(proven));
-    return copied(response);
+    if (proven === null) return response;
+    connection.trust(this.#principalFrom(proven));
+    response.headers.delete(PRINCIPAL_HEADER);
+    return response;
+  }
+
+  /** The body of a request: its bytes, if it is short. */
+  #bodyOf(
+    request: Request,
+  ): Promise<Uint8Array<ArrayBuffer>> | ReadableStream<Uint8Array<ArrayBuffer>> | null {
+    const { method, headers } = request;
+    if (method === "GET" || method === "HEAD") return null;
+    const declared = Number(headers.get("content-length") ?? NaN);
+    if (declared === 0) return null;
+    const isShort = declared <= SHORT_BYTES && !headers.has("expect");
+    return isShort ? this.#options.bodies.readShort(request) : request.body;
+  }
+
+  /** Whose valid credential another node has seen; most answers in a row name the same. */
+  #principalFrom(text: string): Principal {
+    if (this.#proven?.text !== text) this.#proven = { text, principal: principalFrom(text) };
+    return this.#proven.principal;
   }
 
   /** Reads the mark of a request, and gives it the target that the client asked for. */
@@ -268,16 +297,6 @@ const REFUSED_MARKS: Readonly<Record<RefusedMark, string>> = {
   restarted: "The node has just started again; try again",
   repeated: "This request of another node has come before; try again",
 };
-
-/** Headers of an answer that belong to its connection. */
-const NOT_RETURNED = ["connection", "keep-alive", "transfer-encoding", PRINCIPAL_HEADER] as const;
-
-/** The answer of another node as our own. */
-function copied({ status, headers: given, body }: Response): Response {
-  const headers = new Headers(given);
-  for (const name of NOT_RETURNED) headers.delete(name);
-  return new Response(body, { status, headers });
-}
 
 /** What decides whose connection it is. */
 type Holder = Pick<Principal, "kind" | "id" | "project">;

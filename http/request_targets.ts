@@ -17,23 +17,26 @@ function startOf(url: string): number {
   return url.indexOf("/", url.indexOf("://") + 3);
 }
 
+/** Most values of `Host` that are remembered. */
+const MAX_HOSTS = 16;
+
 /**
  * Checks that a request has a valid URL. The runtime concatenates the `Host` header and the target
  * without parsing them: a host of `a/b` would become part of the path.
  */
 export class RequestTargets {
-  /** The last valid `Host`, and the beginning of its URLs: nearly all requests have the same. */
-  #host: string | null = null;
-  #start = "";
+  /** The last valid values of `Host`, each with the beginning of its URLs: there are few. */
+  readonly #starts = new Map<string | null, string>();
 
   isValid(request: Request): boolean {
     const { url } = request;
     const host = request.headers.get("host");
-    if (this.#start !== "" && host === this.#host && url.startsWith(this.#start)) return true;
+    const start = this.#starts.get(host);
+    if (start !== undefined && url.startsWith(start)) return true;
     if ((host !== null && !HOST.test(host)) || !URL.canParse(url)) return false;
     // Only the origin can make a URL invalid.
-    this.#host = host;
-    this.#start = url.slice(0, startOf(url) + 1);
+    if (this.#starts.size >= MAX_HOSTS) this.#starts.clear();
+    this.#starts.set(host, url.slice(0, startOf(url) + 1));
     return true;
   }
 }

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
+import { Mac } from "./mac.ts";
 import type { NodeRecord } from "./nodes.ts";
 import { UsedNumbers } from "./used_numbers.ts";
 
@@ -61,7 +62,7 @@ export interface MarkedRequest {
 }
 
 export interface MarksOptions {
-  /** The secret that all nodes share, for this purpose alone. */
+  /** The secret that all nodes share, for this purpose alone; for a {@linkcode Mac}. */
   readonly key: string;
   /** This node. */
   readonly self: Pick<NodeRecord, "name" | "startedAt">;
@@ -75,12 +76,14 @@ export interface MarksOptions {
  */
 export class Marks {
   readonly #options: MarksOptions;
+  readonly #mac: Mac;
   /** By the sender and its start, the oldest first. */
   readonly #used = new Map<string, UsedNumbers>();
   #lastNumber = 0;
 
   constructor(options: MarksOptions) {
     this.#options = options;
+    this.#mac = new Mac(options.key);
   }
 
   /** The signed mark of a request to another node. */
@@ -105,7 +108,7 @@ export class Marks {
       time: clock(),
     };
     const payload = Buffer.from(JSON.stringify(mark)).toString("base64url");
-    return `${payload}.${this.#mac(payload, request).toString("hex")}`;
+    return `${payload}.${this.#macOf(payload, request)}`;
   }
 
   /**
@@ -116,7 +119,7 @@ export class Marks {
   read(text: string, request: MarkedRequest): Mark | RefusedMark | null {
     if (text.length > MAX_LENGTH) return null;
     const [payload = "", mac = ""] = text.split(".");
-    const [given, right] = [Buffer.from(mac, "hex"), this.#mac(payload, request)];
+    const [given, right] = [Buffer.from(mac), Buffer.from(this.#macOf(payload, request))];
     if (given.length !== right.length || !timingSafeEqual(given, right)) return null;
     const { self, clock } = this.#options;
     // Only a node can have signed it.
@@ -138,10 +141,9 @@ export class Marks {
     return used;
   }
 
-  #mac(payload: string, { method, target, headers }: MarkedRequest): Buffer {
+  #macOf(payload: string, { method, target, headers }: MarkedRequest): string {
     // None of them can contain a line break.
     const credential = `${headers.get("authorization") ?? ""}\n${headers.get("cookie") ?? ""}`;
-    return createHmac("sha256", this.#options.key)
-      .update(`${method} ${target}\n${credential}\n${payload}`).digest();
+    return this.#mac.of(`${method} ${target}\n${credential}\n${payload}`);
   }
 }

@@ -1,6 +1,8 @@
 import { TooMany, Unavailable } from "../errors.ts";
 import { isOverseer, OPERATOR, type Principal } from "../identity/mod.ts";
 import { type PlaceCaller, Places } from "../places.ts";
+import { Connections } from "./connections/connections.ts";
+import type { RawAnswer } from "./connections/connection.ts";
 import { MARK_HEADER, type MarkContent, type Marks } from "./marks.ts";
 import type { NodeRecord, Nodes } from "./nodes.ts";
 
@@ -24,8 +26,20 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
   ...["upgrade", "expect", "content-length", "accept-encoding", MARK_HEADER.toLowerCase()],
 ]);
 
+/** Headers of an answer that belong to its connection. */
+const NOT_RETURNED: ReadonlySet<string> = new Set([
+  ...["connection", "keep-alive", "transfer-encoding"],
+]);
+
+/** Methods of requests without a body. */
+const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
 /** Where requests go whose target `fetch` would change. The mark has the target. */
 const CHANGED_TARGET = "/forwarded";
+
+const encoder = new TextEncoder();
+
+const NO_HEADERS = new Headers();
 
 /** What a node asks in its own name. */
 const THIS_NODE: PlaceCaller = { principal: OPERATOR, address: null };
@@ -38,8 +52,10 @@ export interface NodeRequest {
   /** The name of the host that the client used; by default, that of the node. */
   readonly host?: string;
   readonly headers?: Headers;
+  /** Bytes cost less than a stream. */
   readonly body?: BodyInit | null;
-  readonly signal?: AbortSignal;
+  /** Whose signal ends it. */
+  readonly client?: Pick<Request, "signal">;
   readonly mark: Omit<MarkContent, "target">;
   /** Whose place it takes. */
   readonly caller: PlaceCaller;
@@ -60,6 +76,8 @@ interface Peer {
   readonly places: Places;
   /** Those of them with a body that clients may hold back, and no answer yet; the oldest first. */
   readonly uploads: Set<Upload>;
+  /** Null before the first request in one piece. */
+  connections: Connections | null;
   /** Aborts when the node no longer runs. */
   readonly gone: AbortController;
 }
@@ -93,9 +111,10 @@ export class NodeClient {
   }
 
   /**
-   * Sends a request. The bodies of the request and of its answer are streams. If too many are under
+   * Sends a request. The body of its answer is a stream, unless it is short. If too many are under
    * way, the oldest one whose body a client may hold back makes room.
    *
+   * @returns the answer, whose headers can be changed
    * @throws Unavailable if the node does not run or does not answer; TooMany if there is no place
    */
   async send(node: NodeRecord, request: NodeRequest): Promise<Response> {
@@ -103,14 +122,11 @@ export class NodeClient {
     if (!this.#options.nodes.isRunning(name)) throw nobodyRuns();
     const peer = this.#peerOf(name);
     const leave = takePlace(peer, request.caller);
-    const ends = [peer.gone.signal, request.signal];
     const upload = request.body instanceof ReadableStream ? newUpload(request, leave) : null;
-    if (upload !== null) {
-      peer.uploads.add(upload);
-      ends.push(upload.signal);
-    }
+    if (upload !== null) peer.uploads.add(upload);
     try {
-      const response = await this.#fetch(node, request, ends.filter((end) => end !== undefined));
+      const response = await this.#sendWhole(node, request, peer) ??
+        await this.#fetch(node, request, [peer.gone.signal, upload?.signal]);
       if (request.completed === undefined) leave();
       else request.completed.then(leave, leave);
       return response;
@@ -128,34 +144,59 @@ export class NodeClient {
    *
    * @throws Unavailable like {@link send}
    */
-  async ask(node: NodeRecord, request: Omit<NodeRequest, "mark" | "caller">): Promise<Response> {
+  async ask(
+    node: NodeRecord,
+    { signal, body, ...request }: Omit<NodeRequest, "mark" | "caller" | "client"> & {
+      readonly signal?: AbortSignal;
+    },
+  ): Promise<Response> {
     const requestId = crypto.randomUUID();
     const mark = { kind: "internal", address: "", requestId, secure: false } as const;
-    const { method, target, headers, body, signal } = request;
     return await this.send(node, {
-      method,
-      target,
+      ...request,
+      body: typeof body === "string" ? encoder.encode(body) : body ?? null,
       mark,
       caller: THIS_NODE,
-      ...headers === undefined ? {} : { headers },
-      ...body === undefined ? {} : { body },
-      ...signal === undefined ? {} : { signal },
+      ...signal === undefined ? {} : { client: { signal } },
     });
   }
 
   /** Ends all requests. */
   close(): void {
     this.#unsubscribe();
-    for (const { gone } of this.#peers.values()) gone.abort();
+    for (const peer of this.#peers.values()) leave(peer);
     this.#peers.clear();
     this.#client.close();
   }
 
-  async #fetch(node: NodeRecord, request: NodeRequest, ends: AbortSignal[]): Promise<Response> {
-    const { method, target: asked, body = null } = request;
-    const plain = new URL(node.url + asked);
-    const isPlain = plain.pathname + plain.search === asked;
-    const target = isPlain ? asked : CHANGED_TARGET;
+  /**
+   * Sends a request in one piece, which costs a third of `fetch`.
+   *
+   * @returns null if it has to go by `fetch`, which the runtime copies long streams from
+   */
+  async #sendWhole(node: NodeRecord, request: NodeRequest, peer: Peer): Promise<Response | null> {
+    const { method, headers: given, body = null, client } = request;
+    if (body !== null && !(body instanceof Uint8Array)) return null;
+    if (given?.get("accept")?.includes("text/event-stream")) return null;
+    const { target, mark } = this.#address(node, request);
+    const headers: [string, string][] = [["host", request.host ?? new URL(node.url).host]];
+    // Ten times as fast as its iterator.
+    given?.forEach((value, name) => {
+      if (name !== "host" && !NOT_FORWARDED.has(name)) headers.push([name, value]);
+    });
+    headers.push(["accept-encoding", "identity"], [MARK_HEADER, mark]);
+    if (!BODILESS.has(method)) headers.push(["content-length", String(body?.length ?? 0)]);
+    const answer = await connectionsOf(peer, node).send({ method, target, headers, body, client });
+    return answer === null ? null : responseOf(answer);
+  }
+
+  async #fetch(
+    node: NodeRecord,
+    request: NodeRequest,
+    ends: readonly (AbortSignal | undefined)[],
+  ): Promise<Response> {
+    const { method, body = null } = request;
+    const { target, mark } = this.#address(node, request);
     const headers = new Headers();
     for (const [name, value] of request.headers ?? []) {
       if (!NOT_FORWARDED.has(name)) headers.append(name, value);
@@ -164,17 +205,31 @@ export class NodeClient {
     if (request.host !== undefined) headers.set("Host", request.host);
     // A compressed answer would be unpacked here for nothing.
     headers.set("Accept-Encoding", "identity");
-    const content = isPlain ? request.mark : { ...request.mark, target: asked };
-    const mark = this.#options.marks.sign(content, node, { method, target, headers });
     headers.set(MARK_HEADER, mark);
-    return await fetch(isPlain ? plain : node.url + target, {
+    const signals = [...ends, request.client?.signal].filter((end) => end !== undefined);
+    const { status, headers: received, body: answer } = await fetch(node.url + target, {
       method,
       headers,
-      body: method === "GET" || method === "HEAD" ? null : body,
+      body: BODILESS.has(method) ? null : body,
       redirect: "manual",
-      signal: AbortSignal.any(ends),
+      signal: AbortSignal.any(signals),
       client: this.#client,
     });
+    const returned = new Headers(received);
+    for (const name of NOT_RETURNED) returned.delete(name);
+    return new Response(answer, { status, headers: returned });
+  }
+
+  /** Where a request goes, and its signed mark. */
+  #address(
+    node: NodeRecord,
+    { method, target: asked, headers = NO_HEADERS, mark }: NodeRequest,
+  ): { readonly target: string; readonly mark: string } {
+    const { pathname, search } = new URL(node.url + asked);
+    const isPlain = pathname + search === asked;
+    const target = isPlain ? asked : CHANGED_TARGET;
+    const content = isPlain ? mark : { ...mark, target: asked };
+    return { target, mark: this.#options.marks.sign(content, node, { method, target, headers }) };
   }
 
   #peerOf(name: string): Peer {
@@ -186,19 +241,48 @@ export class NodeClient {
       state: "under way to another node",
       retrySeconds: RETRY_SECONDS,
     });
-    const peer: Peer = { places, uploads: new Set(), gone: new AbortController() };
+    const peer: Peer = {
+      places,
+      uploads: new Set(),
+      connections: null,
+      gone: new AbortController(),
+    };
     this.#peers.set(name, peer);
     return peer;
   }
 
   /** Ends the requests to nodes that do not run any more, which might never answer. */
   #leaveStopped(): void {
-    for (const [name, { gone }] of this.#peers) {
+    for (const [name, peer] of this.#peers) {
       if (this.#options.nodes.isRunning(name)) continue;
       this.#peers.delete(name);
-      gone.abort();
+      leave(peer);
     }
   }
+}
+
+/** The connections to a node; its URL may be another one after its restart. */
+function connectionsOf(peer: Peer, { url }: NodeRecord): Connections {
+  if (peer.connections?.url !== url) {
+    peer.connections?.close();
+    peer.connections = new Connections(url);
+  }
+  return peer.connections;
+}
+
+function responseOf({ status, headers: received, body }: RawAnswer): Response {
+  const response = new Response(body, { status });
+  // Half the cost of headers that the constructor gets.
+  for (const [name, value] of received) {
+    if (!NOT_RETURNED.has(name)) response.headers.append(name, value);
+  }
+  return response;
+}
+
+/** Ends the requests to a node. */
+function leave({ connections, gone }: Peer): void {
+  connections?.close();
+  gone.abort();
 }
 
 /** @throws TooMany */

@@ -88,6 +88,39 @@ Deno.test("bodies are streamed both ways, and a client that leaves ends the requ
   );
 });
 
+Deno.test("a body arrives with every byte, whether it is short, long or of unknown length", () =>
+  withNodes(
+    async (request) => new Response(await request.arrayBuffer()),
+    async ({ front }) => {
+      for (const length of [0, 1, 16_384, 16_385, 3_000_000]) {
+        const bytes = new Uint8Array(length).map((_, index) => index * 7);
+        for (const isStream of [false, true]) {
+          const response = await fetch(`http://127.0.0.1:${front.port}/far`, {
+            method: "POST",
+            body: isStream ? new Blob([bytes]).stream() : bytes,
+          });
+          assert.deepEqual(new Uint8Array(await response.arrayBuffer()), bytes);
+        }
+      }
+    },
+  ));
+
+Deno.test("a short body that does not come is refused by the node that waits for it", () =>
+  withNodes(
+    (_request, _connection, arrival) => {
+      const { refusal = null } = arrival ?? {};
+      return new Response(refusal === null ? "here" : refusal.constructor.name);
+    },
+    async ({ front, seen }) => {
+      using client = await Deno.connect(front);
+      const head = "POST /far HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\nConnection: close";
+      await client.write(new TextEncoder().encode(`${head}\r\n\r\nhalf`));
+      assert.match(await new Response(client.readable).text(), /\r\n\r\nTooSlow$/);
+      assert.deepEqual(seen.far, []);
+    },
+    { stallMilliseconds: 40 },
+  ));
+
 Deno.test("answers keep their length, and those without a body stay without", () =>
   withNodes(
     (request) =>

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import {
   type Arrival,
   type ArrivalHandler,
+  BodyReader,
   Forwarding,
   type Placement,
   TrustedProxies,
@@ -40,6 +41,8 @@ export interface World {
 export interface WorldOptions {
   readonly refusesItself?: boolean;
   readonly proxies?: readonly string[];
+  /** How long a body may stall, in milliseconds; a minute by default. */
+  readonly stallMilliseconds?: number;
   /** Most requests that one node has under way at the other. */
   readonly maxUnderWay?: number;
   /** What goes to the other node; by default, `/far` on the front and `/lost` on the far node. */
@@ -63,6 +66,7 @@ export async function withNodes(
   options: WorldOptions = {},
 ): Promise<void> {
   const { refusesItself = false, proxies = [], maxUnderWay = 100, isFar = isAtPlace } = options;
+  const { stallMilliseconds = 60_000 } = options;
   const seen: World["seen"] = { front: [], far: [] };
   const running = new Set(["front", "far"]);
   const looking = new Set<() => void>();
@@ -88,6 +92,7 @@ export async function withNodes(
       client,
       marks,
       nodes,
+      bodies: new BodyReader({ maxBytes: 1000, stallMilliseconds }),
       callers: { of: callerOf },
       proxies: new TrustedProxies(proxies),
       placements: [placement],

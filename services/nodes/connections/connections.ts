@@ -1,0 +1,187 @@
+import { Buffer } from "node:buffer";
+import { Connection, NoAnswer, type RawAnswer } from "./connection.ts";
+
+/** How long an idle connection is kept, in milliseconds; a node closes its own end later. */
+const IDLE = 4000;
+
+/** Most idle connections to one node. */
+const MAX_IDLE = 256;
+
+/**
+ * After how many milliseconds, or twice as many, the signal of a request counts: to listen costs
+ * more than the request itself, and most answers come before.
+ */
+const PATIENCE = 50;
+
+const encoder = new TextEncoder();
+
+/** A request in one piece. */
+export interface WholeRequest {
+  readonly method: string;
+  /** The path with its query, of printable ASCII. */
+  readonly target: string;
+  /** Without those of the connection. No part has a line break. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Uint8Array | null;
+  /** Whose signal ends it. */
+  readonly client: Pick<Request, "signal"> | undefined;
+}
+
+/** A request without an answer. */
+interface Waiting {
+  readonly client: WholeRequest["client"];
+  /** Gives it up. */
+  leave: () => void;
+  isAnswered: boolean;
+}
+
+/** The connections to one node. */
+export class Connections {
+  /** Of the node. */
+  readonly url: string;
+  readonly #url: URL;
+  readonly #open = new Set<Connection>();
+  /** The one that was used last is at the end. */
+  readonly #idle: { readonly connection: Connection; readonly since: number }[] = [];
+  /** Those whose connection is being opened. */
+  readonly #connecting = new Set<Waiting>();
+  #recent: Waiting[] = [];
+  #older: Waiting[] = [];
+  #patience: ReturnType<typeof setTimeout> | undefined;
+  #sweeping: ReturnType<typeof setTimeout> | undefined;
+  #isClosed = false;
+
+  /** @param url of the node */
+  constructor(url: string) {
+    this.url = url;
+    this.#url = new URL(url);
+  }
+
+  /**
+   * Sends a request.
+   *
+   * @returns null if a connection ended before it was answered, and it may be sent again
+   * @throws Error if it cannot be sent, or no answer of HTTP comes
+   */
+  async send(request: WholeRequest): Promise<RawAnswer | null> {
+    const { method, client } = request;
+    const waiting: Waiting = { client, leave: () => {}, isAnswered: false };
+    if (client !== undefined) this.#wait(waiting);
+    try {
+      const connection = this.#idle.pop()?.connection ?? await this.#connect(waiting);
+      const { isUsed } = connection;
+      waiting.leave = () => connection.close();
+      return await connection.exchange(method, bytesOf(request)).catch((error) => {
+        const isSafe = method === "GET" || method === "HEAD";
+        if (error instanceof NoAnswer && isUsed && isSafe && !this.#isClosed) return null;
+        throw error;
+      });
+    } finally {
+      waiting.isAnswered = true;
+    }
+  }
+
+  /** Closes all connections; requests that are under way fail. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#patience);
+    clearTimeout(this.#sweeping);
+    for (const connection of this.#open) connection.close();
+    for (const { leave } of this.#connecting) leave();
+  }
+
+  #connect(waiting: Waiting): Promise<Connection> {
+    return new Promise((resolve, reject) => {
+      waiting.leave = () => reject(new Error("Nobody waits for the connection any more"));
+      this.#connecting.add(waiting);
+      this.#dial().then((conn) => resolve(this.#add(conn)), reject)
+        .finally(() => this.#connecting.delete(waiting));
+    });
+  }
+
+  async #dial(): Promise<Deno.TcpConn | Deno.TlsConn> {
+    const { protocol, hostname, port } = this.#url;
+    const isTls = protocol === "https:";
+    const address = {
+      // Without the brackets of an IPv6 address.
+      hostname: hostname.replace(/^\[|\]$/g, ""),
+      port: Number(port || (isTls ? 443 : 80)),
+    };
+    if (isTls) return await Deno.connectTls({ ...address, alpnProtocols: ["http/1.1"] });
+    const conn = await Deno.connect(address);
+    conn.setNoDelay(true);
+    return conn;
+  }
+
+  #add(conn: Deno.Conn): Connection {
+    const connection = new Connection({
+      conn,
+      onIdle: (connection) => this.#keep(connection),
+      onClosed: (connection) => this.#forget(connection),
+    });
+    this.#open.add(connection);
+    if (this.#isClosed) connection.close();
+    return connection;
+  }
+
+  #keep(connection: Connection): void {
+    if (this.#isClosed || this.#idle.length >= MAX_IDLE) return connection.close();
+    this.#idle.push({ connection, since: performance.now() });
+    this.#sweeping ??= this.#sweepLater();
+  }
+
+  #forget(connection: Connection): void {
+    this.#open.delete(connection);
+    const at = this.#idle.findIndex((idle) => idle.connection === connection);
+    if (at >= 0) this.#idle.splice(at, 1);
+  }
+
+  #sweepLater(): ReturnType<typeof setTimeout> {
+    const timer = setTimeout(() => this.#sweep(), IDLE / 4);
+    Deno.unrefTimer(timer);
+    return timer;
+  }
+
+  #sweep(): void {
+    const longest = performance.now() - IDLE;
+    for (const { connection, since } of [...this.#idle]) {
+      if (since < longest) connection.close();
+    }
+    this.#sweeping = this.#idle.length === 0 ? undefined : this.#sweepLater();
+  }
+
+  #wait(waiting: Waiting): void {
+    this.#recent.push(waiting);
+    this.#patience ??= setTimeout(() => this.#listen(), PATIENCE);
+  }
+
+  /** Listens to the signals of those who have waited for some time. */
+  #listen(): void {
+    for (const waiting of this.#older) {
+      if (waiting.isAnswered) continue;
+      const { signal } = waiting.client ?? {};
+      const leave = () => {
+        if (!waiting.isAnswered) waiting.leave();
+      };
+      if (signal?.aborted) leave();
+      else signal?.addEventListener("abort", leave);
+    }
+    this.#older = this.#recent;
+    this.#recent = [];
+    const waits = this.#older.length > 0;
+    this.#patience = waits ? setTimeout(() => this.#listen(), PATIENCE) : undefined;
+  }
+}
+
+/** The request as it goes over a connection (RFC 9112). */
+function bytesOf({ method, target, headers, body }: WholeRequest): Uint8Array {
+  let head = `${method} ${target} HTTP/1.1\r\n`;
+  for (const [name, value] of headers) head += `${name}: ${value}\r\n`;
+  head += "\r\n";
+  const bytes = new Uint8Array(head.length + (body?.length ?? 0));
+  const { read, written } = encoder.encodeInto(head, bytes);
+  if (body !== null) bytes.set(body, head.length);
+  // Values are bytes, which the encoder writes as they are if they are ASCII.
+  if (read !== written || read !== head.length) bytes.set(Buffer.from(head, "latin1"));
+  return bytes;
+}
