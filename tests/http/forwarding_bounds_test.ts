@@ -38,7 +38,7 @@ Deno.test("nobody takes the places of others with requests that wait at another 
       const { error, retryAfterSeconds } = await refused.json();
       assert.equal(
         error,
-        'You have 2 requests under way to another node, the most for one caller. Close one first',
+        "You have 2 requests under way to another node, the most for one caller. Close one first",
       );
       assert.equal(retryAfterSeconds, 2);
       answers.push(ask(world, "bob"), ask(world, ""));

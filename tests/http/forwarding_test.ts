@@ -215,7 +215,7 @@ Deno.test("a request is forwarded once, and to no node that is away", () =>
       look();
       const away = await fetch(`http://127.0.0.1:${front.port}/far`);
       const { error, retryAfterSeconds } = await away.json();
-      assert.equal(error, 'The node that can answer this does not run at the moment');
+      assert.equal(error, "The node that can answer this does not run at the moment");
       assert.equal(retryAfterSeconds, 2);
     },
   ));
