@@ -104,7 +104,7 @@ Deno.test("a body that is held back makes room for other requests", async () => 
       const answers = ["bob", "eve"].map((name) => ask(world, name));
       await until(() => world.seen.far.length === 4);
       const last = ask(world, "dan");
-      assert.match(await (await slow).text(), /"far\\" has too much to answer/);
+      assert.match(await (await slow).text(), /has too much to answer/);
       await until(() => world.seen.far.length === 5);
       // The operator's own is not ended for it.
       assert.match(await (await ask(world, "fay")).text(), /Too many requests are under way/);
