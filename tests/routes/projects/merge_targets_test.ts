@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { Scratch } from "../../services/fossil/support/fossil.ts";
 import { judged } from "../../services/fossil/support/judges.ts";
 import { type TestProject, withProject } from "../../support/projects.ts";
+import { asked } from "../../support/until.ts";
 
 /** Begins a workspace with one file. */
 async function begin({ answer }: TestProject, name: string, as: TestProject["caller"]) {
@@ -23,11 +24,12 @@ async function queued(test: TestProject): Promise<{ review: number; candidate: s
   const { id: review } = await answer("POST /api/reviews/create", { as: caller, body });
   await answer(`POST /api/reviews/${review}/approve`, { as: other });
   await answer(`POST /api/reviews/${review}/land`, { as: caller });
-  for (;;) {
-    const [{ candidate }] = (await answer("GET /api/landing")).landing;
-    if (candidate !== null) return { review, candidate };
+  const candidateOf = async () => {
     await test.catchUp();
-  }
+    const [{ candidate }] = (await answer("GET /api/landing")).landing;
+    return candidate;
+  };
+  return { review, candidate: await asked(candidateOf, (candidate) => candidate !== null) };
 }
 
 Deno.test("nobody merges into another's workspace or into a landing candidate", async () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { BotWorld } from "./support.ts";
 import { withBots } from "./support.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
+import { asked } from "../../support/until.ts";
 
 function testWarden(
   name: string,
@@ -62,9 +63,8 @@ testWarden(
     assert.equal((muted as { expires_at: string }).expires_at, "2026-11-20T12:00:30.000Z");
     assert.equal((await world.events("irc.removed")).length, 1);
     // He may speak before that is in the log.
-    let unmuted = 0;
-    while (unmuted === 0) unmuted = (await world.events("irc.unmuted")).length;
-    assert.equal(unmuted, 1);
+    const unmuted = await asked(() => world.events("irc.unmuted"), (events) => events.length > 0);
+    assert.equal(unmuted.length, 1);
   },
 );
 

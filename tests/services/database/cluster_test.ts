@@ -10,7 +10,7 @@ import {
   verifyPostgresLog,
 } from "../../../services/database/mod.ts";
 import { Unavailable } from "../../../services/errors.ts";
-import { until } from "../../support/until.ts";
+import { asked, until } from "../../support/until.ts";
 import {
   anEvent,
   halting,
@@ -147,7 +147,10 @@ testCluster("what changes while a directory loads for the first time is in it", 
       statement(a.database.tables.insertInto("settings").values({ key: "new", value: "" })),
     ],
   });
-  while ((await world.ask("SELECT key FROM settings WHERE key = 'new'")).length === 0);
+  await asked(
+    () => world.ask("SELECT key FROM settings WHERE key = 'new'"),
+    (rows) => rows.length > 0,
+  );
   // By then, the other node has been told.
   for (let turn = 0; turn < 50; turn++) await sql`SELECT 1`.execute(b.database.tables);
   mayGoOn.resolve();

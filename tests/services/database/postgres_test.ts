@@ -14,6 +14,7 @@ import {
 import { peer } from "../../support/peers.ts";
 import { postgresOf, query } from "../../support/postgres.ts";
 import { withFolder } from "../../support/temporary.ts";
+import { asked } from "../../support/until.ts";
 
 const KEY = "0123456789abcdef".repeat(4);
 
@@ -202,11 +203,11 @@ Deno.test(
         );
         return rows.length;
       };
-      while (await running() === 0);
+      await asked(running, (count) => count > 0);
       route.cut();
       await refused;
       const write = () => database.commit({ statements: [setting(database, "a", "1")] });
-      while (!await write().then(() => true, () => false));
+      await asked(() => write().then(() => true, () => false), (isWritten) => isWritten);
       assert.deepEqual(await settings(database), ["a=1"]);
       await database.close();
     }),

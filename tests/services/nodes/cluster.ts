@@ -5,7 +5,7 @@ import { postgresOf } from "../../support/postgres.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import { TestLog } from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
-import { until } from "../../support/until.ts";
+import { until, WAIT_LIMIT } from "../../support/until.ts";
 
 /** One of the nodes. */
 export interface Node {
@@ -45,7 +45,11 @@ export function withCluster(run: (cluster: Cluster) => Promise<void>): Promise<v
           await node.database.close();
         },
         lookUntil: async (isSo) => {
-          while (!isSo()) await Promise.all([...opened].map(look));
+          for (const start = performance.now(); !isSo();) {
+            const waited = performance.now() - start;
+            if (waited > WAIT_LIMIT) throw new Error(`This did not come to hold: ${isSo}`);
+            await Promise.all([...opened].map(look));
+          }
         },
       });
     } finally {

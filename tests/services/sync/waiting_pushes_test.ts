@@ -7,6 +7,7 @@ import { originOf } from "../../../services/identity/mod.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { withSync } from "../../support/sync.ts";
 import { exchange, message } from "../../support/sync_messages.ts";
+import { until } from "../../support/until.ts";
 
 /** A way in which the rights of the agent `caller` end. */
 interface Ending {
@@ -107,7 +108,7 @@ Deno.test("a push that waited until its project was removed is refused", async (
       reply = scene.send({ cards: [fileOf(scene.checkin(scene.feature))] });
       await waits;
       removal = projects.remove("demo", BY_OPERATOR);
-      while (projects.find("demo") !== null) await new Promise((resolve) => setTimeout(resolve));
+      await until(() => projects.find("demo") === null);
     });
     await removal;
     assert.deepEqual((await reply!).errors, ["not authorized to write"]);
