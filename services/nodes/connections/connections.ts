@@ -107,7 +107,7 @@ export class Connections {
       hostname: hostname.replace(/^\[|\]$/g, ""),
       port: Number(port || (isTls ? 443 : 80)),
     };
-    if (isTls) return await Deno.connectTls({ ...address, alpnProtocols: ["http/1.1"] });
+    if (isTls) return await dialTls(address);
     const conn = await Deno.connect(address);
     conn.setNoDelay(true);
     return conn;
@@ -170,6 +170,20 @@ export class Connections {
     this.#recent = [];
     const waits = this.#older.length > 0;
     this.#patience = waits ? setTimeout(() => this.#listen(), PATIENCE) : undefined;
+  }
+}
+
+/** @throws Error that says what is wrong with a certificate, which reading would not */
+async function dialTls(
+  address: { readonly hostname: string; readonly port: number },
+): Promise<Deno.TlsConn> {
+  const conn = await Deno.connectTls({ ...address, alpnProtocols: ["http/1.1"] });
+  try {
+    await conn.handshake();
+    return conn;
+  } catch (error) {
+    conn.close();
+    throw error;
   }
 }
 
