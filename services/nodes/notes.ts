@@ -15,6 +15,9 @@ const SILENT_MILLISECONDS = 30_000;
 /** After how many milliseconds a node is asked again that did not answer. */
 const RETRY_MILLISECONDS = 5_000;
 
+/** The answer is read while it goes on. */
+const AS_STREAM = new Headers({ accept: "text/event-stream" });
+
 export interface NodeNotesOptions {
   readonly nodes: Pick<Nodes, "self" | "all" | "isRunning" | "onLooked">;
   readonly client: Pick<NodeClient, "ask">;
@@ -107,7 +110,8 @@ export class NodeNotes implements PeerNotes {
   async #read(node: NodeRecord, reading: Reading): Promise<void> {
     const { client, clock } = this.#options;
     const { abort: { signal } } = reading;
-    const response = await client.ask(node, { method: "GET", target: NOTES_TARGET, signal });
+    const request = { method: "GET", target: NOTES_TARGET, headers: AS_STREAM, signal };
+    const response = await client.ask(node, request);
     if (!response.ok) return await response.body?.cancel();
     let rest = "";
     for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {

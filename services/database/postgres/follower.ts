@@ -148,11 +148,14 @@ export class Follower implements Peers {
     return this.#telling.reached;
   }
 
-  /** Tells nodes of a transaction of this one, which PostgreSQL does not tell them. */
+  /**
+   * Tells nodes of a transaction of this one, which PostgreSQL does not tell them; and those that notes
+   * reach, for one whose lease has ended may come back.
+   */
   tell(told: string, nodes: readonly string[]): void {
     if (this.#isClosed) return;
     // Those that it does not reach find the change when they look.
-    this.#telling.tell(nodes, "committed", told).catch(() => {});
+    this.#telling.tell([...nodes, ...this.reached], "committed", told).catch(() => {});
     this.#heard(this.self, "committed", told);
   }
 

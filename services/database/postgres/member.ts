@@ -45,7 +45,7 @@ const CLOSING = `
     WHERE id IS NOT NULL OR $4 <> '[]'
   )
   SELECT change, sources, nodes,
-    CASE WHEN nodes::jsonb <@ $5::jsonb THEN told ELSE pg_notify($2, $3 || told)::text END AS told
+    CASE WHEN $5 <> '[]' AND nodes::jsonb <@ $5::jsonb THEN told ELSE pg_notify($2, $3 || told)::text END AS told
   FROM told`;
 
 export interface ClusterOptions {

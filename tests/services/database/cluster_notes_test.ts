@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 // @ts-types="../../../services/database/postgres/pg.d.ts"
 import pg from "pg";
-import { anEvent, halting, type Node, resuming, testNotes, type World } from "./cluster_support.ts";
+import { until } from "../../support/until.ts";
+import {
+  anEvent,
+  halting,
+  type Node,
+  resuming,
+  testCluster,
+  testNotes,
+  type World,
+} from "./cluster_support.ts";
 
 /** Opens three nodes. */
 async function three({ open }: World): Promise<[Node, Node, Node]> {
@@ -101,3 +110,15 @@ testNotes("a note that comes after those of later transactions changes nothing",
   await a.database.commit({ statements: [halting(a, "kind")] });
   assert.equal(c.reasons.get("kind"), "a");
 });
+
+testCluster(
+  "a node whose lease has ended hears of what is committed all the same",
+  async (world) => {
+    const [a, b] = [await world.open("a"), await world.open("b")];
+    for (const { database } of [a, b]) await database.peers?.catchUp();
+    await world.ask("UPDATE leases SET expires_at = 0 WHERE node = 'b'");
+    await a.database.commit({ events: [anEvent("x")] });
+    // No time passes in which it would look itself.
+    await until(() => b.appended.length > 0);
+  },
+);
