@@ -100,6 +100,8 @@ export class NodeNotes implements PeerNotes {
       const limit = known.isOver ? RETRY_MILLISECONDS : SILENT_MILLISECONDS;
       if (Math.abs(now - known.at) < limit) return;
       known.abort.abort();
+      // What does not come from a silent node may not reach it either.
+      if (!known.isOver) this.#feeds.get(node.name)?.end();
     }
     const reading = { abort: new AbortController(), at: now, isOver: false };
     this.#readings.set(node.name, reading);
@@ -114,7 +116,9 @@ export class NodeNotes implements PeerNotes {
     const response = await client.ask(node, request);
     if (!response.ok) return await response.body?.cancel();
     let rest = "";
-    for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    // The signal of the request ends with the head of its answer.
+    const texts = response.body?.pipeThrough(new TextDecoderStream(), { signal });
+    for await (const part of texts ?? []) {
       reading.at = clock();
       const lines = (rest + part).split("\n");
       rest = lines.pop() ?? "";

@@ -96,6 +96,22 @@ Deno.test("a node that is not heard of any more is asked again", () =>
     await until(() => other.heard.at(-1) === "one: again");
   }));
 
+Deno.test("a node that is silent is told in another way until it asks again", () =>
+  withTwo(async (one, other, world) => {
+    [one, other].forEach((node) => node.look());
+    await until(() => one.notes.reached.length + other.notes.reached.length === 2);
+    world.now += 30_000;
+    other.look();
+    assert.equal(other.notes.tell("one", "lost"), false);
+    const asksAgain = () => {
+      world.now += 1_000;
+      one.look();
+      return other.notes.tell("one", "again");
+    };
+    await until(asksAgain);
+    await until(() => one.heard.at(-1) === "other: again");
+  }));
+
 Deno.test("an answer that ends is asked for again after a pause, and not from a closed node", () =>
   withTwo(async (one, other, world) => {
     other.look();

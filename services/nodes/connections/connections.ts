@@ -92,9 +92,13 @@ export class Connections {
 
   #connect(waiting: Waiting): Promise<Connection> {
     return new Promise((resolve, reject) => {
-      waiting.leave = () => reject(new Error("Nobody waits for the connection any more"));
+      let isAwaited = true;
+      waiting.leave = () => {
+        isAwaited = false;
+        reject(new Error("Nobody waits for the connection any more"));
+      };
       this.#connecting.add(waiting);
-      this.#dial().then((conn) => resolve(this.#add(conn)), reject)
+      this.#dial().then((conn) => isAwaited ? resolve(this.#add(conn)) : conn.close(), reject)
         .finally(() => this.#connecting.delete(waiting));
     });
   }

@@ -299,3 +299,22 @@ Deno.test("nobody waits for a node that no longer runs", () =>
     await assert.rejects(response.text());
     await until(() => far.hasEnded && other.hasEnded);
   }));
+
+Deno.test("a connection is closed if nobody waits for it any more when it opens", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0, tcpBacklog: 1 });
+  const { addr: { port } } = listener;
+  // With two in its queue, the kernel lets the next one wait.
+  const queued = [await Deno.connect({ port }), await Deno.connect({ port })];
+  const nodes = { isRunning: () => true, onLooked: () => () => {} };
+  const client = new NodeClient({ nodes, marks: marksOf("front") });
+  const leaving = new AbortController();
+  const node = nodeRecord("far", `http://127.0.0.1:${port}`);
+  const sent = client.send(node, request({ client: leaving }));
+  leaving.abort();
+  await assert.rejects(sent, Unavailable);
+  const accepted: Accepted[] = [];
+  for (let count = 0; count < 3; count++) accepted.push(new Accepted(await listener.accept()));
+  await until(() => accepted[2]?.hasEnded ?? false);
+  client.close();
+  for (const connection of [...accepted, ...queued]) connection.close();
+});
