@@ -26,6 +26,7 @@ const COMMANDS: Readonly<Record<string, OnPage | OnTerminal>> = {
 
   "backup":
     "It writes files on the machine of the server; a page would send every key over the network",
+  "project accept": "It takes a file that the operator has put on the machine of the server",
   "project restore": "The pages of the project were on the node that is lost",
   "restore": "It works while the program that serves the pages is stopped",
 
