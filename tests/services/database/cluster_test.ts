@@ -51,6 +51,28 @@ testCluster(
   },
 );
 
+testCluster(
+  "a node goes on to follow the others after a listener of it has failed",
+  async (world) => {
+    const [a, b] = [await world.open("a"), await world.open("b")] as const;
+    const failures: unknown[] = [];
+    const survive = (event: PromiseRejectionEvent) => {
+      event.preventDefault();
+      failures.push(event.reason);
+    };
+    globalThis.addEventListener("unhandledrejection", survive);
+    const stopFailing = b.database.onPeersLooked(() => {
+      throw new Error("planted");
+    });
+    await b.database.peers?.catchUp();
+    await until(() => failures.length > 0);
+    globalThis.removeEventListener("unhandledrejection", survive);
+    stopFailing();
+    await a.database.commit({ statements: [halting(a, "kind")] });
+    assert.equal(b.reasons.get("kind"), "a");
+  },
+);
+
 testCluster("nodes that write at the same time agree, and one of them wins", async (world) => {
   const nodes = [await world.open("a"), await world.open("b"), await world.open("c")];
   const outcomes = await Promise.all(
