@@ -204,12 +204,8 @@ export class Follower implements Peers {
 
   async #followAll(): Promise<void> {
     const hasWork = () => this.#isWoken || this.#isLaterDue || this.#commits.length > 0;
-    try {
-      while (hasWork() && !this.#isClosed) await this.#follow();
-    } finally {
-      // A listener with a bug ends this work, not the next.
-      this.#working = null;
-    }
+    while (hasWork() && !this.#isClosed) await this.#follow();
+    this.#working = null;
   }
 
   /** Takes what it was told, or looks. */
@@ -227,12 +223,12 @@ export class Follower implements Peers {
       for (const { reject } of waiting) reject(unreadable());
     }
     if (!looks) return;
-    this.#cancelPoll();
-    if (!this.#isClosed) {
-      this.#cancelPoll = this.#options.scheduler.after(POLL_MILLISECONDS, () => this.#wake());
-    }
     this.#confirmations.expire();
-    this.#listener?.looked();
+    // An error of a listener ends nothing here.
+    queueMicrotask(() => this.#listener?.looked());
+    this.#cancelPoll();
+    if (this.#isClosed) return;
+    this.#cancelPoll = this.#options.scheduler.after(POLL_MILLISECONDS, () => this.#wake());
   }
 
   /** Whether nothing is missing between what it has seen and what it was told. */

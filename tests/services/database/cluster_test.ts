@@ -58,17 +58,17 @@ testCluster(
   async (world) => {
     const [a, b] = [await world.open("a"), await world.open("b")] as const;
     const failures: unknown[] = [];
-    const survive = (event: PromiseRejectionEvent) => {
+    const survive = (event: ErrorEvent) => {
       event.preventDefault();
-      failures.push(event.reason);
+      failures.push(event.error);
     };
-    globalThis.addEventListener("unhandledrejection", survive);
+    globalThis.addEventListener("error", survive);
     const stopFailing = b.database.onPeersLooked(() => {
       throw new Error("planted");
     });
     await b.database.peers?.catchUp();
     await until(() => failures.length > 0);
-    globalThis.removeEventListener("unhandledrejection", survive);
+    globalThis.removeEventListener("error", survive);
     stopFailing();
     await a.database.commit({ statements: [halting(a, "kind")] });
     assert.equal(b.reasons.get("kind"), "a");
