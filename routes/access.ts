@@ -47,7 +47,7 @@ function schemesForAgents(schemes: readonly SecurityScheme[]): boolean {
   return schemes.includes("agentToken");
 }
 
-/** What checks the caller's rights; null for a session and what anybody sees: the route's own middleware. */
+/** The check of the caller's rights; null if the route has its own, as for sessions and open pages. */
 export function checkOf(name: Endpoint): AccessCheck | null {
   const [, opens]: readonly [string, Opens, Trait?] = ROUTES[name];
   switch (opens) {

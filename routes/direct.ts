@@ -1,4 +1,4 @@
-/** What a route brings so that usual requests are answered without the app: see `direct_requests.ts`. */
+/** How a route answers usual requests without the app: see `direct_requests.ts`. */
 import type { RouteConfig } from "@hono/zod-openapi";
 import type { Handler } from "hono";
 import type { Caller } from "../services/identity/mod.ts";
@@ -56,7 +56,7 @@ export interface DirectRoute extends DirectAnswer {
   readonly noQuery: unknown;
 }
 
-/** A handler of a route in the app, with the route once it is loaded and if it can do without. */
+/** A handler in the app, with its route if that is loaded and can answer without the app. */
 export type RoutedHandler = Handler<AppEnv> & { route?: DirectRoute | undefined };
 
 /**

@@ -37,10 +37,10 @@ interface Found {
 }
 
 /**
- * Answers usual requests without the app, in one function: at rest, a message costs as much as the
- * code that it touches. Such a request has a token, no query, and a short body if its route takes
- * one; its route is in the app and says how it answers, and nothing in the app stands before that
- * but what is done here too. Everything else is for the app, whose answers are the same.
+ * Answers usual requests without the app: at rest, a message costs as much as the code that it
+ * touches. A usual request has a token, no query, and a short body if its route takes one. Its route
+ * says how it answers ({@link DirectRoute}), and all that the app does before that is done here too.
+ * The app answers everything else, and would answer these requests in the same way.
  */
 export class DirectRequests {
   readonly #router: Hono<AppEnv>["router"];

@@ -1,8 +1,8 @@
 import type { Log } from "./log.ts";
 
 /**
- * Starts work that nobody waits for, such as that of a timer. An error in it is logged with its
- * name, and ends nothing else.
+ * Starts work without waiting for it, as timers do. Its error is logged with the name of the work,
+ * and ends nothing else.
  *
  * @param name what the work does, such as `settle the start`
  */

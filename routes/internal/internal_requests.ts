@@ -1,6 +1,7 @@
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
-import { Invalid, NotFound, ServiceError, TooLarge } from "../../services/errors.ts";
+import { bodyLimitsOf, BodyReader } from "../../http/mod.ts";
+import { Invalid, NotFound, ServiceError } from "../../services/errors.ts";
 import { partSumsSchema } from "../../services/moves/schemas.ts";
 import { NOTES_TARGET } from "../../services/nodes/mod.ts";
 import type { Project } from "../../services/projects/mod.ts";
@@ -15,14 +16,17 @@ const COPY = /^\/internal\/copies\/([a-z0-9_-]+)(?:\/([A-Za-z0-9]+))?$/;
 /** Longest body that is read as a whole, in bytes. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-type InternalServices = Pick<Services, "hosting" | "nodeLinks" | "log">;
+type InternalServices = Pick<Services, "config" | "hosting" | "nodeLinks" | "log">;
 
 /** Answers what other nodes ask in their own name: the mark of such a request is its credential. */
 export class InternalRequests {
   readonly #services: InternalServices;
+  readonly #bodies: BodyReader;
 
   constructor(services: InternalServices) {
     this.#services = services;
+    const { stallMilliseconds } = bodyLimitsOf(services.config);
+    this.#bodies = new BodyReader({ maxBytes: MAX_BYTES, stallMilliseconds });
   }
 
   /**
@@ -32,7 +36,7 @@ export class InternalRequests {
    */
   async answer(request: Request, from: string): Promise<Response> {
     const { nodeLinks } = this.#services;
-    if (nodeLinks !== null && request.url.endsWith(NOTES_TARGET)) {
+    if (nodeLinks !== null && new URL(request.url).pathname === NOTES_TARGET) {
       return nodeLinks.notes.answer(from);
     }
     try {
@@ -54,7 +58,7 @@ export class InternalRequests {
     const [, asked = ""] = READ.exec(pathname) ?? [];
     if (asked !== "") {
       const { project } = projects.require(asked);
-      return await reads.answer(project, await read(request, sharedReadSchema));
+      return await reads.answer(project, await this.#read(request, sharedReadSchema));
     }
     const [, slug = "", part = ""] = COPY.exec(pathname) ?? [];
     if (slug === "") throw new NotFound(`There is no ${pathname} here`);
@@ -78,21 +82,21 @@ export class InternalRequests {
       case "POST verify":
         return await copies.verify(project);
       case "POST finish":
-        return await copies.finish(project, await read(request, partSumsSchema));
+        return await copies.finish(project, await this.#read(request, partSumsSchema));
       default:
         return await copies.write(project, { name: part, offset }, request.body);
     }
   }
-}
 
-/** @throws Invalid if the body is no JSON of the schema, TooLarge */
-async function read<Schema extends z.ZodType>(
-  request: Request,
-  schema: Schema,
-): Promise<z.output<Schema>> {
-  const parsed = schema.safeParse(jsonOf(await textOf(request)));
-  if (!parsed.success) throw new Invalid("The nodes run different versions of muster");
-  return parsed.data;
+  /** @throws Invalid if the body is no JSON of the schema; what {@linkcode BodyReader.read} throws */
+  async #read<Schema extends z.ZodType>(
+    request: Request,
+    schema: Schema,
+  ): Promise<z.output<Schema>> {
+    const parsed = schema.safeParse(jsonOf(await this.#bodies.read(request)));
+    if (!parsed.success) throw new Invalid("The nodes run different versions of muster");
+    return parsed.data;
+  }
 }
 
 /** @throws Invalid */
@@ -102,16 +106,4 @@ function jsonOf(text: string): unknown {
   } catch {
     throw new Invalid("The body is not valid JSON");
   }
-}
-
-/** @throws TooLarge */
-async function textOf({ body }: Request): Promise<string> {
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  let length = 0;
-  for await (const part of body ?? []) {
-    length += part.length;
-    if (length > MAX_BYTES) throw new TooLarge(`The body is larger than ${MAX_BYTES} bytes`);
-    parts.push(part);
-  }
-  return await new Blob(parts).text();
 }

@@ -30,7 +30,7 @@ export function accessCheck(resource: Resource, whileHalted = false): AccessChec
   };
 }
 
-/** Middleware that lets those pass whom the check lets. */
+/** Middleware that makes this check. */
 export function allow(check: AccessCheck) {
   return createMiddleware<AppEnv>((context, next) => {
     check(context.get("principal"), context.req.method, context.get("halts"));

@@ -1,5 +1,5 @@
 import type { Address } from "../config/mod.ts";
-import { acceptConnections } from "../irc/mod.ts";
+import { acceptConnections, closeConnection } from "../irc/mod.ts";
 
 /** The request for a challenge, with its token (RFC 8555, section 8.3). */
 const CHALLENGE =
@@ -33,15 +33,15 @@ export function answerChallenges(
   const accepting = acceptConnections({
     listener,
     take(client) {
-      if (clients.size >= MAX_CLIENTS) return closeQuietly(client);
+      if (clients.size >= MAX_CLIENTS) return closeConnection(client);
       clients.add(client);
-      const timer = setTimeout(() => closeQuietly(client), TIME_LIMIT);
+      const timer = setTimeout(() => closeConnection(client), TIME_LIMIT);
       answer(client, challenges).catch(() => {
         // The client is gone, or took too long.
       }).finally(() => {
         clearTimeout(timer);
         clients.delete(client);
-        closeQuietly(client);
+        closeConnection(client);
       });
     },
     isOpen: () => isOpen,
@@ -52,7 +52,7 @@ export function answerChallenges(
     async [Symbol.asyncDispose]() {
       isOpen = false;
       listener.close();
-      for (const client of clients) closeQuietly(client);
+      for (const client of clients) closeConnection(client);
       await accepting;
     },
   };
@@ -90,12 +90,4 @@ function answerOf(status: string, type: string, text: string): Uint8Array {
 async function send(client: Deno.Conn, bytes: Uint8Array): Promise<void> {
   for (let sent = 0; sent < bytes.length;) sent += await client.write(bytes.subarray(sent));
   await client.closeWrite();
-}
-
-function closeQuietly(client: Deno.Conn): void {
-  try {
-    client.close();
-  } catch {
-    // It is closed already.
-  }
 }

@@ -36,7 +36,7 @@ export class PendingLines {
   /**
    * Adds a line.
    *
-   * @returns the oldest lines, of whichever channel, that had to make room
+   * @returns the lines that had to make room: the oldest of all channels
    */
   add(pending: PendingLine): readonly PendingLine[] {
     const { channel } = pending.line;

@@ -104,6 +104,7 @@ export {
   unifiedDiff,
   type WikiListOptions,
 } from "./read/mod.ts";
+export type * from "./read/received_shapes.ts";
 export type * from "./read/shapes.ts";
 export * from "./search/mod.ts";
 export {

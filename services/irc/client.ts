@@ -48,6 +48,18 @@ export interface Counters {
   displaced: number;
 }
 
+/** Counters that have counted nothing. */
+export function newCounters(): Counters {
+  return {
+    linesIn: 0,
+    linesOut: 0,
+    banHits: 0,
+    floodCuts: 0,
+    sendQueueCuts: 0,
+    displaced: 0,
+  };
+}
+
 /** A client, for the commands. */
 export class Client {
   /** Unique among all connections, even across runs. */

@@ -26,6 +26,7 @@ export { isUnescaped, shortAscii } from "./protocol/ascii.ts";
 export { parseDuration } from "./protocol/duration.ts";
 export type { ConnectOptions } from "./server.ts";
 export { acceptConnections, AcceptFailures } from "./transport/accepting.ts";
+export { closeConnection } from "./transport/proxy_protocol.ts";
 export type { ListenOptions } from "./transport/listeners.ts";
 export { TlsPort } from "./transport/tls_port.ts";
 export type { ConnectedClient, IrcStats, PresentUser } from "./stats.ts";

@@ -4,7 +4,7 @@ import { CLOSED_FLAGS, isClosed } from "./channels/closing.ts";
 import { Channel } from "./channels/channel.ts";
 import { clientMessage, type MessageContent } from "./client_message.ts";
 import { isSealed, keptForm, noteMember } from "./channels/keeping.ts";
-import type { Client, Counters } from "./client.ts";
+import { type Client, type Counters, newCounters } from "./client.ts";
 import { FormerUsers } from "./users/former_users.ts";
 import { History } from "./history/history.ts";
 import { MessageClock } from "./history/message_clock.ts";
@@ -44,14 +44,7 @@ export class ServerState {
   readonly monitors = new Monitors();
   readonly formerUsers = new FormerUsers();
   readonly logins = new PendingLogins();
-  readonly counters: Counters = {
-    linesIn: 0,
-    linesOut: 0,
-    banHits: 0,
-    floodCuts: 0,
-    sendQueueCuts: 0,
-    displaced: 0,
-  };
+  readonly counters: Counters = newCounters();
   /** Decides about messages to channels; null to deliver all. */
   guard: SpeechGuard | null = null;
   /** The port where the server listens with TLS, or null. */

@@ -1,4 +1,5 @@
 /** Lines on their way to clients. */
+import { Buffer } from "node:buffer";
 
 const encoder = new TextEncoder();
 
@@ -154,15 +155,5 @@ function encodeAll(wires: readonly Wire[]): Uint8Array<ArrayBuffer> {
   }
   if (text !== "") parts.push(encoder.encode(text));
   const [first] = parts;
-  return first !== undefined && parts.length === 1 ? first : concatenate(parts);
-}
-
-function concatenate(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    all.set(part, offset);
-    offset += part.length;
-  }
-  return all;
+  return first !== undefined && parts.length === 1 ? first : Buffer.concat(parts);
 }

@@ -2,7 +2,13 @@ import { type Database, Unchanged } from "../database/mod.ts";
 import { Conflict, Invalid } from "../errors.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import type { Nodes } from "../nodes/mod.ts";
-import type { HeldProject, ProjectRepositories, Projects, Upload } from "../projects/mod.ts";
+import {
+  type HeldProject,
+  isSameProject,
+  type ProjectRepositories,
+  type Projects,
+  type Upload,
+} from "../projects/mod.ts";
 
 export interface ProjectRestoresOptions {
   readonly database: Database;
@@ -52,9 +58,7 @@ export class ProjectRestores {
     const from = this.requireLost(slug);
     const { project } = projects.require(slug);
     const known = await repositories.places.read(project);
-    const isOther = known !== null && known.projectCode !== null &&
-      known.projectCode !== place.projectCode;
-    if (isOther) {
+    if (!isSameProject(known, place)) {
       throw new Invalid(`The file is the repository of another project than "${slug}"`);
     }
     await repositories.files.place(project, upload.path);

@@ -54,7 +54,7 @@ export interface NodeRequest {
   readonly headers?: Headers;
   /** Bytes cost less than a stream. */
   readonly body?: BodyInit | null;
-  /** Whose signal ends it. */
+  /** Its signal ends this request. */
   readonly client?: Pick<Request, "signal">;
   readonly mark: Omit<MarkContent, "target">;
   /** Whose place it takes. */
@@ -172,7 +172,8 @@ export class NodeClient {
   /**
    * Sends a request in one piece, which costs a third of `fetch`.
    *
-   * @returns null if it has to go by `fetch`, which the runtime copies long streams from
+   * @returns null if it must go by `fetch`: because its connection ended, or because a body is a long
+   * stream, which the runtime copies
    */
   async #sendWhole(node: NodeRecord, request: NodeRequest, peer: Peer): Promise<Response | null> {
     const { method, headers: given, body = null, client } = request;

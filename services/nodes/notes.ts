@@ -15,7 +15,7 @@ const SILENT_MILLISECONDS = 30_000;
 /** After how many milliseconds a node is asked again that did not answer. */
 const RETRY_MILLISECONDS = 5_000;
 
-/** The answer is read while it goes on. */
+/** The answer does not end, so the request goes by `fetch`, as for event streams. */
 const AS_STREAM = new Headers({ accept: "text/event-stream" });
 
 export interface NodeNotesOptions {

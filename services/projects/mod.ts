@@ -9,6 +9,7 @@ export { type OpenFile, readPart } from "./downloads.ts";
 export { serviceErrorOf } from "./errors/mod.ts";
 export { projectEvent, type ProjectEventData, type ProjectEventType } from "./events.ts";
 export { type HomeListener, ProjectHomes } from "./homes.ts";
+export { isSameProject } from "./received_places.ts";
 export type { IntentionKind, RegisteredKind, Settling, Stamp } from "./intentions.ts";
 export { Locks } from "./locks.ts";
 export { noSuchProject, Projects } from "./projects.ts";

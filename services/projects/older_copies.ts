@@ -4,7 +4,7 @@ import { errorCodeOf } from "../fossil/front/mod.ts";
 import type { PooledRepository } from "../fossil/mod.ts";
 import type { Log } from "../log.ts";
 import { ARTIFACT_EVENTS } from "./events.ts";
-import type { ReceivedPlaces } from "./received_places.ts";
+import { isSameProject, type ReceivedPlaces } from "./received_places.ts";
 import type { Project } from "./records.ts";
 
 type Named = Pick<Project, "id" | "slug">;
@@ -48,7 +48,7 @@ export class OlderCopies {
     const known = this.#options.places.of(project);
     if (known === undefined) return;
     const { place } = await repository.received({ after: null, limit: 0 });
-    const isSame = known.projectCode === null || known.projectCode === place.projectCode;
+    const isSame = isSameProject(known, place);
     if (isSame && place.rcvid >= known.rcvid) return;
     const newest = await this.#newestOf(project);
     // Without one, an import was killed after it had replaced an empty repository.
@@ -82,7 +82,7 @@ export class OlderCopies {
     }
   }
 
-  /** Forgets a file that another one takes the place of. */
+  /** Forgets the refusal of a file that is replaced. */
   forget({ id }: Named): void {
     this.#refusals.delete(id);
   }
@@ -115,12 +115,11 @@ async function hasArtifact(repository: PooledRepository, uuid: string): Promise<
 
 function refusalOf({ slug }: Named, { uuid, time }: Newest, isSame: boolean): Unavailable {
   const what = isSame ? "older than what the server has received" : "that of another project";
+  const artifact = uuid.slice(0, 16);
   const when = new Date(time).toISOString();
   return new Unavailable(
-    `The repository file of "${slug}" is ${what}: it lacks the artifact "${
-      uuid.slice(0, 16)
-    }" of ` +
-      `${when}. Stop muster and put the right file in its place, or accept this one: ` +
+    `The repository file of "${slug}" is ${what}: it lacks the artifact "${artifact}" of ${when}. ` +
+      `Stop muster and put the right file in its place, or accept this one: ` +
       `muster project accept ${slug}`,
   );
 }

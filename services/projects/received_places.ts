@@ -17,6 +17,12 @@ export interface KnownPlace extends ReceivedPlace {
   readonly projectCode: string | null;
 }
 
+/** Whether a repository may be the one that is known: codes that are not known yet fit all. */
+export function isSameProject(known: KnownPlace | null, { projectCode }: RepositoryPlace): boolean {
+  const code = known?.projectCode ?? null;
+  return code === null || code === projectCode;
+}
+
 /** How far the events of each project's repository go. */
 export class ReceivedPlaces {
   readonly #database: Database;

@@ -32,6 +32,7 @@ import {
 } from "../projects/mod.ts";
 import type { Releases } from "../releases/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { declaredLength, hasFewLines, readHead } from "./message_sizes.ts";
 import { Codes, type CodesOptions } from "./codes.ts";
 import { Deliveries, type Delivery } from "./deliveries.ts";
 import { type PushRuleParts, pushRulesOf } from "./rules.ts";
@@ -41,9 +42,6 @@ import { Turns } from "./turns.ts";
 /** A body up to this length, and its cards, are read on the main thread, in bytes. */
 const SMALL_BODY_BYTES = 64 * 1024;
 const SMALL_MESSAGE_BYTES = 512 * 1024;
-/** A message with more lines is read in a worker, whatever its length. */
-const SMALL_LINES = 2000;
-const NEWLINE = 10;
 
 /** The most bytes of a message of callers who only read: the names of 350,000 artifacts. */
 const MAX_READING_BYTES = 16 * 1024 * 1024;
@@ -58,7 +56,7 @@ const BODIES = { atOnce: 2, maxWaiting: 20 };
 /** Users of the program who prove nothing. */
 const NOBODIES: ReadonlySet<string> = new Set(["nobody", "anonymous"]);
 
-/** What a push is told whose node has lost touch with the others meanwhile. */
+/** The refusal of a push if the node has lost touch with the others meanwhile. */
 const OUT_OF_TOUCH = "the server is not available at the moment; try again";
 
 /** The form of tokens; no passphrase has it. */
@@ -376,28 +374,6 @@ function proofOf(credential: Credential, projectId: string | null) {
   if (credential.kind !== "basic" || !TOKEN.test(credential.password)) return null;
   const { name, password } = credential;
   return { name, projectId, fits: (token: string) => isSame(token, password) };
-}
-
-/** The length that a compressed body declares. */
-function declaredLength(body: Uint8Array): number {
-  if (body.length < 4) return 0;
-  return new DataView(body.buffer, body.byteOffset, body.byteLength).getUint32(0);
-}
-
-function hasFewLines(message: Uint8Array): boolean {
-  let at = -1;
-  for (let lines = 0; lines <= SMALL_LINES; lines++) {
-    at = message.indexOf(NEWLINE, at + 1);
-    if (at < 0) return true;
-  }
-  return false;
-}
-
-async function readHead(path: string): Promise<Uint8Array> {
-  using file = await Deno.open(path);
-  const head = new Uint8Array(LOGIN_HEAD_BYTES);
-  const length = await file.read(head) ?? 0;
-  return head.subarray(0, length);
 }
 
 /** Compares two texts in constant time. */

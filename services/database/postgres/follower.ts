@@ -149,12 +149,12 @@ export class Follower implements Peers {
   }
 
   /**
-   * Tells nodes of a transaction of this one, which PostgreSQL does not tell them; and those that notes
-   * reach, for one whose lease has ended may come back.
+   * Tells nodes what this one has committed, in the place of PostgreSQL. All nodes that notes reach
+   * are told: one whose lease has ended may come back.
    */
   tell(told: string, nodes: readonly string[]): void {
     if (this.#isClosed) return;
-    // Those that it does not reach find the change when they look.
+    // Other nodes find the change when they look.
     this.#telling.tell([...nodes, ...this.reached], "committed", told).catch(() => {});
     this.#heard(this.self, "committed", told);
   }
@@ -224,7 +224,7 @@ export class Follower implements Peers {
     }
     if (!looks) return;
     this.#confirmations.expire();
-    // An error of a listener ends nothing here.
+    // Apart, so that an error of a listener does not end the follower.
     queueMicrotask(() => this.#listener?.looked());
     this.#cancelPoll();
     if (this.#isClosed) return;

@@ -45,7 +45,8 @@ const CLOSING = `
     WHERE id IS NOT NULL OR $4 <> '[]'
   )
   SELECT change, sources, nodes,
-    CASE WHEN $5 <> '[]' AND nodes::jsonb <@ $5::jsonb THEN told ELSE pg_notify($2, $3 || told)::text END AS told
+    CASE WHEN $5 <> '[]' AND nodes::jsonb <@ $5::jsonb THEN told
+      ELSE pg_notify($2, $3 || told)::text END AS told
   FROM told`;
 
 export interface ClusterOptions {
@@ -102,9 +103,9 @@ export class Member implements WriterCluster {
 
   confirmed({ rows: [found] }: QueryOutcome): Promise<void> | null {
     if (found === undefined) return null;
-    const { change, told, ...noted } = found;
-    const nodes = noted["nodes"] as readonly string[];
-    const sources = noted["sources"] as readonly FollowedTable[];
+    const { change, told } = found;
+    const nodes = found["nodes"] as readonly string[];
+    const sources = found["sources"] as readonly FollowedTable[];
     if (told !== "") this.follower.tell(String(told), nodes);
     if (typeof change !== "number" || !isAwaited(sources)) return null;
     return this.follower.seenBy({ change, nodes });

@@ -27,6 +27,7 @@ export { pageOf, type Paging } from "./paging.ts";
 export { Reader, type ReaderOptions } from "./reader.ts";
 export { readReceived, type ReceivedOptions } from "./received.ts";
 export { resolveArtifact, resolveCheckin, type Resolved } from "./resolve.ts";
+export type * from "./received_shapes.ts";
 export type * from "./shapes.ts";
 export { readStatistics } from "./statistics.ts";
 export { listTechnotes, readTechnote } from "./technotes.ts";

@@ -1,7 +1,12 @@
 import type { Artifact } from "../artifact/mod.ts";
 import { readTimelineCheckins } from "./checkins.ts";
 import type { Reader } from "./reader.ts";
-import type { Received, ReceivedArtifact, ReceivedPlace, RepositoryPlace } from "./shapes.ts";
+import type {
+  Received,
+  ReceivedArtifact,
+  ReceivedPlace,
+  RepositoryPlace,
+} from "./received_shapes.ts";
 import { isFirstChange, isTicketClosed, readTicketRef } from "./tickets.ts";
 
 /** Default number of artifacts in one answer. */

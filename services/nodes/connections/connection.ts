@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { type AnswerHead, MalformedAnswer, readAnswerHead } from "./answer_head.ts";
 import { type BodyDecoder, decoderOf } from "./body_decoder.ts";
 
@@ -81,13 +82,13 @@ export class Connection {
       let parts = decoder.decode(rest);
       if (!decoder.isDone) {
         // The next bytes come into the same memory.
-        parts = parts.map(copyOf);
+        parts = parts.map((part) => part.slice());
         if (head.body.kind !== "bytes" || head.body.bytes > WHOLE_BYTES) {
           return { status, headers, body: this.#stream(decoder, parts, { head, written }) };
         }
         while (!decoder.isDone) parts.push(...decoder.decode(await this.#next(decoder)));
       }
-      const body = head.body.kind === "none" ? null : join(parts);
+      const body = head.body.kind === "none" ? null : Buffer.concat(parts);
       await this.#finish(head, written);
       return { status, headers, body };
     } catch (error) {
@@ -118,7 +119,7 @@ export class Connection {
           : new MalformedAnswer("The head is cut off");
       }
       const arrived = this.#buffer.subarray(0, length);
-      bytes = bytes.length === 0 ? arrived : join([bytes, arrived]);
+      bytes = bytes.length === 0 ? arrived : Buffer.concat([bytes, arrived]);
       for (;;) {
         const head = readAnswerHead(bytes, method);
         if (head === null) break;
@@ -126,7 +127,7 @@ export class Connection {
         if (head.status >= 200) return { head, rest };
         bytes = rest;
       }
-      bytes = copyOf(bytes);
+      bytes = bytes.slice();
       this.#reading = this.#read();
     }
   }
@@ -191,19 +192,4 @@ export class Connection {
     if (this.#isIdle) this.close();
     return length;
   }
-}
-
-function copyOf(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  return bytes.slice();
-}
-
-/** The parts in one piece of memory of its own. */
-function join(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
 }

@@ -8,8 +8,8 @@ const IDLE = 4000;
 const MAX_IDLE = 256;
 
 /**
- * After how many milliseconds, or twice as many, the signal of a request counts: to listen costs
- * more than the request itself, and most answers come before.
+ * How long a request waits before its client's signal counts, in milliseconds; at most twice as long.
+ * To listen costs more than the request itself, and most answers come before.
  */
 const PATIENCE = 50;
 
@@ -23,7 +23,7 @@ export interface WholeRequest {
   /** Without those of the connection. No part has a line break. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array | null;
-  /** Whose signal ends it. */
+  /** Its signal ends this request. */
   readonly client: Pick<Request, "signal"> | undefined;
 }
 

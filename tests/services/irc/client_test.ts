@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Client } from "../../../services/irc/client.ts";
+import { Client, newCounters } from "../../../services/irc/client.ts";
 import { MessageHead } from "../../../services/irc/message_head.ts";
 import type { Transport } from "../../../services/irc/transport/transport.ts";
 
@@ -15,15 +15,6 @@ const TRANSPORT: Transport = {
   end() {},
 };
 
-const COUNTERS = {
-  linesIn: 0,
-  linesOut: 0,
-  banHits: 0,
-  floodCuts: 0,
-  sendQueueCuts: 0,
-  displaced: 0,
-};
-
 Deno.test("a client's mask and the heads of its messages follow every change", () => {
   const name = fc.constantFrom("a", "b", "");
   const change = fc.record({ nick: name, user: name, host: name }, { requiredKeys: [] });
@@ -32,7 +23,7 @@ Deno.test("a client's mask and the heads of its messages follow every change", (
     params: fc.array(fc.constantFrom("ann", "bob", "#ä", "two words"), { maxLength: 2 }),
   });
   fc.assert(fc.property(fc.array(fc.tuple(change, message)), (steps) => {
-    const client = new Client(TRANSPORT, { privileged: false, now: 0, counters: COUNTERS });
+    const client = new Client(TRANSPORT, { privileged: false, now: 0, counters: newCounters() });
     for (const [changes, { command, params }] of steps) {
       Object.assign(client, changes);
       const source = `${client.nick}!${client.user}@${client.host}`;
