@@ -18,19 +18,10 @@ export class PathPatterns {
   matches(request: Request): boolean {
     const { method } = request;
     const path = getPath(request);
-    const segments = (path.endsWith("/") ? path.slice(0, -1) : path).split("/").map(decoded);
+    const segments = (path.endsWith("/") ? path.slice(0, -1) : path).split("/");
     const asked = method === "HEAD" ? "GET" : method;
     return this.#patterns.get(`${asked} ${segments.length}`)?.some((pattern) =>
       pattern.every((one, at) => one === null ? segments[at] !== "" : one === segments[at])
     ) ?? false;
-  }
-}
-
-/** A segment as the router reads it. */
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
   }
 }

@@ -1,4 +1,4 @@
-import { getPath, getQueryParam } from "hono/utils/url";
+import { getPath, getQueryParam, tryDecodeURIComponent } from "hono/utils/url";
 import type { Placement } from "../http/mod.ts";
 import type { Mark, NodeRecord } from "../services/nodes/mod.ts";
 import type { ProjectHomes, Projects } from "../services/projects/mod.ts";
@@ -56,11 +56,5 @@ function nodeIn(url: string): string {
 
 /** The parts of a request's path, as the router reads them. */
 function partsOf(request: Request): readonly string[] {
-  return getPath(request).slice(1).split("/", 4).map((part) => {
-    try {
-      return decodeURIComponent(part);
-    } catch {
-      return part;
-    }
-  });
+  return getPath(request).slice(1).split("/", 4).map(tryDecodeURIComponent);
 }

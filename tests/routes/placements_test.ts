@@ -55,6 +55,7 @@ Deno.test("what decides on the node of a request reads its target as the router 
     ...["/projects/x/../demo", "/projects/%2e%2e/demo", "/v1/projects/demo/repository"],
     ...["/projects/demo/../x/y", "//projects/demo", "/projects//demo", "/projects/demo%2fx"],
     ...["/projects\\demo", "/projects/demo?x/../y", "/projects/demo#x", "/v1/../projects/demo"],
+    ...["/projects/%2f%zz", "/projects/d%65mo%zz", "/projects/%e9%64emo", "/projects/%2564emo"],
     ...["/v1/agents/scout/messages", "/v1/agents/../messages", "/v1/agents/x/../scout/messages"],
   ];
   for (const target of [...fixed, ...randomTargets(3000, PARTS)]) {
