@@ -19,6 +19,8 @@ import { type Measured, type Operation, OPERATIONS, repeat } from "./operations.
 /** What an operation on three nodes may cost at most, compared with one. */
 const MOST = 1.5;
 
+const ONE_NODE = "one node";
+
 /** How often a read is done in a round, and a write, which takes longer. */
 const [READS, WRITES] = [5000, 600];
 
@@ -38,7 +40,7 @@ interface Variant {
   does(operation: Operation): boolean;
 }
 
-/** The processor time of an operation on one server and on three nodes. */
+/** The processor time of an operation on servers that are alone, on one node and on three nodes. */
 export const CLUSTER: Scenario = {
   name: "cluster",
   anyIrcServer: false,
@@ -52,6 +54,7 @@ export const CLUSTER: Scenario = {
     const variants = [
       await one(cluster, "sqlite", open),
       await one(cluster, "postgres", open),
+      await oneNode(open),
       ...await three(cluster),
     ];
     for (const variant of variants) {
@@ -90,7 +93,7 @@ async function measureAll(variants: readonly Variant[], { rounds }: Sizes): Prom
 function figuresOf(costs: Costs): Figure[] {
   return [...costs].map(([name, values]) => {
     const [operation] = name.split(", ");
-    const single = costs.get(`${operation}, one server, postgres`);
+    const single = costs.get(`${operation}, ${ONE_NODE}`);
     const isSpread = name.includes("three nodes");
     return {
       name,
@@ -133,6 +136,17 @@ async function startAlone(
   const bridge = Object.assign({}, sections["bridge"], { nick, channels: [`#${store}`] });
   const config = { ...sections, bridge, database: { url } };
   return await startProgram({ folder: home, config: JSON.stringify(config) });
+}
+
+/** One node, with a network and a database of its own: three nodes are compared with it. */
+async function oneNode(open: AsyncDisposableStack): Promise<Variant> {
+  const cluster = open.use(
+    await Cluster.start({ nodes: ["a"], config: { bridge: { channels: ["#single"] } } }),
+  );
+  const { network, postgres } = cluster;
+  const at = await furnish(cluster.node("a"), [cluster.addressOf("a")], "single");
+  const pids = [...network.pids, cluster.node("a").pid, postgres.pid ?? 0];
+  return { name: ONE_NODE, at, pids, does: () => true };
 }
 
 /** Three nodes: all in turn, and for a project, its home alone and the others alone. */

@@ -1,10 +1,7 @@
 import { inParallel } from "../parallel.ts";
 import type { Credentials } from "../../tests/support/api.ts";
 
-/**
- * Reads at a time at each node, because one that answers several in a turn spends less on each.
- * Writes at a time at all nodes: an agent has ten slots for claims.
- */
+/** Requests at a time at each node, because one that answers several in a turn spends less on each. */
 const AT_ONCE = 8;
 
 /** How long an answer may take, in milliseconds. */
@@ -28,6 +25,8 @@ export interface Operation {
   /** Whether only the node with the project can do it. */
   readonly isOfProject: boolean;
   readonly isWrite: boolean;
+  /** How many there may be at a time at all nodes; without it, there is no limit. */
+  readonly mostAtOnce?: number;
   /** Does it once at a node. */
   act(at: Measured, api: string, index: number): Promise<void>;
 }
@@ -63,6 +62,8 @@ export const OPERATIONS: readonly Operation[] = [
     name: "claim and release",
     isWrite: true,
     isOfProject: true,
+    // An agent has ten slots for claims.
+    mostAtOnce: AT_ONCE,
     act: async (at, api, index) => {
       const uuid = at.tickets[index % at.tickets.length];
       const path = `/projects/${at.slug}/fossil/api/tickets/${uuid}`;
@@ -78,7 +79,7 @@ export async function repeat(
   at: Measured,
   times: number,
 ): Promise<void> {
-  const limit = operation.isWrite ? AT_ONCE : AT_ONCE * at.apis.length;
+  const limit = Math.min(operation.mostAtOnce ?? Infinity, AT_ONCE * at.apis.length);
   await inParallel(Array.from({ length: times }), limit, async (_, index) => {
     await operation.act(at, at.apis[index % at.apis.length] ?? "", index);
   });
