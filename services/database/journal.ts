@@ -88,11 +88,9 @@ export interface Trim {
  */
 export class Journal {
   readonly #seal: Seal | null;
-  readonly #isNew: boolean;
 
   constructor(key: JournalKey | null) {
     this.#seal = key === null ? null : new Seal(key.key);
-    this.#isNew = key?.isNew ?? false;
   }
 
   /** Whether the ends of the log are sealed, so that appending needs the stored head. */
@@ -100,9 +98,9 @@ export class Journal {
     return this.#seal !== null;
   }
 
-  /** The head of a log whose key was just created; null if nothing is to be sealed. */
+  /** The head of a log that has none, as it is; null if it has one, or nothing is sealed. */
   firstHead({ last, head }: StoredEnd): Checkpoint | null {
-    return this.#isNew && head === null ? this.checkpoint("head", last ?? ORIGIN) : null;
+    return head === null ? this.checkpoint("head", last ?? ORIGIN) : null;
   }
 
   /**

@@ -53,11 +53,14 @@ export class PostgresStore implements Store {
     const { url, password, journalKey, cluster, patience } = options;
     const session = await WritingSession.open(options, cluster?.node ?? null, patience);
     try {
-      if (cluster === undefined) await migratePostgres(session, url);
-      else if (!await isCurrent(session, url)) {
-        await session.alone(() => migratePostgres(session, url));
-      }
       const journal = new PostgresJournal(journalKey ?? null);
+      // The key may be older than the database: the nodes' keys are made before the first start.
+      const migrate = () => migratePostgres(session, url, () => journal.begin(session));
+      if (cluster === undefined) await migrate();
+      else {
+        const isDone = () => isCurrent(session, url);
+        if (!await isDone()) await session.alone(isDone, migrate);
+      }
       if (journalKey?.isNew === true) await journal.begin(session);
       const settings = { url, password };
       const member = cluster === undefined ? null : await Member.join(session, settings, cluster);

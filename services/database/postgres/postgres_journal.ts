@@ -36,7 +36,7 @@ export class PostgresJournal {
     this.#journal = new Journal(key);
   }
 
-  /** Seals a log whose key was just created. */
+  /** Seals a log that has no seal: its key is new, or the log is. */
   async begin(session: WritingSession): Promise<void> {
     const [end] = await session.run([READ_END]);
     await session.run(this.#setting("head", this.#journal.firstHead(endOf(end))));

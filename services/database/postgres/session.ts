@@ -35,6 +35,8 @@ type Lock = readonly [take: "pg_advisory_lock" | "pg_advisory_lock_shared", name
 
 const ALONE: Lock = ["pg_advisory_lock", "muster "];
 const TOGETHER: Lock = ["pg_advisory_lock_shared", "muster "];
+/** Nodes that want to be alone: one after the other, and none of them holds the lock of the others. */
+const NEXT: Lock = ["pg_advisory_lock", "muster next "];
 
 /** A lock was not available in time; the message says who holds it. */
 class InUse extends Error {
@@ -102,17 +104,22 @@ export class WritingSession {
   }
 
   /**
-   * Works alone in the database of several nodes.
+   * Works alone in the database of several nodes, unless another node has done the work meanwhile.
    *
-   * @throws DatabaseError if another node uses it
+   * @throws DatabaseError if a node uses it that does not wait for the same
    */
-  async alone(work: () => Promise<void>): Promise<void> {
+  async alone(isDone: () => Promise<boolean>, work: () => Promise<void>): Promise<void> {
     try {
       await this.#unlock(TOGETHER);
-      await this.#lock(ALONE, "nodes of an older version: stop all of them first");
-      await work();
-      await this.#lock(TOGETHER, "another muster");
-      await this.#unlock(ALONE);
+      await this.#lock(NEXT, "a node that brings it up to date");
+      if (await isDone()) await this.#lock(TOGETHER, "another muster");
+      else {
+        await this.#lock(ALONE, "nodes of an older version: stop all of them first");
+        await work();
+        await this.#lock(TOGETHER, "another muster");
+        await this.#unlock(ALONE);
+      }
+      await this.#unlock(NEXT);
     } catch (error) {
       if (!(error instanceof InUse)) throw error;
       throw new DatabaseError(`The database is in use by ${error.message}`);

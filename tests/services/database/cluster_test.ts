@@ -53,6 +53,23 @@ testCluster(
   },
 );
 
+testCluster("nodes that start at once with an older key begin a whole log", async (world) => {
+  await world.ask("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+  await using closing = new AsyncDisposableStack();
+  const nodes = await Promise.all(["a", "b", "c"].map(async (name) => {
+    const database = await openDatabase(world.url, name);
+    closing.defer(() => database.close());
+    return { name, database };
+  }));
+  await Promise.all(
+    nodes.map(({ name, database }) => database.commit({ events: [anEvent(name)] })),
+  );
+  const events = await world.ask("SELECT type FROM events ORDER BY type");
+  assert.deepEqual(events.map(({ type }) => type), ["a", "b", "c"]);
+  const report = await verifyPostgresLog({ url: world.url, password: null }, KEY);
+  assert.deepEqual(report.findings, []);
+});
+
 testCluster(
   "a node goes on to follow the others after a listener of it has failed",
   async (world) => {
