@@ -1,9 +1,11 @@
 /** `muster doctor`, against defects that are planted in the data of the real program. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { examineConfigured } from "../../cli/doctor.ts";
+import { loadConfig } from "../../services/config/mod.ts";
 import { call } from "../support/api.ts";
 import { makeCertificate } from "../support/certificate.ts";
-import { DEFECTS, FREE } from "../support/planted_defects.ts";
+import { type Defect, DEFECTS, FREE, MISTAKES } from "../support/planted_defects.ts";
 import { musterCommand, musterWords, runMuster, startProgram } from "../support/program.ts";
 import { runOn, smallDisk } from "../support/small_disk.ts";
 import { withFolder } from "../support/temporary.ts";
@@ -36,6 +38,32 @@ async function examine(
   const report: Report = JSON.parse(stdout);
   assert.equal(code, report.healthy ? 0 : 1, stderr);
   return report;
+}
+
+/** What the command finds, without a start of the program. */
+async function findingsIn(home: string): Promise<readonly Finding[]> {
+  const { config } = await loadConfig({
+    file: join(home, "config.yaml"),
+    fileRequired: false,
+    environment: LOOPBACK,
+    flags: { data_dir: join(home, "data") },
+  });
+  return await examineConfigured(config, {});
+}
+
+/** The finding of a planted defect. */
+function found(findings: readonly Finding[], { name, finding }: Omit<Defect, "plant">): Finding {
+  const one = findings.find(({ level, check, message }) =>
+    level === finding.level && check === finding.check && finding.message.test(message)
+  );
+  assert.ok(one !== undefined, `${name}: ${JSON.stringify(findings)}`);
+  assert.notEqual(one.fix, "");
+  return one;
+}
+
+async function copyOf(healthy: string, home: string): Promise<string> {
+  await new Deno.Command("cp", { args: ["-a", healthy, home] }).output();
+  return home;
 }
 
 /** Makes `healthy` with the data of a stopped program, and a backup of it. */
@@ -75,23 +103,58 @@ function stateOf(folder: string): string[] {
 Deno.test("muster doctor finds each planted defect, and its advice helps", async () => {
   await withFolder(async (folder) => {
     const healthy = await makeHealthy(folder);
+    for (const [index, defect] of DEFECTS.entries()) {
+      const home = await copyOf(healthy, join(folder, `home${index}`));
+      await defect.plant(home);
+      const { fix } = found(await findingsIn(home), defect);
+      if (defect.cure === undefined) continue;
+      await defect.cure(home, fix);
+      assert.deepEqual(await findingsIn(home), [], defect.name);
+    }
+  });
+});
+
+/** Defects that hide no other one. Those that a restored backup cures come last. */
+const TOGETHER: readonly string[] = [
+  "a token that others can read",
+  "a data folder that others can enter",
+  "a missing key",
+  "a key file with something else",
+  "derived tables that lack a row",
+  "a repository without a project",
+  "what an export has left",
+  "a row that names another one that does not exist",
+  "a changed event",
+  "a damaged history",
+];
+
+Deno.test("the program changes nothing, finds many defects at once, and is content once they are gone", async () => {
+  await withFolder(async (folder) => {
+    const healthy = await makeHealthy(folder);
     const before = stateOf(healthy);
     assert.deepEqual(await examine(healthy), { healthy: true, findings: [] });
     assert.deepEqual(stateOf(healthy), before, "the doctor changed something");
-    for (const [index, { name, plant, finding, cure, environment }] of DEFECTS.entries()) {
-      const home = join(folder, `home${index}`);
-      await new Deno.Command("cp", { args: ["-a", healthy, home] }).output();
-      await plant(home);
-      const { findings } = await examine(home, environment);
-      const found = findings.find(({ level, check, message }) =>
-        level === finding.level && check === finding.check && finding.message.test(message)
-      );
-      assert.ok(found !== undefined, `${name}: ${JSON.stringify(findings)}`);
-      assert.notEqual(found.fix, "");
-      if (cure === undefined) continue;
-      await cure(home, found.fix);
-      assert.deepEqual(await examine(home), { healthy: true, findings: [] }, name);
+    const home = await copyOf(healthy, join(folder, "home"));
+    const defects = TOGETHER.map((name) =>
+      DEFECTS.find((defect) => defect.name === name) ?? assert.fail(name)
+    );
+    for (const { plant } of defects) await plant(home);
+    const { findings } = await examine(home);
+    const fixes = defects.map((defect) => found(findings, defect).fix);
+    for (const [index, { cure }] of defects.entries()) await cure?.(home, fixes[index] ?? "");
+    assert.deepEqual(await examine(home), { healthy: true, findings: [] });
+  });
+});
+
+Deno.test("muster doctor finds each mistake in the configuration", async () => {
+  await withFolder(async (folder) => {
+    const healthy = await makeHealthy(folder);
+    for (const mistake of MISTAKES) {
+      await mistake.plant?.(healthy);
+      const { fix } = found((await examine(healthy, mistake.environment)).findings, mistake);
+      await mistake.cure?.(healthy, fix);
     }
+    assert.deepEqual(await examine(healthy), { healthy: true, findings: [] });
   });
 });
 
