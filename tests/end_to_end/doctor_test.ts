@@ -1,6 +1,6 @@
 /** `muster doctor`, against defects that are planted in the data of the real program. */
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { examineConfigured } from "../../cli/doctor.ts";
 import { loadConfig } from "../../services/config/mod.ts";
 import { call } from "../support/api.ts";
@@ -61,12 +61,14 @@ function found(findings: readonly Finding[], { name, finding }: Omit<Defect, "pl
   return one;
 }
 
-async function copyOf(healthy: string, home: string): Promise<string> {
+/** Copies a home beside it. */
+async function copyOf(healthy: string, name: string): Promise<string> {
+  const home = join(dirname(healthy), name);
   await new Deno.Command("cp", { args: ["-a", healthy, home] }).output();
   return home;
 }
 
-/** Makes `healthy` with the data of a stopped program, and a backup of it. */
+/** Makes `healthy` with the data of a stopped program. */
 async function makeHealthy(folder: string): Promise<string> {
   const home = join(folder, "healthy");
   await Deno.mkdir(home);
@@ -85,10 +87,14 @@ async function makeHealthy(folder: string): Promise<string> {
     assert.ok(response.ok, `${path}: ${await response.text()}`);
   }
   assert.equal(await program.stop(), 0);
-  const backup = join(folder, "backup.tar");
-  const { code, stderr } = await runMuster(["backup", backup], { folder: home });
-  assert.equal(code, 0, stderr);
   return home;
+}
+
+/** Makes a backup of `healthy`, with which defects are cured. */
+async function makeBackup(folder: string): Promise<void> {
+  const backup = join(folder, "backup.tar");
+  const { code, stderr } = await runMuster(["backup", backup], { folder: join(folder, "healthy") });
+  assert.equal(code, 0, stderr);
 }
 
 /** What files there are, when they were written, and how long they are. */
@@ -100,19 +106,26 @@ function stateOf(folder: string): string[] {
   }).toSorted();
 }
 
-Deno.test("muster doctor finds each planted defect, and its advice helps", async () => {
+Deno.test("muster doctor finds each planted defect and each mistake, and its advice helps", async () => {
   await withFolder(async (folder) => {
     const healthy = await makeHealthy(folder);
-    for (const [index, defect] of DEFECTS.entries()) {
-      const home = await copyOf(healthy, join(folder, `home${index}`));
-      await defect.plant(home);
-      const { fix } = found(await findingsIn(home), defect);
-      if (defect.cure === undefined) continue;
-      await defect.cure(home, fix);
-      assert.deepEqual(await findingsIn(home), [], defect.name);
-    }
+    await makeBackup(folder);
+    await findInTurn(healthy);
+    await findTogether(healthy);
+    await findMistakes(healthy);
   });
 });
+
+async function findInTurn(healthy: string): Promise<void> {
+  for (const [index, defect] of DEFECTS.entries()) {
+    const home = await copyOf(healthy, `home${index}`);
+    await defect.plant(home);
+    const { fix } = found(await findingsIn(home), defect);
+    if (defect.cure === undefined) continue;
+    await defect.cure(home, fix);
+    assert.deepEqual(await findingsIn(home), [], defect.name);
+  }
+}
 
 /** Defects that hide no other one. Those that a restored backup cures come last. */
 const TOGETHER: readonly string[] = [
@@ -128,35 +141,30 @@ const TOGETHER: readonly string[] = [
   "a damaged history",
 ];
 
-Deno.test("the program changes nothing, finds many defects at once, and is content once they are gone", async () => {
-  await withFolder(async (folder) => {
-    const healthy = await makeHealthy(folder);
-    const before = stateOf(healthy);
-    assert.deepEqual(await examine(healthy), { healthy: true, findings: [] });
-    assert.deepEqual(stateOf(healthy), before, "the doctor changed something");
-    const home = await copyOf(healthy, join(folder, "home"));
-    const defects = TOGETHER.map((name) =>
-      DEFECTS.find((defect) => defect.name === name) ?? assert.fail(name)
-    );
-    for (const { plant } of defects) await plant(home);
-    const { findings } = await examine(home);
-    const fixes = defects.map((defect) => found(findings, defect).fix);
-    for (const [index, { cure }] of defects.entries()) await cure?.(home, fixes[index] ?? "");
-    assert.deepEqual(await examine(home), { healthy: true, findings: [] });
-  });
-});
+/** The program finds many defects at once, and is content before and after. It changes nothing. */
+async function findTogether(healthy: string): Promise<void> {
+  const before = stateOf(healthy);
+  assert.deepEqual(await examine(healthy), { healthy: true, findings: [] });
+  assert.deepEqual(stateOf(healthy), before, "the doctor changed something");
+  const home = await copyOf(healthy, "together");
+  const defects = TOGETHER.map((name) =>
+    DEFECTS.find((defect) => defect.name === name) ?? assert.fail(name)
+  );
+  for (const { plant } of defects) await plant(home);
+  const { findings } = await examine(home);
+  const fixes = defects.map((defect) => found(findings, defect).fix);
+  for (const [index, { cure }] of defects.entries()) await cure?.(home, fixes[index] ?? "");
+  assert.deepEqual(await examine(home), { healthy: true, findings: [] });
+}
 
-Deno.test("muster doctor finds each mistake in the configuration", async () => {
-  await withFolder(async (folder) => {
-    const healthy = await makeHealthy(folder);
-    for (const mistake of MISTAKES) {
-      await mistake.plant?.(healthy);
-      const { fix } = found((await examine(healthy, mistake.environment)).findings, mistake);
-      await mistake.cure?.(healthy, fix);
-    }
-    assert.deepEqual(await examine(healthy), { healthy: true, findings: [] });
-  });
-});
+async function findMistakes(healthy: string): Promise<void> {
+  for (const { plant, cure, environment, ...mistake } of MISTAKES) {
+    await plant?.(healthy);
+    const { fix } = found((await examine(healthy, environment)).findings, mistake);
+    await cure?.(healthy, fix);
+  }
+  assert.deepEqual(await examine(healthy), { healthy: true, findings: [] });
+}
 
 Deno.test("muster doctor finds a taken address, an expired certificate and a foreign key", async () => {
   await withFolder(async (folder) => {
