@@ -15,7 +15,7 @@ import { TerminalProgress } from "./fossil/progress.ts";
 import { type CommandOptions, JSON_OPTION } from "./options.ts";
 import { CommandFailed, counted, print, printJson, visible } from "./output.ts";
 import { findClearText } from "./preflight.ts";
-import { readSettings } from "./settings.ts";
+import { readSettings, type SettingsOptions } from "./settings.ts";
 
 /**
  * `muster doctor log`: verifies the event log in the data folder, with or without a running server.
@@ -50,7 +50,7 @@ function printReport({ events, first, last, hash, findings, found }: LogReport):
   print(`hash    ${visible(hash)}`);
 }
 
-interface CheckOptions extends CommandOptions {
+interface CheckOptions extends SettingsOptions {
   readonly quick?: boolean;
 }
 
@@ -80,6 +80,11 @@ async function examine(options: CheckOptions): Promise<Finding[]> {
     const found = findingsOf("configuration");
     return error.message.split("\n").map((line) => found.error(line, "correct the configuration"));
   }
+  return await examineConfigured(config, options);
+}
+
+/** What `muster doctor` finds wrong with this configuration, its data and the machine. */
+export async function examineConfigured(config: Config, options: CheckOptions): Promise<Finding[]> {
   const isRunning = isHeld(config.data_dir);
   using progress = new TerminalProgress();
   return [

@@ -21,7 +21,6 @@ export const LONGEST: readonly string[] = [
   "services/sync/program_test.ts",
   "end_to_end/external_services_test.ts",
   "end_to_end/web_hostile_test.ts",
-  "end_to_end/doctor_test.ts",
 ];
 
 /** The folders whose tests start the program, and often wait for it. */

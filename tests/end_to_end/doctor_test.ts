@@ -1,9 +1,11 @@
 /** `muster doctor`, against defects that are planted in the data of the real program. */
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { examineConfigured } from "../../cli/doctor.ts";
+import { loadConfig } from "../../services/config/mod.ts";
 import { call } from "../support/api.ts";
 import { makeCertificate } from "../support/certificate.ts";
-import { DEFECTS, FREE } from "../support/planted_defects.ts";
+import { type Defect, DEFECTS, FREE, MISTAKES } from "../support/planted_defects.ts";
 import { musterCommand, musterWords, runMuster, startProgram } from "../support/program.ts";
 import { runOn, smallDisk } from "../support/small_disk.ts";
 import { withFolder } from "../support/temporary.ts";
@@ -38,7 +40,35 @@ async function examine(
   return report;
 }
 
-/** Makes `healthy` with the data of a stopped program, and a backup of it. */
+/** What the command finds, without a start of the program. */
+async function findingsIn(home: string): Promise<readonly Finding[]> {
+  const { config } = await loadConfig({
+    file: join(home, "config.yaml"),
+    fileRequired: false,
+    environment: LOOPBACK,
+    flags: { data_dir: join(home, "data") },
+  });
+  return await examineConfigured(config, {});
+}
+
+/** The finding of a planted defect. */
+function found(findings: readonly Finding[], { name, finding }: Omit<Defect, "plant">): Finding {
+  const one = findings.find(({ level, check, message }) =>
+    level === finding.level && check === finding.check && finding.message.test(message)
+  );
+  assert.ok(one !== undefined, `${name}: ${JSON.stringify(findings)}`);
+  assert.notEqual(one.fix, "");
+  return one;
+}
+
+/** Copies a home beside it. */
+async function copyOf(healthy: string, name: string): Promise<string> {
+  const home = join(dirname(healthy), name);
+  await new Deno.Command("cp", { args: ["-a", healthy, home] }).output();
+  return home;
+}
+
+/** Makes `healthy` with the data of a stopped program. */
 async function makeHealthy(folder: string): Promise<string> {
   const home = join(folder, "healthy");
   await Deno.mkdir(home);
@@ -57,10 +87,14 @@ async function makeHealthy(folder: string): Promise<string> {
     assert.ok(response.ok, `${path}: ${await response.text()}`);
   }
   assert.equal(await program.stop(), 0);
-  const backup = join(folder, "backup.tar");
-  const { code, stderr } = await runMuster(["backup", backup], { folder: home });
-  assert.equal(code, 0, stderr);
   return home;
+}
+
+/** Makes a backup of `healthy`, with which defects are cured. */
+async function makeBackup(folder: string): Promise<void> {
+  const backup = join(folder, "backup.tar");
+  const { code, stderr } = await runMuster(["backup", backup], { folder: join(folder, "healthy") });
+  assert.equal(code, 0, stderr);
 }
 
 /** What files there are, when they were written, and how long they are. */
@@ -72,28 +106,65 @@ function stateOf(folder: string): string[] {
   }).toSorted();
 }
 
-Deno.test("muster doctor finds each planted defect, and its advice helps", async () => {
+Deno.test("muster doctor finds each planted defect and each mistake, and its advice helps", async () => {
   await withFolder(async (folder) => {
     const healthy = await makeHealthy(folder);
-    const before = stateOf(healthy);
-    assert.deepEqual(await examine(healthy), { healthy: true, findings: [] });
-    assert.deepEqual(stateOf(healthy), before, "the doctor changed something");
-    for (const [index, { name, plant, finding, cure, environment }] of DEFECTS.entries()) {
-      const home = join(folder, `home${index}`);
-      await new Deno.Command("cp", { args: ["-a", healthy, home] }).output();
-      await plant(home);
-      const { findings } = await examine(home, environment);
-      const found = findings.find(({ level, check, message }) =>
-        level === finding.level && check === finding.check && finding.message.test(message)
-      );
-      assert.ok(found !== undefined, `${name}: ${JSON.stringify(findings)}`);
-      assert.notEqual(found.fix, "");
-      if (cure === undefined) continue;
-      await cure(home, found.fix);
-      assert.deepEqual(await examine(home), { healthy: true, findings: [] }, name);
-    }
+    await makeBackup(folder);
+    await findInTurn(healthy);
+    await findTogether(healthy);
+    await findMistakes(healthy);
   });
 });
+
+async function findInTurn(healthy: string): Promise<void> {
+  for (const [index, defect] of DEFECTS.entries()) {
+    const home = await copyOf(healthy, `home${index}`);
+    await defect.plant(home);
+    const { fix } = found(await findingsIn(home), defect);
+    if (defect.cure === undefined) continue;
+    await defect.cure(home, fix);
+    assert.deepEqual(await findingsIn(home), [], defect.name);
+  }
+}
+
+/** Defects that hide no other one. Those that a restored backup cures come last. */
+const TOGETHER: readonly string[] = [
+  "a token that others can read",
+  "a data folder that others can enter",
+  "a missing key",
+  "a key file with something else",
+  "derived tables that lack a row",
+  "a repository without a project",
+  "what an export has left",
+  "a row that names another one that does not exist",
+  "a changed event",
+  "a damaged history",
+];
+
+/** The program finds many defects at once, and is content before and after. It changes nothing. */
+async function findTogether(healthy: string): Promise<void> {
+  const before = stateOf(healthy);
+  assert.deepEqual(await examine(healthy), { healthy: true, findings: [] });
+  assert.deepEqual(stateOf(healthy), before, "the doctor changed something");
+  const home = await copyOf(healthy, "together");
+  const defects = TOGETHER.map((name) =>
+    DEFECTS.find((defect) => defect.name === name) ?? assert.fail(name)
+  );
+  for (const { plant } of defects) await plant(home);
+  const { findings } = await examine(home);
+  const fixes = defects.map((defect) => found(findings, defect).fix);
+  for (const [index, { cure }] of defects.entries()) await cure?.(home, fixes[index] ?? "");
+  assert.deepEqual(await examine(home), { healthy: true, findings: [] });
+}
+
+async function findMistakes(healthy: string): Promise<void> {
+  for (const { plant, cure, environment, ...mistake } of MISTAKES) {
+    await plant?.(healthy);
+    const { fix } = found((await examine(healthy, environment)).findings, mistake);
+    await cure?.(healthy, fix);
+  }
+  assert.deepEqual(await examine(healthy), { healthy: true, findings: [] });
+}
 
 Deno.test("muster doctor finds a taken address, an expired certificate and a foreign key", async () => {
   await withFolder(async (folder) => {

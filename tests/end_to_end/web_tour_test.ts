@@ -62,9 +62,9 @@ const FAULTY = `<!DOCTYPE html><html><title>x</title><h1>One</h1><h1>Two</h1>
 <a href="/a">seen</a> <button tabindex="2">first</button>
 <button id="b">not marked</button> <a href="/c" id="c">hidden</a>
 <button onkeydown="if (event.key === 'Tab') event.preventDefault()">a trap</button>
-<a href="/d">behind the trap</a><div id="wide">wide</div>
+<a href="/d">behind the trap</a><div id="wide">wide</div><p>dark</p><p class="pale">pale</p>
 <style>#b:focus { outline: none } #c { position: absolute; opacity: 0 }
-#wide { width: 9999px }</style>`;
+#wide { width: 9999px } .pale { color: #ccc; background: #fff }</style>`;
 
 /** The checks find what they look for. */
 async function testChecks(browser: TestBrowser): Promise<void> {
@@ -87,4 +87,10 @@ async function testChecks(browser: TestBrowser): Promise<void> {
   ];
   for (const pattern of expected) assert.ok(found.some((one) => pattern.test(one)), `${pattern}`);
   assert.equal(found.length, expected.length, found.join("\n"));
+  const inspector = new Inspector();
+  for (let time = 1; time <= 2; time++) {
+    const [pale = "", ...others] = await inspector.judgeColors(browser);
+    assert.match(pale, /^color-contrast: <p class="pale">pale<\/p>$/);
+    assert.deepEqual(others, []);
+  }
 }

@@ -80,8 +80,7 @@ export class BorrowedWorker extends EventTarget {
   readonly #thread: Worker;
   readonly #handled = new Int32Array(new SharedArrayBuffer(4));
   #posted = 0;
-  /** The messages until the module is loaded; null from then on. */
-  #waiting: unknown[] | null = [];
+  #isLoaded = false;
   #isBroken = false;
   #isOver = false;
 
@@ -105,8 +104,7 @@ export class BorrowedWorker extends EventTarget {
   }
 
   postMessage(data: unknown, transfer: Transferable[] = []): void {
-    if (this.#waiting === null) this.#thread.postMessage(data, transfer);
-    else this.#waiting.push(structuredClone(data, { transfer }));
+    this.#thread.postMessage(data, transfer);
     this.#posted += 1;
   }
 
@@ -119,18 +117,13 @@ export class BorrowedWorker extends EventTarget {
   }
 
   #receive(data: unknown): void {
-    if (data === LOADED) {
-      const waiting = this.#waiting ?? [];
-      this.#waiting = null;
-      for (const message of waiting) this.#thread.postMessage(message);
-      return;
-    }
-    this.dispatchEvent(new MessageEvent("message", { data }));
+    if (data === LOADED) this.#isLoaded = true;
+    else this.dispatchEvent(new MessageEvent("message", { data }));
   }
 
   /** Whether it has handled every message. It may have answered the last one a moment before. */
   #isIdle(): boolean {
-    if (this.#waiting !== null || this.#isBroken) return false;
+    if (!this.#isLoaded || this.#isBroken) return false;
     for (;;) {
       const handled = Atomics.load(this.#handled, 0);
       if (handled === this.#posted) return true;

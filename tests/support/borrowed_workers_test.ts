@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { BorrowedWorker, Threads } from "./borrowed_workers.ts";
+import { WAIT_LIMIT } from "./until.ts";
 
 const MODULE = new URL("counting_worker.ts", import.meta.url).href;
 
@@ -61,6 +62,16 @@ Deno.test("a worker that is busy at its end, or fails, takes its thread with it"
   const last = await start(threads);
   assert.deepEqual(await ask(last, "count"), { messages: 1, workers: 1, nicer: NICER });
   last.terminate();
+  await threads.close();
+});
+
+Deno.test("a worker that is not loaded yet works for a thread that waits for it", async () => {
+  const threads = new Threads();
+  const worker = await start(threads);
+  const memory = new Int32Array(new SharedArrayBuffer(4));
+  worker.postMessage(memory);
+  assert.notEqual(Atomics.wait(memory, 0, 0, WAIT_LIMIT), "timed-out");
+  worker.terminate();
   await threads.close();
 });
 

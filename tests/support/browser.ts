@@ -28,7 +28,7 @@ const WITHOUT_COLORS = Object.fromEntries(
 );
 
 /** Which of the rules judge a page. */
-export type Scope = "everything" | "colors" | "structure";
+export type Scope = "everything" | "structure";
 
 export interface BrowserOptions {
   /** The base URL of the program. */
@@ -160,18 +160,13 @@ export class TestBrowser implements AsyncDisposable {
   /**
    * What `axe-core` finds on the page: the rule, and the elements that break it.
    *
-   * @param scope `colors` for the rules that depend on colors alone, `structure` for all others
+   * @param scope `structure` for all rules but those that depend on colors alone
    */
   async violations(scope: Scope = "everything"): Promise<string[]> {
-    if (await this.page.evaluate("typeof axe") === "undefined") {
-      // The next pages have it from their beginning, which costs less.
-      await this.page.evaluateOnNewDocument(axe.source);
-      await this.page.evaluate(axe.source);
-    }
+    await this.addAxe();
     const options = {
       resultTypes: ["violations"],
       preload: false,
-      ...(scope === "colors" ? { runOnly: RULES_OF_COLORS } : {}),
       ...(scope === "structure" ? { rules: WITHOUT_COLORS } : {}),
     };
     const found: Violation[] = await this.page.evaluate(
@@ -180,6 +175,14 @@ export class TestBrowser implements AsyncDisposable {
     return found.map(({ id, nodes }) =>
       `${id}: ${nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(" | ")}`
     );
+  }
+
+  /** Gives the page `axe-core`. */
+  async addAxe(): Promise<void> {
+    if (await this.page.evaluate("typeof axe") !== "undefined") return;
+    // The next pages have it from their beginning, which costs less.
+    await this.page.evaluateOnNewDocument(axe.source);
+    await this.page.evaluate(axe.source);
   }
 
   /** How many pixels the page is wider than the window. */

@@ -14,6 +14,10 @@ let messages = 0;
 self.onmessage = ({ data }: MessageEvent<unknown>) => {
   messages += 1;
   if (data instanceof Uint8Array) self.postMessage(new Uint8Array([...data, messages - 1]));
+  if (data instanceof Int32Array) {
+    Atomics.store(data, 0, messages);
+    Atomics.notify(data, 0);
+  }
   if (data === "fail") throw new Error("It has failed");
   if (data === "count" || data === "hang") {
     const nicer = getPriority(0) - (thread.priority ?? 0);

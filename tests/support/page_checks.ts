@@ -15,8 +15,10 @@ export async function addChecks(page: Page): Promise<void> {
 export async function check<Name extends keyof PageChecks>(
   page: Page,
   name: Name,
+  ...args: Parameters<PageChecks[Name]>
 ): Promise<Awaited<ReturnType<PageChecks[Name]>>> {
-  return await page.evaluate(`pageChecks.${name}()`) as Awaited<ReturnType<PageChecks[Name]>>;
+  const call = `pageChecks.${name}(...${JSON.stringify(args)})`;
+  return await page.evaluate(call) as Awaited<ReturnType<PageChecks[Name]>>;
 }
 
 /** A script of `in_page/`, without its types. */
@@ -28,17 +30,16 @@ export function sourceOf(name: string): string {
  * Looks at pages at both widths and in both themes. A page is loaded once: a width and a theme are
  * media features, which styles follow at once.
  *
- * The first page of each address gets every rule of `axe-core` on the desk, in the light theme, and a
- * walk by keyboard. The dark theme changes nothing but colors: it gets the rules about them, with
- * everything unfolded. The phone changes no colors: it gets all other rules, and those about colors
- * in both themes where it shows parts that the desk does not have. Further pages of an address are made of the same parts: they get every rule once, at the
- * width where there is least room.
+ * The first page of each address gets a walk by keyboard, and the rules of `axe-core` at both widths.
+ * Further pages of an address are made of the same parts: they get the rules once, at the width where
+ * there is least room. The rules about colors cost the most, and most texts look alike: they judge a
+ * text only if none that looks the same has passed, on the first pages in both themes.
  */
 export class Inspector {
   /** The addresses of which a page was seen. */
   readonly visited = new Set<string>();
-  /** Kinds of elements that only phones show, and whose colors were checked. */
-  readonly #narrow = new Set<string>();
+  /** How texts look whose colors have passed. */
+  readonly #looks = new Set<string>();
 
   /** @returns what is wrong with a page */
   async inspect(tab: TestBrowser, { path, status }: Stop): Promise<string[]> {
@@ -61,25 +62,36 @@ export class Inspector {
   async #inspectOnDesk(tab: TestBrowser): Promise<string[]> {
     const faults = [
       ...await overflowOf(tab),
-      ...await tab.violations(),
+      ...await tab.violations("structure"),
+      ...await this.judgeColors(tab),
       ...await walkByTab(tab.page),
     ];
     await tab.look({ width: "desk", theme: "dark" });
     await check(tab.page, "unfold");
-    return [...faults, ...await tab.violations("colors"), ...await overflowOf(tab)];
+    return [...faults, ...await this.judgeColors(tab), ...await overflowOf(tab)];
   }
 
   async #inspectOnPhone(tab: TestBrowser, isFirst: boolean): Promise<string[]> {
     await tab.look({ width: "phone", theme: "light" });
     if (!isFirst) await check(tab.page, "unfold");
-    const narrow = isFirst ? await check(tab.page, "appeared") : [];
-    const hasNew = narrow.some((kind) => !this.#narrow.has(kind));
-    const scope = isFirst && !hasNew ? "structure" : "everything";
-    const faults = [...await overflowOf(tab), ...await tab.violations(scope)];
-    if (!hasNew) return faults;
-    for (const kind of narrow) this.#narrow.add(kind);
+    const faults = [
+      ...await overflowOf(tab),
+      ...await tab.violations("structure"),
+      ...await this.judgeColors(tab),
+    ];
+    if (!isFirst) return faults;
     await tab.look({ width: "phone", theme: "dark" });
-    return [...faults, ...await tab.violations("colors")];
+    return [...faults, ...await this.judgeColors(tab)];
+  }
+
+  /** @returns what is wrong with colors that were not seen before */
+  async judgeColors(tab: TestBrowser): Promise<readonly string[]> {
+    const looks = (await check(tab.page, "looks")).filter((look) => !this.#looks.has(look));
+    if (looks.length === 0) return [];
+    await tab.addAxe();
+    const { faults, passed } = await check(tab.page, "judge", looks);
+    for (const look of passed) this.#looks.add(look);
+    return faults;
   }
 }
 

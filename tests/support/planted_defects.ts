@@ -1,8 +1,10 @@
-/** Defects in the data of a stopped program, for `muster doctor` to find. */
+/** Defects in the data of a stopped program and in its configuration, for `muster doctor` to find. */
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { openSqlite } from "../../services/database/mod.ts";
+import { restoreBackup } from "../../services/backup/mod.ts";
+import { DataFolder } from "../../services/config/mod.ts";
+import { openSqlite, SCHEMA_VERSION } from "../../services/database/mod.ts";
 import { newEvent } from "../../services/events/mod.ts";
 import { openKeyFile } from "../../services/identity/mod.ts";
 import { Journal } from "../../services/irc_server/history/journal.ts";
@@ -12,6 +14,7 @@ import { writeFile } from "./temporary.ts";
 
 /** Ports that the system chooses, on every interface. */
 export const FREE = { MUSTER_API_ADDR: ":0", MUSTER_MCP_ADDR: ":0", MUSTER_IRC_LISTEN: ":0" };
+
 /** A planted defect. */
 export interface Defect {
   readonly name: string;
@@ -20,6 +23,11 @@ export interface Defect {
   readonly finding: { readonly level: string; readonly check: string; readonly message: RegExp };
   /** Follows the advice; absent where that takes another machine, or another program. */
   cure?(home: string, fix: string): unknown;
+}
+
+/** A mistake in the configuration. */
+export interface Mistake extends Omit<Defect, "plant"> {
+  plant?(home: string): unknown;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -55,9 +63,15 @@ async function inShell(home: string, fix: string): Promise<void> {
 }
 
 const restoreAll = async (home: string) => {
-  const backup = join(dirname(home), "backup.tar");
-  const { code, stderr } = await runMuster(["restore", backup, "--replace"], { folder: home });
-  assert.equal(code, 0, stderr);
+  const data = join(home, "data");
+  await restoreBackup({
+    source: join(dirname(home), "backup.tar"),
+    name: null,
+    folders: { data, projects: join(data, "projects") },
+    replace: true,
+    requireFree: () => DataFolder.check(data),
+    schema: SCHEMA_VERSION,
+  });
 };
 
 const restoreFile = (name: string) => (home: string) =>
@@ -76,13 +90,8 @@ async function logEvent(
   await opened.close();
 }
 
+/** Defects in the data. */
 export const DEFECTS: readonly Defect[] = [
-  {
-    name: "an unknown key in the configuration",
-    plant: (home) => writeFile(home, "config.yaml", "irc:\n  listn: 127.0.0.1:6667\n"),
-    finding: { level: "error", check: "configuration", message: /config\.yaml:2: irc\.listn/ },
-    cure: (home) => Deno.remove(join(home, "config.yaml")),
-  },
   {
     name: "a token that others can read",
     plant: (home) => Deno.chmod(join(home, "data", "api_token"), 0o644),
@@ -252,15 +261,23 @@ export const DEFECTS: readonly Defect[] = [
     finding: { level: "warning", check: "leftovers", message: /\.export-abc" is left/ },
     cure: inShell,
   },
+];
+
+/** Mistakes in the configuration. */
+export const MISTAKES: readonly Mistake[] = [
+  {
+    name: "an unknown key in the configuration",
+    plant: (home) => writeFile(home, "config.yaml", "irc:\n  listn: 127.0.0.1:6667\n"),
+    finding: { level: "error", check: "configuration", message: /config\.yaml:2: irc\.listn/ },
+    cure: (home) => Deno.remove(join(home, "config.yaml")),
+  },
   {
     name: "a public address without a host",
-    plant: () => {},
     environment: { MUSTER_IRC_PUBLIC_ADDRESS: "irc.invalid:6697" },
     finding: { level: "warning", check: "addresses", message: /irc\.invalid:6697" has no address/ },
   },
   {
     name: "passwords in the clear",
-    plant: () => {},
     environment: FREE,
     finding: { level: "warning", check: "configuration", message: /api_addr: .*in the clear/ },
   },

@@ -38,7 +38,9 @@ export async function postgresOf(folder: string): Promise<string> {
   const known = await Deno.readTextFile(file).catch(() => null);
   if (known !== null) return urlOf(known);
   const name = `muster_test_${crypto.randomUUID().replaceAll("-", "")}`;
-  await query(SERVER, `CREATE DATABASE "${name}" TEMPLATE "${await madeTemplate()}"`);
+  // A copy of files costs half as much as one by way of the log, the default.
+  const origin = `TEMPLATE "${await madeTemplate()}" STRATEGY FILE_COPY`;
+  await query(SERVER, `CREATE DATABASE "${name}" ${origin}`);
   made.set(name, folder);
   await query(urlOf(name), "UPDATE instance SET id = left(md5(gen_random_uuid()::text), 20)");
   await Deno.mkdir(folder, { recursive: true });

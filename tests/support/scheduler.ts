@@ -1,4 +1,5 @@
 import type { Scheduler } from "../../services/scheduler.ts";
+import { until } from "./until.ts";
 
 interface Task {
   readonly at: number;
@@ -44,5 +45,23 @@ export class TestScheduler implements Scheduler {
       next.run();
     }
     this.#now = end;
+  }
+
+  /**
+   * Lets time pass, a step in each turn of the event loop, until a promise settles. Code that has yet
+   * to read something may set its timer only after a single {@link advance}, and then waits for good.
+   *
+   * @param step in milliseconds
+   * @throws what the promise rejects with; Error, if it does not settle within the limit of `until`
+   */
+  async passUntil<Value>(waiting: Promise<Value>, step = 1): Promise<Value> {
+    let isSettled = false;
+    const settle = () => void (isSettled = true);
+    waiting.then(settle, settle);
+    await until(() => {
+      if (!isSettled) this.advance(step);
+      return isSettled;
+    });
+    return await waiting;
   }
 }

@@ -9,15 +9,19 @@ const priority = getPriority(0);
 /** Runs the worker of the next message. */
 function serve(): void {
   self.onmessage = async ({ data: { module, handled } }: MessageEvent<ThreadRequest>) => {
+    const early: MessageEvent<unknown>[] = [];
+    self.onmessage = (event: MessageEvent<unknown>) => void early.push(event);
     await import(module);
     const handle = self.onmessage;
-    self.onmessage = async (event: MessageEvent<unknown>) => {
+    const take = async (event: MessageEvent<unknown>) => {
       if (event.data === END) return end();
       await handle?.call(self as unknown as DedicatedWorkerGlobalScope, event);
       Atomics.add(handled, 0, 1);
       Atomics.notify(handled, 0);
     };
+    self.onmessage = take;
     self.postMessage(LOADED);
+    for (const event of early) void take(event);
   };
 }
 

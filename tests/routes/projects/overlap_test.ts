@@ -23,13 +23,7 @@ async function commit(
 }
 
 async function lookedAt({ services }: TestProject["api"]): Promise<void> {
-  let isDone = false;
-  const done = services.hosting.overlapWatch.idle().finally(() => isDone = true);
-  while (!isDone) {
-    services.clock.advance(250);
-    await new Promise((resolve) => setTimeout(resolve));
-  }
-  await done;
+  await services.clock.passUntil(services.hosting.overlapWatch.idle(), 250);
 }
 
 /** The events that tell of a conflict. */

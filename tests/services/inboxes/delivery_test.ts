@@ -9,7 +9,6 @@ import {
 } from "../../../services/errors.ts";
 import { type Caller, OPERATOR } from "../../../services/identity/mod.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
-import { until } from "../../support/until.ts";
 import { aSession, withAttendance, type World } from "./support.ts";
 
 const HOUR = 60 * 60 * 1000;
@@ -109,7 +108,7 @@ Deno.test("a message to an agent that stays away comes back to its sender, once"
     assert.equal(await stateOf(world, id, scout), "queued");
     const bounced = world.inboxes.read("scout", { waitSeconds: 60 }, scout.principal);
     clock.advance(HOUR);
-    const [entry, ...others] = await whileTimePasses(world, bounced);
+    const [entry, ...others] = await clock.passUntil(bounced);
     assert.deepEqual(others, []);
     assert.deepEqual([entry?.kind, entry?.from, entry?.message], ["bounce", "away", id]);
     assert.equal(
@@ -121,21 +120,6 @@ Deno.test("a message to an agent that stays away comes back to its sender, once"
     assert.equal(await stateOf(world, operators, BY_OPERATOR), "bounced");
     assert.deepEqual(away.principal.name, "away");
   }));
-
-/** What is waited for. A sweep that has looked sets its timer then, which may be after the time. */
-async function whileTimePasses<Value>(
-  { services }: World,
-  waiting: Promise<Value>,
-): Promise<Value> {
-  let isSettled = false;
-  const settle = () => void (isSettled = true);
-  waiting.then(settle, settle);
-  await until(() => {
-    services.clock.advance(1);
-    return isSettled;
-  });
-  return await waiting;
-}
 
 Deno.test("a message that the agent has had does not come back", () =>
   withAttendance(async (world) => {

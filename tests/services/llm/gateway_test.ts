@@ -135,27 +135,11 @@ Deno.test("a provider has a time limit to begin, to continue and to finish", asy
       await withBackend({ provider, base_url: fake.url }, async (services) => {
         const failed = assert.rejects(answer(services, {}), { name: "TimedOut", message });
         await asked.promise;
-        await passUntil(services, failed, milliseconds);
+        await services.clock.passUntil(failed, milliseconds);
       }, { limits });
     }
   }
 });
-
-/** Lets time pass, in steps of what may pass, until something is done. */
-async function passUntil(
-  services: TestServices,
-  done: Promise<void>,
-  milliseconds: number,
-): Promise<void> {
-  let waiting = true;
-  const settled = done.finally(() => waiting = false);
-  settled.catch(() => {});
-  while (waiting) {
-    await new Promise((resolve) => setTimeout(resolve));
-    if (waiting) services.clock.advance(milliseconds);
-  }
-  await settled;
-}
 
 Deno.test("a list of models that takes longer than 10 s is given up", async () => {
   const asked = Promise.withResolvers<void>();

@@ -1,6 +1,16 @@
 /** Checks that run in a page. `page_checks.ts` strips the types and gives them to the browser. */
 import type { PageChecks } from "./types.ts";
 
+/** A part of `axe-core`, which the page has. */
+declare const axe: {
+  run(context: unknown, options: unknown): Promise<Record<"violations" | "passes", AxeResult[]>>;
+};
+
+interface AxeResult {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly element: Element }[];
+}
+
 (() => {
   /** How an element looks in those properties that can show the focus. */
   interface Looks {
@@ -54,8 +64,40 @@ import type { PageChecks } from "./types.ts";
     return { width: right - left, height: bottom - top };
   }
 
-  /** Elements that were visible when the page was unfolded. */
-  const known = new WeakSet<Element>();
+  /** The rules of `axe-core` about colors. */
+  const RULES_OF_COLORS = ["color-contrast", "link-in-text-block"];
+
+  /** The elements of the present looks. */
+  let elementsOf: ReadonlyMap<string, readonly Element[]> = new Map();
+
+  function hasText(element: Element): boolean {
+    if (element.matches("input, textarea, select")) return true;
+    return [...element.childNodes].some((node) =>
+      node.nodeType === Node.TEXT_NODE && node.nodeValue?.trim() !== ""
+    );
+  }
+
+  /** All that decides on whether the colors of a text are good. */
+  function lookOf(element: Element): string {
+    const { color, fontSize, fontWeight, textDecorationLine, textShadow } = getComputedStyle(
+      element,
+    );
+    const { localName, parentElement } = element;
+    const text = element.textContent?.trim() ?? "";
+    const control = element instanceof HTMLLabelElement ? element.control : element;
+    const look = [localName, color, fontSize, fontWeight, textDecorationLine, textShadow];
+    // To axe-core, a single character may be a picture, and what is disabled may be pale.
+    look.push(`${text.length < 2} ${control?.closest(":disabled, [aria-disabled=true]") !== null}`);
+    if (localName === "a" && parentElement !== null) {
+      const around = getComputedStyle(parentElement);
+      look.push(around.color, around.display, `${parentElement.textContent?.trim() === text}`);
+    }
+    for (let above: Element | null = element; above !== null; above = above.parentElement) {
+      const { backgroundColor, backgroundImage, opacity, filter } = getComputedStyle(above);
+      look.push(`${backgroundColor} ${backgroundImage} ${opacity} ${filter}`);
+    }
+    return look.filter((part, index) => part !== look[index - 1]).join("; ");
+  }
 
   function isShown(element: Element): boolean {
     return element.checkVisibility({ visibilityProperty: true });
@@ -120,18 +162,29 @@ import type { PageChecks } from "./types.ts";
       const { scrollWidth, clientWidth } = document.documentElement;
       return scrollWidth - clientWidth;
     },
-    appeared() {
-      const visible = [...document.body.querySelectorAll("*")].filter(isShown);
-      const kinds = visible.filter((element) => !known.has(element))
-        .map(({ localName, className }) => `${localName}.${className}`);
-      return [...new Set(kinds)];
+    looks() {
+      const texts = [...document.body.querySelectorAll("*")].filter(isShown).filter(hasText);
+      elementsOf = Map.groupBy(texts, lookOf);
+      return [...elementsOf.keys()];
+    },
+    async judge(looks) {
+      const include = looks.flatMap((look) => elementsOf.get(look) ?? []);
+      const { violations, passes } = await axe.run({ include }, {
+        runOnly: RULES_OF_COLORS,
+        resultTypes: ["violations", "passes"],
+        elementRef: true,
+        preload: false,
+      });
+      const passed = passes.filter(({ id }) => id === "color-contrast")
+        .flatMap(({ nodes }) => nodes.map(({ element }) => lookOf(element)));
+      const faults = violations.map(({ id, nodes }) =>
+        `${id}: ${nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(" | ")}`
+      );
+      return { faults, passed: [...new Set(passed)] };
     },
     unfold() {
       for (const details of document.querySelectorAll("details")) details.open = true;
       document.querySelector<HTMLElement>("[data-toggle][aria-expanded=false]")?.click();
-      for (const element of document.body.querySelectorAll("*")) {
-        if (isShown(element)) known.add(element);
-      }
     },
     startFocusWalk() {
       expected = [...document.querySelectorAll<HTMLElement>(INTERACTIVE)].filter(isReachable);

@@ -10,14 +10,24 @@ export interface PageChecks {
   pageOverflow(): number;
   /** Opens everything that is folded, and the menu. */
   unfold(): void;
-  /** Kinds of visible elements that were not there when the page was unfolded. */
-  appeared(): string[];
+  /** All that decides on the contrast of visible texts, for each text that looks like no other one. */
+  looks(): string[];
+  /** Lets `axe-core` judge the colors of the texts with these looks. */
+  judge(looks: readonly string[]): Promise<Judgement>;
   /** Begins to note what the Tab key reaches; returns the number of elements that it must reach. */
   startFocusWalk(): number;
   /** Whether the walk has come back to an element where it was before. */
   hasWalkedAround(): boolean;
   /** What is wrong with the walk. */
   focusFaults(): string[];
+}
+
+/** What `axe-core` says of the colors of texts. */
+export interface Judgement {
+  /** The rule, and the elements that break it. */
+  readonly faults: readonly string[];
+  /** The looks of those that pass. */
+  readonly passed: readonly string[];
 }
 
 /** The functions that `live.ts` gives a page. */
