@@ -1,5 +1,5 @@
 import { PURPOSES } from "../policies/mod.ts";
-import { Invalid, ServiceError, Unavailable } from "../errors.ts";
+import { Invalid, ServiceError, TimedOut, Unavailable } from "../errors.ts";
 import { channelName } from "../irc/mod.ts";
 import { type BotCommandCall, type BotContext, type BotInstance, defineBot } from "./bot.ts";
 import type { HeraldDesk } from "./herald_desk.ts";
@@ -82,7 +82,8 @@ class Herald implements BotInstance {
         await this.#context.enter(notice.channel);
         await this.#context.deliver(notice.channel, [`[${notice.type}] ${first}`, ...more]);
       } catch (error) {
-        if (error instanceof Unavailable) return this.#wake(RETRY_MS);
+        const isAway = error instanceof Unavailable || error instanceof TimedOut;
+        if (isAway) return this.#wake(RETRY_MS);
         if (!(error instanceof ServiceError)) throw error;
         this.#context.record("bot.lines_dropped", { bot: "herald", count: 1 });
       }
