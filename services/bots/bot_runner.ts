@@ -2,6 +2,7 @@ import { type EventLog, type Following, newEvent, type Origin } from "../events/
 import type { Database, Statement } from "../database/mod.ts";
 import { Unavailable } from "../errors.ts";
 import { GUEST } from "../identity/mod.ts";
+import { inBackground } from "../background.ts";
 import type { Gateway } from "../llm/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -107,7 +108,7 @@ export class BotRunner {
   start(): void {
     if (this.#condition !== "stopped") return;
     this.#record("bot.started", { bot: this.name });
-    this.#begin();
+    inBackground(this.#options.log, "start a bot", () => this.#begin());
   }
 
   /** Stops it, and leaves IRC. Resolves when the bot has ended. */
@@ -215,7 +216,10 @@ export class BotRunner {
     });
     const ended = this.#end();
     this.#cancelRestart = scheduler.after(pause, () => {
-      void ended.then(() => this.#condition === "failed" ? this.#begin() : undefined);
+      inBackground(log, "start a bot again", async () => {
+        await ended;
+        if (this.#condition === "failed") await this.#begin();
+      });
     });
   }
 
