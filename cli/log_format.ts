@@ -93,6 +93,36 @@ export function readableFormat(): LogFormat {
   };
 }
 
+/** Writes a record, even if a property of it throws when it is read. */
+export function formatted(record: LogRecord, format: LogFormat): string {
+  try {
+    return format(record);
+  } catch {
+    const shown = Object.entries(record.properties).map((
+      [name, value],
+    ) => [name, described(value)]);
+    return format({ ...record, properties: Object.fromEntries(shown) });
+  }
+}
+
+/** What can be read of a value as a text. */
+function described(value: unknown): string {
+  const ways = [
+    () => (value as Error).stack,
+    () => (value as Error).message,
+    () => String(value),
+  ];
+  for (const way of ways) {
+    try {
+      const text = way();
+      if (typeof text === "string" && text !== "") return text;
+    } catch {
+      // The next way may do.
+    }
+  }
+  return "a value that cannot be shown";
+}
+
 /** Whether a record stays as it is: its properties are plain values. */
 export function isPlain({ properties }: LogRecord): boolean {
   for (const name in properties) {

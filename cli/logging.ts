@@ -1,7 +1,7 @@
 import type { Config } from "../services/config/mod.ts";
 import { type Log, LOG_LEVELS, type LogLevel, type LogThreshold } from "../services/log.ts";
 import { LineWriter } from "./line_writer.ts";
-import { isPlain, jsonFormat, type LogFormat, readableFormat } from "./log_format.ts";
+import { formatted, isPlain, jsonFormat, type LogFormat, readableFormat } from "./log_format.ts";
 
 /** Longest wait for the reader of the log when the program ends, in milliseconds. */
 const FLUSH_LIMIT = 1000;
@@ -70,6 +70,9 @@ export class Logging implements Log, LogThreshold {
     const record = { time: Date.now(), level, message, properties };
     const format = this.#format;
     const isUrgent = level === "warning" || level === "error";
-    this.#writer.write(isPlain(record) ? () => format(record) : format(record), isUrgent);
+    this.#writer.write(
+      isPlain(record) ? () => format(record) : formatted(record, format),
+      isUrgent,
+    );
   }
 }

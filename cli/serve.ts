@@ -11,7 +11,7 @@ import {
 } from "../http/mod.ts";
 import { readCertificate } from "./certificate.ts";
 import { Connections } from "./connections.ts";
-import { surviveErrors } from "./last_resort.ts";
+import { UncaughtErrors } from "./last_resort.ts";
 import { LateMcp, prepareForAgents } from "./late_mcp.ts";
 import { Logging } from "./logging.ts";
 import { CommandFailed } from "./output.ts";
@@ -58,7 +58,7 @@ export async function serve(options: SettingsOptions): Promise<void> {
   restrictNewFiles();
   silenceDeprecations();
   const log = new Logging(config.log);
-  surviveErrors(log);
+  new UncaughtErrors(log, systemScheduler).listen();
   const ended = untilSignal(log);
   using manager = new ServiceManager(Deno.env.toObject(), log);
   // A SIGHUP during the start would end the process, so it waits for the end of the start.

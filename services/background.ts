@@ -1,5 +1,10 @@
 import type { Log } from "./log.ts";
 
+/** Says which work in the background has failed. */
+export function logFailure(log: Pick<Log, "error">, name: string, error: unknown): void {
+  log.error("Work in the background failed", { work: name, error });
+}
+
 /**
  * Starts work without waiting for it, as timers do. Its error is logged with the name of the work,
  * and ends nothing else.
@@ -11,7 +16,5 @@ export function inBackground(
   name: string,
   work: () => void | Promise<void>,
 ): void {
-  Promise.try(work).catch((error) =>
-    log.error("Work in the background failed", { work: name, error })
-  );
+  Promise.try(work).catch((error) => logFailure(log, name, error));
 }

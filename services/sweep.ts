@@ -1,16 +1,26 @@
+import { logFailure } from "./background.ts";
+import type { Log } from "./log.ts";
+
+export interface SweepOptions {
+  readonly log: Pick<Log, "error">;
+  /** What the task does, such as `end questions`. */
+  readonly name: string;
+  /** Handles its errors. One that it does not handle is a bug, and is logged. */
+  readonly task: () => Promise<void>;
+}
+
 /**
  * Runs a task that does everything there is to do, one run at a time. A start during a run leads to
- * another run, even if it comes at the very end. So the task always sees what was there before the
- * last start.
+ * another run, even if it comes at the very end, or the run fails. So the task always sees what was
+ * there before the last start.
  */
 export class Sweep {
-  readonly #task: () => Promise<void>;
+  readonly #options: SweepOptions;
   #running: Promise<void> | null = null;
   #isAsked = false;
 
-  /** @param task must handle its errors */
-  constructor(task: () => Promise<void>) {
-    this.#task = task;
+  constructor(options: SweepOptions) {
+    this.#options = options;
   }
 
   /** Runs the task soon, or once more if it runs now. */
@@ -25,14 +35,16 @@ export class Sweep {
   }
 
   async #run(): Promise<void> {
-    try {
-      while (this.#isAsked) {
-        this.#isAsked = false;
-        await this.#task();
+    const { log, name, task } = this.#options;
+    while (this.#isAsked) {
+      this.#isAsked = false;
+      try {
+        await task();
+      } catch (error) {
+        logFailure(log, name, error);
       }
-    } finally {
-      // At once: a callback of the promise would run later, and a start in between would be lost.
-      this.#running = null;
     }
+    // At once: a callback of the promise would run later, and a start in between would be lost.
+    this.#running = null;
   }
 }

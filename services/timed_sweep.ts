@@ -1,8 +1,20 @@
 import type { Scheduler } from "./scheduler.ts";
-import { Sweep } from "./sweep.ts";
+import { Sweep, type SweepOptions } from "./sweep.ts";
 
 /** Longest time of one timer: `setTimeout` cannot wait longer than 24 days. */
 const MAX_WAIT_MS = 24 * 60 * 60 * 1000;
+
+/** After how long a task that failed runs again, in milliseconds. */
+const RETRY_MS = 60_000;
+
+export interface TimedSweepOptions extends Omit<SweepOptions, "task"> {
+  readonly scheduler: Pick<Scheduler, "now" | "after">;
+  /**
+   * Handles what is due, and returns when the next thing will be, in Unix milliseconds, or Infinity. It
+   * handles its errors, like that of any sweep.
+   */
+  readonly task: () => Promise<number>;
+}
 
 /** A {@linkcode Sweep} that also runs when the next of the things that it handles falls due. */
 export class TimedSweep {
@@ -12,18 +24,20 @@ export class TimedSweep {
   #cancel = () => {};
   #isClosed = false;
 
-  /**
-   * @param task handles what is due, and returns when the next thing will be, in Unix milliseconds, or
-   * Infinity; it must handle its errors
-   */
-  constructor(scheduler: Pick<Scheduler, "now" | "after">, task: () => Promise<number>) {
+  constructor({ scheduler, log, name, task }: TimedSweepOptions) {
     this.#scheduler = scheduler;
-    this.#sweep = new Sweep(async () => {
+    const run = async () => {
       if (this.#isClosed) return;
       this.#cancel();
       this.#dueAt = Infinity;
-      this.expect(await task());
-    });
+      try {
+        this.expect(await task());
+      } catch (error) {
+        this.expect(scheduler.now() + RETRY_MS);
+        throw error;
+      }
+    };
+    this.#sweep = new Sweep({ log, name, task: run });
   }
 
   /** Whether it is closed; a long task then ends early. */

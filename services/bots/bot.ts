@@ -108,6 +108,13 @@ export interface BotContext<Name extends BotName> {
   enter(channel: string): Promise<void>;
   /** Says lines in a channel; they are queued, and sent at the bot's pace. */
   say(channel: string, lines: string | readonly string[], options?: SayOptions): void;
+  /**
+   * Says lines in a channel as {@linkcode say} does. Resolves when IRC has them.
+   *
+   * @throws Unavailable if IRC is away, or the bot has stopped; another ServiceError if IRC refuses a
+   * line, or too many wait
+   */
+  deliver(channel: string, lines: readonly string[]): Promise<void>;
   /** Sends lines to one user, by NOTICE where the bot is a user of the server. */
   tell(nick: string, lines: string | readonly string[]): void;
   /**

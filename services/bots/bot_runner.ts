@@ -1,6 +1,8 @@
 import { type EventLog, type Following, newEvent, type Origin } from "../events/mod.ts";
-import type { Database } from "../database/mod.ts";
+import type { Database, Statement } from "../database/mod.ts";
+import { Unavailable } from "../errors.ts";
 import { GUEST } from "../identity/mod.ts";
+import { inBackground } from "../background.ts";
 import type { Gateway } from "../llm/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -40,6 +42,8 @@ export interface BotSurroundings {
   readonly isBot: (nick: string) => boolean;
   readonly mayRead: (speaker: Speaker, channel: string) => boolean;
   readonly speakerOf: (nick: string, account: string | null) => Speaker;
+  /** Statements without which nothing of a bot's state is written. */
+  readonly guard: () => readonly Statement[];
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -80,9 +84,9 @@ export class BotRunner {
   #run = 0;
 
   constructor(options: BotRunnerOptions) {
-    const { source, scheduler, database } = options;
+    const { source, scheduler } = options;
     this.#options = options;
-    this.#state = new BotState(database, source.name);
+    this.#state = new BotState({ ...options, bot: source.name });
     this.#queue = new InputQueue((error) => this.#fail(error), (count) => this.#lost(count));
     this.#speech = new Speech({
       voice: () => this.#voice,
@@ -104,7 +108,7 @@ export class BotRunner {
   start(): void {
     if (this.#condition !== "stopped") return;
     this.#record("bot.started", { bot: this.name });
-    this.#begin();
+    inBackground(this.#options.log, "start a bot", () => this.#begin());
   }
 
   /** Stops it, and leaves IRC. Resolves when the bot has ended. */
@@ -212,7 +216,10 @@ export class BotRunner {
     });
     const ended = this.#end();
     this.#cancelRestart = scheduler.after(pause, () => {
-      void ended.then(() => this.#condition === "failed" ? this.#begin() : undefined);
+      inBackground(log, "start a bot again", async () => {
+        await ended;
+        if (this.#condition === "failed") await this.#begin();
+      });
     });
   }
 
@@ -247,6 +254,10 @@ export class BotRunner {
       say: (channel, lines, { mentions = false } = {}) => {
         if (isPresent()) this.#speech.say(channel, linesOf(lines), mentions);
       },
+      deliver: async (channel, lines) => {
+        if (!isPresent()) throw new Unavailable("The bot has stopped");
+        await this.#speech.deliver(channel, linesOf(lines));
+      },
       tell: (nick, lines) => {
         if (isPresent()) this.#speech.tell(nick, linesOf(lines));
       },
@@ -257,7 +268,7 @@ export class BotRunner {
       record: (type, data, speaker) => this.#record(type, data, speaker),
       state: this.#state,
       now: () => scheduler.now(),
-      after: (milliseconds, task) => this.#after(milliseconds, task),
+      after: (milliseconds, task) => isPresent() ? this.#after(milliseconds, task) : () => {},
       mayRead,
       isChannelOperator: (nick, channel) => voices.isChannelOperator(nick, channel),
       isIn,

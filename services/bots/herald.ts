@@ -1,5 +1,5 @@
 import { PURPOSES } from "../policies/mod.ts";
-import { Invalid, ServiceError } from "../errors.ts";
+import { Invalid, ServiceError, TimedOut, Unavailable } from "../errors.ts";
 import { channelName } from "../irc/mod.ts";
 import { type BotCommandCall, type BotContext, type BotInstance, defineBot } from "./bot.ts";
 import type { HeraldDesk } from "./herald_desk.ts";
@@ -7,6 +7,9 @@ import { amount, NO_CHANNEL } from "./words.ts";
 
 /** In place of no limit; the bot keeps its own pace, by notices instead of lines. */
 const UNLIMITED = 1_000_000;
+
+/** Pause before another attempt while IRC is away, in milliseconds. */
+const RETRY_MS = 5000;
 
 /** Announces events from outside in channels, at the pace of its settings. */
 class Herald implements BotInstance {
@@ -72,17 +75,19 @@ class Herald implements BotInstance {
     while (this.#desk.waiting > 0) {
       const pause = this.#pause();
       if (pause > 0) return this.#wake(pause);
-      const notice = await this.#desk.take();
+      const notice = await this.#desk.next();
       if (notice === null) return;
       const [first = "", ...more] = notice.text.split("\n");
       try {
         await this.#context.enter(notice.channel);
+        await this.#context.deliver(notice.channel, [`[${notice.type}] ${first}`, ...more]);
       } catch (error) {
+        const isAway = error instanceof Unavailable || error instanceof TimedOut;
+        if (isAway) return this.#wake(RETRY_MS);
         if (!(error instanceof ServiceError)) throw error;
         this.#context.record("bot.lines_dropped", { bot: "herald", count: 1 });
-        continue;
       }
-      this.#context.say(notice.channel, [`[${notice.type}] ${first}`, ...more]);
+      await this.#desk.remove(notice);
     }
   }
 

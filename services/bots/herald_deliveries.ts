@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Database, statement } from "../database/mod.ts";
+import { type Database, type Statement, statement } from "../database/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 
 /** How long an accepted delivery is remembered, in milliseconds: 90 days. */
@@ -32,12 +32,13 @@ export class HeraldDeliveries {
    * Accepts a delivery, unless it was accepted before.
    *
    * @param identity what makes it this one
+   * @param accept gets the statements that remember it, which belong to its transaction
    * @returns what `accept` returns; null if it was accepted before
    * @throws what `accept` throws, after which it may come again; Unavailable
    */
   async once<Accepted>(
     identity: string,
-    accept: () => Promise<Accepted>,
+    accept: (remembering: readonly Statement[]) => Promise<Accepted>,
   ): Promise<Accepted | null> {
     const mark = createHash("sha256").update(identity).digest("base64url");
     if (this.#open.has(mark)) return null;
@@ -46,15 +47,13 @@ export class HeraldDeliveries {
       const known = await this.#database.tables.selectFrom("herald_deliveries").select("seq")
         .where("mark", "=", mark).executeTakeFirst();
       if (known !== undefined) return null;
-      const accepted = await accept();
-      await this.#remember(mark);
-      return accepted;
+      return await accept(this.#remembering(mark));
     } finally {
       this.#open.delete(mark);
     }
   }
 
-  async #remember(mark: string): Promise<void> {
+  #remembering(mark: string): readonly Statement[] {
     const { tables } = this.#database;
     const at = this.#scheduler.now();
     const seq = ++this.#newest;
@@ -63,6 +62,6 @@ export class HeraldDeliveries {
       tables.deleteFrom("herald_deliveries").where("seq", "<=", seq - MAX_REMEMBERED),
     ];
     const added = tables.insertInto("herald_deliveries").values({ seq, mark, at });
-    await this.#database.commit({ statements: [added, ...forgotten].map((one) => statement(one)) });
+    return [added, ...forgotten].map((one) => statement(one));
   }
 }

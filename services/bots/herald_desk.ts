@@ -1,10 +1,11 @@
-import type { Database } from "../database/mod.ts";
+import type { Database, Statement } from "../database/mod.ts";
 import { Conflict, Invalid, NotFound, TooMany, Unauthorized, Unavailable } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import { channelName, foldCase } from "../irc/mod.ts";
 import type { BotSettings } from "../policies/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { newUlid } from "../ulid.ts";
 import { isShallow } from "../validation/mod.ts";
 import { type SecretKey, secretOf } from "../webhooks/mod.ts";
 import { BotState } from "./bot_state.ts";
@@ -41,6 +42,8 @@ export interface HeraldDeskOptions {
   /** The secrets of sources are derived from it: the database has none. */
   readonly key: SecretKey;
   readonly scheduler: Scheduler;
+  /** Statements without which nothing is stored. */
+  readonly guard: () => readonly Statement[];
 }
 
 /** Takes events from outside, for herald to announce. What it accepted is on disk. */
@@ -49,7 +52,14 @@ export class HeraldDesk {
   readonly #state: BotState;
   readonly #deliveries: HeraldDeliveries;
   #sources: StoredSource[] = [];
-  #waiting: StoredNotice[] = [];
+  /** As it is stored. */
+  #waiting: readonly StoredNotice[] = [];
+  /** The last change of it: the next one follows it. */
+  #storing: Promise<unknown> = Promise.resolve();
+  /** Notices that are being stored. */
+  #accepting = 0;
+  /** The id of the notice that was announced last; it may be stored still. */
+  #announced: string | null = null;
   /** Whether this is what is stored. */
   #isLoaded = false;
   #dropped = 0;
@@ -60,11 +70,12 @@ export class HeraldDesk {
   constructor(options: HeraldDeskOptions) {
     this.#options = options;
     this.#deliveries = new HeraldDeliveries(options.database, options.scheduler);
-    this.#state = new BotState(options.database, "herald");
+    this.#state = new BotState({ ...options, bot: "herald" });
   }
 
   /** Reads what is stored. Until then, it takes nothing. */
   async load(): Promise<void> {
+    await this.#storing;
     await this.#deliveries.load();
     const state = this.#state;
     const schemas = () => import("./herald_schemas.ts");
@@ -127,22 +138,32 @@ export class HeraldDesk {
    * Accepts a notice. Resolves when it is on disk.
    *
    * @param channel if absent, the settings decide by the type
-   * @throws Conflict if the bot does not run, TooMany if too many wait, Invalid, Unavailable
+   * @param more statements of the same transaction
+   * @throws Conflict if the bot is not enabled, TooMany if too many wait, Invalid, Unavailable
    */
-  async announce(notice: HeraldNotice, channel?: string): Promise<Accepted> {
+  async announce(
+    notice: HeraldNotice,
+    channel?: string,
+    more: readonly Statement[] = [],
+  ): Promise<Accepted> {
     this.#requireLoaded();
-    if (this.#onWaiting === null) throw new Conflict("The bot herald is not enabled");
+    if (!this.#options.settings().enabled) throw new Conflict("The bot herald is not enabled");
     const target = channelName(channel ?? this.#routeOf(notice.type));
     if (target === null) throw new Invalid('"channel" must be the name of a channel');
-    if (this.#waiting.length >= MAX_WAITING) {
+    if (this.#waiting.length + this.#accepting >= MAX_WAITING) {
       await this.#drop();
       throw new TooMany(`${MAX_WAITING} notices wait already`, 60);
     }
     const text = shownText(notice.text);
     if (text === "") throw new Invalid('"text" must not be empty');
     const type = notice.type.replaceAll(/[\p{Cc}\s]+/gu, "_").slice(0, 100);
-    this.#waiting.push({ type, text, channel: target });
-    await this.#keepWaiting();
+    const stored = { id: newUlid(this.#options.scheduler.now()), type, text, channel: target };
+    this.#accepting++;
+    try {
+      await this.#store((waiting) => [...waiting, stored], more);
+    } finally {
+      this.#accepting--;
+    }
     const accepted = { channel: target, waiting: this.#waiting.length };
     this.#onWaiting?.();
     return accepted;
@@ -165,8 +186,9 @@ export class HeraldDesk {
       throw new Unauthorized("There is no such source, or the signature or its time is wrong");
     }
     const { version, kind } = source;
-    return await this.#deliveries.once(`${name} ${version} ${proof.id}`, async () => {
-      return await this.announce(noticeOf(name, kind, proof.event, payloadOf(delivery.body)));
+    return await this.#deliveries.once(`${name} ${version} ${proof.id}`, async (remembering) => {
+      const notice = noticeOf(name, kind, proof.event, payloadOf(delivery.body));
+      return await this.announce(notice, undefined, remembering);
     });
   }
 
@@ -181,11 +203,27 @@ export class HeraldDesk {
     return () => this.#onWaiting = null;
   }
 
-  /** The next notice, which no longer waits; null if none does. */
-  async take(): Promise<StoredNotice | null> {
-    const next = this.#waiting.shift() ?? null;
-    if (next !== null) await this.#keepWaiting();
-    return next;
+  /**
+   * The notice that has waited longest; null if none waits. It waits until {@linkcode remove}.
+   *
+   * @throws Unavailable if the one before it is stored still
+   */
+  async next(): Promise<StoredNotice | null> {
+    const [first = null] = this.#waiting;
+    if (first === null || first.id !== this.#announced) return first;
+    await this.remove(first);
+    return await this.next();
+  }
+
+  /**
+   * Removes the notice that has waited longest, because it was announced or cannot be. It does not
+   * come again on this node, even if that cannot be stored yet.
+   *
+   * @throws Unavailable
+   */
+  async remove({ id }: StoredNotice): Promise<void> {
+    this.#announced = id;
+    await this.#store((waiting) => waiting[0]?.id === id ? waiting.slice(1) : waiting);
   }
 
   /** @throws Unavailable if what is in memory is not what is stored */
@@ -216,8 +254,18 @@ export class HeraldDesk {
     this.#sources = sources;
   }
 
-  #keepWaiting(): Promise<void> {
-    return this.#state.write("waiting", this.#waiting);
+  /** Changes which notices wait, once that is on disk. */
+  #store(
+    change: (waiting: readonly StoredNotice[]) => readonly StoredNotice[],
+    more: readonly Statement[] = [],
+  ): Promise<void> {
+    const stored = this.#storing.then(async () => {
+      const waiting = change(this.#waiting);
+      await this.#state.write("waiting", waiting, more);
+      this.#waiting = waiting;
+    });
+    this.#storing = stored.catch(() => {});
+    return stored;
   }
 
   /** Counts a notice that found the queue full; tells of them once a minute. */

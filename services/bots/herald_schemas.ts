@@ -9,9 +9,14 @@ export const sourcesSchema = z.array(z.object({
 }));
 export type StoredSource = z.infer<typeof sourcesSchema>[number];
 
-/** The stored notices that wait, each with its channel. */
+/** The stored notices that wait, each with its channel. Those of earlier versions have no id. */
 export const noticesSchema = z.array(
-  z.object({ type: z.string(), text: z.string(), channel: z.string() }),
+  z.object({
+    id: z.string().default(() => crypto.randomUUID()),
+    type: z.string(),
+    text: z.string(),
+    channel: z.string(),
+  }),
 );
 export type StoredNotice = z.infer<typeof noticesSchema>[number];
 

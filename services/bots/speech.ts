@@ -1,4 +1,4 @@
-import { ServiceError } from "../errors.ts";
+import { ServiceError, TooMany, Unavailable } from "../errors.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { BotVoice } from "./voices.ts";
 
@@ -14,6 +14,8 @@ export interface BotPace {
 
 interface WaitingLine {
   readonly send: (voice: BotVoice) => Promise<void>;
+  /** Who waits for it; null if nobody does. */
+  readonly awaited: PromiseWithResolvers<void> | null;
 }
 
 export interface SpeechOptions {
@@ -35,7 +37,8 @@ export class Speech {
   #tokens = Infinity;
   #refilledAt: number;
   #isSending = false;
-  #cancel: () => void = () => {};
+  /** Ends the wait for the turn of the next line; null without such a wait. */
+  #cancel: (() => void) | null = null;
   #dropped = 0;
   #cancelTelling: (() => void) | null = null;
 
@@ -52,17 +55,35 @@ export class Speech {
     for (const line of lines) this.#add((voice) => voice.tell(nick, line));
   }
 
-  /** Forgets what waits. */
-  close(): void {
-    this.#cancel();
-    this.#cancelTelling?.();
-    this.#cancelTelling = null;
-    this.#waiting = [];
+  /**
+   * Says lines, and resolves when IRC has them.
+   *
+   * @throws TooMany if too many lines wait, Unavailable if the bot leaves IRC before, and what the
+   * voice throws
+   */
+  async deliver(channel: string, lines: readonly string[]): Promise<void> {
+    await Promise.all(lines.map((line) => {
+      const awaited = Promise.withResolvers<void>();
+      this.#add((voice) => voice.say(channel, line, false), awaited);
+      return awaited.promise;
+    }));
   }
 
-  #add(send: WaitingLine["send"]): void {
-    if (this.#waiting.length >= MAX_WAITING) return this.#drop();
-    this.#waiting.push({ send });
+  /** Forgets what waits. */
+  close(): void {
+    if (this.#cancel !== null) this.#isSending = false;
+    this.#cancel?.();
+    this.#cancel = null;
+    this.#cancelTelling?.();
+    this.#cancelTelling = null;
+    for (const { awaited } of this.#waiting.splice(0)) awaited?.reject(away());
+  }
+
+  #add(send: WaitingLine["send"], awaited: WaitingLine["awaited"] = null): void {
+    if (this.#waiting.length >= MAX_WAITING) {
+      return this.#refuse({ send, awaited }, new TooMany("Too many lines wait already", 60));
+    }
+    this.#waiting.push({ send, awaited });
     if (!this.#isSending) this.#sendNext();
   }
 
@@ -73,18 +94,27 @@ export class Speech {
     if (next === undefined) return;
     const delay = this.#take();
     if (delay > 0) {
-      this.#cancel = this.#options.scheduler.after(delay, () => this.#sendNext());
+      this.#cancel = this.#options.scheduler.after(delay, () => {
+        this.#cancel = null;
+        this.#sendNext();
+      });
       return;
     }
     this.#waiting.shift();
     if (voice === null) {
-      this.#drop();
+      this.#refuse(next, away());
       return this.#sendNext();
     }
-    next.send(voice).catch((error: unknown) => {
-      if (error instanceof ServiceError) this.#drop();
-      else throw error;
+    next.send(voice).then(() => next.awaited?.resolve(), (error: unknown) => {
+      this.#refuse(next, error);
     }).finally(() => this.#sendNext());
+  }
+
+  /** A line is not said: who waits for it learns why; if nobody does, it is counted. */
+  #refuse({ awaited }: WaitingLine, error: unknown): void {
+    if (awaited !== null) return awaited.reject(error);
+    if (!(error instanceof ServiceError)) throw error;
+    this.#drop();
   }
 
   /** Takes the turn of one line; returns the milliseconds until there is one, or 0. */
@@ -115,4 +145,8 @@ export class Speech {
       onDropped(dropped);
     });
   }
+}
+
+function away(): Unavailable {
+  return new Unavailable("The bot is not on IRC");
 }

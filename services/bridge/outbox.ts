@@ -25,8 +25,20 @@ interface Post {
   /** When it is late, in Unix milliseconds. */
   readonly dueAt: number;
   readonly onLate: () => void;
+  /** Each of its messages has an echo. */
+  readonly echo: () => void;
   readonly confirm: () => void;
   readonly refuse: (error: Error) => void;
+}
+
+/** The messages of one post, as its sender knows them. */
+export interface Added {
+  /** A label for each. */
+  readonly labels: string[];
+  /** Resolves when IRC has them, stored or not; rejects as {@linkcode confirmed} does. */
+  readonly echoed: Promise<void>;
+  /** Rejects with TimedOut, or with the error of {@link Outbox.refuse} or {@link Outbox.clear}. */
+  readonly confirmed: Promise<void>;
 }
 
 /** A message whose echo has come. */
@@ -79,23 +91,21 @@ export class Outbox {
    * Records the messages of one post.
    *
    * @param delay milliseconds until the last of them is sent
-   * @returns a label for each, and a promise of the last echo, which rejects with TimedOut, or with
-   * the error of {@link refuse} or {@link clear}
    * @throws TooMany if the server is far behind with echoes
    */
-  add(messages: readonly Sent[], delay = 0): { labels: string[]; confirmed: Promise<void> } {
+  add(messages: readonly Sent[], delay = 0): Added {
     const bytes = messages.reduce((sum, message) => sum + bytesOf(message), 0);
     if (this.#awaitedBytes + bytes > MAX_UNCONFIRMED_BYTES) {
       throw new TooMany("Too many messages wait for the IRC server", 1);
     }
     this.#awaitedBytes += bytes;
-    const { post, confirmed } = this.#newPost(delay, () => this.#giveUp(post));
+    const { post, echoed, confirmed } = this.#newPost(delay, () => this.#giveUp(post));
     for (const sent of messages) {
       const label = (++this.#lastLabel).toString(36);
       post.open.set(label, sent);
       this.#awaited.set(label, post);
     }
-    return { labels: [...post.open.keys()], confirmed };
+    return { labels: [...post.open.keys()], echoed, confirmed };
   }
 
   /** Handles the echo of a message; null if the label is unknown. */
@@ -174,24 +184,32 @@ export class Outbox {
   #receive(label: string, post: Post | undefined): Sent | null {
     const sent = post === undefined ? this.#takeLate(label) : this.#take(label, post);
     if (sent !== null) this.#heard();
+    if (post?.open.size === 0) post.echo();
     return sent;
   }
 
-  #newPost(delay: number, onLate: () => void): { post: Post; confirmed: Promise<void> } {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    promise.catch(() => {});
+  #newPost(
+    delay: number,
+    onLate: () => void,
+  ): { readonly post: Post } & Pick<Added, "echoed" | "confirmed"> {
+    const [echoed, confirmed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    for (const { promise } of [echoed, confirmed]) promise.catch(() => {});
     const post: Post = {
       open: new Map<string, Sent>(),
       unstored: 0,
       echoesBefore: this.#echoes,
       dueAt: this.#scheduler.now() + ECHO_MILLISECONDS + delay,
       onLate,
-      confirm: resolve,
-      refuse: reject,
+      echo: echoed.resolve,
+      confirm: confirmed.resolve,
+      refuse(error) {
+        echoed.reject(error);
+        confirmed.reject(error);
+      },
     };
     this.#open.add(post);
     this.#lookAt(post.dueAt);
-    return { post, confirmed: promise };
+    return { post, echoed: echoed.promise, confirmed: confirmed.promise };
   }
 
   /** Sets the timer to run at that time at the latest. */

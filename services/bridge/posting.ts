@@ -129,9 +129,9 @@ export class Posting {
 
   /**
    * Says one line as the bridge itself or a bot of the program, which is in no agent's inbox.
-   * Resolves when IRC has it.
+   * Resolves when IRC has it, even if the line cannot be stored yet.
    *
-   * @throws Conflict if IRC refuses it, TimedOut if IRC does not confirm it
+   * @throws Conflict if IRC refuses it, TimedOut if IRC does not confirm it, Unavailable
    */
   async announce(channel: string, text: string, bot?: string): Promise<void> {
     const { nick, link, outbox, entry } = this.#options;
@@ -140,10 +140,10 @@ export class Posting {
     const prefix = speaker === null ? "" : `[${speaker.nick}] `;
     const [piece = ""] = splitLine(text, Math.max(link.room(name) - byteLength(prefix), 1));
     const sent = { nick: bot ?? nick, text: piece, speaker, isQuiet: true, prefix };
-    const { labels, confirmed } = outbox.add([sent], link.admit(1));
+    const { labels, echoed } = outbox.add([sent], link.admit(1));
     const mayGo = this.#mayGo(this.#options.permits.of(null));
     link.say(name, [prefix + piece], labels, { speaker, isQuiet: true, mayGo });
-    await confirmed;
+    await echoed;
   }
 
   /** Handles the refusal of the message with this label. */

@@ -18,18 +18,29 @@ interface NodeConfig {
   readonly node: z.infer<typeof nodeKeys>;
   readonly database: { readonly url: string };
   readonly irc: { readonly mode: string; readonly history: { readonly persist: boolean } };
+  readonly limits: { readonly idle_seconds: number };
 }
+
+/** Least seconds for which a node keeps idle connections. Other nodes use them for up to five. */
+const LEAST_IDLE_SECONDS = 10;
 
 /** Finds what keeps a server from being one of several. */
 export function checkNode(
-  { node, database, irc }: NodeConfig,
+  { node, database, irc, limits }: NodeConfig,
 ): { readonly path: readonly string[]; readonly message: string }[] {
   if (node.name === "") {
     return node.url === "" ? [] : [{ path: ["node", "url"], message: "needs node.name" }];
   }
   const path = ["node", "name"];
   const needs = (isMet: boolean, message: string) => isMet ? [] : [{ path, message }];
+  const isShort = limits.idle_seconds < LEAST_IDLE_SECONDS;
   return [
+    ...isShort
+      ? [{
+        path: ["limits", "idle_seconds"],
+        message: `must be at least ${LEAST_IDLE_SECONDS} on a node: others keep connections to it`,
+      }]
+      : [],
     ...needs(!node.name.endsWith(CONSOLE), `must not end in "${CONSOLE}"`),
     ...needs(node.url !== "", "needs node.url, at which other nodes reach this one"),
     ...needs(database.url !== "", "needs database.url: nodes cannot share a SQLite file"),

@@ -46,7 +46,8 @@ export async function startBots(
   const { bridge, policies, eventLog, llm: { gateway }, voices } = services;
   if (bridge === null || policies === null) return null;
   const settings = () => policies.of("herald");
-  const desk = new HeraldDesk({ database, settings, key, scheduler });
+  const guard = () => stores.leadership.guard();
+  const desk = new HeraldDesk({ database, settings, key, scheduler, guard });
   const bots = new Bots({
     sources: sourcesOf({
       services,
@@ -64,6 +65,7 @@ export async function startBots(
     gateway,
     mayRead: (speaker, channel) => mayRead(speaker, channel, bridge),
     database,
+    guard,
     scheduler,
     log,
   });

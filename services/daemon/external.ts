@@ -106,7 +106,7 @@ export async function openExternal(
       serverPassword: config.irc.password || null,
       login: bridgeLogin({ config, secrets, accounts, network }),
       pace: paceOf(config),
-      onUp: () => network.sync.compare(),
+      onUp: () => network.sync.returned(),
       nodes,
       ...bridgeEars(people, commands),
     },
@@ -125,7 +125,10 @@ export async function openExternal(
       network.sync.start();
       // A server that is alone has begun with a comparison.
       if (stores.nodes.self !== null) {
-        stores.leadership.add({ start: () => network.sync.compare(), stop() {} });
+        stores.leadership.add({
+          start: () => network.sync.takeOver(),
+          stop: () => network.sync.resign(),
+        });
       }
     },
     reconfigure: (changed) => sendLimits.reconfigure(accountRate(changed)),
@@ -212,6 +215,9 @@ function networkNodes({ nodes, database, leadership }: Stores): NetworkNodes | n
   return {
     self: nodes.self,
     running: () => database.peers?.running ?? new Set(),
+    runningSince: () =>
+      nodes.all().filter(({ name }) => nodes.isRunning(name))
+        .reduce((earliest, { startedAt }) => Math.min(earliest, startedAt), Infinity),
     isLeading: () => leadership.isLeading,
   };
 }

@@ -82,7 +82,7 @@ export async function openStores(
   started.defer(() => events.close());
   const leadership = new Leadership({ database, log });
   const nodes = await Nodes.open({ database, config: config.node, version: VERSION, scheduler });
-  const draining = new Draining({ nodes, leadership, scheduler });
+  const draining = new Draining({ nodes, leadership, scheduler, log });
   await startLeading({ nodes, leadership }, events.retention, started);
   const identity = await openIdentity({
     database,

@@ -22,7 +22,13 @@ export class Expiries {
 
   constructor(options: ExpiriesOptions) {
     this.#options = options;
-    this.#sweep = new TimedSweep(options.scheduler, () => this.#bounceDue());
+    const { scheduler, log } = options;
+    this.#sweep = new TimedSweep({
+      scheduler,
+      log,
+      name: "return expired messages",
+      task: () => this.#bounceDue(),
+    });
   }
 
   /** Returns the messages that expired while muster was down, and waits for the next one. */

@@ -1,5 +1,6 @@
 import type { Roster, RosterEntry } from "../agents/mod.ts";
 import type { ChannelMessage, HeardMessage } from "../bridge/mod.ts";
+import { inBackground } from "../background.ts";
 import { Unavailable } from "../errors.ts";
 import type { Principal } from "../identity/mod.ts";
 import type { ObservedMessage } from "../irc/mod.ts";
@@ -41,7 +42,7 @@ export interface NodeInboxesOptions {
  */
 export class NodeInboxes implements InboxDoor {
   readonly #options: NodeInboxesOptions;
-  readonly #sweep = new Sweep(() => this.#takePosts());
+  readonly #sweep: Sweep;
   /** Null on a node that does not lead. */
   #inboxes: Inboxes | null = null;
   /** How long messages are kept; undefined before that is changed. */
@@ -50,6 +51,9 @@ export class NodeInboxes implements InboxDoor {
 
   constructor(options: NodeInboxesOptions) {
     this.#options = options;
+    const { log } = options;
+    const name = "take entries of other nodes";
+    this.#sweep = new Sweep({ log, name, task: () => this.#takePosts() });
     options.posts.onPosted(() => this.#sweep.start());
   }
 
@@ -169,7 +173,9 @@ export class NodeInboxes implements InboxDoor {
       await inboxes.takeMissed(all);
     } catch (error) {
       log.warn("Messages of IRC are not in the inboxes yet", { error });
-      scheduler.after(RETRY_MS, () => void this.#takeMissed(inboxes, all));
+      scheduler.after(RETRY_MS, () => {
+        inBackground(log, "take missed messages", () => this.#takeMissed(inboxes, all));
+      });
     }
   }
 

@@ -1,15 +1,10 @@
-import type { Database } from "../database/mod.ts";
 import { ServiceError, Unavailable } from "../errors.ts";
-import type { AccountDirectory } from "../identity/mod.ts";
-import { foldCase } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-import type { Ledger, LedgerEntry } from "./ledger.ts";
-import type { NameLocks } from "./name_locks.ts";
-import type { NetworkAccount, NetworkAccounts } from "./network.ts";
-import type { NetworkPassphrases } from "./passphrases.ts";
-import type { Rights } from "./rights.ts";
+import { AccountComparison, type AccountComparisonOptions } from "./account_comparison.ts";
 import type { AccountRepair } from "./account_repair.ts";
+import type { Comparisons } from "./comparisons.ts";
+import type { Rights } from "./rights.ts";
 
 const FIRST_RETRY_MILLISECONDS = 1000;
 const LAST_RETRY_MILLISECONDS = 60_000;
@@ -20,22 +15,15 @@ const COMPARISON_MILLISECONDS = 10 * 60_000;
 /** How long the change of another node is left alone. */
 const NOTICE_MILLISECONDS = 2000;
 
-/** Entries compared at a time. */
-const PAGE = 500;
-
-export interface AccountSyncOptions {
-  readonly database: Pick<Database, "commit">;
-  readonly accounts: Pick<AccountDirectory, "find">;
-  readonly network: NetworkAccounts;
+export interface AccountSyncOptions extends AccountComparisonOptions {
   /** The network's address, which identifies it. */
   readonly address: string;
-  readonly ledger: Ledger;
-  readonly locks: NameLocks;
   readonly repair: AccountRepair;
   readonly rights: Rights;
   /** Whether this node compares and repairs; one of several nodes does. */
   readonly isLeading: () => boolean;
-  readonly passphrases: NetworkPassphrases;
+  /** What nodes know of each other's comparisons; null on a server that is alone. */
+  readonly comparisons: Comparisons | null;
   readonly scheduler: Scheduler;
   /** A number from 0 to 1, for jitter. */
   readonly random: () => number;
@@ -55,15 +43,31 @@ export interface NetworkStats {
  * Keeps the accounts on the network in step with the database. Unsettled entries are tried again
  * after a delay that doubles with each failure of the network and is shortened at random by up to a
  * half. Both sides are compared at the start, whenever the network is back, and every ten minutes.
- * Of several nodes, the leader does that; the others only see whether they could change accounts.
+ *
+ * Of several nodes, the leader does that; the others only see whether they could change accounts, and
+ * note when the network was away. The next leader settles what is unsettled, and compares when the
+ * earlier one would have.
+ *
  * Accounts that muster did not create or adopt are never changed.
  */
 export class AccountSync {
   readonly #options: AccountSyncOptions;
+  readonly #comparison: AccountComparison;
   #cancelTimer: () => void = () => {};
   #running: Promise<void> | null = null;
-  /** When both sides were compared, in Unix milliseconds. */
+  /** When our rights were checked, in Unix milliseconds. */
+  #checkedAt = -Infinity;
+  /**
+   * When both sides were compared, in Unix milliseconds. -Infinity if the network may have been away
+   * since; a node that does not lead has to note that.
+   */
   #comparedAt = -Infinity;
+  /** Whether this node has begun to lead, and knows how the earlier leader left off. */
+  #isLeader: boolean;
+  /** Whether it begins to lead. */
+  #takesOver = false;
+  /** Whether the bridge has been on the network since the start. */
+  #wasOnNetwork = false;
   #again = false;
   #hasNoticed = false;
   #failures = 0;
@@ -77,9 +81,11 @@ export class AccountSync {
 
   constructor(options: AccountSyncOptions) {
     this.#options = options;
+    this.#comparison = new AccountComparison(options);
+    this.#isLeader = options.comparisons === null;
   }
 
-  /** Starts with a comparison. */
+  /** Starts with a comparison; of several nodes, the leader starts with {@linkcode takeOver}. */
   start(): void {
     this.#warnOfStrangers().catch((error: unknown) => {
       this.#options.log.error("The accounts of the IRC network cannot be read", { error });
@@ -98,9 +104,33 @@ export class AccountSync {
 
   /** Compares both sides as soon as possible. */
   compare(): void {
-    this.#comparedAt = -Infinity;
+    this.#distrust();
     this.#failures = 0;
     this.#soon();
+  }
+
+  /** The bridge is on the network, which may have been away before. */
+  returned(): void {
+    const isFirst = !this.#wasOnNetwork;
+    this.#wasOnNetwork = true;
+    if (this.#options.comparisons === null || !isFirst) return this.compare();
+    // What was before the start of this node, the others know.
+    this.#checkedAt = -Infinity;
+    this.#failures = 0;
+    this.#soon();
+  }
+
+  /** Continues where the earlier leader left off. */
+  takeOver(): void {
+    this.#takesOver = true;
+    this.#checkedAt = -Infinity;
+    this.#failures = 0;
+    this.#soon();
+  }
+
+  /** Leaves comparisons to another node. */
+  resign(): void {
+    this.#takesOver = this.#isLeader = false;
   }
 
   /** Settles unsettled entries soon, or, if the network is away, at the next attempt. */
@@ -123,7 +153,7 @@ export class AccountSync {
   /** Checks soon whether a network that was reachable still is, and grants our rights. */
   doubt(): void {
     if (this.#failures > 0) return;
-    this.#comparedAt = -Infinity;
+    this.#distrust();
     this.#soon();
   }
 
@@ -159,6 +189,10 @@ export class AccountSync {
     await this.#running;
   }
 
+  #distrust(): void {
+    this.#checkedAt = this.#comparedAt = -Infinity;
+  }
+
   #soon(): void {
     if (this.#running !== null) this.#again = true;
     else this.#schedule(0);
@@ -180,26 +214,69 @@ export class AccountSync {
 
   /** Does the pending work, and resolves to the delay until the next time; never rejects. */
   async #run(): Promise<number> {
-    const now = this.#options.scheduler.now();
+    const { scheduler, rights } = this.#options;
+    const now = scheduler.now();
+    const isCheckDue = now - this.#checkedAt >= COMPARISON_MILLISECONDS;
     try {
-      if (now - this.#comparedAt >= COMPARISON_MILLISECONDS) {
-        const thorough = this.#comparedAt === -Infinity;
-        this.#comparedAt = now;
-        await this.#options.rights.check();
+      if (isCheckDue) {
+        this.#checkedAt = now;
+        await rights.check();
         if (this.#hasSettled) this.#answers();
-        if (this.#options.isLeading()) {
-          await this.#arrive(now);
-          await this.#compareAll(thorough);
-        }
       }
-      if (this.#options.isLeading()) await this.#settleAll();
+      if (this.#takesOver) await this.#continue();
+      if (!this.#leads) await this.#noteDoubts(now);
+      else {
+        if (isCheckDue) await this.#arrive(now);
+        if (now - this.#comparedAt >= COMPARISON_MILLISECONDS) await this.#compareNow();
+        await this.#settleAll();
+      }
     } catch (error) {
-      return this.#failed(error);
+      return await this.#failed(error);
     }
     this.#hasSettled = true;
     this.#answers();
     this.#failures = 0;
-    return COMPARISON_MILLISECONDS;
+    const last = this.#leads ? Math.min(this.#checkedAt, this.#comparedAt) : this.#checkedAt;
+    const delay = last + COMPARISON_MILLISECONDS - scheduler.now();
+    return Math.min(Math.max(0, delay), COMPARISON_MILLISECONDS);
+  }
+
+  get #leads(): boolean {
+    return this.#isLeader && this.#options.isLeading();
+  }
+
+  /** Finds out when an earlier leader compared, unless this node knows that the network was away. */
+  async #continue(): Promise<void> {
+    const hasDoubts = this.#hasSettled && this.#comparedAt === -Infinity;
+    const last = hasDoubts ? null : await this.#options.comparisons?.last();
+    if (!this.#takesOver) return;
+    this.#comparedAt = last ?? -Infinity;
+    // From now on, both come at the same time.
+    this.#checkedAt = last ?? this.#checkedAt;
+    this.#takesOver = false;
+    this.#isLeader = true;
+  }
+
+  /** On a node that does not lead: notes for the next leader that the network was away. */
+  async #noteDoubts(now: number): Promise<void> {
+    if (this.#comparedAt !== -Infinity) return;
+    this.#comparedAt = now;
+    // What was before the start of this node, the others know.
+    if (this.#hasSettled) await this.#options.comparisons?.doubt();
+  }
+
+  /** Compares both sides, and notes that. */
+  async #compareNow(): Promise<void> {
+    const { comparisons, scheduler } = this.#options;
+    const thorough = this.#comparedAt === -Infinity;
+    this.#comparedAt = scheduler.now();
+    const finish = await comparisons?.begin();
+    const isOver = await this.#comparison.run(thorough, () => !this.#closed && this.#leads);
+    // Somebody doubts it already.
+    if (this.#comparedAt === -Infinity) return;
+    // It can take minutes.
+    this.#comparedAt = scheduler.now();
+    if (isOver) await finish?.();
   }
 
   /**
@@ -214,8 +291,8 @@ export class AccountSync {
   }
 
   /** Records that the network is away, and returns the delay until the next attempt. */
-  #failed(error: unknown): number {
-    const { random, log } = this.#options;
+  async #failed(error: unknown): Promise<number> {
+    const { random, log, comparisons } = this.#options;
     const known = error instanceof ServiceError;
     const reason = known ? error.message : "an error that the log tells";
     if (!this.#closed && (this.#answered !== false || reason !== this.#reason)) {
@@ -225,7 +302,9 @@ export class AccountSync {
     this.#again = false;
     this.#answered = false;
     this.#reason = reason;
-    this.#comparedAt = -Infinity;
+    this.#distrust();
+    // If this node ends before the network is back, the next leader knows.
+    if (this.#leads && this.#failures === 0) await comparisons?.doubt().catch(() => {});
     const longest = FIRST_RETRY_MILLISECONDS * 2 ** Math.min(this.#failures++, 16);
     return Math.min(longest, LAST_RETRY_MILLISECONDS) * (1 - random() / 2);
   }
@@ -264,62 +343,5 @@ export class AccountSync {
     const { database, ledger, address } = this.#options;
     const statements = await ledger.moving(address, now);
     if (statements.length > 0) await database.commit({ statements });
-  }
-
-  /**
-   * Records every difference between the network and the database.
-   *
-   * @param thorough whether to compare passphrases too, if that is cheap
-   */
-  async #compareAll(thorough: boolean): Promise<void> {
-    const { network, ledger } = this.#options;
-    const list = await network.list();
-    const there = list === null
-      ? null
-      : new Map(list.map((account) => [foldCase(account.account), account]));
-    let after = "";
-    while (!this.#closed) {
-      const page = await ledger.belonging(after, PAGE);
-      for (const entry of page) {
-        const found = there === null
-          ? await network.find(entry.name)
-          : there.get(foldCase(entry.name)) ?? null;
-        const locked = thorough && !await this.#opens(entry, found);
-        const unmarked = thorough && !entry.marked && found !== null;
-        if (locked || unmarked || entry.channels.length > 0 || this.#differs(entry, found)) {
-          await this.#unsettle(entry, locked);
-        }
-      }
-      if (page.length < PAGE) return;
-      after = page.at(-1)?.name ?? "";
-    }
-  }
-
-  /** A suspension by an operator of the network of an account that is active here is not undone. */
-  #differs({ name, accountId }: LedgerEntry, there: NetworkAccount | null): boolean {
-    const account = this.#options.accounts.find(name);
-    if (account === null || account.id !== accountId) return there !== null;
-    if (account.revokedAt === null) return there === null;
-    return there !== null && there.suspended !== true;
-  }
-
-  /** Whether an agent can log in to the network with its passphrase. */
-  async #opens({ name, salt }: LedgerEntry, there: NetworkAccount | null): Promise<boolean> {
-    const { accounts, network, passphrases } = this.#options;
-    if (!network.verifiesCheaply || there?.suspended !== false) return true;
-    const account = accounts.find(name);
-    const passphrase = account === null ? null : passphrases.of(salt, account);
-    return passphrase === null || await network.verify(name, passphrase);
-  }
-
-  /** @param passphrase whether the passphrase there differs */
-  async #unsettle({ name }: LedgerEntry, passphrase: boolean): Promise<void> {
-    const { database, ledger, locks, scheduler } = this.#options;
-    using _lock = await locks.acquire(name);
-    const entry = await ledger.find(name);
-    if (entry === null || entry.unsettledSince !== null) return;
-    const nextSalt = passphrase ? entry.salt : entry.nextSalt;
-    const unsettled = { ...entry, nextSalt, unsettledSince: scheduler.now() };
-    await database.commit({ statements: [ledger.saving(unsettled)] });
   }
 }

@@ -3,6 +3,7 @@ import type { AccountDirectory } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { AccountSync } from "./account_sync.ts";
+import { Comparisons } from "./comparisons.ts";
 import { instanceIn, Ledger } from "./ledger.ts";
 import { NameLeases } from "./name_leases.ts";
 import { NameLocks } from "./name_locks.ts";
@@ -34,6 +35,8 @@ export interface NetworkNodes {
   readonly self: string;
   /** The names of those that run. */
   readonly running: () => ReadonlySet<string>;
+  /** Since when at least one of those that run has been running, in Unix milliseconds. */
+  readonly runningSince: () => number;
   readonly isLeading: () => boolean;
 }
 
@@ -65,7 +68,10 @@ export async function openNetwork(options: IrcNetworkOptions): Promise<IrcNetwor
   };
   const repair = new AccountRepair(shared);
   const isLeading = nodes?.isLeading ?? (() => true);
-  const sync = new AccountSync({ ...shared, repair, isLeading });
+  const comparisons = nodes === null
+    ? null
+    : new Comparisons({ database, runningSince: nodes.runningSince, clock: scheduler.now });
+  const sync = new AccountSync({ ...shared, repair, isLeading, comparisons });
   noticed = () => sync.noticed();
   return {
     provisioning: new NetworkProvisioning({ ...shared, repair, sync }),

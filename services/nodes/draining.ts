@@ -1,3 +1,4 @@
+import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { Sweep } from "../sweep.ts";
 import type { Leadership } from "./leadership.ts";
@@ -10,6 +11,7 @@ export interface DrainingOptions {
   readonly nodes: Pick<Nodes, "self" | "find" | "onChanged">;
   readonly leadership: Pick<Leadership, "begin" | "end">;
   readonly scheduler: Pick<Scheduler, "after">;
+  readonly log: Pick<Log, "error">;
 }
 
 /**
@@ -19,7 +21,7 @@ export interface DrainingOptions {
 export class Draining {
   readonly #options: DrainingOptions;
   readonly #listeners = new Set<() => void>();
-  readonly #sweep = new Sweep(() => this.#fit());
+  readonly #sweep: Sweep;
   #isOpen = false;
   #standing = false;
   #unsubscribe = () => {};
@@ -27,6 +29,8 @@ export class Draining {
 
   constructor(options: DrainingOptions) {
     this.#options = options;
+    const { log } = options;
+    this.#sweep = new Sweep({ log, name: "drain or resume", task: () => this.#fit() });
   }
 
   /** Whether an operator has drained this node. */

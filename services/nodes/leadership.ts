@@ -26,12 +26,14 @@ export class Leadership {
   readonly #works: LeadingWork[] = [];
   /** The work that was begun, and whether it has started. */
   readonly #begun = new Map<LeadingWork, boolean>();
-  readonly #sweep = new Sweep(() => this.#fit());
+  readonly #sweep: Sweep;
   #isOpen = false;
   #unsubscribe = () => {};
 
   constructor(options: LeadershipOptions) {
     this.#options = options;
+    const { log } = options;
+    this.#sweep = new Sweep({ log, name: "begin or cease to lead", task: () => this.#fit() });
   }
 
   /** Whether this node leads now. */

@@ -31,12 +31,14 @@ export interface AskerNoticesOptions {
  */
 export class AskerNotices {
   readonly #options: AskerNoticesOptions;
-  readonly #sweep = new Sweep(() => this.#sendSome());
+  readonly #sweep: Sweep;
   #isClosed = false;
   #cancel = () => {};
 
   constructor(options: AskerNoticesOptions) {
     this.#options = options;
+    const { log } = options;
+    this.#sweep = new Sweep({ log, name: "tell askers of answers", task: () => this.#sendSome() });
   }
 
   /** Sends every notice that is owed. */

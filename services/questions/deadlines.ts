@@ -24,7 +24,13 @@ export class Deadlines {
 
   constructor(options: DeadlinesOptions) {
     this.#options = options;
-    this.#sweep = new TimedSweep(options.scheduler, () => this.#endDue());
+    const { scheduler, log } = options;
+    this.#sweep = new TimedSweep({
+      scheduler,
+      log,
+      name: "end questions",
+      task: () => this.#endDue(),
+    });
   }
 
   /** Looks at every question, now and when the next deadline comes. */

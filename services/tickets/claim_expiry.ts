@@ -25,7 +25,13 @@ export class ClaimExpiry {
 
   constructor(options: ClaimExpiryOptions) {
     this.#options = options;
-    this.#sweep = new TimedSweep(options.scheduler, () => this.#examineAll());
+    const { scheduler, log } = options;
+    this.#sweep = new TimedSweep({
+      scheduler,
+      log,
+      name: "end claims",
+      task: () => this.#examineAll(),
+    });
   }
 
   /** Ends the claims that expired while muster was down, and waits for the next one. */

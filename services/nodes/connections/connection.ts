@@ -8,6 +8,9 @@ const READ_BYTES = 16_384;
 /** Bodies up to this length are read as a whole, in bytes. */
 const WHOLE_BYTES = 65_536;
 
+/** A status whose answer has the framing of a body, and no body (RFC 9110, section 15.3.6). */
+const RESET_CONTENT = 205;
+
 /** A connection that ended before anything of an answer came. */
 export class NoAnswer extends Error {}
 
@@ -83,12 +86,14 @@ export class Connection {
       if (!decoder.isDone) {
         // The next bytes come into the same memory.
         parts = parts.map((part) => part.slice());
-        if (head.body.kind !== "bytes" || head.body.bytes > WHOLE_BYTES) {
+        const isShort = head.body.kind === "bytes" && head.body.bytes <= WHOLE_BYTES;
+        if (!isShort && status !== RESET_CONTENT) {
           return { status, headers, body: this.#stream(decoder, parts, { head, written }) };
         }
         while (!decoder.isDone) parts.push(...decoder.decode(await this.#next(decoder)));
       }
-      const body = head.body.kind === "none" ? null : Buffer.concat(parts);
+      const hasBody = head.body.kind !== "none" && status !== RESET_CONTENT;
+      const body = hasBody ? Buffer.concat(parts) : null;
       await this.#finish(head, written);
       return { status, headers, body };
     } catch (error) {

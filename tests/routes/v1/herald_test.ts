@@ -241,7 +241,7 @@ Deno.test("herald keeps its pace, bounds its queue, and continues after a restar
     const own = policies.of.bind(policies);
     const noting = settings.noting.bind(settings);
     const read = () => noting(own("herald")) as ReturnType<typeof own<"herald">>;
-    desk = new HeraldDesk({ database, settings: read, key, scheduler });
+    desk = new HeraldDesk({ database, settings: read, key, scheduler, guard: () => [] });
     await desk.load();
     return [settings.watch(herald(desk))];
   };

@@ -235,6 +235,18 @@ testParrot("A bot is enabled and disabled while muster runs", async (world) => {
   assert.deepEqual(await world.events("bot.stopped"), [{ bot: "scroll" }]);
 });
 
+testParrot("a bot that left with lines to say speaks when it is back", async (world) => {
+  const ann = await world.person("ann");
+  // More lines than it says at once.
+  for (let time = 0; time < 2; time++) ann.send("PRIVMSG #general :!scroll lines 20");
+  await ann.expect(/PRIVMSG #general :line 19$/);
+  await world.policies({ scroll: { enabled: false } });
+  await world.enable("scroll");
+  world.services.clock.advance(60_000);
+  ann.send("PRIVMSG #general :!scroll say back");
+  await ann.expect(/PRIVMSG #general :back$/);
+});
+
 testParrot("What a bot keeps survives its restart", async (world) => {
   const ann = await world.person("ann");
   ann.send("PRIVMSG #general :!scroll count");

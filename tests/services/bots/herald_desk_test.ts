@@ -1,50 +1,141 @@
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { HeraldDesk } from "../../../services/bots/mod.ts";
-import { openSqlite } from "../../../services/database/mod.ts";
+import { type Database, openSqlite } from "../../../services/database/mod.ts";
 import { Unavailable } from "../../../services/errors.ts";
 import { OPERATOR_CALLER } from "../bridge/support.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import { withFolder } from "../../support/temporary.ts";
 
-Deno.test("what is stored for herald outlives a node that has not read it", () =>
-  withFolder(async (folder) => {
-    const database = openSqlite(join(folder, "muster.db"));
-    try {
-      const open = () =>
-        new HeraldDesk({
-          database,
-          settings: () => ({
-            enabled: true,
-            channel: "#alerts",
-            routes: {},
-            rate_limit: 1,
-            burst: 5,
-          }),
-          key: { mac: (purpose, text) => Promise.resolve(purpose + text) },
-          scheduler: new TestScheduler(),
-        });
-      const [first, second] = [open(), open()];
-      await first.load();
-      await first.addSource({ name: "code", kind: "github" }, OPERATOR_CALLER);
-      const detach = first.attach(() => {});
-      await first.announce({ type: "deploy", text: "one" });
-      detach();
-      first.leave();
+/** Desks of several nodes with one database. */
+interface Desks {
+  readonly database: Database;
+  /** @param leads whether the node of the desk leads */
+  open(leads?: () => boolean): HeraldDesk;
+}
 
-      second.attach(() => {});
-      const source = { name: "other", kind: "github" } as const;
-      await assert.rejects(() => second.addSource(source, OPERATOR_CALLER), Unavailable);
-      await assert.rejects(() => second.announce({ type: "deploy", text: "two" }), Unavailable);
-      await assert.rejects(() => first.addSource(source, OPERATOR_CALLER), Unavailable);
-      await second.load();
-      await second.announce({ type: "deploy", text: "two" });
-      assert.deepEqual(second.sources().map(({ name }) => name), ["code"]);
-      assert.deepEqual([await second.take(), await second.take()].map((one) => one?.text), [
-        "one",
-        "two",
-      ]);
+function withDesks(run: (desks: Desks) => Promise<void>): Promise<void> {
+  return withFolder(async (folder) => {
+    const database = openSqlite(join(folder, "muster.db"));
+    const settings = { enabled: true, channel: "#alerts", routes: {}, rate_limit: 1, burst: 5 };
+    const guardOf = (leads: boolean) => ({
+      sql: "UPDATE instance SET id = id WHERE ?",
+      parameters: [leads ? 1 : 0],
+      mustChange: true,
+    });
+    try {
+      await run({
+        database,
+        open: (leads = () => true) =>
+          new HeraldDesk({
+            database,
+            settings: () => settings,
+            key: { mac: (purpose, text) => Promise.resolve(purpose + text) },
+            scheduler: new TestScheduler(),
+            guard: () => [guardOf(leads())],
+          }),
+      });
     } finally {
       await database.close();
     }
+  });
+}
+
+/** The texts that wait, in order; they are announced. */
+async function announceAll(desk: HeraldDesk): Promise<string[]> {
+  const texts: string[] = [];
+  for (let next = await desk.next(); next !== null; next = await desk.next()) {
+    texts.push(next.text);
+    await desk.remove(next);
+  }
+  return texts;
+}
+
+/** A webhook with the signature of GitHub. */
+function signed(secret: string, body: string) {
+  const signature = createHmac("sha256", secret).update(body).digest("hex");
+  const headers = new Headers({ "x-hub-signature-256": signature, "x-github-event": "star" });
+  return { body, header: (name: string) => headers.get(name) };
+}
+
+Deno.test("what is stored for herald outlives a node that has not read it", () =>
+  withDesks(async ({ open }) => {
+    const [first, second] = [open(), open()];
+    await first.load();
+    await first.addSource({ name: "code", kind: "github" }, OPERATOR_CALLER);
+    await first.announce({ type: "deploy", text: "one" });
+    first.leave();
+
+    const source = { name: "other", kind: "github" } as const;
+    await assert.rejects(() => second.addSource(source, OPERATOR_CALLER), Unavailable);
+    await assert.rejects(() => second.announce({ type: "deploy", text: "two" }), Unavailable);
+    await assert.rejects(() => first.addSource(source, OPERATOR_CALLER), Unavailable);
+    await second.load();
+    await second.announce({ type: "deploy", text: "two" });
+    assert.deepEqual(second.sources().map(({ name }) => name), ["code"]);
+    assert.deepEqual(await announceAll(second), ["one", "two"]);
+  }));
+
+Deno.test("a notice waits until it is announced", () =>
+  withDesks(async ({ open }) => {
+    const [first, second] = [open(), open()];
+    await first.load();
+    await first.announce({ type: "deploy", text: "one" });
+    assert.equal((await first.next())?.text, "one");
+    // The first node dies while it announces it.
+    await second.load();
+    assert.deepEqual(await announceAll(second), ["one"]);
+    await first.load();
+    assert.equal(await first.next(), null);
+  }));
+
+Deno.test("what was announced does not come again while that cannot be stored", () =>
+  withDesks(async ({ open }) => {
+    let leads = true;
+    const desk = open(() => leads);
+    await desk.load();
+    for (const text of ["one", "two"]) await desk.announce({ type: "deploy", text });
+    const first = await desk.next() ?? assert.fail();
+    leads = false;
+    await assert.rejects(desk.remove(first), Unavailable);
+    await assert.rejects(desk.next(), Unavailable);
+    leads = true;
+    await desk.load();
+    assert.deepEqual(await announceAll(desk), ["two"]);
+  }));
+
+Deno.test("a node that no longer leads accepts nothing", () =>
+  withDesks(async ({ open }) => {
+    let leads = true;
+    const [first, second] = [open(() => leads), open()];
+    await first.load();
+    const source = { name: "code", kind: "github" } as const;
+    const secret = await first.addSource(source, OPERATOR_CALLER);
+    await second.load();
+    const delivery = signed(secret, JSON.stringify({ action: "created" }));
+    leads = false;
+    await assert.rejects(first.announce({ type: "deploy", text: "refused" }), Unavailable);
+    await assert.rejects(first.removeSource("code", OPERATOR_CALLER), Unavailable);
+    await assert.rejects(first.receive("code", delivery), Unavailable);
+    assert.equal(first.waiting, 0);
+    assert.equal((await second.receive("code", delivery))?.waiting, 1);
+    assert.equal(await second.receive("code", delivery), null);
+  }));
+
+Deno.test("herald announces what an earlier version has stored", () =>
+  withDesks(async ({ database, open }) => {
+    const value = JSON.stringify(
+      ["one", "two"].map((text) => ({ type: "deploy", text, channel: "#alerts" })),
+    );
+    await database.commit({
+      statements: [{
+        sql: "INSERT INTO bot_state (bot, key, value) VALUES ('herald', 'waiting', ?)",
+        parameters: [value],
+        mustChange: true,
+      }],
+    });
+    const desk = open();
+    await desk.load();
+    assert.deepEqual(await announceAll(desk), ["one", "two"]);
   }));

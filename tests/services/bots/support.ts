@@ -112,6 +112,7 @@ export async function withOwnBots(
       networkAccounts: accounts,
       bridge,
       database,
+      guard: () => [],
       eventLog,
       gateway: llm.gateway,
       policies,

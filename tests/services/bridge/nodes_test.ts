@@ -137,6 +137,16 @@ testNodes("a post is acknowledged once the node that has stored it shows it too"
   assert.equal((await a.bridge.messages("general", {})).length, 2);
 });
 
+testNodes("a bot has said a line once IRC has it", async (world) => {
+  const [a, b] = [await world.start("a"), await world.start("b")];
+  await until(() => a.leadership.isLeading);
+  const release = a.hold();
+  await b.bridge.announce("general", "one", "herald");
+  assert.deepEqual(await a.bridge.messages("general", {}), []);
+  release();
+  await shownOn(a, 1);
+});
+
 testNodes("a channel that one node joins or leaves is joined or left by all", async (world) => {
   const [a, b] = [await world.start("a"), await world.start("b")];
   // Nobody can remove a bridge with privileges.

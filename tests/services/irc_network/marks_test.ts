@@ -21,7 +21,7 @@ async function withTwo(
     for (const name of ["ours", "theirs"]) {
       await Deno.mkdir(join(folder, name));
       const key = name === "ours" ? "5".repeat(64) : "6".repeat(64);
-      both.push(await openNetworked(join(folder, name), ergo, undefined, key));
+      both.push(await openNetworked(join(folder, name), ergo, undefined, { key }));
     }
     const [ours, theirs] = both;
     assert.ok(ours !== undefined && theirs !== undefined);

@@ -48,7 +48,7 @@ Deno.test("without the key file, no unknown password is sent to the network", as
     await before.close();
     ergo.accounts.delete("lost");
 
-    const services = await openNetworked(folder, ergo, before.clock, "6".repeat(64));
+    const services = await openNetworked(folder, ergo, before.clock, { key: "6".repeat(64) });
     services.sync.start();
     await services.pass(0);
     assert.deepEqual(await takes(services, "coder", passphrase), [true, true]);

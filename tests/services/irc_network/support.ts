@@ -5,6 +5,7 @@ import {
   ErgoApi,
   instanceIn,
   type IrcNetwork,
+  type NetworkNodes,
   openNetwork,
 } from "../../../services/irc_network/mod.ts";
 import { FakeErgo } from "../../support/fake_ergo.ts";
@@ -23,12 +24,19 @@ export interface Networked extends TestServices {
   pass(milliseconds: number): Promise<void>;
 }
 
+export interface NetworkedOptions {
+  /** What passphrases are derived from. */
+  readonly key?: string;
+  /** The nodes that share the accounts; none by default. */
+  readonly nodes?: NetworkNodes | null;
+}
+
 /** Opens the services in a folder; with its files the state of an earlier time comes back. */
 export async function openNetworked(
   folder: string,
   ergo: FakeErgo,
   clock?: TestScheduler,
-  key = KEY,
+  { key = KEY, nodes = null }: NetworkedOptions = {},
 ): Promise<Networked> {
   let network: IrcNetwork | undefined;
   const services = await openServices(folder, {
@@ -47,7 +55,7 @@ export async function openNetworked(
         address: ergo.address,
         key,
         random: () => 0,
-        nodes: null,
+        nodes,
       });
       return network.provisioning;
     },
@@ -70,10 +78,13 @@ export async function openNetworked(
 }
 
 /** Runs a test on a program whose accounts are on a network, after the first comparison. */
-export async function withNetwork(run: (services: Networked) => Promise<void>): Promise<void> {
+export async function withNetwork(
+  run: (services: Networked) => Promise<void>,
+  options: NetworkedOptions = {},
+): Promise<void> {
   await using ergo = new FakeErgo();
   await withFolder(async (folder) => {
-    const services = await openNetworked(folder, ergo);
+    const services = await openNetworked(folder, ergo, undefined, options);
     try {
       services.sync.start();
       await services.pass(0);

@@ -85,7 +85,7 @@ async function openNode(
     },
   );
   const leadership = new Leadership({ database, log: new TestLog() });
-  const draining = new Draining({ nodes, leadership, scheduler });
+  const draining = new Draining({ nodes, leadership, scheduler, log: new TestLog() });
   const operations = new NodeOperations({ database, nodes, scheduler });
   return { name, database, nodes, leadership, draining, operations, scheduler };
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { silentLog } from "../../../services/log.ts";
 import { Draining, type NodeRecord } from "../../../services/nodes/mod.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 
@@ -26,6 +27,7 @@ Deno.test("a node that was drained just after another change leads no more", asy
       end: () => Promise.resolve(void doing.push("ends")),
     },
     scheduler: new TestScheduler(),
+    log: silentLog,
   });
   await draining.begin();
   changed();

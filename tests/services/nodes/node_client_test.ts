@@ -107,6 +107,14 @@ function request(more: Partial<NodeRequest> = {}): NodeRequest {
   };
 }
 
+/** Answers that have no body. */
+const BODILESS = [
+  "HTTP/1.1 204 No Content\r\n\r\n",
+  "HTTP/1.1 205 Reset Content\r\ncontent-length: 0\r\n\r\n",
+  "HTTP/1.1 205 Reset Content\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+  "HTTP/1.1 304 Not Modified\r\ncontent-length: 7\r\n\r\n",
+];
+
 const EMPTY = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
 Deno.test("requests follow each other on one connection, and a body comes in one piece", () =>
@@ -307,3 +315,17 @@ Deno.test("a connection is closed if nobody waits for it any more when it opens"
   client.close();
   for (const connection of [...accepted, ...queued]) connection.close();
 });
+
+Deno.test("an answer whose status allows no body is passed on", () =>
+  withNode(async ({ client, node, connection }) => {
+    for (const [index, answer] of BODILESS.entries()) {
+      const sent = client.send(node, request());
+      const far = await connection(1);
+      await far.requests(index + 1);
+      const [head = "", rest = ""] = answer.split(/(?<=\r\n\r\n)/);
+      await far.write(head);
+      await far.write(rest);
+      const { status, body } = await sent;
+      assert.deepEqual([String(status), body], [answer.split(" ")[1], null]);
+    }
+  }));
