@@ -42,7 +42,14 @@ export interface DirectAnswer {
   readonly query?: z.ZodType | undefined;
   readonly json?: z.ZodType | undefined;
   readonly answer: Answer;
+  readonly usual?: UsualBody | undefined;
 }
+
+/**
+ * Takes a usual body without its schema: at rest, the schema costs ten times as much. Returns what
+ * the schema would return, and null for a body that it does not know.
+ */
+export type UsualBody<Json = unknown> = (body: unknown) => Json | null;
 
 /** A handler of an app that may also be able to answer without the app. */
 export type AnsweringHandler = Handler<AppEnv> & { direct?: DirectAnswer };

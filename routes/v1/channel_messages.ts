@@ -2,7 +2,7 @@ import { z } from "../extended_zod.ts";
 import { Waits } from "../../http/mod.ts";
 import type { Bridge, ChannelMessage } from "../../services/bridge/mod.ts";
 import type { Identity } from "../../services/identity/mod.ts";
-import { CHANNEL_ARGUMENT_PATTERN } from "../../services/irc/mod.ts";
+import { CHANNEL_ARGUMENT_PATTERN, isNick } from "../../services/irc/mod.ts";
 import { inputOf } from "../api_routes.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
@@ -160,22 +160,24 @@ export function channelMessageRoutes(options: ChannelMessageRoutesOptions) {
     return textAnswer(texts.of(channel, messages));
   };
   return newRoutes()
-    .answer(list, answerNow, (context) => {
-      const input = inputOf<typeof list>(context);
-      const { params: { channel }, query: { wait_seconds: waitSeconds = 0, ...range } } = input;
-      const caller = callerOf(context);
-      if (waitSeconds === 0) return answerNow(input, caller);
-      const messages = waits.run(
-        context.get("principal"),
-        context.req.raw.signal,
-        (end) => bridge.messages(channel, { ...range, waitSeconds, end }, caller),
-      );
-      return hold(context, messages);
+    .answer(list, answerNow, {
+      handler: (context) => {
+        const input = inputOf<typeof list>(context);
+        const { params: { channel }, query: { wait_seconds: waitSeconds = 0, ...range } } = input;
+        const caller = callerOf(context);
+        if (waitSeconds === 0) return answerNow(input, caller);
+        const messages = waits.run(
+          context.get("principal"),
+          context.req.raw.signal,
+          (end) => bridge.messages(channel, { ...range, waitSeconds, end }, caller),
+        );
+        return hold(context, messages);
+      },
     })
     .answer(postMessage, async ({ params: { channel }, json }, caller) => {
       await bridge.post(channel, json, caller);
       return new Response(null, { status: 204 });
-    })
+    }, { usual: usualPost })
     .openapi(streamMessages, async (context) => {
       const { channel } = context.req.valid("param");
       const { since, full } = context.req.valid("query");
@@ -193,6 +195,16 @@ export function channelMessageRoutes(options: ChannelMessageRoutesOptions) {
       });
       return context.body(body, 200, STREAM_HEADERS);
     });
+}
+
+/** A post of a text, under a nick or without one. */
+function usualPost(body: unknown): z.output<typeof postSchema> | null {
+  if (typeof body !== "object" || body === null) return null;
+  for (const name in body) if (name !== "text" && name !== "nick") return null;
+  const { text, nick }: { readonly text?: unknown; readonly nick?: unknown } = body;
+  if (typeof text !== "string" || text === "") return null;
+  if (nick === undefined) return { text };
+  return typeof nick === "string" && isNick(nick) ? { nick, text } : null;
 }
 
 /** The fields of an event that shows what most readers of a message need. */
