@@ -90,12 +90,14 @@ export class Outbox {
     }
     this.#awaitedBytes += bytes;
     const { post, confirmed } = this.#newPost(delay, () => this.#giveUp(post));
+    const labels: string[] = [];
     for (const sent of messages) {
       const label = (++this.#lastLabel).toString(36);
+      labels.push(label);
       post.open.set(label, sent);
       this.#awaited.set(label, post);
     }
-    return { labels: [...post.open.keys()], confirmed };
+    return { labels, confirmed };
   }
 
   /** Handles the echo of a message; null if the label is unknown. */
