@@ -1,5 +1,6 @@
 import { crc32 } from "node:zlib";
 import type { Log } from "../../log.ts";
+import { encodeAscii } from "./ascii_sum.ts";
 import { operationsIn, textOf } from "./journal_text.ts";
 import type { Operation } from "./protocol.ts";
 
@@ -11,6 +12,9 @@ const HEADER_BYTES = 8;
 
 /** Most bytes of UTF-8 for a UTF-16 unit. */
 const MAX_UNIT_BYTES = 3;
+
+/** The length in UTF-16 units up to which a text is encoded by itself: that of a few messages. */
+const SHORT_UNITS = 1024;
 
 /** The memory in which groups are encoded; a longer one gets its own for the moment. */
 const BUFFER_BYTES = 64 * 1024;
@@ -173,9 +177,10 @@ export class Journal {
   #encode(text: string): Uint8Array {
     const room = HEADER_BYTES + MAX_UNIT_BYTES * text.length;
     const { bytes, body, header } = room <= BUFFER_BYTES ? this.#buffer : new GroupBuffer(room);
-    const { written } = this.#encoder.encodeInto(text, body);
+    const sum = text.length <= SHORT_UNITS ? encodeAscii(text, body) : null;
+    const written = sum === null ? this.#encoder.encodeInto(text, body).written : text.length;
     header.setUint32(0, written, true);
-    header.setUint32(4, crc32(body.subarray(0, written)), true);
+    header.setUint32(4, sum ?? crc32(body.subarray(0, written)), true);
     return bytes.subarray(0, HEADER_BYTES + written);
   }
 
