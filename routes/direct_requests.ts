@@ -46,6 +46,8 @@ export class DirectRequests {
   readonly #router: Hono<AppEnv>["router"];
   /** By method and URL. Those of a URL that is there do not change. */
   readonly #known = new Map<string, Map<string, Found>>();
+  /** The last one: to compare a text costs less than to look it up. */
+  #last: { readonly method: string; readonly url: string; readonly found: Found } | null = null;
   readonly #identity: Services["identity"];
   readonly #halts: AppEnv["Variables"]["halts"];
   readonly #proxies: TrustedProxies;
@@ -95,7 +97,11 @@ export class DirectRequests {
   }
 
   #find({ method, url }: Request): Found | null {
-    return this.#known.get(method)?.get(url) ?? this.#look(method, url);
+    const last = this.#last;
+    if (last?.url === url && last.method === method) return last.found;
+    const found = this.#known.get(method)?.get(url) ?? this.#look(method, url);
+    if (found !== null) this.#last = { method, url, found };
+    return found;
   }
 
   /** Asks the app's router, and remembers what it finds. */
