@@ -158,10 +158,9 @@ export class DirectRequests {
     check(principal, request.method, this.#halts);
     const caller = { principal, address, requestId };
     if (text === undefined) return answer({ params, query, json: undefined }, caller);
-    const body = parseJson(text);
-    const known = usual?.(body) ?? null;
+    const known = usual?.(text) ?? null;
     if (known !== null) return answer({ params, query, json: known }, caller);
-    const json = schema?.safeParse(body);
+    const json = schema?.safeParse(parseJson(text));
     if (json?.success === false) return refuse(json.error, call);
     return answer({ params, query, json: json?.data }, caller);
   }

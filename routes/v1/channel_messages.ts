@@ -14,6 +14,7 @@ import {
   jsonLineText,
   STREAM_HEADERS,
 } from "../event_streams.ts";
+import { flatTexts } from "../flat_texts.ts";
 import { hold } from "../held_answers.ts";
 import { textAnswer } from "../json_text.ts";
 import { ListTexts } from "../list_texts.ts";
@@ -198,13 +199,16 @@ export function channelMessageRoutes(options: ChannelMessageRoutesOptions) {
 }
 
 /** A post of a text, under a nick or without one. */
-function usualPost(body: unknown): z.output<typeof postSchema> | null {
-  if (typeof body !== "object" || body === null) return null;
-  for (const name in body) if (name !== "text" && name !== "nick") return null;
-  const { text, nick }: { readonly text?: unknown; readonly nick?: unknown } = body;
-  if (typeof text !== "string" || text === "") return null;
-  if (nick === undefined) return { text };
-  return typeof nick === "string" && isNick(nick) ? { nick, text } : null;
+function usualPost(body: string): z.output<typeof postSchema> | null {
+  const texts = flatTexts(body);
+  if (texts === null || texts.length > 4) return null;
+  const [name, value = "", other, more = ""] = texts;
+  const text = name === "text" ? value : more;
+  if (text === "") return null;
+  if (other === undefined) return name === "text" ? { text } : null;
+  const isBoth = name === "text" ? other === "nick" : name === "nick" && other === "text";
+  const nick = name === "text" ? more : value;
+  return isBoth && isNick(nick) ? { nick, text } : null;
 }
 
 /** The fields of an event that shows what most readers of a message need. */
