@@ -8,7 +8,7 @@ const MAX_WAITING = 10_000;
  * coming. A write wakes another thread, and its end wakes this one.
  */
 const FIRST_GATHER_MILLISECONDS = 20;
-const LAST_GATHER_MILLISECONDS = 500;
+const LAST_GATHER_MILLISECONDS = 1000;
 
 /** So many lines are written without gathering more. */
 const MOST_GATHERED = 1000;
@@ -24,7 +24,7 @@ export type Line = string | (() => string);
 
 /**
  * Writes lines to a stream without blocking the program. Lines within 20 ms share one write; each
- * write in a row gathers for twice as long, up to 500, and longer while the reader is slow. An urgent
+ * write in a row gathers for twice as long, up to a second, and longer while the reader is slow. An urgent
  * line waits for 20 ms at most. They wait in a bounded queue; lines beyond its bound are dropped and
  * counted.
  */

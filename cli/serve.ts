@@ -301,7 +301,8 @@ function openForwarding(services: Services): Forwarding | undefined {
 
 /** Whether a request to the API is for the tools, which are also there, so that one URL is enough. */
 function isMcp({ url }: Request): boolean {
-  return /^https?:\/\/[^/]+\/mcp\/?$/.test(url);
+  const mayBe = url.endsWith("/mcp") || url.endsWith("/mcp/");
+  return mayBe && /^https?:\/\/[^/]+\/mcp\/?$/.test(url);
 }
 
 /** Creates the first admin at the first start; null at later ones. */

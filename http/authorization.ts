@@ -13,11 +13,25 @@ export const CREDENTIALS_MISSING =
  * @returns null if it is absent, or has another scheme or form
  */
 export function readAuthorization(header: string | undefined): Credential | null {
+  const usual = usualToken(header ?? "");
+  if (usual !== null) return { kind: "bearer", token: usual };
   const match = /^(bearer|basic) +(\S+) *$/i.exec(header ?? "");
   const [, scheme, value] = match ?? [];
   if (scheme === undefined || value === undefined) return null;
   if (scheme.toLowerCase() === "bearer") return { kind: "bearer", token: value };
   return readBasic(value);
+}
+
+const BEARER = "Bearer ";
+
+/** The token of a header that is written as most clients write it; null for any other header. */
+function usualToken(header: string): string | null {
+  if (!header.startsWith(BEARER) || header.length === BEARER.length) return null;
+  for (let index = BEARER.length; index < header.length; index++) {
+    const code = header.charCodeAt(index);
+    if (code <= 0x20 || code >= 0x7f) return null;
+  }
+  return header.slice(BEARER.length);
 }
 
 function readBasic(value: string): Credential | null {

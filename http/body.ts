@@ -96,8 +96,13 @@ export class BodyReader {
   read(request: Request): Promise<string> {
     const declared = Number(request.headers.get("content-length") ?? NaN);
     if (declared > this.#maxBytes) return Promise.reject(this.#tooLarge());
-    if (declared <= SMALL_BYTES) return this.#inTime(request.arrayBuffer()).then(shallowText);
+    if (declared <= SMALL_BYTES) return this.readShortText(request);
     return this.#readParts(request.body).then(shallowText);
+  }
+
+  /** Reads a body whose declared length is short, as {@linkcode read} does. */
+  readShortText(request: Request): Promise<string> {
+    return this.#inTime(request.arrayBuffer()).then(shallowText);
   }
 
   /**

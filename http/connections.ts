@@ -14,7 +14,7 @@ const LEAST_HANDSHAKES = 16;
 const MAX_NODES = 256;
 
 /** How often connections are checked for deadlines, in milliseconds. */
-const SWEEP_MILLISECONDS = 500;
+const SWEEP_MILLISECONDS = 1000;
 
 /** The bounds of all HTTP connections together. */
 export interface ConnectionLimits {
@@ -214,7 +214,7 @@ export class HttpConnections {
     removeFrom(this.#strangersOf, connection.network, connection);
   };
 
-  /** A deadline is exact to a quarter of its length or half a second. */
+  /** A deadline is exact to a quarter of its length or a second. */
   #startSweeping(): () => void {
     const { headerMilliseconds, idleMilliseconds } = this.#limits;
     const shortest = Math.min(headerMilliseconds, idleMilliseconds);

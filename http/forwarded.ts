@@ -34,11 +34,16 @@ export class TrustedProxies {
    * @param socket the address of the socket
    */
   identify(socket: string, { url, headers }: Pick<Request, "url" | "headers">): Client {
+    const address = this.addressOf(socket, headers);
     const isProxied = this.includes(socket);
-    const address = this.clientOf(socket, isProxied ? headers.get("x-forwarded-for") : null);
     const scheme = isProxied ? headers.get("x-forwarded-proto") : null;
     const secure = scheme === null ? /^https:/i.test(url) : scheme.toLowerCase() === "https";
     return { address, secure };
+  }
+
+  /** The client's address, as {@linkcode identify} finds it. */
+  addressOf(socket: string, headers: Headers): string {
+    return this.clientOf(socket, this.includes(socket) ? headers.get("x-forwarded-for") : null);
   }
 
   /**
@@ -64,7 +69,7 @@ export class TrustedProxies {
 }
 
 function usual(socket: string): string {
-  return UNUSUAL.test(socket) ? canonicalAddress(socket) ?? socket : socket;
+  return socket.includes(":") && UNUSUAL.test(socket) ? canonicalAddress(socket) ?? socket : socket;
 }
 
 function canonicalHop(text: string): string | null {

@@ -27,12 +27,18 @@ const MAX_HOSTS = 16;
 export class RequestTargets {
   /** The last valid values of `Host`, each with the beginning of its URLs: there are few. */
   readonly #starts = new Map<string | null, string>();
+  /** The last one of them that was used: to compare a text costs less than to look it up. */
+  #last: { readonly host: string | null; readonly start: string } | null = null;
 
   isValid(request: Request): boolean {
     const { url } = request;
     const host = request.headers.get("host");
+    if (this.#last?.host === host && url.startsWith(this.#last.start)) return true;
     const start = this.#starts.get(host);
-    if (start !== undefined && url.startsWith(start)) return true;
+    if (start !== undefined && url.startsWith(start)) {
+      this.#last = { host, start };
+      return true;
+    }
     if ((host !== null && !HOST.test(host)) || !URL.canParse(url)) return false;
     // Only the origin can make a URL invalid.
     if (this.#starts.size >= MAX_HOSTS) this.#starts.clear();

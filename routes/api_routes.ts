@@ -1,7 +1,7 @@
 import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
 import type { Context, Handler } from "hono";
 import { callerOf } from "./caller.ts";
-import type { Answer, AnsweringHandler, InputOf } from "./direct.ts";
+import type { Answer, AnsweringHandler, DirectAnswer, InputOf, UsualBody } from "./direct.ts";
 import type { AppEnv } from "./environment.ts";
 import { z } from "./extended_zod.ts";
 import { invalidRequest } from "./middleware/errors.ts";
@@ -10,7 +10,11 @@ import { RememberingRouter } from "./remembering_router.ts";
 import { type Body, validatedBody } from "./unknown_fields.ts";
 
 /** `OpenAPIHono.openapi` without the types that tie a handler to its route. */
-type Register = (route: Documented, handler: Handler<AppEnv>, answer?: Answer) => ApiRoutes;
+type Register = (
+  route: Documented,
+  handler: Handler<AppEnv>,
+  direct?: Pick<DirectAnswer, "answer" | "usual">,
+) => ApiRoutes;
 
 /** A route, which the document may leave out. */
 type Documented = RouteConfig & { readonly hide?: boolean };
@@ -29,7 +33,7 @@ export class ApiRoutes extends OpenAPIHono<AppEnv> {
     const registerValidated: Register = (
       { middleware = [], hide = false, ...route },
       handler,
-      answer,
+      direct,
     ) => {
       if (!hide) this.openAPIRegistry.registerPath(route);
       const { method, path, responses, request } = route;
@@ -38,9 +42,9 @@ export class ApiRoutes extends OpenAPIHono<AppEnv> {
       const whole = { method, path, responses, middleware, hide: true };
       if (body === undefined || json !== undefined) {
         const validating: AnsweringHandler = validated(request, json, handler);
-        if (answer !== undefined && request?.headers === undefined) {
+        if (direct !== undefined && request?.headers === undefined) {
           const { params, query } = request ?? {};
-          validating.direct = { params, query, json, answer };
+          validating.direct = { params, query, json, answer: direct.answer, usual: direct.usual };
         }
         return register(whole, validating);
       }
@@ -57,13 +61,17 @@ export class ApiRoutes extends OpenAPIHono<AppEnv> {
    * answered without the app: see {@link DirectRequests}.
    *
    * @param handler answers in the app, where requests with a query may need more than that
+   * @param usual takes usual bodies
    */
   answer<Route extends RouteConfig>(
     route: Route,
     answer: Answer<InputOf<Route>>,
-    handler: Handler<AppEnv> = (context) => answer(inputOf(context), callerOf(context)),
+    { handler = (context) => answer(inputOf(context), callerOf(context)), usual }: {
+      readonly handler?: Handler<AppEnv>;
+      readonly usual?: UsualBody<InputOf<Route>["json"]>;
+    } = {},
   ): this {
-    this.#register(route, handler, answer as Answer);
+    this.#register(route, handler, { answer: answer as Answer, usual });
     return this;
   }
 }

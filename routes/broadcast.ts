@@ -27,7 +27,7 @@ export interface Listener {
 export class Broadcast {
   readonly #cursors = new Set<Cursor>();
   /** Those whose listener waits for the next event. */
-  readonly #waiting = new Set<Cursor>();
+  #waiting: Cursor[] = [];
   readonly #frames: Uint8Array[] = [];
   /** The number of dropped frames. */
   #dropped = 0;
@@ -58,8 +58,7 @@ export class Broadcast {
     if (this.#cursors.size === 0) return;
     this.#frames.push(frame);
     this.#bytes += frame.byteLength;
-    for (const { listener } of this.#waiting) listener.news();
-    this.#waiting.clear();
+    this.#tell();
     if (isTooMuch(this.#frames.length, this.#bytes - this.#droppedBytes)) this.#stopLate();
     else if (this.#frames.length >= this.#trimAt) this.#trim();
   }
@@ -70,13 +69,27 @@ export class Broadcast {
   }
 
   wait(cursor: Cursor): void {
-    this.#waiting.add(cursor);
+    if (cursor.isWaiting) return;
+    cursor.isWaiting = true;
+    this.#waiting.push(cursor);
   }
 
   close(cursor: Cursor): void {
     this.#cursors.delete(cursor);
-    this.#waiting.delete(cursor);
+    if (cursor.isWaiting) this.#waiting = this.#waiting.filter((other) => other !== cursor);
+    cursor.isWaiting = false;
     if (this.#cursors.size === 0) this.#trim();
+  }
+
+  #tell(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const cursor of waiting) {
+      // One that a listener has closed meanwhile does not wait any more.
+      if (!cursor.isWaiting) continue;
+      cursor.isWaiting = false;
+      cursor.listener.news();
+    }
   }
 
   #stopLate(): void {
@@ -101,6 +114,8 @@ export class Broadcast {
 /** The position of a reader in a broadcast. */
 export class Cursor {
   readonly listener: Listener;
+  /** Whether the next event calls the listener. */
+  isWaiting = false;
   readonly #broadcast: Broadcast;
   /** The number of events before it, and their bytes. */
   #position: number;

@@ -14,8 +14,8 @@ import { errorHandler, invalidRequest } from "./middleware/errors.ts";
 /** A URL whose path is written as the router reads it, and that has no query. */
 const USUAL = /^https?:\/\/[^/?#]+((?:\/[\w-]{1,80}){1,8})$/;
 
-/** Most remembered paths of each method. */
-const MOST_PATHS = 1000;
+/** Most remembered URLs of each method. */
+const MOST_URLS = 1000;
 
 /** What stands before every route below `/v1/`: the frame, and one for the credential and the body. */
 const COMMON_HANDLERS = 2;
@@ -44,8 +44,10 @@ interface Found {
  */
 export class DirectRequests {
   readonly #router: Hono<AppEnv>["router"];
-  /** By method and path. Those of a path that is there do not change. */
+  /** By method and URL. Those of a URL that is there do not change. */
   readonly #known = new Map<string, Map<string, Found>>();
+  /** The last one: to compare a text costs less than to look it up. */
+  #last: { readonly method: string; readonly url: string; readonly found: Found } | null = null;
   readonly #identity: Services["identity"];
   readonly #halts: AppEnv["Variables"]["halts"];
   readonly #proxies: TrustedProxies;
@@ -86,7 +88,7 @@ export class DirectRequests {
       requestId: crypto.randomUUID(),
       route: pattern,
       principal,
-      address: this.#proxies.identify(bindings.remoteAddress, request).address,
+      address: this.#proxies.addressOf(bindings.remoteAddress, headers),
       found,
       credential,
       endings: this.#identity.endings,
@@ -95,13 +97,17 @@ export class DirectRequests {
   }
 
   #find({ method, url }: Request): Found | null {
-    const [, path] = USUAL.exec(url) ?? [];
-    if (path === undefined) return null;
-    return this.#known.get(method)?.get(path) ?? this.#look(method, path);
+    const last = this.#last;
+    if (last?.url === url && last.method === method) return last.found;
+    const found = this.#known.get(method)?.get(url) ?? this.#look(method, url);
+    if (found !== null) this.#last = { method, url, found };
+    return found;
   }
 
   /** Asks the app's router, and remembers what it finds. */
-  #look(method: string, path: string): Found | null {
+  #look(method: string, url: string): Found | null {
+    const [, path] = USUAL.exec(url) ?? [];
+    if (path === undefined) return null;
     const [handlers, values]: Result<[unknown, unknown]> = this.#router.match(method, path);
     const last = handlers[COMMON_HANDLERS];
     if (last === undefined || handlers.length > COMMON_HANDLERS + 1) return null;
@@ -112,10 +118,9 @@ export class DirectRequests {
     if (params?.success === false) return null;
     const known = this.#known.get(method) ?? new Map<string, Found>();
     this.#known.set(method, known);
-    if (known.size >= MOST_PATHS) known.clear();
+    if (known.size >= MOST_URLS) known.clear();
     const found = { route, params: params?.data };
-    // A copy, because a part of a URL would keep the whole URL in memory.
-    known.set([...path].join(""), found);
+    known.set(url, found);
     return found;
   }
 
@@ -135,7 +140,7 @@ export class DirectRequests {
 
   async #answerBody(call: Call): Promise<Response> {
     try {
-      const text = await this.#reader.read(call.request);
+      const text = await this.#reader.readShortText(call.request);
       const { credential, endings, address } = call;
       if (this.#identity.endings !== endings) {
         call.principal = await this.#identity.authenticate(credential, address);
@@ -149,12 +154,15 @@ export class DirectRequests {
   /** @param text the body; undefined if the route takes none */
   #answerTo(call: Call, text: string | undefined): Response | Promise<Response> {
     const { request, principal, address, requestId, found } = call;
-    const { params, route: { check, noQuery: query, json: schema, answer } } = found;
+    const { params, route: { check, noQuery: query, json: schema, answer, usual } } = found;
     check(principal, request.method, this.#halts);
-    const json = text === undefined ? undefined : schema?.safeParse(parseJson(text));
+    const caller = { principal, address, requestId };
+    if (text === undefined) return answer({ params, query, json: undefined }, caller);
+    const known = usual?.(text) ?? null;
+    if (known !== null) return answer({ params, query, json: known }, caller);
+    const json = schema?.safeParse(parseJson(text));
     if (json?.success === false) return refuse(json.error, call);
-    const input = { params, query, json: json?.data };
-    return answer(input, { principal, address, requestId });
+    return answer({ params, query, json: json?.data }, caller);
   }
 }
 

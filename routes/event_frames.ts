@@ -23,11 +23,21 @@ export class EventFrames<Item extends object> {
     if (this.#last?.item === item) return this.#last.frame;
     let frame = this.#frames.get(item);
     if (frame === undefined) {
-      frame = encoder.encode(`${this.#format(item)}\n\n`);
+      frame = this.#encode(item);
       this.#frames.set(item, frame);
     }
     this.#last = { item, frame };
     return frame;
+  }
+
+  #encode(item: Item): Uint8Array<ArrayBuffer> {
+    return encoder.encode(`${this.#format(item)}\n\n`);
+  }
+
+  /** The frame of an item that most readers get through its group: that keeps it for them. */
+  #ofNew(item: Item): Uint8Array<ArrayBuffer> {
+    if (this.#last?.item !== item) this.#last = { item, frame: this.#encode(item) };
+    return this.#last.frame;
   }
 
   /** The streams that show the new items of a source in this way. */
@@ -35,7 +45,7 @@ export class EventFrames<Item extends object> {
     let group = this.#groups.get(source);
     if (group === undefined) {
       const broadcast = new Broadcast();
-      group = { broadcast, message: (item) => broadcast.add(this.of(item)) };
+      group = { broadcast, message: (item) => broadcast.add(this.#ofNew(item)) };
       this.#groups.set(source, group);
     }
     return group;

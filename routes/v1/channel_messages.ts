@@ -2,7 +2,7 @@ import { z } from "../extended_zod.ts";
 import { Waits } from "../../http/mod.ts";
 import type { Bridge, ChannelMessage } from "../../services/bridge/mod.ts";
 import type { Identity } from "../../services/identity/mod.ts";
-import { CHANNEL_ARGUMENT_PATTERN } from "../../services/irc/mod.ts";
+import { CHANNEL_ARGUMENT_PATTERN, isNick } from "../../services/irc/mod.ts";
 import { inputOf } from "../api_routes.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
@@ -14,6 +14,7 @@ import {
   jsonLineText,
   STREAM_HEADERS,
 } from "../event_streams.ts";
+import { flatTexts } from "../flat_texts.ts";
 import { hold } from "../held_answers.ts";
 import { textAnswer } from "../json_text.ts";
 import { ListTexts } from "../list_texts.ts";
@@ -160,22 +161,24 @@ export function channelMessageRoutes(options: ChannelMessageRoutesOptions) {
     return textAnswer(texts.of(channel, messages));
   };
   return newRoutes()
-    .answer(list, answerNow, (context) => {
-      const input = inputOf<typeof list>(context);
-      const { params: { channel }, query: { wait_seconds: waitSeconds = 0, ...range } } = input;
-      const caller = callerOf(context);
-      if (waitSeconds === 0) return answerNow(input, caller);
-      const messages = waits.run(
-        context.get("principal"),
-        context.req.raw.signal,
-        (end) => bridge.messages(channel, { ...range, waitSeconds, end }, caller),
-      );
-      return hold(context, messages);
+    .answer(list, answerNow, {
+      handler: (context) => {
+        const input = inputOf<typeof list>(context);
+        const { params: { channel }, query: { wait_seconds: waitSeconds = 0, ...range } } = input;
+        const caller = callerOf(context);
+        if (waitSeconds === 0) return answerNow(input, caller);
+        const messages = waits.run(
+          context.get("principal"),
+          context.req.raw.signal,
+          (end) => bridge.messages(channel, { ...range, waitSeconds, end }, caller),
+        );
+        return hold(context, messages);
+      },
     })
     .answer(postMessage, async ({ params: { channel }, json }, caller) => {
       await bridge.post(channel, json, caller);
       return new Response(null, { status: 204 });
-    })
+    }, { usual: usualPost })
     .openapi(streamMessages, async (context) => {
       const { channel } = context.req.valid("param");
       const { since, full } = context.req.valid("query");
@@ -193,6 +196,19 @@ export function channelMessageRoutes(options: ChannelMessageRoutesOptions) {
       });
       return context.body(body, 200, STREAM_HEADERS);
     });
+}
+
+/** A post of a text, under a nick or without one. */
+function usualPost(body: string): z.output<typeof postSchema> | null {
+  const texts = flatTexts(body);
+  if (texts === null || texts.length > 4) return null;
+  const [name, value = "", other, more = ""] = texts;
+  const text = name === "text" ? value : more;
+  if (text === "") return null;
+  if (other === undefined) return name === "text" ? { text } : null;
+  const isBoth = name === "text" ? other === "nick" : name === "nick" && other === "text";
+  const nick = name === "text" ? more : value;
+  return isBoth && isNick(nick) ? { nick, text } : null;
 }
 
 /** The fields of an event that shows what most readers of a message need. */

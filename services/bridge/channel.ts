@@ -73,8 +73,9 @@ export class Channel {
     this.usedAt = now;
     this.#uses.delete(agent);
     this.#uses.set(agent, now);
+    if (this.#uses.size <= MAX_USERS) return;
     const [oldest = null] = this.#uses.keys();
-    if (this.#uses.size > MAX_USERS) this.#uses.delete(oldest);
+    this.#uses.delete(oldest);
   }
 
   /** When it was last read or left by somebody who is not told apart; null if others came later. */

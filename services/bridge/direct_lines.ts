@@ -24,15 +24,18 @@ export const STATUS_PREFIX = /^[@+]/;
 export function linesIn(message: Outbound, isOurs: boolean, label: string | null): LinkMessage[] {
   const { text = "", tags: { msgid = null } } = message;
   if (STATUS_PREFIX.test(message.params[0] ?? "")) return [];
-  const texts = typeof text === "string"
-    ? [text]
-    : text.flatMap((line) => line.text === "" ? [] : [line.text]);
+  if (typeof text === "string") {
+    const only = lineIn(message, text, { isOurs, id: msgid, label });
+    return only === null ? [] : [only];
+  }
   const lines: LinkMessage[] = [];
-  for (const [index, one] of texts.entries()) {
-    const isFirst = index === 0;
+  let isFirst = true;
+  for (const line of text) {
+    if (line.text === "") continue;
     const marks = { isOurs, id: isFirst ? msgid : null, label: isFirst ? label : null };
-    const line = lineIn(message, one, marks);
-    if (line !== null) lines.push(line);
+    const heard = lineIn(message, line.text, marks);
+    if (heard !== null) lines.push(heard);
+    isFirst = false;
   }
   return lines;
 }

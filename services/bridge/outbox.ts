@@ -100,12 +100,14 @@ export class Outbox {
     }
     this.#awaitedBytes += bytes;
     const { post, echoed, confirmed } = this.#newPost(delay, () => this.#giveUp(post));
+    const labels: string[] = [];
     for (const sent of messages) {
       const label = (++this.#lastLabel).toString(36);
+      labels.push(label);
       post.open.set(label, sent);
       this.#awaited.set(label, post);
     }
-    return { labels: [...post.open.keys()], echoed, confirmed };
+    return { labels, echoed, confirmed };
   }
 
   /** Handles the echo of a message; null if the label is unknown. */

@@ -16,7 +16,7 @@ function hashAtOnce(): ((text: string) => string) | null {
   return (text) => hash("sha256", text, "hex");
 }
 
-/** Compares two SHA-256 digests in hex in constant time: reads every digit. */
+/** Compares two digests or tokens of one kind in constant time: reads every character. */
 export function sameDigest(one: string, other: string): boolean {
   if (one.length !== other.length) return false;
   let difference = 0;

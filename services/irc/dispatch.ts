@@ -18,6 +18,10 @@ import {
 import { labelOf, Reply } from "./reply.ts";
 import type { ServerState } from "./state.ts";
 
+/** The command of nearly all lines, for which nothing is looked up. */
+const MESSAGE = "PRIVMSG";
+const MESSAGE_DEFINITION = COMMANDS.get(MESSAGE);
+
 /** The cost of a command that clients send automatically. */
 const AUTOMATIC_COST = 0.1;
 
@@ -30,7 +34,7 @@ export function dispatch(
   if (client.hasCapability(Cap.MULTILINE) && takeLine(state, client, message)) return;
   const { command, params, tags } = message;
   const reply = new Reply(state, client, labelOf(message));
-  const definition = COMMANDS.get(command);
+  const definition = command === MESSAGE ? MESSAGE_DEFINITION : COMMANDS.get(command);
   if (definition === undefined || !isOpenTo(definition, client)) {
     reply.numeric(client.registered ? ERR_UNKNOWNCOMMAND : ERR_NOTREGISTERED, command);
   } else if (mayRun(definition, client, message, reply)) {

@@ -42,7 +42,7 @@ const HANDSHAKE_SECONDS = 10;
  * How often clients are checked for time limits: at multiples of this by Unix time, so that other
  * regular work of the program falls into the same moments, and an idle program sleeps in between.
  */
-const SWEEP_MILLISECONDS = 500;
+const SWEEP_MILLISECONDS = 1000;
 
 export interface ConnectOptions {
   /** Account that the client is logged in to already. */

@@ -1,5 +1,6 @@
 import { Invalid } from "../errors.ts";
 import { MicrosecondTexts, parseMicroseconds, Stamps } from "./timestamp.ts";
+import { Window } from "./window.ts";
 
 /** The common properties of messages. */
 export interface LoggedMessage {
@@ -63,7 +64,7 @@ export type PastMessage<Message> =
  */
 export class MessageLog<Message extends LoggedMessage> {
   readonly #options: MessageLogOptions;
-  readonly #entries: Entry<Message>[] = [];
+  readonly #entries = new Window<Entry<Message>>();
   /** The times of removed messages, by id, so that a reader can continue from them. */
   readonly #removed = new Map<string, number>();
   #units = 0;
@@ -143,7 +144,7 @@ export class MessageLog<Message extends LoggedMessage> {
 
   /** The newest kept message; null without one. */
   get last(): Logged<Message> | null {
-    return this.#entries.at(-1)?.message ?? null;
+    return this.#entries.last?.message ?? null;
   }
 
   /** The kept messages after a time, in microseconds since 1970. */
@@ -169,12 +170,12 @@ export class MessageLog<Message extends LoggedMessage> {
 
   /** The time of the oldest kept message, in microseconds since 1970; null without one. */
   get oldest(): number | null {
-    return this.#entries[0]?.microseconds ?? null;
+    return this.#entries.at(0)?.microseconds ?? null;
   }
 
   /** The time of the newest kept message, in microseconds since 1970; null without one. */
   get newest(): number | null {
-    return this.#entries.at(-1)?.microseconds ?? null;
+    return this.#entries.last?.microseconds ?? null;
   }
 
   /**
@@ -183,7 +184,8 @@ export class MessageLog<Message extends LoggedMessage> {
    */
   microsecondsOf(reference: string): number | null {
     return parseMicroseconds(reference) ?? this.#removed.get(reference) ??
-      this.#entries.findLast(({ message }) => message.id === reference)?.microseconds ?? null;
+      this.#entries.slice(0).findLast(({ message }) => message.id === reference)?.microseconds ??
+      null;
   }
 
   /**
@@ -211,9 +213,9 @@ export class MessageLog<Message extends LoggedMessage> {
    */
   remove(isMeant: (message: Message) => boolean): number[] {
     for (let index = this.size - 1; index >= 0; index--) {
-      const { message, microseconds } = this.#entries[index] as Entry<Message>;
+      const { message, microseconds } = this.#entries.at(index) as Entry<Message>;
       if (!isMeant(message)) continue;
-      this.#entries.splice(index, 1);
+      this.#entries.remove(index, 1);
       this.#units -= message.text.length;
       this.#removed.set(message.id, microseconds);
     }
@@ -222,8 +224,8 @@ export class MessageLog<Message extends LoggedMessage> {
 
   /** Drops the oldest message that is meant, and returns it; null if none is. */
   dropOldest(isMeant: (message: Message) => boolean): Logged<Message> | null {
-    const index = this.#entries.findIndex(({ message }) => isMeant(message));
-    const [entry] = index === -1 ? [] : this.#entries.splice(index, 1);
+    const index = this.#entries.slice(0).findIndex(({ message }) => isMeant(message));
+    const [entry] = index === -1 ? [] : this.#entries.remove(index, 1);
     if (entry === undefined) return null;
     this.#units -= entry.message.text.length;
     return entry.message;
@@ -238,7 +240,7 @@ export class MessageLog<Message extends LoggedMessage> {
   /** Drops messages from before a time, in microseconds. */
   removeBefore(microseconds: number): void {
     const count = this.#positionAfterTime(microseconds - 1);
-    for (const { message } of this.#entries.splice(0, count)) this.#units -= message.text.length;
+    for (const { message } of this.#entries.remove(0, count)) this.#units -= message.text.length;
   }
 
   /** Ends every follower, present and later. */
@@ -294,7 +296,7 @@ export class MessageLog<Message extends LoggedMessage> {
     let high = this.size;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const entry = this.#entries[middle] as Entry<Message>;
+      const entry = this.#entries.at(middle) as Entry<Message>;
       if (entry.microseconds > microseconds) high = middle;
       else low = middle + 1;
     }

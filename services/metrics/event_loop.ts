@@ -1,7 +1,7 @@
 import { untilMultiple } from "../scheduler.ts";
 
 /** How often the delay is measured, in milliseconds: at its multiples, together with other timers. */
-const INTERVAL = 500;
+const INTERVAL = 1000;
 
 /**
  * Measures how late timers run, which is how long any other due task must wait.

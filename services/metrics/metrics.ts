@@ -71,7 +71,7 @@ export class Metrics {
     addSources(registry, sources);
     const lag = registry.histogram({
       name: "event_loop_lag_seconds",
-      help: "How late a timer was, twice a second",
+      help: "How late a timer was, once a second",
     }, LAG_BOUNDS);
     this.#stopWatching = watchEventLoop((seconds) => lag.observe(seconds));
     addProcessFigures(registry);

@@ -140,7 +140,9 @@ export function sendToChannel(
   { standing, judged }: ChannelSpeech = {},
 ): Outbound | null {
   const { state, client } = call;
-  const prefix = STATUSES.find(({ prefix }) => target.startsWith(prefix));
+  const prefix = looksLikeChannel(target)
+    ? undefined
+    : STATUSES.find(({ prefix }) => target.startsWith(prefix));
   const name = prefix ? target.slice(1) : target;
   const channel = state.findChannel(name);
   if (!channel) return refuse(call, ERR_NOSUCHCHANNEL, name);
@@ -347,8 +349,9 @@ function takes(receiver: Client, command: string): boolean {
 }
 
 function isChannelTarget(target: string): boolean {
-  const status = STATUSES.some(({ prefix }) => target.startsWith(prefix));
-  return looksLikeChannel(status ? target.slice(1) : target);
+  if (looksLikeChannel(target)) return true;
+  return STATUSES.some(({ prefix }) => target.startsWith(prefix)) &&
+    looksLikeChannel(target.slice(1));
 }
 
 export function standingOf(channel: Channel, client: Client): Standing {

@@ -17,8 +17,6 @@ const CHANNEL = /^#[^\s,\p{Cc}\p{Cs}]+$/u;
 // The characters of a channel's name, with a slash inside.
 const RELAYED_NICK = /^(?![#~&@%+:$/])(?=.*.\/.)[^\s!@*?,\p{Cc}\p{Cs}]+$/u;
 const NON_ASCII = /\P{ASCII}/u;
-// Most names are folded already.
-const MAY_FOLD = /[A-Z\x80-\uffff]/;
 
 /**
  * The form in which names are compared: casemapping `ascii` folds only A to Z.
@@ -26,9 +24,21 @@ const MAY_FOLD = /[A-Z\x80-\uffff]/;
  * Not `toLowerCase` alone, which would make the Kelvin sign a `k`.
  */
 export function foldCase(name: string): string {
-  if (!MAY_FOLD.test(name)) return name;
+  if (isFolded(name)) return name;
   if (!NON_ASCII.test(name)) return name.toLowerCase();
   return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/**
+ * Whether a name is of ASCII without A to Z, as most are. It has no pattern, because a message asks
+ * for several names, and the first use of a pattern after a pause takes as long as twenty of these.
+ */
+function isFolded(name: string): boolean {
+  for (let index = 0; index < name.length; index++) {
+    const code = name.charCodeAt(index);
+    if (code >= 0x41 && (code <= 0x5a || code >= 0x80)) return false;
+  }
+  return true;
 }
 
 /** Whether the text may be a nick. */

@@ -30,7 +30,7 @@ import { WorkerPort } from "./worker_port.ts";
 const BATCH = 500;
 
 /** How long changes are gathered for one transaction, in milliseconds, and urgent ones. */
-const GATHER_MILLISECONDS = 1000;
+const GATHER_MILLISECONDS = 5000;
 const GATHER_URGENT_MILLISECONDS = 20;
 
 /** How often retention removes old records. */
@@ -78,8 +78,8 @@ export interface ArchiveStats {
 /**
  * The history of the IRC server in a SQLite file, which a worker reads and writes. A change goes to
  * a journal first, in the task that makes it: a kill of the process loses at most the last
- * millisecond, and a power failure the last second. The worker writes the changes in batches, each
- * second, and before anything is read. Deletions are written within 20 ms.
+ * millisecond, and a power failure the last five seconds. The worker writes the changes in batches,
+ * every five seconds, and before anything is read. Deletions are written within 20 ms.
  *
  * If the disk refuses, up to 16 MiB of changes wait and are tried again. Further records are lost,
  * counted and logged; chat continues. The stored history can still be read, unless a deletion is

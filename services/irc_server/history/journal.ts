@@ -1,5 +1,6 @@
 import { crc32 } from "node:zlib";
 import type { Log } from "../../log.ts";
+import { encodeAscii } from "./ascii_sum.ts";
 import { operationsIn, textOf } from "./journal_text.ts";
 import type { Operation } from "./protocol.ts";
 
@@ -12,8 +13,24 @@ const HEADER_BYTES = 8;
 /** Most bytes of UTF-8 for a UTF-16 unit. */
 const MAX_UNIT_BYTES = 3;
 
+/** The length in UTF-16 units up to which a text is encoded by itself: that of a few messages. */
+const SHORT_UNITS = 1024;
+
 /** The memory in which groups are encoded; a longer one gets its own for the moment. */
 const BUFFER_BYTES = 64 * 1024;
+
+/** Memory for a group of changes. */
+class GroupBuffer {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly header: DataView;
+  readonly body: Uint8Array<ArrayBuffer>;
+
+  constructor(length: number) {
+    this.bytes = new Uint8Array(length);
+    this.header = new DataView(this.bytes.buffer, 0, HEADER_BYTES);
+    this.body = this.bytes.subarray(HEADER_BYTES);
+  }
+}
 
 /** What the files of a journal hold. */
 export interface JournalContent {
@@ -72,7 +89,7 @@ export class Journal {
   readonly #files: readonly JournalFile[];
   readonly #log: Log;
   readonly #encoder = new TextEncoder();
-  readonly #buffer = new Uint8Array(BUFFER_BYTES);
+  readonly #buffer = new GroupBuffer(BUFFER_BYTES);
   /** The file to which groups are added; none until one is empty. */
   #current: JournalFile | undefined;
   #isFailing = false;
@@ -159,13 +176,12 @@ export class Journal {
 
   #encode(text: string): Uint8Array {
     const room = HEADER_BYTES + MAX_UNIT_BYTES * text.length;
-    const buffer = room <= BUFFER_BYTES ? this.#buffer : new Uint8Array(room);
-    const { written } = this.#encoder.encodeInto(text, buffer.subarray(HEADER_BYTES));
-    const group = buffer.subarray(0, HEADER_BYTES + written);
-    const header = new DataView(buffer.buffer);
+    const { bytes, body, header } = room <= BUFFER_BYTES ? this.#buffer : new GroupBuffer(room);
+    const sum = text.length <= SHORT_UNITS ? encodeAscii(text, body) : null;
+    const written = sum === null ? this.#encoder.encodeInto(text, body).written : text.length;
     header.setUint32(0, written, true);
-    header.setUint32(4, crc32(group.subarray(HEADER_BYTES)), true);
-    return group;
+    header.setUint32(4, sum ?? crc32(body.subarray(0, written)), true);
+    return bytes.subarray(0, HEADER_BYTES + written);
   }
 
   #refused(error: unknown): void {
@@ -221,7 +237,7 @@ function readGroups(content: Uint8Array, take: (operation: Operation) => void): 
 }
 
 function writeWhole(file: Deno.FsFile, bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length;) {
+  for (let written = file.writeSync(bytes); written < bytes.length;) {
     written += file.writeSync(bytes.subarray(written));
   }
 }

@@ -231,7 +231,7 @@ Deno.test("a failing disk does not disturb chat, and lost records are counted", 
     assert.equal(Number(long7.get()?.["n"]), 1200 - lost);
   }));
 
-Deno.test("messages are in the file at the end of the second, in one transaction", () =>
+Deno.test("messages are in the file after five seconds, in one transaction", () =>
   withFolder(async (folder) => {
     const scheduler = new TestScheduler();
     await using archive = await openArchive(folder, { scheduler });
@@ -240,10 +240,10 @@ Deno.test("messages are in the file at the end of the second, in one transaction
     for (let time = 1; time <= 3; time++) {
       archive.value.append(record(time));
       await settled();
-      scheduler.advance(300);
+      scheduler.advance(1500);
       assert.equal(count.get()?.["n"], 0);
     }
-    scheduler.advance(100);
+    scheduler.advance(500);
     await until(() => count.get()?.["n"] === 3);
     await until(() => archive.value.stats().waiting === 0);
     archive.value.append(record(4));
