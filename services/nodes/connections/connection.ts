@@ -88,7 +88,7 @@ export class Connection {
         }
         while (!decoder.isDone) parts.push(...decoder.decode(await this.#next(decoder)));
       }
-      const body = head.body.kind === "none" ? null : Buffer.concat(parts);
+      const body = head.body.kind === "none" ? null : joined(parts);
       await this.#finish(head, written);
       return { status, headers, body };
     } catch (error) {
@@ -192,4 +192,10 @@ export class Connection {
     if (this.#isIdle) this.close();
     return length;
   }
+}
+
+/** Parts in memory of their own. */
+function joined(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
+  const [first] = parts;
+  return first !== undefined && parts.length === 1 ? first.slice() : Buffer.concat(parts);
 }
