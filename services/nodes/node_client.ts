@@ -11,6 +11,12 @@ import type { NodeRecord, Nodes } from "./nodes.ts";
  */
 const MAX_UNDER_WAY = 4000;
 
+/**
+ * The part of them that takes no place of a caller: to find out whose request it is costs more than
+ * to send it, and as long as there are few, nobody is in anybody's way.
+ */
+const FREE_PART = 1 / 16;
+
 /** How long an idle connection is kept, in milliseconds; a node closes its own end later. */
 const IDLE = 4000;
 
@@ -31,11 +37,17 @@ const NOT_RETURNED: ReadonlySet<string> = new Set([
   ...["connection", "keep-alive", "transfer-encoding"],
 ]);
 
+/** Headers that the runtime adds to an answer whose body is bytes. */
+const OF_RUNTIME: ReadonlySet<string> = new Set(["content-length", "date"]);
+
 /** Methods of requests without a body. */
 const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /** Where requests go whose target `fetch` would change. The mark has the target. */
 const CHANGED_TARGET = "/forwarded";
+
+/** A target that `fetch` certainly does not change. */
+const PLAIN_TARGET = /^(?:\/[\w-]+)+$/;
 
 const encoder = new TextEncoder();
 
@@ -57,8 +69,8 @@ export interface NodeRequest {
   /** Its signal ends this request. */
   readonly client?: Pick<Request, "signal">;
   readonly mark: Omit<MarkContent, "target">;
-  /** Whose place it takes. */
-  readonly caller: PlaceCaller;
+  /** Whose place it takes, if many are under way. */
+  readonly caller: () => PlaceCaller;
   /** Settles when its answer has been passed on. By default, its place is free once that begins. */
   readonly completed?: Promise<void> | undefined;
 }
@@ -72,6 +84,8 @@ export interface NodeClientOptions {
 
 /** What this node asks of another one. */
 interface Peer {
+  /** How many more requests may be under way without a place. */
+  free: number;
   /** Those of the requests that are under way. */
   readonly places: Places;
   /** Those of them with a body that clients may hold back, and no answer yet; the oldest first. */
@@ -121,11 +135,15 @@ export class NodeClient {
     const { name } = node;
     if (!this.#options.nodes.isRunning(name)) throw nobodyRuns();
     const peer = this.#peerOf(name);
-    const leave = takePlace(peer, request.caller);
-    const upload = request.body instanceof ReadableStream ? newUpload(request, leave) : null;
+    const isWhole = isInOnePiece(request);
+    const caller = isWhole && peer.free > 0 ? null : request.caller();
+    const leave = caller === null ? takeFree(peer) : takePlace(peer, caller);
+    const upload = caller !== null && request.body instanceof ReadableStream
+      ? newUpload(caller, leave)
+      : null;
     if (upload !== null) peer.uploads.add(upload);
     try {
-      const response = await this.#sendWhole(node, request, peer) ??
+      const response = (isWhole ? await this.#sendWhole(node, request, peer) : null) ??
         await this.#fetch(node, request, [peer.gone.signal, upload?.signal]);
       if (request.completed === undefined) leave();
       else request.completed.then(leave, leave);
@@ -156,7 +174,7 @@ export class NodeClient {
       ...request,
       body: typeof body === "string" ? encoder.encode(body) : body ?? null,
       mark,
-      caller: THIS_NODE,
+      caller: () => THIS_NODE,
       ...signal === undefined ? {} : { client: { signal } },
     });
   }
@@ -172,13 +190,11 @@ export class NodeClient {
   /**
    * Sends a request in one piece, which costs a third of `fetch`.
    *
-   * @returns null if it must go by `fetch`: because its connection ended, or because a body is a long
-   * stream, which the runtime copies
+   * @returns null if its connection ended, and it must go by `fetch`
    */
   async #sendWhole(node: NodeRecord, request: NodeRequest, peer: Peer): Promise<Response | null> {
-    const { method, headers: given, body = null, client } = request;
-    if (body !== null && !(body instanceof Uint8Array)) return null;
-    if (given?.get("accept")?.includes("text/event-stream")) return null;
+    const { method, headers: given, client } = request;
+    const body = request.body instanceof Uint8Array ? request.body : null;
     const { target, mark } = this.#address(node, request);
     const headers: [string, string][] = [["host", request.host ?? new URL(node.url).host]];
     // Ten times as fast as its iterator.
@@ -226,8 +242,7 @@ export class NodeClient {
     node: NodeRecord,
     { method, target: asked, headers = NO_HEADERS, mark }: NodeRequest,
   ): { readonly target: string; readonly mark: string } {
-    const { pathname, search } = new URL(node.url + asked);
-    const isPlain = pathname + search === asked;
+    const isPlain = PLAIN_TARGET.test(asked) || isUnchanged(node.url, asked);
     const target = isPlain ? asked : CHANGED_TARGET;
     const content = isPlain ? mark : { ...mark, target: asked };
     return { target, mark: this.#options.marks.sign(content, node, { method, target, headers }) };
@@ -237,12 +252,14 @@ export class NodeClient {
     const known = this.#peers.get(name);
     if (known !== undefined) return known;
     const { maxUnderWay = MAX_UNDER_WAY } = this.#options;
-    const places = new Places(maxUnderWay, {
+    const free = Math.floor(maxUnderWay * FREE_PART);
+    const places = new Places(maxUnderWay - free, {
       things: "requests",
       state: "under way to another node",
       retrySeconds: RETRY_SECONDS,
     });
     const peer: Peer = {
+      free,
       places,
       uploads: new Set(),
       connections: null,
@@ -273,9 +290,12 @@ function connectionsOf(peer: Peer, { url }: NodeRecord): Connections {
 
 function responseOf({ status, headers: received, body }: RawAnswer): Response {
   const response = new Response(body, { status });
+  const { headers } = response;
+  const isWhole = body instanceof Uint8Array;
   // Half the cost of headers that the constructor gets.
   for (const [name, value] of received) {
-    if (!NOT_RETURNED.has(name)) response.headers.append(name, value);
+    if (NOT_RETURNED.has(name) || isWhole && OF_RUNTIME.has(name)) continue;
+    headers.append(name, value);
   }
   return response;
 }
@@ -284,6 +304,27 @@ function responseOf({ status, headers: received, body }: RawAnswer): Response {
 function leave({ connections, gone }: Peer): void {
   connections?.close();
   gone.abort();
+}
+
+/** Whether `fetch` sends a target as it is. */
+function isUnchanged(url: string, target: string): boolean {
+  const { pathname, search } = new URL(url + target);
+  return pathname + search === target;
+}
+
+/** Whether a request and its answer are in one piece each. The runtime copies long streams. */
+function isInOnePiece({ headers, body = null }: NodeRequest): boolean {
+  if (body !== null && !(body instanceof Uint8Array)) return false;
+  return !(headers?.get("accept")?.includes("text/event-stream") ?? false);
+}
+
+function takeFree(peer: Peer): () => void {
+  peer.free--;
+  let isHeld = true;
+  return () => {
+    if (isHeld) peer.free++;
+    isHeld = false;
+  };
 }
 
 /** @throws TooMany */
@@ -304,12 +345,12 @@ function takePlace({ places, uploads }: Peer, caller: PlaceCaller): () => void {
 }
 
 function newUpload(
-  { caller }: NodeRequest,
+  { principal }: PlaceCaller,
   leave: () => void,
 ): Upload & { readonly signal: AbortSignal } {
   const abort = new AbortController();
   return {
-    principal: caller.principal,
+    principal,
     signal: abort.signal,
     end(error) {
       leave();

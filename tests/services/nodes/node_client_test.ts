@@ -102,7 +102,7 @@ function request(more: Partial<NodeRequest> = {}): NodeRequest {
     target: "/x",
     host: "a.example",
     mark: { kind: "forwarded", address: "192.0.2.1", requestId: "id", secure: false },
-    caller: { principal: OPERATOR, address: null },
+    caller: () => ({ principal: OPERATOR, address: null }),
     ...more,
   };
 }
