@@ -284,6 +284,52 @@ Deno.test("a client that leaves ends its request, and no other", () =>
     await until(() => other.hasEnded);
   }));
 
+Deno.test("a client that leaves after its answer ends no other request on the connection", () =>
+  withNode(async ({ client, node, connection }) => {
+    const leaving = new AbortController();
+    let isHeard = false;
+    const heard = {
+      get signal() {
+        isHeard = true;
+        return leaving.signal;
+      },
+    };
+    const first = client.send(node, request({ client: heard }));
+    const far = await connection(1);
+    await far.requests(1);
+    await until(() => isHeard);
+    await far.write(EMPTY);
+    assert.equal((await first).status, 200);
+    const second = client.send(node, request());
+    await far.requests(2);
+    leaving.abort();
+    await far.write(EMPTY);
+    assert.equal((await second).status, 200);
+    assert.equal(far.hasEnded, false);
+  }));
+
+Deno.test("whose a request is, is asked only if many are under way, or for a stream", () =>
+  withNode(async ({ client, node, connection }) => {
+    let asked = 0;
+    const caller = () => {
+      asked++;
+      return { principal: OPERATOR, address: null };
+    };
+    const first = client.send(node, request({ caller }));
+    const far = await connection(1);
+    await far.requests(1);
+    await far.write(EMPTY);
+    await first;
+    assert.equal(asked, 0);
+    const headers = new Headers({ accept: "text/event-stream" });
+    const stream = client.send(node, request({ caller, headers }));
+    const other = await connection(2);
+    await other.requests(1);
+    await other.write(EMPTY);
+    await stream;
+    assert.equal(asked, 1);
+  }));
+
 Deno.test("nobody waits for a node that no longer runs", () =>
   withNode(async ({ client, node, connection, stop }) => {
     const waits = client.send(node, request());
