@@ -7,6 +7,7 @@ import {
   type NodeClient,
   type NodeRecord,
   type Nodes,
+  PASSES_HEADER,
   type RefusedMark,
 } from "../services/nodes/mod.ts";
 import { type BodyReader, unreadable } from "./body.ts";
@@ -224,6 +225,7 @@ export class Forwarding {
     if (trusted !== null && mark?.kept !== true) {
       response.headers.set(PRINCIPAL_HEADER, principalText(trusted));
     }
+    if (mark?.passes === true) response.headers.set(PASSES_HEADER, "yes");
     return response;
   }
 }

@@ -21,6 +21,7 @@ export {
   type MarkedRequest,
   Marks,
   type MarksOptions,
+  PASSES_HEADER,
   type RefusedMark,
 } from "./marks.ts";
 export {

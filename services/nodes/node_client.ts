@@ -3,7 +3,7 @@ import { isOverseer, OPERATOR, type Principal } from "../identity/mod.ts";
 import { type PlaceCaller, Places } from "../places.ts";
 import { Connections } from "./connections/connections.ts";
 import type { RawAnswer } from "./connections/connection.ts";
-import { MARK_HEADER, type MarkContent, type Marks } from "./marks.ts";
+import { MARK_HEADER, type MarkContent, type Marks, PASSES_HEADER } from "./marks.ts";
 import type { NodeRecord, Nodes } from "./nodes.ts";
 
 /**
@@ -68,7 +68,7 @@ export interface NodeRequest {
   readonly body?: BodyInit | null;
   /** Its signal ends this request. */
   readonly client?: Pick<Request, "signal">;
-  readonly mark: Omit<MarkContent, "target">;
+  readonly mark: Omit<MarkContent, "target" | "passes">;
   /** Whose place it takes, if many are under way. */
   readonly caller: () => PlaceCaller;
   /** Settles when its answer has been passed on. By default, its place is free once that begins. */
@@ -77,7 +77,7 @@ export interface NodeRequest {
 
 export interface NodeClientOptions {
   readonly nodes: Pick<Nodes, "isRunning" | "onLooked">;
-  readonly marks: Pick<Marks, "sign">;
+  readonly marks: Pick<Marks, "sign" | "pass">;
   /** Most requests to one node that are under way; 4000 by default. */
   readonly maxUnderWay?: number;
 }
@@ -86,6 +86,8 @@ export interface NodeClientOptions {
 interface Peer {
   /** How many more requests may be under way without a place. */
   free: number;
+  /** The start since when the node reads passes; null if it has not said so. */
+  readsPassesSince: number | null;
   /** Those of the requests that are under way. */
   readonly places: Places;
   /** Those of them with a body that clients may hold back, and no answer yet; the oldest first. */
@@ -144,7 +146,11 @@ export class NodeClient {
     if (upload !== null) peer.uploads.add(upload);
     try {
       const response = (isWhole ? await this.#sendWhole(node, request, peer) : null) ??
-        await this.#fetch(node, request, [peer.gone.signal, upload?.signal]);
+        await this.#fetch(node, request, peer, upload?.signal);
+      if (response.headers.has(PASSES_HEADER)) {
+        response.headers.delete(PASSES_HEADER);
+        peer.readsPassesSince = node.startedAt;
+      }
       if (request.completed === undefined) leave();
       else request.completed.then(leave, leave);
       return response;
@@ -195,7 +201,7 @@ export class NodeClient {
   async #sendWhole(node: NodeRecord, request: NodeRequest, peer: Peer): Promise<Response | null> {
     const { method, headers: given, client } = request;
     const body = request.body instanceof Uint8Array ? request.body : null;
-    const { target, mark } = this.#address(node, request);
+    const { target, mark } = this.#address(node, request, peer);
     const headers: [string, string][] = [["host", request.host ?? new URL(node.url).host]];
     // Ten times as fast as its iterator.
     given?.forEach((value, name) => {
@@ -210,10 +216,11 @@ export class NodeClient {
   async #fetch(
     node: NodeRecord,
     request: NodeRequest,
-    ends: readonly (AbortSignal | undefined)[],
+    peer: Peer,
+    end: AbortSignal | undefined,
   ): Promise<Response> {
     const { method, body = null } = request;
-    const { target, mark } = this.#address(node, request);
+    const { target, mark } = this.#address(node, request, peer);
     const headers = new Headers();
     for (const [name, value] of request.headers ?? []) {
       if (!NOT_FORWARDED.has(name)) headers.append(name, value);
@@ -223,7 +230,8 @@ export class NodeClient {
     // A compressed answer would be unpacked here for nothing.
     headers.set("Accept-Encoding", "identity");
     headers.set(MARK_HEADER, mark);
-    const signals = [...ends, request.client?.signal].filter((end) => end !== undefined);
+    const signals = [peer.gone.signal, end, request.client?.signal]
+      .filter((signal) => signal !== undefined);
     const { status, headers: received, body: answer } = await fetch(node.url + target, {
       method,
       headers,
@@ -237,15 +245,26 @@ export class NodeClient {
     return new Response(answer, { status, headers: returned });
   }
 
-  /** Where a request goes, and its signed mark. */
+  /** Where a request goes, and its mark. */
   #address(
     node: NodeRecord,
     { method, target: asked, headers = NO_HEADERS, mark }: NodeRequest,
+    { readsPassesSince }: Peer,
   ): { readonly target: string; readonly mark: string } {
     const isPlain = PLAIN_TARGET.test(asked) || isUnchanged(node.url, asked);
+    const { marks } = this.#options;
+    const readsPasses = readsPassesSince === node.startedAt;
+    const isForwarded = mark.kind === "forwarded";
+    if (isPlain && isForwarded && readsPasses) {
+      return { target: asked, mark: marks.pass(mark, node) };
+    }
     const target = isPlain ? asked : CHANGED_TARGET;
-    const content = isPlain ? mark : { ...mark, target: asked };
-    return { target, mark: this.#options.marks.sign(content, node, { method, target, headers }) };
+    const content = {
+      ...mark,
+      target: isPlain ? undefined : asked,
+      passes: isForwarded && !readsPasses || undefined,
+    };
+    return { target, mark: marks.sign(content, node, { method, target, headers }) };
   }
 
   #peerOf(name: string): Peer {
@@ -260,6 +279,7 @@ export class NodeClient {
     });
     const peer: Peer = {
       free,
+      readsPassesSince: null,
       places,
       uploads: new Set(),
       connections: null,

@@ -57,6 +57,8 @@ Deno.test("a node that keeps a client's connection is not told again whose it is
         await (await fetch(`http://127.0.0.1:${front.port}/far`)).text();
       }
       assert.deepEqual(seen.far.map(({ mark }) => mark?.kept), [false, true]);
+      // The second one came with a pass.
+      assert.deepEqual(seen.far.map(({ mark }) => mark?.passes), [true, undefined]);
       const content = {
         kind: "forwarded",
         address: "::1",

@@ -330,6 +330,30 @@ Deno.test("whose a request is, is asked only if many are under way, or for a str
     assert.equal(asked, 1);
   }));
 
+Deno.test("a node gets passes once it has said that it reads them, until it starts again", () =>
+  withNode(async ({ client, node, connection }) => {
+    const readsPasses = EMPTY.replace("\r\n", "\r\nx-muster-passes: yes\r\n");
+    let count = 0;
+    const kindOf = async (answer: string, to = node, target = "/x") => {
+      const sent = client.send(to, request({ target }));
+      const far = await connection(1);
+      await far.requests(++count);
+      await far.write(answer);
+      assert.equal((await sent).headers.has("x-muster-passes"), false);
+      const [, mark = ""] = /X-Muster-Forwarded: (.*)/.exec(
+        far.text.split("\r\n\r\n")[count - 1] ?? "",
+      ) ?? [];
+      return mark.startsWith("pass ") ? "pass" : mark === "" ? "none" : "signed";
+    };
+    assert.equal(await kindOf(EMPTY), "signed");
+    assert.equal(await kindOf(readsPasses), "signed");
+    assert.equal(await kindOf(EMPTY), "pass");
+    assert.equal(await kindOf(EMPTY, node, "/x?y=%2F"), "pass");
+    assert.equal(await kindOf(EMPTY, node, "/a/../b"), "signed");
+    assert.equal(await kindOf(EMPTY, { ...node, startedAt: node.startedAt + 1 }), "signed");
+    assert.equal(await kindOf(EMPTY), "pass");
+  }));
+
 Deno.test("nobody waits for a node that no longer runs", () =>
   withNode(async ({ client, node, connection, stop }) => {
     const waits = client.send(node, request());
