@@ -1,30 +1,22 @@
-import { TooMany, Unavailable } from "../errors.ts";
-import { isOverseer, OPERATOR, type Principal } from "../identity/mod.ts";
-import { type PlaceCaller, Places } from "../places.ts";
-import { Connections } from "./connections/connections.ts";
+import { Unavailable } from "../errors.ts";
+import { OPERATOR } from "../identity/mod.ts";
+import type { PlaceCaller } from "../places.ts";
+import { away, nobodyRuns } from "./away.ts";
 import type { RawAnswer } from "./connections/connection.ts";
 import { MARK_HEADER, type MarkContent, type Marks, PASSES_HEADER } from "./marks.ts";
 import type { NodeRecord, Nodes } from "./nodes.ts";
+import { Peer } from "./peer.ts";
 
 /**
  * Most requests to one node that are under way: half of the connections that it accepts by default.
  */
 const MAX_UNDER_WAY = 4000;
 
-/**
- * The part of them that takes no place of a caller: to find out whose request it is costs more than
- * to send it, and as long as there are few, nobody is in anybody's way.
- */
-const FREE_PART = 1 / 16;
-
 /** How long an idle connection is kept, in milliseconds; a node closes its own end later. */
 const IDLE = 4000;
 
 /** Most idle connections to one node. */
 const MAX_IDLE = 256;
-
-/** After how many seconds to try again what a node did not answer. */
-const RETRY_SECONDS = 2;
 
 /** Headers that belong to one connection (RFC 9110, section 7.6.1), or that the client sets. */
 const NOT_FORWARDED: ReadonlySet<string> = new Set([
@@ -82,29 +74,6 @@ export interface NodeClientOptions {
   readonly maxUnderWay?: number;
 }
 
-/** What this node asks of another one. */
-interface Peer {
-  /** How many more requests may be under way without a place. */
-  free: number;
-  /** The start since when the node reads passes; null if it has not said so. */
-  readsPassesSince: number | null;
-  /** Those of the requests that are under way. */
-  readonly places: Places;
-  /** Those of them with a body that clients may hold back, and no answer yet; the oldest first. */
-  readonly uploads: Set<Upload>;
-  /** Null before the first request in one piece. */
-  connections: Connections | null;
-  /** Aborts when the node no longer runs. */
-  readonly gone: AbortController;
-}
-
-/** A request whose body a client may hold back. */
-interface Upload {
-  readonly principal: Principal;
-  /** Ends it, and gives its place to another request. */
-  end(error: Unavailable): void;
-}
-
 /**
  * Sends requests to other nodes, and waits for an answer only while the node runs. {@linkcode Places}
  * bounds how many are under way, for each caller and in all.
@@ -137,13 +106,11 @@ export class NodeClient {
     const { name } = node;
     if (!this.#options.nodes.isRunning(name)) throw nobodyRuns();
     const peer = this.#peerOf(name);
+    const { body } = request;
     const isWhole = isInOnePiece(request);
-    const caller = isWhole && peer.free > 0 ? null : request.caller();
-    const leave = caller === null ? takeFree(peer) : takePlace(peer, caller);
-    const upload = caller !== null && request.body instanceof ReadableStream
-      ? newUpload(caller, leave)
-      : null;
-    if (upload !== null) peer.uploads.add(upload);
+    const upload = body instanceof ReadableStream ? peer.enterUpload(request.caller()) : null;
+    const { leave } = upload ??
+      (isWhole ? peer.enter(request.caller) : peer.enterPlace(request.caller()));
     try {
       const response = (isWhole ? await this.#sendWhole(node, request, peer) : null) ??
         await this.#fetch(node, request, peer, upload?.signal);
@@ -159,7 +126,7 @@ export class NodeClient {
       if (error instanceof Unavailable) throw error;
       throw away("The node that can answer this is silent at the moment; try again", error);
     } finally {
-      if (upload !== null) peer.uploads.delete(upload);
+      if (upload !== null) peer.answered(upload);
     }
   }
 
@@ -188,7 +155,7 @@ export class NodeClient {
   /** Ends all requests. */
   close(): void {
     this.#unsubscribe();
-    for (const peer of this.#peers.values()) leave(peer);
+    for (const peer of this.#peers.values()) peer.close();
     this.#peers.clear();
     this.#client.close();
   }
@@ -209,7 +176,7 @@ export class NodeClient {
     });
     headers.push(["accept-encoding", "identity"], [MARK_HEADER, mark]);
     if (!BODILESS.has(method)) headers.push(["content-length", String(body?.length ?? 0)]);
-    const answer = await connectionsOf(peer, node).send({ method, target, headers, body, client });
+    const answer = await peer.connectionsTo(node).send({ method, target, headers, body, client });
     return answer === null ? null : responseOf(answer);
   }
 
@@ -230,7 +197,7 @@ export class NodeClient {
     // A compressed answer would be unpacked here for nothing.
     headers.set("Accept-Encoding", "identity");
     headers.set(MARK_HEADER, mark);
-    const signals = [peer.gone.signal, end, request.client?.signal]
+    const signals = [peer.gone, end, request.client?.signal]
       .filter((signal) => signal !== undefined);
     const { status, headers: received, body: answer } = await fetch(node.url + target, {
       method,
@@ -270,21 +237,7 @@ export class NodeClient {
   #peerOf(name: string): Peer {
     const known = this.#peers.get(name);
     if (known !== undefined) return known;
-    const { maxUnderWay = MAX_UNDER_WAY } = this.#options;
-    const free = Math.floor(maxUnderWay * FREE_PART);
-    const places = new Places(maxUnderWay - free, {
-      things: "requests",
-      state: "under way to another node",
-      retrySeconds: RETRY_SECONDS,
-    });
-    const peer: Peer = {
-      free,
-      readsPassesSince: null,
-      places,
-      uploads: new Set(),
-      connections: null,
-      gone: new AbortController(),
-    };
+    const peer = new Peer(this.#options.maxUnderWay ?? MAX_UNDER_WAY);
     this.#peers.set(name, peer);
     return peer;
   }
@@ -294,18 +247,9 @@ export class NodeClient {
     for (const [name, peer] of this.#peers) {
       if (this.#options.nodes.isRunning(name)) continue;
       this.#peers.delete(name);
-      leave(peer);
+      peer.close();
     }
   }
-}
-
-/** The connections to a node; its URL may be another one after its restart. */
-function connectionsOf(peer: Peer, { url }: NodeRecord): Connections {
-  if (peer.connections?.url !== url) {
-    peer.connections?.close();
-    peer.connections = new Connections(url);
-  }
-  return peer.connections;
 }
 
 function responseOf({ status, headers: received, body }: RawAnswer): Response {
@@ -320,12 +264,6 @@ function responseOf({ status, headers: received, body }: RawAnswer): Response {
   return response;
 }
 
-/** Ends the requests to a node. */
-function leave({ connections, gone }: Peer): void {
-  connections?.close();
-  gone.abort();
-}
-
 /** Whether `fetch` sends a target as it is. */
 function isUnchanged(url: string, target: string): boolean {
   const { pathname, search } = new URL(url + target);
@@ -336,62 +274,4 @@ function isUnchanged(url: string, target: string): boolean {
 function isInOnePiece({ headers, body = null }: NodeRequest): boolean {
   if (body !== null && !(body instanceof Uint8Array)) return false;
   return !(headers?.get("accept")?.includes("text/event-stream") ?? false);
-}
-
-function takeFree(peer: Peer): () => void {
-  peer.free--;
-  let isHeld = true;
-  return () => {
-    if (isHeld) peer.free++;
-    isHeld = false;
-  };
-}
-
-/** @throws TooMany */
-function takePlace({ places, uploads }: Peer, caller: PlaceCaller): () => void {
-  try {
-    return places.take(caller);
-  } catch (error) {
-    if (!(error instanceof TooMany) || places.isFullOf(caller)) throw error;
-    const isGuest = caller.principal.kind === "guest";
-    const oldest = uploads.values().find(({ principal }) =>
-      isGuest ? principal.kind === "guest" : !isOverseer(principal)
-    );
-    if (oldest === undefined) throw error;
-    uploads.delete(oldest);
-    oldest.end(away("The node that can answer this has too much to answer"));
-    return places.take(caller);
-  }
-}
-
-function newUpload(
-  { principal }: PlaceCaller,
-  leave: () => void,
-): Upload & { readonly signal: AbortSignal } {
-  const abort = new AbortController();
-  return {
-    principal,
-    signal: abort.signal,
-    end(error) {
-      leave();
-      abort.abort(error);
-    },
-  };
-}
-
-/**
- * The error for what only a node can do that does not run. It has no name of a node: strangers may
- * read it.
- */
-export function nobodyRuns(): Unavailable {
-  return away("The node that can answer this does not run at the moment");
-}
-
-/** The same for an operator, with the name of the node. */
-export function notRunning(name: string): Unavailable {
-  return away(`The node "${name}" does not run at the moment`);
-}
-
-function away(message: string, cause?: unknown): Unavailable {
-  return new Unavailable(message, { retryAfterSeconds: RETRY_SECONDS, cause });
 }
