@@ -98,7 +98,7 @@ export class Marks {
   constructor(options: MarksOptions) {
     this.#options = options;
     this.#mac = new Mac(options.key);
-    this.#passes = new Passes(this.#mac, options.self);
+    this.#passes = new Passes({ ...options, mac: this.#mac });
   }
 
   /** The signed mark of a request to another node. */

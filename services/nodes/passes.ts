@@ -4,8 +4,10 @@ import { isSameCode, type Mac } from "./mac.ts";
 import type { Mark } from "./marks.ts";
 import type { NodeRecord } from "./nodes.ts";
 
-/** `pass FROM STARTED TO STARTED NUMBER TOKEN FLAGS ADDRESS ID`. A signed mark has no space. */
-const PASS = /^pass ((\S+) (\d+) (\S+) (\d+)) (\d{1,15}) ([0-9a-f]{32}) ([0-3]) (\S+) (\S+)$/;
+/** `pass FROM STARTED TO STARTED MINUTE NUMBER TOKEN FLAGS ADDRESS ID`. A signed mark has no space. */
+const PASS = /^pass ((\S+) (\d+) (\S+) (\d+) (\d+)) (\d{1,15}) ([0-9a-f]{32}) ([0-3]) (\S+) (\S+)$/;
+
+const MINUTE = 60_000;
 
 /** Flags: whether the client came over TLS, and whether the sender keeps its connection. */
 const [SECURE, KEPT] = [1, 2];
@@ -16,30 +18,37 @@ const TOKEN_BYTES = 16;
 /** Tokens that are made at a time, because to begin costs more than all of them. */
 const TOKENS_AT_ONCE = 32;
 
-/** How many times so many tokens of a sender are remembered. */
+/** How many times so many tokens of one key are remembered. */
 const MAX_GROUPS = 16;
 
-/** Between how many senders and receivers tokens are remembered; one that starts again is another. */
-const MAX_WAYS = 256;
+/** How many keys are remembered. */
+const MAX_KEYS = 256;
 
 /** What a pass says of a client's request. */
 export type PassContent = Pick<Mark, "address" | "requestId" | "secure" | "kept">;
 
+export interface PassesOptions {
+  /** Derives keys of tokens from the secret of all nodes. */
+  readonly mac: Mac;
+  /** This node. */
+  readonly self: Pick<NodeRecord, "name" | "startedAt">;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
 /**
  * Writes and reads passes, which are short marks: they have a token in place of a code. Only nodes
- * know the tokens, and each one opens a single request. A code also fixes the method, the target and
- * the credential of its request, but to make it and to check it costs ten times as much.
+ * know the tokens, and each one opens a single request, within a minute or two. A code also fixes the
+ * method, the target and the credential of its request, but to make it and to check it costs ten
+ * times as much.
  */
 export class Passes {
-  readonly #mac: Mac;
-  readonly #self: Pick<NodeRecord, "name" | "startedAt">;
-  /** By the sender, the receiver and their starts; the oldest first. */
+  readonly #options: PassesOptions;
+  /** By the sender, the receiver, their starts and the minute; the oldest first. */
   readonly #tokens = new Map<string, Tokens>();
 
-  /** @param mac derives secrets from that of all nodes */
-  constructor(mac: Mac, self: Pick<NodeRecord, "name" | "startedAt">) {
-    this.#mac = mac;
-    this.#self = self;
+  constructor(options: PassesOptions) {
+    this.#options = options;
   }
 
   /** The pass of a request to another node. */
@@ -48,25 +57,26 @@ export class Passes {
     to: Pick<NodeRecord, "name" | "startedAt">,
     number: number,
   ): string {
-    const { name, startedAt } = this.#self;
-    const way = `${name} ${startedAt} ${to.name} ${to.startedAt}`;
+    const { name, startedAt } = this.#options.self;
+    const way = `${name} ${startedAt} ${to.name} ${to.startedAt} ${this.#minute()}`;
     const tokens = this.#tokens.get(way) ?? this.#remember(way, this.#newTokens(way));
     const flags = (secure ? SECURE : 0) | (kept ? KEPT : 0);
     return `pass ${way} ${number} ${tokens.of(number)} ${flags} ${address} ${requestId}`;
   }
 
-  /** Reads a pass; null if no node has written it. */
-  read(text: string): Mark | null {
+  /** Reads a pass; null if no node has written it, `stale` if one has long ago. */
+  read(text: string): Mark | "stale" | null {
     const match = PASS.exec(text);
     if (match === null) return null;
-    const [, way = "", from = "", fromStarted, to = "", toStarted, count, token = ""] = match;
-    const [flags, address = "", requestId = ""] = match.slice(8);
+    const [, way = "", from = "", fromStarted, to = "", toStarted, minute] = match;
+    const [count, token = "", flags, address = "", requestId = ""] = match.slice(7);
     const number = Number(count);
     const known = this.#tokens.get(way);
     const tokens = known ?? this.#newTokens(way);
     if (!isSameCode(token, tokens.of(number))) return null;
     // Not before: a stranger may write any names.
     if (known === undefined) this.#remember(way, tokens);
+    if (Math.abs(this.#minute() - Number(minute)) > 1) return "stale";
     return {
       kind: "forwarded",
       from,
@@ -81,15 +91,19 @@ export class Passes {
     };
   }
 
+  #minute(): number {
+    return Math.floor(this.#options.clock() / MINUTE);
+  }
+
   #newTokens(way: string): Tokens {
     // What a mark signs begins with a method, which is never empty.
-    return new Tokens(Buffer.from(this.#mac.of(`\npasses ${way}`), "hex"));
+    return new Tokens(Buffer.from(this.#options.mac.of(`\npasses ${way}`), "hex"));
   }
 
   #remember(way: string, tokens: Tokens): Tokens {
     this.#tokens.set(way, tokens);
     const [oldest = way] = this.#tokens.keys();
-    if (this.#tokens.size > MAX_WAYS) this.#tokens.delete(oldest);
+    if (this.#tokens.size > MAX_KEYS) this.#tokens.delete(oldest);
     return tokens;
   }
 }

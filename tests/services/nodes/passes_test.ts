@@ -11,8 +11,10 @@ function node(name: string, startedAt = 1): NodeRecord {
   return { name, url: `http://${name}.example`, version: "1", startedAt, drainedAt: null };
 }
 
-function marksOf(name: string, { startedAt = 1, key = KEY } = {}): Marks {
-  return new Marks({ key, self: node(name, startedAt), clock: () => 0 });
+const NOW = Date.parse("2026-11-26T12:00:59.999Z");
+
+function marksOf(name: string, { startedAt = 1, key = KEY, now = NOW } = {}): Marks {
+  return new Marks({ key, self: node(name, startedAt), clock: () => now });
 }
 
 Deno.test("a pass says what a mark does of a client's request, and opens one", () => {
@@ -51,7 +53,7 @@ Deno.test("each sender, receiver and start has tokens of its own", () => {
   for (const [from, fromStarted, to, toStarted] of [...ways, ["far", 1, "near", 1]] as const) {
     const marks = marksOf(from, { startedAt: fromStarted });
     for (let count = 0; count < 100; count++) {
-      tokens.add(marks.pass(CONTENT, node(to, toStarted)).split(" ")[6] ?? "");
+      tokens.add(marks.pass(CONTENT, node(to, toStarted)).split(" ")[7] ?? "");
     }
   }
   assert.equal(tokens.size, 400);
@@ -65,6 +67,14 @@ Deno.test("a pass for another node, or for one before its restart, does not hold
   assert.equal(typeof again.read(near.pass(CONTENT, node("far", 2)), REQUEST), "object");
 });
 
+Deno.test("a pass holds for a minute at least, and not for three", () => {
+  for (const late of [-180_000, -60_000, -1, 0, 1, 60_000, 180_000]) {
+    const text = marksOf("near").pass(CONTENT, node("far"));
+    const mark = marksOf("far", { now: NOW + late }).read(text, REQUEST);
+    assert.equal(typeof mark === "object" ? "holds" : mark, late ** 2 > 1e10 ? "stale" : "holds");
+  }
+});
+
 Deno.test("who does not know the secret of the nodes makes no pass", () => {
   const far = marksOf("far");
   const stranger = marksOf("near", { key: "another key" });
@@ -74,12 +84,12 @@ Deno.test("who does not know the secret of the nodes makes no pass", () => {
   const text = marksOf("near").pass(CONTENT, node("far"));
   const parts = text.split(" ");
   const changed = (at: number, part: string) => parts.with(at, part).join(" ");
-  const [number, token = ""] = parts.slice(5);
+  const [number, token = ""] = parts.slice(6);
   const none = [
     ...[changed(1, "third"), changed(2, "2"), changed(3, "near"), changed(4, "2")],
-    ...[changed(5, "2"), changed(5, "0"), changed(5, `0${number} `), changed(5, "9".repeat(15))],
-    ...[changed(6, ""), changed(6, token.slice(1)), changed(6, token.replace(/^./, "x"))],
-    ...[changed(6, token.toUpperCase().replace(/^\d*$/, "")), changed(7, "4"), `${text} more`],
+    ...[changed(5, "2"), changed(6, "2"), changed(6, "0"), changed(6, "9".repeat(15))],
+    ...[changed(6, `0${number} `), changed(7, ""), changed(7, token.slice(1))],
+    ...[changed(7, token.replace(/^./, "x")), changed(8, "4"), `${text} more`],
     ...["pass", "pass ", `PASS${text.slice(4)}`, ` ${text}`, text.replace(" ", ".")],
   ];
   for (const other of none) assert.equal(far.read(other, REQUEST), null, other);
