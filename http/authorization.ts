@@ -3,6 +3,8 @@ import type { Credential } from "../services/identity/mod.ts";
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
+const ASCII = /^[\0-\x7f]*$/;
+
 /** The error of a request without a usable `Authorization` header. */
 export const CREDENTIALS_MISSING =
   "The Authorization header must hold a Bearer token, or an agent's nick and passphrase as Basic";
@@ -37,7 +39,8 @@ function usualToken(header: string): string | null {
 function readBasic(value: string): Credential | null {
   let text: string;
   try {
-    text = UTF8.decode(Buffer.from(atob(value), "latin1"));
+    const bytes = atob(value);
+    text = ASCII.test(bytes) ? bytes : UTF8.decode(Buffer.from(bytes, "latin1"));
   } catch {
     return null;
   }

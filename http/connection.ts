@@ -70,6 +70,11 @@ export class HttpConnection {
     return this.#relays;
   }
 
+  /** Whether it is never closed to make room for others. */
+  get isKept(): boolean {
+    return this.#kept;
+  }
+
   /** Whether a request came with a valid credential; the last one, if another node forwards them. */
   get trusted(): boolean {
     return this.#trusted;

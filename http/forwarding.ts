@@ -7,6 +7,7 @@ import {
   type NodeClient,
   type NodeRecord,
   type Nodes,
+  PASSES_HEADER,
   type RefusedMark,
 } from "../services/nodes/mod.ts";
 import { type BodyReader, unreadable } from "./body.ts";
@@ -86,7 +87,7 @@ interface Found {
 /** A request to forward, of which a part may have been read. */
 export interface Forwarded {
   readonly request: Request;
-  readonly connection: Pick<RequestConnection, "address" | "trust">;
+  readonly connection: Pick<RequestConnection, "address" | "isKept" | "trust">;
   /** What was read of the body already; by default, nothing. */
   readonly body?: string;
   /** Whose request it is; by default, what its credential tells at once. */
@@ -146,7 +147,7 @@ export class Forwarding {
    */
   async forward(node: NodeRecord, forwarded: Forwarded): Promise<Response> {
     const { client, proxies, callers } = this.#options;
-    const { request, connection, completed, principal = callers.of(request) } = forwarded;
+    const { request, connection, completed, principal } = forwarded;
     const { method, headers } = request;
     const { body } = forwarded;
     const { address, secure } = proxies.identify(connection.address, request);
@@ -158,8 +159,8 @@ export class Forwarding {
       headers,
       body: body === undefined ? await this.#bodyOf(request) : encoder.encode(body),
       client: request,
-      mark: { kind: "forwarded", address, requestId, secure },
-      caller: { principal, address },
+      mark: { kind: "forwarded", address, requestId, secure, kept: connection.isKept },
+      caller: () => ({ principal: principal ?? callers.of(request), address }),
       completed,
     });
     const proven = response.headers.get(PRINCIPAL_HEADER);
@@ -213,6 +214,7 @@ export class Forwarding {
     const { address } = mark ?? connection;
     const relayed: RequestConnection = {
       address,
+      isKept: false,
       trust(principal) {
         trusted = principal;
         connection.trust(principal);
@@ -220,7 +222,10 @@ export class Forwarding {
       relay() {},
     };
     const response = await handler(request, relayed, arrival(mark, refusal));
-    if (trusted !== null) response.headers.set(PRINCIPAL_HEADER, principalText(trusted));
+    if (trusted !== null && mark?.kept !== true) {
+      response.headers.set(PRINCIPAL_HEADER, principalText(trusted));
+    }
+    if (mark?.passes === true) response.headers.set(PASSES_HEADER, "yes");
     return response;
   }
 }

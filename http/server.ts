@@ -21,6 +21,8 @@ const MORE_RELAYED = 16;
 export interface RequestConnection {
   /** The address of the socket. */
   readonly address: string;
+  /** Whether it is kept already, so that another call of `trust` changes nothing. */
+  readonly isKept: boolean;
   /** Call this once the request has shown a valid credential; its connection is then kept. */
   trust(principal: Principal): void;
   /** Call this once another node has shown that it is one; its connections are then kept. */

@@ -288,7 +288,7 @@ class Endpoint {
     const { remoteAddress: address, trust = () => {} } = exchange;
     const response = await calls.answer(body, {
       request,
-      connection: { address, trust },
+      connection: { address, isKept: false, trust },
       body: text,
       principal,
       completed: exchange.arrival?.completed,

@@ -4,13 +4,17 @@ import { getPath } from "hono/utils/url";
 export class PathPatterns {
   /** The segments of each path, null for a parameter; by the method and their number. */
   readonly #patterns = new Map<string, (readonly (string | null)[])[]>();
+  /** Their first segments: most requests have another one. */
+  readonly #firsts = new Set<string>();
 
+  /** @param patterns whose first segment is no parameter */
   constructor(patterns: readonly string[]) {
     for (const pattern of patterns) {
       const [method = "", path = ""] = pattern.split(" ");
       const segments = path.split("/").map((one) => one.startsWith("{") ? null : one);
       const key = `${method} ${segments.length}`;
       this.#patterns.set(key, [...this.#patterns.get(key) ?? [], segments]);
+      this.#firsts.add(segments[1] ?? "");
     }
   }
 
@@ -18,6 +22,8 @@ export class PathPatterns {
   matches(request: Request): boolean {
     const { method } = request;
     const path = getPath(request);
+    const end = path.indexOf("/", 1);
+    if (!this.#firsts.has(path.slice(1, end < 0 ? path.length : end))) return false;
     const segments = (path.endsWith("/") ? path.slice(0, -1) : path).split("/");
     const asked = method === "HEAD" ? "GET" : method;
     return this.#patterns.get(`${asked} ${segments.length}`)?.some((pattern) =>

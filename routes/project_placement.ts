@@ -56,5 +56,7 @@ function nodeIn(url: string): string {
 
 /** The parts of a request's path, as the router reads them. */
 function partsOf(request: Request): readonly string[] {
-  return getPath(request).slice(1).split("/", 4).map(tryDecodeURIComponent);
+  const path = getPath(request);
+  const parts = path.slice(1).split("/", 4);
+  return path.includes("%") ? parts.map(tryDecodeURIComponent) : parts;
 }

@@ -40,3 +40,13 @@ export class Mac {
 function valueOf(code: number): number {
   return code <= 0x39 ? code - 0x30 : code - 0x57;
 }
+
+/** Whether two codes are the same, in a time that does not tell where they differ. */
+export function isSameCode(given: string, right: string): boolean {
+  if (given.length !== right.length) return false;
+  let difference = 0;
+  for (let at = 0; at < right.length; at++) {
+    difference |= given.charCodeAt(at) ^ right.charCodeAt(at);
+  }
+  return difference === 0;
+}

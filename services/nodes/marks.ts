@@ -1,11 +1,14 @@
 import { Buffer } from "node:buffer";
-import { timingSafeEqual } from "node:crypto";
-import { Mac } from "./mac.ts";
+import { isSameCode, Mac } from "./mac.ts";
 import type { NodeRecord } from "./nodes.ts";
+import { type PassContent, Passes } from "./passes.ts";
 import { UsedNumbers } from "./used_numbers.ts";
 
 /** The header with the mark of a request from another node. */
 export const MARK_HEADER = "X-Muster-Forwarded";
+
+/** In the answer to a node that asks for it: this one reads passes. */
+export const PASSES_HEADER = "X-Muster-Passes";
 
 /** How old a mark may be, and how far the clocks of two nodes may differ, in milliseconds. */
 const MAX_AGE = 60_000;
@@ -31,8 +34,6 @@ export interface Mark {
   readonly to: string;
   /** When the receiver started: it remembers no numbers from before. */
   readonly toStarted: number;
-  /** Unix milliseconds. */
-  readonly time: number;
   /** The client's address. */
   readonly address: string;
   readonly requestId: string;
@@ -40,6 +41,15 @@ export interface Mark {
   readonly secure: boolean;
   /** The target of the client's request, if it comes with another one. */
   readonly target?: string | undefined;
+  /** Whether the sender keeps the client's connection, and need not be told whose request it is. */
+  readonly kept?: boolean | undefined;
+  /** Whether the sender asks if the receiver reads passes ({@linkcode Marks.pass}). */
+  readonly passes?: boolean | undefined;
+}
+
+/** A mark with when it was signed, in Unix milliseconds. */
+interface SignedMark extends Mark {
+  readonly time: number;
 }
 
 /**
@@ -50,7 +60,10 @@ export interface Mark {
 export type RefusedMark = "stale" | "misdirected" | "restarted" | "repeated";
 
 /** What only the sender of a request knows. */
-export type MarkContent = Pick<Mark, "kind" | "address" | "requestId" | "secure" | "target">;
+export type MarkContent = Pick<
+  Mark,
+  "kind" | "address" | "requestId" | "secure" | "target" | "kept" | "passes"
+>;
 
 /** What a mark holds for: it opens no other request. */
 export interface MarkedRequest {
@@ -77,6 +90,7 @@ export interface MarksOptions {
 export class Marks {
   readonly #options: MarksOptions;
   readonly #mac: Mac;
+  readonly #passes: Passes;
   /** By the sender and its start, the oldest first. */
   readonly #used = new Map<string, UsedNumbers>();
   #lastNumber = 0;
@@ -84,6 +98,7 @@ export class Marks {
   constructor(options: MarksOptions) {
     this.#options = options;
     this.#mac = new Mac(options.key);
+    this.#passes = new Passes({ ...options, mac: this.#mac });
   }
 
   /** The signed mark of a request to another node. */
@@ -93,13 +108,15 @@ export class Marks {
     request: MarkedRequest,
   ): string {
     const { self, clock } = this.#options;
-    const { kind, address, requestId, secure, target } = content;
-    const mark: Mark = {
+    const { kind, address, requestId, secure, target, kept, passes } = content;
+    const mark: SignedMark = {
       kind,
       address,
       requestId,
       secure,
       target,
+      kept,
+      passes,
       from: self.name,
       fromStarted: self.startedAt,
       number: ++this.#lastNumber,
@@ -112,22 +129,34 @@ export class Marks {
   }
 
   /**
+   * A short mark of a client's request, for a node that reads it: it costs a tenth, and holds for any
+   * request.
+   */
+  pass(content: PassContent, to: Pick<NodeRecord, "name" | "startedAt">): string {
+    return this.#passes.write(content, to, ++this.#lastNumber);
+  }
+
+  /**
    * Reads the mark of a request, which then does not hold any more.
    *
    * @returns null if no node has signed it for this request
    */
   read(text: string, request: MarkedRequest): Mark | RefusedMark | null {
     if (text.length > MAX_LENGTH) return null;
-    const [payload = "", mac = ""] = text.split(".");
-    const [given, right] = [Buffer.from(mac), Buffer.from(this.#macOf(payload, request))];
-    if (given.length !== right.length || !timingSafeEqual(given, right)) return null;
-    const { self, clock } = this.#options;
-    // Only a node can have signed it.
-    const mark: Mark = JSON.parse(Buffer.from(payload, "base64url").toString());
+    const mark = text.includes(" ") ? this.#passes.read(text) : this.#readSigned(text, request);
+    if (mark === null || typeof mark === "string") return mark;
+    const { self } = this.#options;
     if (mark.to !== self.name) return "misdirected";
-    if (Math.abs(clock() - mark.time) > MAX_AGE) return "stale";
     if (mark.toStarted !== self.startedAt) return "restarted";
     return this.#usedBy(mark).add(mark.number) ? mark : "repeated";
+  }
+
+  #readSigned(text: string, request: MarkedRequest): Mark | "stale" | null {
+    const [payload = "", mac = ""] = text.split(".");
+    if (!isSameCode(mac, this.#macOf(payload, request))) return null;
+    // Only a node can have signed it.
+    const mark: SignedMark = JSON.parse(Buffer.from(payload, "base64url").toString());
+    return Math.abs(this.#options.clock() - mark.time) > MAX_AGE ? "stale" : mark;
   }
 
   #usedBy({ from, fromStarted }: Mark): UsedNumbers {

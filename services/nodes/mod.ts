@@ -21,14 +21,10 @@ export {
   type MarkedRequest,
   Marks,
   type MarksOptions,
+  PASSES_HEADER,
   type RefusedMark,
 } from "./marks.ts";
-export {
-  nobodyRuns,
-  NodeClient,
-  type NodeClientOptions,
-  type NodeRequest,
-  notRunning,
-} from "./node_client.ts";
+export { nobodyRuns, notRunning } from "./away.ts";
+export { NodeClient, type NodeClientOptions, type NodeRequest } from "./node_client.ts";
 export { type NodeRecord, Nodes, type NodesOptions, type NodeView } from "./nodes.ts";
 export { NodeNotes, type NodeNotesOptions, NOTES_TARGET } from "./notes.ts";

@@ -1,10 +1,11 @@
-import { TooMany, Unavailable } from "../errors.ts";
-import { isOverseer, OPERATOR, type Principal } from "../identity/mod.ts";
-import { type PlaceCaller, Places } from "../places.ts";
-import { Connections } from "./connections/connections.ts";
+import { Unavailable } from "../errors.ts";
+import { OPERATOR } from "../identity/mod.ts";
+import type { PlaceCaller } from "../places.ts";
+import { away, nobodyRuns } from "./away.ts";
 import type { RawAnswer } from "./connections/connection.ts";
-import { MARK_HEADER, type MarkContent, type Marks } from "./marks.ts";
+import { MARK_HEADER, type MarkContent, type Marks, PASSES_HEADER } from "./marks.ts";
 import type { NodeRecord, Nodes } from "./nodes.ts";
+import { Peer } from "./peer.ts";
 
 /**
  * Most requests to one node that are under way: half of the connections that it accepts by default.
@@ -17,9 +18,6 @@ const IDLE = 4000;
 /** Most idle connections to one node. */
 const MAX_IDLE = 256;
 
-/** After how many seconds to try again what a node did not answer. */
-const RETRY_SECONDS = 2;
-
 /** Headers that belong to one connection (RFC 9110, section 7.6.1), or that the client sets. */
 const NOT_FORWARDED: ReadonlySet<string> = new Set([
   ...["connection", "keep-alive", "proxy-connection", "transfer-encoding", "te", "trailer"],
@@ -31,11 +29,17 @@ const NOT_RETURNED: ReadonlySet<string> = new Set([
   ...["connection", "keep-alive", "transfer-encoding"],
 ]);
 
+/** Headers that the runtime adds to an answer whose body is bytes. */
+const OF_RUNTIME: ReadonlySet<string> = new Set(["content-length", "date"]);
+
 /** Methods of requests without a body. */
 const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /** Where requests go whose target `fetch` would change. The mark has the target. */
 const CHANGED_TARGET = "/forwarded";
+
+/** A target that `fetch` certainly does not change. */
+const PLAIN_TARGET = /^(?:\/[\w-]+)+$/;
 
 const encoder = new TextEncoder();
 
@@ -56,37 +60,18 @@ export interface NodeRequest {
   readonly body?: BodyInit | null;
   /** Its signal ends this request. */
   readonly client?: Pick<Request, "signal">;
-  readonly mark: Omit<MarkContent, "target">;
-  /** Whose place it takes. */
-  readonly caller: PlaceCaller;
+  readonly mark: Omit<MarkContent, "target" | "passes">;
+  /** Whose place it takes, if many are under way. */
+  readonly caller: () => PlaceCaller;
   /** Settles when its answer has been passed on. By default, its place is free once that begins. */
   readonly completed?: Promise<void> | undefined;
 }
 
 export interface NodeClientOptions {
   readonly nodes: Pick<Nodes, "isRunning" | "onLooked">;
-  readonly marks: Pick<Marks, "sign">;
+  readonly marks: Pick<Marks, "sign" | "pass">;
   /** Most requests to one node that are under way; 4000 by default. */
   readonly maxUnderWay?: number;
-}
-
-/** What this node asks of another one. */
-interface Peer {
-  /** Those of the requests that are under way. */
-  readonly places: Places;
-  /** Those of them with a body that clients may hold back, and no answer yet; the oldest first. */
-  readonly uploads: Set<Upload>;
-  /** Null before the first request in one piece. */
-  connections: Connections | null;
-  /** Aborts when the node no longer runs. */
-  readonly gone: AbortController;
-}
-
-/** A request whose body a client may hold back. */
-interface Upload {
-  readonly principal: Principal;
-  /** Ends it, and gives its place to another request. */
-  end(error: Unavailable): void;
 }
 
 /**
@@ -121,12 +106,18 @@ export class NodeClient {
     const { name } = node;
     if (!this.#options.nodes.isRunning(name)) throw nobodyRuns();
     const peer = this.#peerOf(name);
-    const leave = takePlace(peer, request.caller);
-    const upload = request.body instanceof ReadableStream ? newUpload(request, leave) : null;
-    if (upload !== null) peer.uploads.add(upload);
+    const { body } = request;
+    const isWhole = isInOnePiece(request);
+    const upload = body instanceof ReadableStream ? peer.enterUpload(request.caller()) : null;
+    const { leave } = upload ??
+      (isWhole ? peer.enter(request.caller) : peer.enterPlace(request.caller()));
     try {
-      const response = await this.#sendWhole(node, request, peer) ??
-        await this.#fetch(node, request, [peer.gone.signal, upload?.signal]);
+      const response = (isWhole ? await this.#sendWhole(node, request, peer) : null) ??
+        await this.#fetch(node, request, peer, upload?.signal);
+      if (response.headers.has(PASSES_HEADER)) {
+        response.headers.delete(PASSES_HEADER);
+        peer.readsPassesSince = node.startedAt;
+      }
       if (request.completed === undefined) leave();
       else request.completed.then(leave, leave);
       return response;
@@ -135,7 +126,7 @@ export class NodeClient {
       if (error instanceof Unavailable) throw error;
       throw away("The node that can answer this is silent at the moment; try again", error);
     } finally {
-      if (upload !== null) peer.uploads.delete(upload);
+      if (upload !== null) peer.answered(upload);
     }
   }
 
@@ -156,7 +147,7 @@ export class NodeClient {
       ...request,
       body: typeof body === "string" ? encoder.encode(body) : body ?? null,
       mark,
-      caller: THIS_NODE,
+      caller: () => THIS_NODE,
       ...signal === undefined ? {} : { client: { signal } },
     });
   }
@@ -164,7 +155,7 @@ export class NodeClient {
   /** Ends all requests. */
   close(): void {
     this.#unsubscribe();
-    for (const peer of this.#peers.values()) leave(peer);
+    for (const peer of this.#peers.values()) peer.close();
     this.#peers.clear();
     this.#client.close();
   }
@@ -172,14 +163,12 @@ export class NodeClient {
   /**
    * Sends a request in one piece, which costs a third of `fetch`.
    *
-   * @returns null if it must go by `fetch`: because its connection ended, or because a body is a long
-   * stream, which the runtime copies
+   * @returns null if its connection ended, and it must go by `fetch`
    */
   async #sendWhole(node: NodeRecord, request: NodeRequest, peer: Peer): Promise<Response | null> {
-    const { method, headers: given, body = null, client } = request;
-    if (body !== null && !(body instanceof Uint8Array)) return null;
-    if (given?.get("accept")?.includes("text/event-stream")) return null;
-    const { target, mark } = this.#address(node, request);
+    const { method, headers: given, client } = request;
+    const body = request.body instanceof Uint8Array ? request.body : null;
+    const { target, mark } = this.#address(node, request, peer);
     const headers: [string, string][] = [["host", request.host ?? new URL(node.url).host]];
     // Ten times as fast as its iterator.
     given?.forEach((value, name) => {
@@ -187,17 +176,18 @@ export class NodeClient {
     });
     headers.push(["accept-encoding", "identity"], [MARK_HEADER, mark]);
     if (!BODILESS.has(method)) headers.push(["content-length", String(body?.length ?? 0)]);
-    const answer = await connectionsOf(peer, node).send({ method, target, headers, body, client });
+    const answer = await peer.connectionsTo(node).send({ method, target, headers, body, client });
     return answer === null ? null : responseOf(answer);
   }
 
   async #fetch(
     node: NodeRecord,
     request: NodeRequest,
-    ends: readonly (AbortSignal | undefined)[],
+    peer: Peer,
+    end: AbortSignal | undefined,
   ): Promise<Response> {
     const { method, body = null } = request;
-    const { target, mark } = this.#address(node, request);
+    const { target, mark } = this.#address(node, request, peer);
     const headers = new Headers();
     for (const [name, value] of request.headers ?? []) {
       if (!NOT_FORWARDED.has(name)) headers.append(name, value);
@@ -207,7 +197,8 @@ export class NodeClient {
     // A compressed answer would be unpacked here for nothing.
     headers.set("Accept-Encoding", "identity");
     headers.set(MARK_HEADER, mark);
-    const signals = [...ends, request.client?.signal].filter((end) => end !== undefined);
+    const signals = [peer.gone, end, request.client?.signal]
+      .filter((signal) => signal !== undefined);
     const { status, headers: received, body: answer } = await fetch(node.url + target, {
       method,
       headers,
@@ -221,33 +212,32 @@ export class NodeClient {
     return new Response(answer, { status, headers: returned });
   }
 
-  /** Where a request goes, and its signed mark. */
+  /** Where a request goes, and its mark. */
   #address(
     node: NodeRecord,
     { method, target: asked, headers = NO_HEADERS, mark }: NodeRequest,
+    { readsPassesSince }: Peer,
   ): { readonly target: string; readonly mark: string } {
-    const { pathname, search } = new URL(node.url + asked);
-    const isPlain = pathname + search === asked;
+    const isPlain = PLAIN_TARGET.test(asked) || isUnchanged(node.url, asked);
+    const { marks } = this.#options;
+    const readsPasses = readsPassesSince === node.startedAt;
+    const isForwarded = mark.kind === "forwarded";
+    if (isPlain && isForwarded && readsPasses) {
+      return { target: asked, mark: marks.pass(mark, node) };
+    }
     const target = isPlain ? asked : CHANGED_TARGET;
-    const content = isPlain ? mark : { ...mark, target: asked };
-    return { target, mark: this.#options.marks.sign(content, node, { method, target, headers }) };
+    const content = {
+      ...mark,
+      target: isPlain ? undefined : asked,
+      passes: isForwarded && !readsPasses || undefined,
+    };
+    return { target, mark: marks.sign(content, node, { method, target, headers }) };
   }
 
   #peerOf(name: string): Peer {
     const known = this.#peers.get(name);
     if (known !== undefined) return known;
-    const { maxUnderWay = MAX_UNDER_WAY } = this.#options;
-    const places = new Places(maxUnderWay, {
-      things: "requests",
-      state: "under way to another node",
-      retrySeconds: RETRY_SECONDS,
-    });
-    const peer: Peer = {
-      places,
-      uploads: new Set(),
-      connections: null,
-      gone: new AbortController(),
-    };
+    const peer = new Peer(this.#options.maxUnderWay ?? MAX_UNDER_WAY);
     this.#peers.set(name, peer);
     return peer;
   }
@@ -257,80 +247,31 @@ export class NodeClient {
     for (const [name, peer] of this.#peers) {
       if (this.#options.nodes.isRunning(name)) continue;
       this.#peers.delete(name);
-      leave(peer);
+      peer.close();
     }
   }
 }
 
-/** The connections to a node; its URL may be another one after its restart. */
-function connectionsOf(peer: Peer, { url }: NodeRecord): Connections {
-  if (peer.connections?.url !== url) {
-    peer.connections?.close();
-    peer.connections = new Connections(url);
-  }
-  return peer.connections;
-}
-
 function responseOf({ status, headers: received, body }: RawAnswer): Response {
   const response = new Response(body, { status });
+  const { headers } = response;
+  const isWhole = body instanceof Uint8Array;
   // Half the cost of headers that the constructor gets.
   for (const [name, value] of received) {
-    if (!NOT_RETURNED.has(name)) response.headers.append(name, value);
+    if (NOT_RETURNED.has(name) || isWhole && OF_RUNTIME.has(name)) continue;
+    headers.append(name, value);
   }
   return response;
 }
 
-/** Ends the requests to a node. */
-function leave({ connections, gone }: Peer): void {
-  connections?.close();
-  gone.abort();
+/** Whether `fetch` sends a target as it is. */
+function isUnchanged(url: string, target: string): boolean {
+  const { pathname, search } = new URL(url + target);
+  return pathname + search === target;
 }
 
-/** @throws TooMany */
-function takePlace({ places, uploads }: Peer, caller: PlaceCaller): () => void {
-  try {
-    return places.take(caller);
-  } catch (error) {
-    if (!(error instanceof TooMany) || places.isFullOf(caller)) throw error;
-    const isGuest = caller.principal.kind === "guest";
-    const oldest = uploads.values().find(({ principal }) =>
-      isGuest ? principal.kind === "guest" : !isOverseer(principal)
-    );
-    if (oldest === undefined) throw error;
-    uploads.delete(oldest);
-    oldest.end(away("The node that can answer this has too much to answer"));
-    return places.take(caller);
-  }
-}
-
-function newUpload(
-  { caller }: NodeRequest,
-  leave: () => void,
-): Upload & { readonly signal: AbortSignal } {
-  const abort = new AbortController();
-  return {
-    principal: caller.principal,
-    signal: abort.signal,
-    end(error) {
-      leave();
-      abort.abort(error);
-    },
-  };
-}
-
-/**
- * The error for what only a node can do that does not run. It has no name of a node: strangers may
- * read it.
- */
-export function nobodyRuns(): Unavailable {
-  return away("The node that can answer this does not run at the moment");
-}
-
-/** The same for an operator, with the name of the node. */
-export function notRunning(name: string): Unavailable {
-  return away(`The node "${name}" does not run at the moment`);
-}
-
-function away(message: string, cause?: unknown): Unavailable {
-  return new Unavailable(message, { retryAfterSeconds: RETRY_SECONDS, cause });
+/** Whether a request and its answer are in one piece each. The runtime copies long streams. */
+function isInOnePiece({ headers, body = null }: NodeRequest): boolean {
+  if (body !== null && !(body instanceof Uint8Array)) return false;
+  return !(headers?.get("accept")?.includes("text/event-stream") ?? false);
 }

@@ -51,6 +51,27 @@ Deno.test("nobody takes the places of others with requests that wait at another 
   );
 });
 
+Deno.test("the first few requests at another node take nobody's places", async () => {
+  const { promise: end, resolve } = Promise.withResolvers<void>();
+  await withNodes(
+    waiting(end),
+    async (world) => {
+      const answers: Promise<Response>[] = [];
+      // Two without a place, and a quarter of the other 32.
+      for (let count = 1; count <= 10; count++) {
+        answers.push(ask(world, "ann"));
+        await until(() => world.seen.far.length === count);
+      }
+      assert.match(await (await ask(world, "ann")).text(), /^{"error":"You have 8 requests under/);
+      answers.push(ask(world, "bob"));
+      resolve();
+      for (const answer of answers) assert.equal((await answer).status, 200);
+      assert.equal((await ask(world, "ann")).status, 200);
+    },
+    { maxUnderWay: 34 },
+  );
+});
+
 Deno.test("guests leave half of the places, and others some for the operator", async () => {
   const { promise: end, resolve } = Promise.withResolvers<void>();
   await withNodes(

@@ -46,6 +46,39 @@ Deno.test("a forwarded request arrives with its client's address, name of the ho
     { proxies: ["127.0.0.1"] },
   ));
 
+Deno.test("a node that keeps a client's connection is not told again whose it is", () =>
+  withNodes(
+    (_request, connection) => {
+      connection.trust(OPERATOR);
+      return new Response("here");
+    },
+    async ({ front, far, seen }) => {
+      for (let count = 0; count < 2; count++) {
+        await (await fetch(`http://127.0.0.1:${front.port}/far`)).text();
+      }
+      assert.deepEqual(seen.far.map(({ mark }) => mark?.kept), [false, true]);
+      // The second one came with a pass.
+      assert.deepEqual(seen.far.map(({ mark }) => mark?.passes), [true, undefined]);
+      const content = {
+        kind: "forwarded",
+        address: "::1",
+        requestId: "id",
+        secure: false,
+      } as const;
+      const request = { method: "GET", target: "/here", headers: new Headers() };
+      const marks = marksOf("other");
+      // An older node does not say whether it keeps the connection.
+      for (const kept of [undefined, false, true]) {
+        const mark = marks.sign({ ...content, kept }, nodeRecord("far"), request);
+        const { headers, body } = await fetch(`http://127.0.0.1:${far.port}/here`, {
+          headers: { [MARK_HEADER]: mark },
+        });
+        await body?.cancel();
+        assert.equal(headers.has("x-muster-principal"), kept !== true);
+      }
+    },
+  ));
+
 Deno.test("bodies are streamed both ways, and a client that leaves ends the request", async () => {
   const left = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
@@ -133,6 +166,7 @@ Deno.test("answers keep their length, and those without a body stay without", ()
       for (const method of ["GET", "HEAD"]) {
         const response = await fetch(`http://127.0.0.1:${front.port}/far`, { method });
         assert.equal(response.headers.get("content-length"), "5", method);
+        assert.ok(!Number.isNaN(Date.parse(response.headers.get("date") ?? "")), method);
         assert.equal(response.headers.get("etag"), '"a"');
         assert.equal((await response.text()).length, method === "GET" ? 5 : 0);
       }

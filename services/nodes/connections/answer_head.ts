@@ -3,10 +3,12 @@ import { Buffer } from "node:buffer";
 /** Longest head of an answer, in bytes. */
 export const MAX_HEAD_BYTES = 262_144;
 
-const END = Buffer.from("\r\n\r\n");
+const LINE_END = "\r\n";
+
+const END = Buffer.from(LINE_END + LINE_END);
 
 /** `HTTP/1.1 200 OK` */
-const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: |$)/;
+const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: |\r\n|$)/;
 
 /** RFC 9110, section 5.6.2. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -50,14 +52,19 @@ export function readAnswerHead(bytes: Uint8Array, method: string): AnswerHead | 
     if (bytes.length >= MAX_HEAD_BYTES) throw new MalformedAnswer("The head is too long");
     return null;
   }
-  const [first = "", ...lines] = buffer.toString("latin1", 0, end).split("\r\n");
-  const [, version, status = NaN] = STATUS_LINE.exec(first)?.map(Number) ?? [];
-  if (Number.isNaN(status)) throw new MalformedAnswer("The first line is no status");
+  const text = buffer.toString("latin1", 0, end);
+  const [, version, digits] = STATUS_LINE.exec(text) ?? [];
+  if (digits === undefined) throw new MalformedAnswer("The first line is no status");
+  const status = Number(digits);
   const length = end + END.length;
   let declared: string | null = null;
   let isChunked = false;
-  let isKept = version === 1;
-  const headers = lines.map((line): [string, string] => {
+  let isKept = version === "1";
+  const headers: [string, string][] = [];
+  for (let start = text.indexOf(LINE_END); start >= 0;) {
+    const next = text.indexOf(LINE_END, start + LINE_END.length);
+    const line = text.slice(start + LINE_END.length, next < 0 ? text.length : next);
+    start = next;
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
     if (!TOKEN.test(name)) throw new MalformedAnswer("A line is no header");
@@ -67,8 +74,8 @@ export function readAnswerHead(bytes: Uint8Array, method: string): AnswerHead | 
       declared = value;
     } else if (name === "transfer-encoding") isChunked = isOnlyChunked(value);
     else if (name === "connection") isKept &&= !CLOSE.test(value);
-    return [name, value];
-  });
+    headers.push([name, value]);
+  }
   if (isChunked && declared !== null) throw new MalformedAnswer("A chunked body has no length");
   const body = bodyLength({ method, status, declared, isChunked });
   return { status, headers, body, isKept: isKept && body.kind !== "rest", length };

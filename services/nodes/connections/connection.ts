@@ -93,7 +93,7 @@ export class Connection {
         while (!decoder.isDone) parts.push(...decoder.decode(await this.#next(decoder)));
       }
       const hasBody = head.body.kind !== "none" && status !== RESET_CONTENT;
-      const body = hasBody ? Buffer.concat(parts) : null;
+      const body = hasBody ? joined(parts) : null;
       await this.#finish(head, written);
       return { status, headers, body };
     } catch (error) {
@@ -197,4 +197,10 @@ export class Connection {
     if (this.#isIdle) this.close();
     return length;
   }
+}
+
+/** Parts in memory of their own. */
+function joined(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
+  const [first] = parts;
+  return first !== undefined && parts.length === 1 ? first.slice() : Buffer.concat(parts);
 }

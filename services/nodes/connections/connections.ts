@@ -29,10 +29,10 @@ export interface WholeRequest {
 
 /** A request without an answer. */
 interface Waiting {
-  readonly client: WholeRequest["client"];
+  /** Undefined once it is answered: nothing of it stays in memory then. */
+  client: WholeRequest["client"];
   /** Gives it up. */
   leave: () => void;
-  isAnswered: boolean;
 }
 
 /** The connections to one node. */
@@ -65,7 +65,7 @@ export class Connections {
    */
   async send(request: WholeRequest): Promise<RawAnswer | null> {
     const { method, client } = request;
-    const waiting: Waiting = { client, leave: () => {}, isAnswered: false };
+    const waiting: Waiting = { client, leave: ignore };
     if (client !== undefined) this.#wait(waiting);
     try {
       const connection = this.#idle.pop()?.connection ?? await this.#connect(waiting);
@@ -77,7 +77,8 @@ export class Connections {
         throw error;
       });
     } finally {
-      waiting.isAnswered = true;
+      waiting.client = undefined;
+      waiting.leave = ignore;
     }
   }
 
@@ -162,13 +163,9 @@ export class Connections {
   /** Listens to the signals of those who have waited for some time. */
   #listen(): void {
     for (const waiting of this.#older) {
-      if (waiting.isAnswered) continue;
       const { signal } = waiting.client ?? {};
-      const leave = () => {
-        if (!waiting.isAnswered) waiting.leave();
-      };
-      if (signal?.aborted) leave();
-      else signal?.addEventListener("abort", leave);
+      if (signal?.aborted) waiting.leave();
+      else signal?.addEventListener("abort", () => waiting.leave());
     }
     this.#older = this.#recent;
     this.#recent = [];
@@ -176,6 +173,8 @@ export class Connections {
     this.#patience = waits ? setTimeout(() => this.#listen(), PATIENCE) : undefined;
   }
 }
+
+function ignore(): void {}
 
 /** @throws Error that says what is wrong with a certificate, which reading would not */
 async function dialTls(

@@ -102,7 +102,7 @@ function request(more: Partial<NodeRequest> = {}): NodeRequest {
     target: "/x",
     host: "a.example",
     mark: { kind: "forwarded", address: "192.0.2.1", requestId: "id", secure: false },
-    caller: { principal: OPERATOR, address: null },
+    caller: () => ({ principal: OPERATOR, address: null }),
     ...more,
   };
 }
@@ -279,6 +279,76 @@ Deno.test("a client that leaves ends its request, and no other", () =>
     await other.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
     await (await streamed).body?.cancel();
     await until(() => other.hasEnded);
+  }));
+
+Deno.test("a client that leaves after its answer ends no other request on the connection", () =>
+  withNode(async ({ client, node, connection }) => {
+    const leaving = new AbortController();
+    let isHeard = false;
+    const heard = {
+      get signal() {
+        isHeard = true;
+        return leaving.signal;
+      },
+    };
+    const first = client.send(node, request({ client: heard }));
+    const far = await connection(1);
+    await far.requests(1);
+    await until(() => isHeard);
+    await far.write(EMPTY);
+    assert.equal((await first).status, 200);
+    const second = client.send(node, request());
+    await far.requests(2);
+    leaving.abort();
+    await far.write(EMPTY);
+    assert.equal((await second).status, 200);
+    assert.equal(far.hasEnded, false);
+  }));
+
+Deno.test("whose a request is, is asked only if many are under way, or for a stream", () =>
+  withNode(async ({ client, node, connection }) => {
+    let asked = 0;
+    const caller = () => {
+      asked++;
+      return { principal: OPERATOR, address: null };
+    };
+    const first = client.send(node, request({ caller }));
+    const far = await connection(1);
+    await far.requests(1);
+    await far.write(EMPTY);
+    await first;
+    assert.equal(asked, 0);
+    const headers = new Headers({ accept: "text/event-stream" });
+    const stream = client.send(node, request({ caller, headers }));
+    const other = await connection(2);
+    await other.requests(1);
+    await other.write(EMPTY);
+    await stream;
+    assert.equal(asked, 1);
+  }));
+
+Deno.test("a node gets passes once it has said that it reads them, until it starts again", () =>
+  withNode(async ({ client, node, connection }) => {
+    const readsPasses = EMPTY.replace("\r\n", "\r\nx-muster-passes: yes\r\n");
+    let count = 0;
+    const kindOf = async (answer: string, to = node, target = "/x") => {
+      const sent = client.send(to, request({ target }));
+      const far = await connection(1);
+      await far.requests(++count);
+      await far.write(answer);
+      assert.equal((await sent).headers.has("x-muster-passes"), false);
+      const [, mark = ""] = /X-Muster-Forwarded: (.*)/.exec(
+        far.text.split("\r\n\r\n")[count - 1] ?? "",
+      ) ?? [];
+      return mark.startsWith("pass ") ? "pass" : mark === "" ? "none" : "signed";
+    };
+    assert.equal(await kindOf(EMPTY), "signed");
+    assert.equal(await kindOf(readsPasses), "signed");
+    assert.equal(await kindOf(EMPTY), "pass");
+    assert.equal(await kindOf(EMPTY, node, "/x?y=%2F"), "pass");
+    assert.equal(await kindOf(EMPTY, node, "/a/../b"), "signed");
+    assert.equal(await kindOf(EMPTY, { ...node, startedAt: node.startedAt + 1 }), "signed");
+    assert.equal(await kindOf(EMPTY), "pass");
   }));
 
 Deno.test("nobody waits for a node that no longer runs", () =>
