@@ -18,37 +18,41 @@ export async function addTrial(folder: string): Promise<void> {
 /**
  * Runs an executable of {@linkcode TRIAL} on this machine.
  *
+ * @param known a file with the result of an earlier trial, in place of another.
  * @returns what V8 compiled of the start script, by the second start in a data folder: the first one
  * makes the data.
- * @throws {Error} The server did not start, or an export of the start script changed.
+ * @throws {Error} The server did not start, an export of the start script changed, or V8 does not
+ * take the result.
  */
-export async function runTrial(executable: string): Promise<Uint8Array> {
+export async function runTrial(executable: string, known?: string): Promise<Uint8Array> {
   const folder = await Deno.makeTempDir({ prefix: "muster-trial-" });
   try {
-    await start(executable, folder);
-    return await start(executable, folder);
+    const output = known ?? join(folder, "output");
+    for (let start = 0; start < 2 && known === undefined; start++) {
+      await run(executable, folder, {
+        MUSTER_API_ADDR: "127.0.0.1:0",
+        MUSTER_DATA_DIR: join(folder, "data"),
+        MUSTER_IRC_LISTEN: "127.0.0.1:0",
+        MUSTER_MCP_ADDR: "127.0.0.1:0",
+        MUSTER_TRIAL_OUTPUT: output,
+      });
+    }
+    await run(executable, folder, { MUSTER_TRIAL_INPUT: output });
+    return await Deno.readFile(output);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
 }
 
-async function start(executable: string, folder: string): Promise<Uint8Array> {
-  const output = join(folder, "output");
+async function run(executable: string, cwd: string, env: Record<string, string>): Promise<void> {
   const { success, stderr } = await new Deno.Command(executable, {
     clearEnv: true,
-    cwd: folder,
-    env: {
-      MUSTER_API_ADDR: "127.0.0.1:0",
-      MUSTER_DATA_DIR: join(folder, "data"),
-      MUSTER_IRC_LISTEN: "127.0.0.1:0",
-      MUSTER_MCP_ADDR: "127.0.0.1:0",
-      MUSTER_TRIAL_OUTPUT: output,
-    },
+    cwd,
+    env,
     signal: AbortSignal.timeout(TRIAL_LIMIT),
     stdin: "null",
     stdout: "null",
     stderr: "piped",
   }).output();
-  if (!success) throw new Error(`The start failed: ${new TextDecoder().decode(stderr)}`);
-  return await Deno.readFile(output);
+  if (!success) throw new Error(`The trial failed: ${new TextDecoder().decode(stderr)}`);
 }

@@ -122,11 +122,13 @@ function loaderOf(imported: readonly string[]): string {
   const modules = imported.map((path, at) => `${JSON.stringify(path)}:m${at}`);
   return `import{constants,Script}from"node:vm";${imports.join("")}
 const url=import.meta.url;
-const read=(name)=>Deno.readFileSync(new URL(name,url));
+const place=(name)=>new URL(name,url);
+const source=Deno.readTextFileSync(place("${SCRIPT}"));
 let cachedData;
-try{cachedData=read("${CACHE}")}catch{}
-export const script=new Script(new TextDecoder().decode(read("${SCRIPT}")),{
+try{cachedData=Deno.readFileSync(place("${CACHE}"))}catch{}
+export const script=new Script(source,{
 filename:url,cachedData,importModuleDynamically:constants.USE_MAIN_CONTEXT_DEFAULT_LOADER});
+cachedData?.buffer.transfer(0);
 export const scripts=script.runInThisContext()({${modules.join()}},url,${GLOBALS.join()});
 `;
 }

@@ -1,8 +1,9 @@
 /**
  * Starts the server of the bundle in whose folder this lies, as the environment says, and sends the
  * requests that show that it is up. Then writes what V8 has compiled until then, and ends the server.
+ * Or checks that V8 takes what such a trial wrote.
  */
-import type { Script } from "node:vm";
+import { Script } from "node:vm";
 
 interface Loader {
   readonly script: Script;
@@ -40,6 +41,13 @@ async function main(folder: string, output: string): Promise<void> {
   Deno.kill(Deno.pid, "SIGTERM");
 }
 
+/** @throws {Error} V8 does not take what a trial wrote. */
+function check(input: string): void {
+  const source = Deno.readTextFileSync(new URL("start.script", import.meta.url));
+  const script = new Script(source, { cachedData: Deno.readFileSync(input) });
+  if (script.cachedDataRejected !== false) throw new Error(`V8 does not take ${input}`);
+}
+
 /** A module beside this one, as a name that the bundler does not follow. */
 function here(name: string): string {
   return new URL(name, import.meta.url).href;
@@ -70,4 +78,6 @@ function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-await main(Deno.env.get("MUSTER_DATA_DIR") ?? "", Deno.env.get("MUSTER_TRIAL_OUTPUT") ?? "");
+const input = Deno.env.get("MUSTER_TRIAL_INPUT");
+if (input !== undefined) check(input);
+else await main(Deno.env.get("MUSTER_DATA_DIR") ?? "", Deno.env.get("MUSTER_TRIAL_OUTPUT") ?? "");
