@@ -21,7 +21,7 @@ export function planStart(graph: Graph): { readonly serve: string; readonly path
   const paths = loadedWith(graph, [serve]).difference(
     loadable(graph, workers).union(loadedWith(graph, ["main.js"])),
   );
-  for (const entry of [...commands, ...parts]) {
+  for (const entry of [...commands, ...parts].filter((path) => path !== serve)) {
     const needed = loadedWith(graph, [entry]).intersection(paths);
     if (sizeOf(graph, needed) > SMALL_NEED) continue;
     for (const path of needed) paths.delete(path);
