@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import config from "../deno.json" with { type: "json" };
 import { bundleProgram, ROOT, runDeno } from "./bundle.ts";
+import { addTrial, CACHE, makeStartScript, packSeldom, runTrial, TRIAL } from "./embedding/mod.ts";
 import { describeLicenses, findPackages } from "./licenses/mod.ts";
 import { minifyBundle } from "./minify.ts";
-import { addTrial, CACHE, makeStartScript, runTrial, TRIAL } from "./start_script/mod.ts";
 import { executableName, hostTarget, type Platform, readPlatform, type Target } from "./targets.ts";
 import { V8_FLAGS } from "./v8_flags.ts";
 
@@ -30,6 +30,7 @@ export async function makeBundle(): Promise<string> {
     throw new Error('licenses.txt is out of date: run "deno task licenses"');
   }
   await minifyBundle(folder);
+  await packSeldom(folder);
   fixTimes(folder);
   return folder;
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { makeStartScript } from "../../scripts/start_script/mod.ts";
+import { makeStartScript } from "../../scripts/embedding/mod.ts";
 import { withFolder, writeFile } from "../support/temporary.ts";
 
 /** A bundle like that of muster: commands, a server, what is loaded later, and a worker. */
