@@ -66,10 +66,11 @@ export function importsOf({ imported }: Joined): { readonly imports: string; mod
 
 /** Statements that export some names, with values by expressions. */
 export function exported(names: readonly string[], valueOf: (name: string) => string): string {
-  if (names.length === 0) return "";
-  const values = names.map((name, at) => `v${at}=${valueOf(name)}`);
-  const clauses = names.map((name, at) => `v${at} as ${name}`);
-  return `const ${values.join()};export{${clauses.join()}};`;
+  return names.map((name) =>
+    name === "default"
+      ? `export default ${valueOf(name)};`
+      : `export const ${name}=${valueOf(name)};`
+  ).join("");
 }
 
 /**
