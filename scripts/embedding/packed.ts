@@ -34,7 +34,8 @@ return ${callOf("script.runInThisContext()", "modules", "url.href")};
  */
 export async function packSeldom(folder: string): Promise<void> {
   const graph = await readGraph(folder);
-  for (const name of SELDOM) await pack(folder, graph, scriptWith(graph, name));
+  const paths = new Set(SELDOM.map((name) => scriptWith(graph, name)));
+  for (const path of paths) await pack(folder, graph, path);
   Deno.writeTextFileSync(join(folder, UNPACKER), UNPACK);
 }
 
