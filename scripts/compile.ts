@@ -18,20 +18,23 @@ async function main(args: string[]): Promise<number> {
     return 2;
   }
   const folder = await makeBundle();
-  if (targets.length === 0) return compile(folder, null);
+  if (targets.length === 0) return await compile(folder, null);
   // A target that fails leaves the others alone.
-  return Math.max(...targets.map((target) => compile(folder, target)));
+  let code = 0;
+  for (const target of targets) code = Math.max(code, await compile(folder, target));
+  return code;
 }
 
-function compile(folder: string, target: Target | null): number {
+async function compile(folder: string, target: Target | null): Promise<number> {
   const name = executableName(target?.os ?? Deno.build.os);
   const output = join(ROOT, "dist", target?.name ?? "", name);
   try {
-    compileBundle(folder, {
+    await compileBundle(folder, {
       target: target ?? hostTarget(),
       output,
       compiler: Deno.env.get("DENO_COMPILER"),
       runtime: Deno.env.get("DENORT_BIN"),
+      startCache: Deno.env.get("MUSTER_START_CACHE"),
     });
   } catch (error) {
     if (!(error instanceof NoRuntime)) throw error;

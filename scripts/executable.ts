@@ -2,9 +2,10 @@
 import { join } from "node:path";
 import config from "../deno.json" with { type: "json" };
 import { bundleProgram, ROOT, runDeno } from "./bundle.ts";
+import { addTrial, CACHE, makeStartScript, packSeldom, runTrial, TRIAL } from "./embedding/mod.ts";
 import { describeLicenses, findPackages } from "./licenses/mod.ts";
 import { minifyBundle } from "./minify.ts";
-import { type Platform, readPlatform, type Target } from "./targets.ts";
+import { executableName, hostTarget, type Platform, readPlatform, type Target } from "./targets.ts";
 import { V8_FLAGS } from "./v8_flags.ts";
 
 /** The time of every embedded file, in Unix seconds: the first that zip archives know. */
@@ -29,6 +30,7 @@ export async function makeBundle(): Promise<string> {
     throw new Error('licenses.txt is out of date: run "deno task licenses"');
   }
   await minifyBundle(folder);
+  await packSeldom(folder);
   fixTimes(folder);
   return folder;
 }
@@ -41,19 +43,51 @@ export interface CompileOptions {
   readonly compiler?: string | undefined;
   /** The runtime to embed; if absent, the compiler downloads that of its own version. */
   readonly runtime?: string | undefined;
+  /** V8's code of the start from an earlier compilation; if absent, a trial makes it. */
+  readonly startCache?: string | undefined;
 }
 
 /**
- * Compiles a bundle.
+ * Compiles a bundle. For the platform of this machine, the executable gets V8's code of its start.
  *
+ * @returns a file with that code, for {@linkcode CompileOptions.startCache}; null without it.
  * @throws {NoRuntime} The runtime could not be had.
- * @throws {Error} The executable is not one of the target.
+ * @throws {Error} The executable is not one of the target, or the trial failed.
  */
-export function compileBundle(bundle: string, options: CompileOptions): void {
-  const { target, output, compiler, runtime } = options;
+export async function compileBundle(
+  bundle: string,
+  options: CompileOptions,
+): Promise<string | null> {
+  const { target, output, runtime } = options;
   if (runtime !== undefined) requirePlatform(runtime, target);
+  const isOfHost = isSame(hostTarget(), target);
+  const folder = isOfHost ? await addStart(bundle, options) : bundle;
+  compile([...permissionFlags(target), ...fileArguments(folder, "main.js", output)], options);
+  const made = readPlatform(output);
+  if (!isSame(made, target)) throw new Error(`${output} is not an executable of ${target.name}`);
+  return isOfHost ? join(folder, CACHE) : null;
+}
+
+/** Makes a copy of a bundle with a start script, and with V8's code of it; returns its folder. */
+async function addStart(bundle: string, options: CompileOptions): Promise<string> {
+  const folder = `${bundle}-start`;
+  removeFolder(folder);
+  copyFolder(bundle, folder);
+  await makeStartScript(folder);
+  await addTrial(folder);
+  const trial = join(folder, executableName(options.target.os));
+  compile(["--allow-all", ...fileArguments(folder, TRIAL, trial)], options);
+  const cache = await runTrial(trial, options.startCache);
+  for (const name of [trial, join(folder, TRIAL)]) Deno.removeSync(name);
+  Deno.writeFileSync(join(folder, CACHE), cache);
+  fixTimes(folder);
+  return folder;
+}
+
+/** Runs the compiler with these arguments beside those that are always the same. */
+function compile(args: readonly string[], { target, compiler }: CompileOptions): void {
   try {
-    runDeno(compileArguments(bundle, target, output), compiler);
+    runDeno(["compile", ...COMMON_ARGUMENTS, `--target=${target.name}`, ...args], compiler);
   } catch {
     throw new NoRuntime(
       `There is no executable for ${target.name}. If Deno could not download the runtime from ` +
@@ -61,30 +95,24 @@ export function compileBundle(bundle: string, options: CompileOptions): void {
         "DENORT_BIN.",
     );
   }
-  const made = readPlatform(output);
-  if (!isSame(made, target)) throw new Error(`${output} is not an executable of ${target.name}`);
 }
 
-function compileArguments(bundle: string, target: Target, output: string): string[] {
-  return [
-    "compile",
-    "--quiet",
-    "--no-check",
-    "--no-config",
-    "--no-lock",
-    "--no-prompt",
-    // A certificate is replaced by listening on the same address twice (reusePort).
-    "--unstable-net",
-    // The runtime would trust compiled code in a file of a known name in the folder for temporary
-    // files, which anybody on the machine could have put there.
-    "--no-code-cache",
-    `--target=${target.name}`,
-    V8_FLAGS,
-    ...permissionFlags(target),
-    `--include=${bundle}`,
-    `--output=${output}`,
-    join(bundle, "main.js"),
-  ];
+const COMMON_ARGUMENTS: readonly string[] = [
+  "--quiet",
+  "--no-check",
+  "--no-config",
+  "--no-lock",
+  "--no-prompt",
+  // A certificate is replaced by listening on the same address twice (reusePort).
+  "--unstable-net",
+  // The runtime would trust compiled code in a file of a known name in the folder for temporary
+  // files, which anybody on the machine could have put there.
+  "--no-code-cache",
+  V8_FLAGS,
+];
+
+function fileArguments(folder: string, module: string, output: string): string[] {
+  return [`--include=${folder}`, `--output=${output}`, join(folder, module)];
 }
 
 /**
@@ -129,6 +157,14 @@ function fixTimes(folder: string): void {
     const path = join(folder, name);
     if (isDirectory) fixTimes(path);
     else Deno.utimeSync(path, FIXED_SECONDS, FIXED_SECONDS);
+  }
+}
+
+function copyFolder(from: string, to: string): void {
+  Deno.mkdirSync(to);
+  for (const { name, isDirectory } of Deno.readDirSync(from)) {
+    if (isDirectory) copyFolder(join(from, name), join(to, name));
+    else Deno.copyFileSync(join(from, name), join(to, name));
   }
 }
 

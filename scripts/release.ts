@@ -3,8 +3,10 @@
  * dist/release/muster-VERSION-TARGET.tar.gz, with its license, configuration, service file, manual
  * page and completion, and lists the checksums in dist/release/SHA256SUMS.
  *
- * The same sources, compiler and runtime give the same bytes. Every file has the time of the commit,
- * or that of SOURCE_DATE_EPOCH (https://reproducible-builds.org/specs/source-date-epoch/).
+ * The same sources, compiler and runtime give the same bytes, with one exception: V8's code of the
+ * start, which a trial makes. It lies beside the archive, and MUSTER_START_CACHE names it for another
+ * build. Every file has the time of the commit, or that of SOURCE_DATE_EPOCH
+ * (https://reproducible-builds.org/specs/source-date-epoch/).
  */
 import { join } from "node:path";
 import { VERSION } from "../services/version.ts";
@@ -40,15 +42,17 @@ async function main(args: string[]): Promise<number> {
 
 async function release(bundle: string, target: Target, date: number): Promise<void> {
   const output = join(ROOT, "dist", target.name, executableName(target.os));
-  compileBundle(bundle, {
+  const startCache = await compileBundle(bundle, {
     target,
     output,
     compiler: Deno.env.get("DENO_COMPILER"),
     runtime: Deno.env.get("DENORT_BIN"),
+    startCache: Deno.env.get("MUSTER_START_CACHE"),
   });
   const files = releaseFiles(output, target, (words) => runBundle(bundle, words));
   const path = join(FOLDER, archiveName(VERSION, target));
   await packRelease(path, files, date);
+  if (startCache !== null) await Deno.copyFile(startCache, `${path}.start-cache`);
   printError(path);
 }
 

@@ -25,6 +25,9 @@ const ELF = [0, 32, 0x464c457f] as const;
 const MACH = [0, 32, 0xfeedfacf] as const;
 const PE = [[0, 16, 0x5a4d], [60, 32, 128], [128, 32, 0x4550]] as const;
 
+/** A target other than this machine, for which no trial runs. */
+const OTHER = TARGETS.find(({ os }) => os !== hostTarget().os) ?? hostTarget();
+
 Deno.test("the platform of an executable is read from its header", () => {
   const table = [
     [header([ELF, [18, 16, 62]]), { os: "linux", arch: "x86_64" }],
@@ -75,7 +78,7 @@ Deno.test("a runtime of another platform is refused, and the message says what t
     ];
     for (const [runtime, message] of table) {
       const compile = () => compileBundle(folder, { target, output, runtime });
-      assert.throws(compile, (error) => error instanceof NoRuntime && message.test(error.message));
+      await assert.rejects(compile, { name: "NoRuntime", message });
     }
   });
 });
@@ -88,8 +91,8 @@ Deno.test("the compiler gets the target, and the executable keeps no compiled co
       `#!/bin/sh\necho "$@" > ${folder}/words\nexit 1\n`,
     );
     await Deno.chmod(compiler, 0o755);
-    const options = { target: hostTarget(), output: join(folder, "muster"), compiler };
-    assert.throws(() => compileBundle(folder, options), NoRuntime);
+    const options = { target: OTHER, output: join(folder, "muster"), compiler };
+    await assert.rejects(() => compileBundle(folder, options), NoRuntime);
     const words = (await Deno.readTextFile(join(folder, "words"))).trim().split(" ");
     assert.ok(words.includes(`--target=${options.target.name}`));
     assert.ok(words.includes("--no-code-cache"), "Others may write the file of a cache");
@@ -100,8 +103,8 @@ Deno.test("a runtime that cannot be downloaded ends with a message", async () =>
   await withFolder(async (folder) => {
     const compiler = await writeFile(folder, "deno", "#!/bin/sh\nexit 1\n");
     await Deno.chmod(compiler, 0o755);
-    const options = { target: hostTarget(), output: join(folder, "muster"), compiler };
-    assert.throws(() => compileBundle(folder, options), {
+    const options = { target: OTHER, output: join(folder, "muster"), compiler };
+    await assert.rejects(() => compileBundle(folder, options), {
       name: "NoRuntime",
       message: /^There is no executable for \S+\. If Deno could not download the runtime from /,
     });
