@@ -78,7 +78,7 @@ export interface ArchiveStats {
 /**
  * The history of the IRC server in a SQLite file, which a worker reads and writes. A change goes to
  * a journal first, in the task that makes it: a kill of the process loses at most the last
- * millisecond, and a power failure the last five seconds. The worker writes the changes in batches,
+ * millisecond, and a power failure the last second. The worker writes the changes in batches,
  * every five seconds, and before anything is read. Deletions are written within 20 ms.
  *
  * If the disk refuses, up to 16 MiB of changes wait and are tried again. Further records are lost,
@@ -267,6 +267,7 @@ export class HistoryArchive implements HistoryStore {
     this.#closed = true;
     this.#cancelTrim();
     this.#writes.stop();
+    this.#changes.stop();
     if (this.#changes.length > 0) {
       this.#options.log.error("The last messages are not stored: the disk does not take them", {
         records: this.#changes.length,

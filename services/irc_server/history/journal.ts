@@ -142,6 +142,21 @@ export class Journal {
   }
 
   /**
+   * Waits until the disk has the groups that were added.
+   *
+   * @returns whether it has them
+   */
+  async sync(): Promise<boolean> {
+    try {
+      await this.#current?.file.syncData();
+      return true;
+    } catch (error) {
+      this.#refused(error);
+      return false;
+    }
+  }
+
+  /**
    * Lets new changes go to the other file, if that one is empty.
    *
    * @param last the number of a change; the archive is about to get all changes up to it

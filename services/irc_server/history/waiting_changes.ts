@@ -1,5 +1,5 @@
 import type { NewHistoryRecord } from "../../irc/mod.ts";
-import type { Scheduler } from "../../scheduler.ts";
+import { type Scheduler, untilMultiple } from "../../scheduler.ts";
 import type { Journal } from "./journal.ts";
 import type { Operation } from "./protocol.ts";
 
@@ -9,11 +9,14 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** Most waiting changes; deletions may still wait when no more records may. */
 const MAX_CHANGES = 200_000;
 
+/** How often the journal is synced while changes wait, in milliseconds. */
+const SYNC_MILLISECONDS = 1000;
+
 /** Estimated memory of a record beside its content. */
 const RECORD_BYTES = 512;
 
 export interface WaitingChangesOptions {
-  readonly journal: Journal;
+  readonly journal: Pick<Journal, "add" | "sync">;
   readonly scheduler: Scheduler;
   /** Changes that the journal has already. */
   readonly replayed: readonly Operation[];
@@ -24,7 +27,8 @@ export interface WaitingChangesOptions {
 /**
  * The queue of changes that the archive does not have yet. Changes go to the journal as one group, at
  * the end of the task that adds them. Further ones of the same millisecond gather until the end of
- * the event loop's turn, because a write costs more than a change.
+ * the event loop's turn, because a write costs more than a change. The journal is synced each second,
+ * unless the archive has the changes by then.
  */
 export class WaitingChanges {
   readonly #options: WaitingChangesOptions;
@@ -37,6 +41,8 @@ export class WaitingChanges {
   #offeredAt = NaN;
   /** The number of the last change that is a deletion, or that the journal did not take. */
   #urgent = 0;
+  /** Cancels the next sync of the journal; null if none is due. */
+  #cancelSync: (() => void) | null = null;
 
   constructor(options: WaitingChangesOptions) {
     this.#options = options;
@@ -92,6 +98,12 @@ export class WaitingChanges {
     }
   }
 
+  /** Ends the syncs of the journal. */
+  stop(): void {
+    this.#cancelSync?.();
+    this.#cancelSync = null;
+  }
+
   #push(change: Operation): void {
     this.#changes.push(change);
     if (change.kind === "append") this.#bytes += sizeOf(change.record);
@@ -105,7 +117,23 @@ export class WaitingChanges {
     this.#offeredAt = scheduler.now();
     this.#offered = this.#changes.length;
     if (last === undefined) return;
-    if (!journal.add(group)) this.#urgent = last.sequence;
+    if (journal.add(group)) this.#syncSoon();
+    else this.#urgent = last.sequence;
+    onAdded();
+  }
+
+  #syncSoon(): void {
+    const { scheduler } = this.#options;
+    const pause = untilMultiple(SYNC_MILLISECONDS, scheduler.now());
+    this.#cancelSync ??= scheduler.after(pause, () => this.#sync());
+  }
+
+  async #sync(): Promise<void> {
+    this.#cancelSync = null;
+    const { journal, onAdded } = this.#options;
+    const last = this.#changes[this.#offered - 1];
+    if (last === undefined || await journal.sync()) return;
+    this.#urgent = Math.max(this.#urgent, last.sequence);
     onAdded();
   }
 }
