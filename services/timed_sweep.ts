@@ -24,7 +24,8 @@ export class TimedSweep {
   #cancel = () => {};
   #isClosed = false;
 
-  constructor({ scheduler, log, name, task }: TimedSweepOptions) {
+  constructor(options: TimedSweepOptions) {
+    const { scheduler, log, name, task } = options;
     this.#scheduler = scheduler;
     const run = async () => {
       if (this.#isClosed) return;
