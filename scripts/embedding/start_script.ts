@@ -9,8 +9,10 @@ const LOADER = "start.js";
 /** The start script, as a text: the compiler takes modules alone for modules. */
 const SCRIPT = "start.script";
 
-/** What V8 made of the start script when it ran. */
+/** The digest of the start script (SHA-256), and what V8 made of it when it ran. */
 export const CACHE = "start.cache";
+
+const DIGEST_BYTES = 32;
 
 /**
  * Makes one script of those that the start of a server loads, in a minified bundle. Each of them
@@ -60,7 +62,7 @@ const url=import.meta.url;
 const place=(name)=>new URL(name,url);
 const source=Deno.readTextFileSync(place("${SCRIPT}"));
 let cachedData;
-try{cachedData=Deno.readFileSync(place("${CACHE}"))}catch{}
+try{cachedData=Deno.readFileSync(place("${CACHE}")).subarray(${DIGEST_BYTES})}catch{}
 export const script=new Script(source,{
 filename:url,cachedData,importModuleDynamically:constants.USE_MAIN_CONTEXT_DEFAULT_LOADER});
 cachedData?.buffer.transfer(0);

@@ -15,6 +15,8 @@ const REST = 400;
 
 const POLL_EVERY = 10;
 
+const SCRIPT = new URL("start.script", import.meta.url);
+
 async function main(folder: string, output: string): Promise<void> {
   const { script, scripts }: Loader = await import(here("start.js"));
   const values = valuesOf(scripts);
@@ -37,15 +39,29 @@ async function main(folder: string, output: string): Promise<void> {
   for (const [name, value] of valuesOf(scripts)) {
     if (values.get(name) !== value) throw new Error(`${name} changes, so no other module has it`);
   }
-  await Deno.writeFile(output, script.createCachedData());
+  const code = new Uint8Array(script.createCachedData());
+  await Deno.writeFile(output, new Blob([await digestOfScript(), code]).stream());
   Deno.kill(Deno.pid, "SIGTERM");
 }
 
-/** @throws {Error} V8 does not take what a trial wrote. */
-function check(input: string): void {
-  const source = Deno.readTextFileSync(new URL("start.script", import.meta.url));
-  const script = new Script(source, { cachedData: Deno.readFileSync(input) });
-  if (script.cachedDataRejected !== false) throw new Error(`V8 does not take ${input}`);
+/**
+ * Checks what a trial wrote: V8 takes code of any script of the same length.
+ *
+ * @throws {Error} It is of another script, or V8 does not take it.
+ */
+async function check(input: string): Promise<void> {
+  const digest = await digestOfScript();
+  const written = await Deno.readFile(input);
+  if (digest.some((byte, at) => written[at] !== byte)) {
+    throw new Error(`${input} is of other sources`);
+  }
+  const cachedData = written.subarray(digest.length);
+  const { cachedDataRejected } = new Script(await Deno.readTextFile(SCRIPT), { cachedData });
+  if (cachedDataRejected !== false) throw new Error(`V8 does not take ${input}`);
+}
+
+async function digestOfScript(): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", await Deno.readFile(SCRIPT)));
 }
 
 /** A module beside this one, as a name that the bundler does not follow. */
@@ -79,5 +95,5 @@ function pause(milliseconds: number): Promise<void> {
 }
 
 const input = Deno.env.get("MUSTER_TRIAL_INPUT");
-if (input !== undefined) check(input);
+if (input !== undefined) await check(input);
 else await main(Deno.env.get("MUSTER_DATA_DIR") ?? "", Deno.env.get("MUSTER_TRIAL_OUTPUT") ?? "");

@@ -19,8 +19,8 @@ export async function addTrial(folder: string): Promise<void> {
  * Runs an executable of {@linkcode TRIAL} on this machine.
  *
  * @param known a file with the result of an earlier trial, in place of another.
- * @returns what V8 compiled of the start script, by the second start in a data folder: the first one
- * makes the data.
+ * @returns what the executable shall embed as `start.cache`: what V8 compiled by the second start
+ * in a data folder. The first one makes the data.
  * @throws {Error} The server did not start, an export of the start script changed, or V8 does not
  * take the result.
  */
