@@ -123,9 +123,10 @@ export class WaitingChanges {
   }
 
   #syncSoon(): void {
+    if (this.#cancelSync !== null) return;
     const { scheduler } = this.#options;
     const pause = untilMultiple(SYNC_MILLISECONDS, scheduler.now());
-    this.#cancelSync ??= scheduler.after(pause, () => this.#sync());
+    this.#cancelSync = scheduler.after(pause, () => this.#sync());
   }
 
   async #sync(): Promise<void> {
