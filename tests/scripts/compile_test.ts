@@ -83,7 +83,7 @@ Deno.test("a runtime of another platform is refused, and the message says what t
   });
 });
 
-Deno.test("the compiler gets the target, and the executable keeps no compiled code", async () => {
+Deno.test("the compiler gets the target, and the runtime keeps no compiled code", async () => {
   await withFolder(async (folder) => {
     const compiler = await writeFile(
       folder,
