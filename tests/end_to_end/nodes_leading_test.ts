@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { call, callAs, type Credentials, order, registerAgent } from "../support/api.ts";
 import { testCluster } from "../support/cluster.ts";
 import type { Program } from "../support/program.ts";
+import { Receiver } from "../services/webhooks/receiver.ts";
 import { asked } from "../support/until.ts";
 
 /** Sends a message to scout, again and again while no node leads. */
@@ -27,10 +28,12 @@ async function inboxOf(node: Program, scout: Credentials, query = ""): Promise<s
 }
 
 testCluster(
-  "every node answers for the inboxes, also after the leading one died",
+  "what the leading node does for all goes on after it died",
   async (cluster) => {
-    const one = await cluster.start("one");
-    const two = await cluster.start("two");
+    await using receiver = new Receiver();
+    const environment = { MUSTER_WEBHOOKS_ALLOW_PRIVATE: "true" };
+    const one = await cluster.start("one", environment);
+    const two = await cluster.start("two", environment);
     const scout = await registerAgent(one, "scout");
     const waits = inboxOf(two, scout, "?wait_seconds=60");
     await tell(two, "first");
@@ -52,10 +55,18 @@ testCluster(
     await order(two, `DELETE /v1/tokens/${id}`);
     assert.deepEqual([await status(one), await status(two)], [401, 401]);
 
+    await order(two, "POST /v1/webhooks", { url: receiver.url });
+    const question = { text: "Shall I?", deadline: 10, default: "no" };
+    const accepted = await callAs(two, scout, "POST", "/v1/questions", question);
+    assert.equal(accepted.status, 201, await accepted.text());
     await one.stop("SIGKILL");
     await tell(two, "second");
     await tell(two, "second");
     assert.deepEqual(await inboxOf(two, scout), ["first", "second"]);
+    await order(two, "POST /v1/projects", { slug: "demo" });
+    assert.equal(JSON.parse((await receiver.next()).body).type, "created");
+    const [, , ended = ""] = await asked(() => inboxOf(two, scout), ({ length }) => length > 2);
+    assert.match(ended, /^Nobody answered .* so its default counts: no$/);
   },
 );
 

@@ -75,6 +75,7 @@ export class Follower implements Peers {
   /** What it was told since the last look. */
   #commits: ToldCommit[] = [];
   #cancelPoll: () => void = () => {};
+  #cancelEnd: () => void = () => {};
   /** Tables of {@linkcode LATER} that others have changed, and that are not loaded again yet. */
   readonly #later = new Set<FollowedTable>();
   #isLaterDue = false;
@@ -181,6 +182,7 @@ export class Follower implements Peers {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelPoll();
+    this.#cancelEnd();
     this.#cancelLater();
     this.#confirmations.close();
     await this.#working;
@@ -229,6 +231,14 @@ export class Follower implements Peers {
     this.#cancelPoll();
     if (this.#isClosed) return;
     this.#cancelPoll = this.#options.scheduler.after(POLL_MILLISECONDS, () => this.#wake());
+  }
+
+  /** Tells at the end of the leadership, too: PostgreSQL may hold up a look for longer. */
+  #tellOfEnd(): void {
+    this.#cancelEnd();
+    const left = this.#leadsUntil - this.#clock.now();
+    if (left <= 0 || this.#isClosed) return;
+    this.#cancelEnd = this.#options.scheduler.after(left + 1, () => this.#listener?.looked());
   }
 
   /** Whether nothing is missing between what it has seen and what it was told. */
@@ -352,6 +362,7 @@ export class Follower implements Peers {
     this.#leadsUntil = isCandidate && this.#isCandidate && this.#leader === node
       ? now + LEASE_MILLISECONDS - MARGIN_MILLISECONDS
       : -Infinity;
+    this.#tellOfEnd();
     this.#confirmations.compare(new Map(rows.map(({ node, seen }) => [node, seen])));
   }
 

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { EarlyEnd } from "../../../services/early_end.ts";
 import { Conflict, Unavailable } from "../../../services/errors.ts";
 import { type Caller, OPERATOR } from "../../../services/identity/mod.ts";
+import { Cuttable } from "../../support/cuttable.ts";
 import { testNodes } from "../../support/nodes.ts";
 import { anAgent, BY_OPERATOR, type TestServices } from "../../support/services.ts";
 import { until } from "../../support/until.ts";
@@ -150,4 +151,26 @@ testNodes("a node that no longer leads changes no delivery of a webhook", async 
   const rows = await database.tables.selectFrom("webhook_deliveries").select(["attempts", "status"])
     .execute();
   assert.deepEqual(rows, [{ attempts: 0, status: "pending" }]);
+});
+
+testNodes("a node stops its work when it no longer leads, not later", async ({ url, open }) => {
+  await using database = new Cuttable(url);
+  const { leadership, database: { peers } } = await open("one", {
+    node: { name: "one", database: database.url },
+  });
+  let isWorking = false;
+  leadership.add({
+    start: () => void (isWorking = true),
+    stop: () => void (isWorking = false),
+  });
+  await until(() => isWorking);
+  database.cut();
+  // PostgreSQL takes the question, and does not answer it for some seconds.
+  const looked = assert.rejects(peers?.catchUp() ?? Promise.resolve(), Unavailable);
+  await until(() => !leadership.isLeading);
+  const ended = performance.now();
+  await until(() => !isWorking);
+  assert.ok(performance.now() - ended < 1000, "It worked on");
+  await looked;
+  database.mend();
 });
