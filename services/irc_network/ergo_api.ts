@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { bodyUntil } from "../body_until.ts";
 import { Unavailable } from "../errors.ts";
 import type { Scheduler } from "../scheduler.ts";
 
@@ -93,7 +94,7 @@ export class ErgoApi {
           : `it answers with status ${response.status}`,
       );
     }
-    const answer = answerSchema.safeParse(parseJson(await readBounded(response)));
+    const answer = answerSchema.safeParse(parseJson(await readBounded(response, signal)));
     if (!answer.success) throw unreachable("its answer cannot be understood");
     return answer.data;
   }
@@ -103,11 +104,11 @@ function unreachable(reason: string): Unavailable {
   return new Unavailable(`The API of the IRC network cannot be used: ${reason}`);
 }
 
-async function readBounded({ body }: Response): Promise<string> {
+async function readBounded({ body }: Response, signal: AbortSignal): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
-  for await (const chunk of body ?? []) {
+  for await (const chunk of body === null ? [] : bodyUntil(body, signal)) {
     bytes += chunk.byteLength;
     if (bytes > MAX_ANSWER_BYTES) throw unreachable("its answer is too long");
     text += decoder.decode(chunk, { stream: true });

@@ -1,3 +1,4 @@
+import { bodyUntil } from "../body_until.ts";
 import {
   REFUSAL_STATUSES,
   type RefusalDetails,
@@ -143,7 +144,7 @@ export class Exchange {
   #bounded({ body }: Response): ReadableStream<Uint8Array<ArrayBuffer>> | null {
     if (body === null) return null;
     const { idleMilliseconds, answerBytes } = this.#options.limits;
-    const reader = body.getReader();
+    const reader = bodyUntil(body, this.#abort.signal).getReader();
     // The reader may stop at the end mark of a stream, while a read is still running.
     let isLeft = false;
     return new ReadableStream<Uint8Array<ArrayBuffer>>({

@@ -1,3 +1,4 @@
+import { bodyUntil } from "../body_until.ts";
 import { Unavailable } from "../errors.ts";
 import { OPERATOR } from "../identity/mod.ts";
 import type { PlaceCaller } from "../places.ts";
@@ -197,19 +198,20 @@ export class NodeClient {
     // A compressed answer would be unpacked here for nothing.
     headers.set("Accept-Encoding", "identity");
     headers.set(MARK_HEADER, mark);
-    const signals = [peer.gone, end, request.client?.signal]
-      .filter((signal) => signal !== undefined);
+    const signals = [peer.gone, end, request.client?.signal].filter((one) => one !== undefined);
+    const signal = AbortSignal.any(signals);
     const { status, headers: received, body: answer } = await fetch(node.url + target, {
       method,
       headers,
       body: BODILESS.has(method) ? null : body,
       redirect: "manual",
-      signal: AbortSignal.any(signals),
+      signal,
       client: this.#client,
     });
     const returned = new Headers(received);
     for (const name of NOT_RETURNED) returned.delete(name);
-    return new Response(answer, { status, headers: returned });
+    const bounded = answer === null ? null : bodyUntil(answer, signal);
+    return new Response(bounded, { status, headers: returned });
   }
 
   /** Where a request goes, and its mark. */

@@ -1,3 +1,4 @@
+import { bodyUntil } from "../body_until.ts";
 import type { LedgerEntry } from "../ledger/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -161,17 +162,21 @@ export class SpanExporter {
 
   async #attempt(batch: readonly Span[]): Promise<Attempt> {
     const { url, headers, scheduler, log } = this.#options;
+    const signal = AbortSignal.any([
+      this.#closing.signal,
+      AbortSignal.timeout(REQUEST_MILLISECONDS),
+    ]);
     try {
       const response = await fetch(url, {
         method: "POST",
         headers: new Headers([...headers, ["content-type", "application/json"]]),
         body: requestOf(batch),
         redirect: "manual",
-        signal: AbortSignal.any([this.#closing.signal, AbortSignal.timeout(REQUEST_MILLISECONDS)]),
+        signal,
       });
       if (response.ok) {
         this.#isRefused = false;
-        return { done: true, rejected: await rejectedOf(response) };
+        return { done: true, rejected: await rejectedOf(response, signal) };
       }
       await response.body?.cancel();
       if (RETRYABLE.has(response.status)) {
@@ -195,9 +200,9 @@ export class SpanExporter {
 }
 
 /** The spans that the receiver did not take; none if its answer cannot be read. */
-async function rejectedOf(response: Response): Promise<number> {
+async function rejectedOf({ body }: Response, signal: AbortSignal): Promise<number> {
   try {
-    const answer: unknown = JSON.parse(await textOf(response));
+    const answer: unknown = JSON.parse(body === null ? "" : await textOf(bodyUntil(body, signal)));
     const { partialSuccess } = answer as { partialSuccess?: { rejectedSpans?: unknown } };
     const rejected = Number(partialSuccess?.rejectedSpans ?? 0);
     return Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0;
@@ -207,15 +212,15 @@ async function rejectedOf(response: Response): Promise<number> {
 }
 
 /** The body of an answer; empty if it is too long. */
-async function textOf(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
+async function textOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
-  for await (const part of response.body ?? []) {
+  for await (const part of body) {
     bytes += part.length;
     if (bytes > MAX_ANSWER_BYTES) return "";
     parts.push(part);
   }
-  return await new Blob(parts as BlobPart[]).text();
+  return await new Blob(parts).text();
 }
 
 /**

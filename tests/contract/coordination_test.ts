@@ -7,6 +7,7 @@ import { call, ChannelStream, registerAgent, type Server } from "../support/api.
 import { IrcClient } from "../support/irc_client.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
+import { within } from "../support/until.ts";
 
 const PASSWORD = "correct horse";
 
@@ -276,9 +277,9 @@ Deno.test("Events: an event is an id and one data line with only nick, text and 
   );
   let event = "";
   while (!event.endsWith("\n\n")) {
-    const { value, done } = await reader?.read() ?? { done: true };
-    assert.ok(!done, event);
-    event += value;
+    const part = await within(Promise.resolve(reader?.read()), () => "A whole event");
+    assert.equal(part?.done, false, event);
+    event += part?.value;
   }
   const [, id, data = ""] = /^id: (\S+)\ndata: (.+)\n\n$/.exec(event) ?? [];
   const message = JSON.parse(data);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { call, callAs, type Credentials, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
 import { type Program, startProgram } from "../support/program.ts";
+import { within } from "../support/until.ts";
 
 /** What a way of reading gives an agent: a status and the whole answer as text. */
 interface Answer {
@@ -135,7 +136,7 @@ Deno.test("a stream ends when the channel shuts its agent out, and stays if the 
   assert.doesNotMatch(await shut.text(), /among us/);
   const reader = kept.body?.pipeThrough(new TextDecoderStream()).getReader();
   for (let text = ""; !text.includes("among us");) {
-    const part = await reader?.read();
+    const part = await within(Promise.resolve(reader?.read()), () => "More of the stream");
     assert.equal(part?.done, false, text);
     text += part?.value;
   }

@@ -3,6 +3,7 @@ import { IrcClient } from "../support/irc_client.ts";
 import { peer } from "../support/peers.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { RawConnection } from "../support/raw_connection.ts";
+import { within } from "../support/until.ts";
 
 /** Few, so that a test can use them up; the program has about 40 open from the start. */
 const OPEN_FILES = 256;
@@ -86,7 +87,7 @@ Deno.test("a connection with a valid credential survives a crowd of strangers", 
   using _strangers = await connectToAll(program, 2 * OPEN_FILES);
   await client.send("PRIVMSG #general :still here");
   for (let text = ""; !text.includes("still here");) {
-    const part = await events?.read();
+    const part = await within(Promise.resolve(events?.read()), () => "More of the stream");
     assert.equal(part?.done, false);
     text += part?.value;
   }
@@ -141,7 +142,7 @@ Deno.test("connections with half a request or none are closed; a stream is not",
   });
   assert.equal(posted.status, 204);
   for (let read = ""; !read.includes("a late message");) {
-    const part = await events?.read();
+    const part = await within(Promise.resolve(events?.read()), () => "More of the stream");
     assert.equal(part?.done, false);
     read += part?.value;
   }

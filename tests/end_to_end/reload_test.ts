@@ -5,6 +5,7 @@ import { peer } from "../support/peers.ts";
 import { type Program, runMuster, startProgram } from "../support/program.ts";
 import { IrcClient } from "../support/irc_client.ts";
 import { withFolder, writeFile } from "../support/temporary.ts";
+import { within } from "../support/until.ts";
 
 const READ_AGAIN = /The configuration was read again/;
 
@@ -91,7 +92,7 @@ Deno.test("SIGHUP renews the certificates of API, MCP and IRC and keeps connecti
     assert.equal(post.status, 204);
     const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
     for (let text = ""; !text.includes("still there");) {
-      const part = await reader?.read();
+      const part = await within(Promise.resolve(reader?.read()), () => "More of the stream");
       assert.equal(part?.done, false, text);
       text += part?.value;
     }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { BodyReader } from "../../http/mod.ts";
 import { TooLarge } from "../../services/errors.ts";
-import { until } from "../support/until.ts";
+import { until, within } from "../support/until.ts";
 import { startHttpServer } from "./support.ts";
 import { withNodes } from "./two_nodes.ts";
 
@@ -23,7 +23,7 @@ Deno.test("a client that is still sending its body gets the refusal", async () =
   const receive = async (pattern: RegExp) => {
     const bytes = new Uint8Array(65_536);
     for (let text = ""; !pattern.test(text);) {
-      const count = await client.read(bytes);
+      const count = await within(client.read(bytes), () => `${pattern}`);
       assert.ok(count !== null, text);
       text += decoder.decode(bytes.subarray(0, count));
     }

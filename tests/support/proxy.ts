@@ -117,9 +117,9 @@ export async function checkStream({ url, program, cert }: Proxied): Promise<void
   assert.equal(posted.status, 204);
   const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
   for (let text = ""; !text.includes("at once");) {
-    const { value, done } = await reader?.read() ?? { done: true };
-    assert.ok(!done, text);
-    text += value;
+    const part = await within(Promise.resolve(reader?.read()), () => "The message");
+    assert.equal(part?.done, false, text);
+    text += part?.value;
   }
   await reader?.cancel();
   await ended;

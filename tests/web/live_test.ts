@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { BY_OPERATOR } from "../support/services.ts";
 import type { TestProject } from "../support/projects.ts";
 import { type TestWeb, type Visitor, withWeb } from "../support/web.ts";
+import { within } from "../support/until.ts";
 
 /** A stream of the pages, read frame by frame. */
 class LiveReader {
@@ -19,7 +20,7 @@ class LiveReader {
   async next(): Promise<readonly [number, string] | null> {
     let end: number;
     while ((end = this.#rest.indexOf("\n\n")) < 0) {
-      const { value, done } = await this.#reader.read();
+      const { value, done } = await within(this.#reader.read(), () => "The next event");
       if (done) return null;
       this.#rest += value;
     }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { commitFiles, withProject } from "../../support/projects.ts";
+import { asked } from "../../support/until.ts";
 
 Deno.test("diff, blame and history show how a file changed", async () => {
   await withProject(async (test) => {
@@ -237,8 +238,7 @@ Deno.test("a repository with much to index is indexed in the background, and a s
     const names = Array.from({ length: 2001 }, (_, number) => `file${number}.txt`);
     await commitFiles(test, Object.fromEntries(names.map((name) => [name, "A zebra"])));
     const search = () => test.answer("GET /api/search?q=zebra&kind=code");
-    let found = await search();
-    while (!found.is_complete) found = await search();
+    const found = await asked(search, ({ is_complete }) => is_complete);
     assert.equal(found.totals.code, 2001);
   });
 });

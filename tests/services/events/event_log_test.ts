@@ -4,6 +4,7 @@ import { openSqlite } from "../../../services/database/mod.ts";
 import { Invalid } from "../../../services/errors.ts";
 import type { EventLog } from "../../../services/events/mod.ts";
 import { anEvent, KEY, types, withLog } from "./support.ts";
+import { until, within } from "../../support/until.ts";
 
 /** Follows a log and asks for more as often as it is told to. */
 class Reader {
@@ -34,7 +35,7 @@ class Reader {
     while ((this.seen.at(-1) ?? 0) < last) {
       const { promise } = this.#seesMore;
       this.more();
-      await promise;
+      await within(promise, () => `Event ${last}`);
     }
     this.more();
     await this.#eventLog.read({});
@@ -179,10 +180,10 @@ Deno.test("a follower far behind reads a long log in small parts", async () => {
     const reader = new Reader(eventLog, { after: 0, types: ["test.t5999"] });
     reader.more();
     assert.deepEqual(reader.seen, []);
-    while (reader.seen.length === 0) {
+    await until(() => {
       scheduler.advance(1);
-      await eventLog.read({});
-    }
+      return reader.seen.length > 0;
+    });
     assert.deepEqual(reader.seen, [6000]);
     reader.more();
     await append(["test.t5999"]);

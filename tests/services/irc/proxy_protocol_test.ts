@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { parseProxyHeader } from "../../../services/irc/transport/proxy_protocol.ts";
 import { TestClient } from "./support/client.ts";
 import { startServer, type TestServer } from "./support/server.ts";
+import { within } from "../../support/until.ts";
 
 const encoder = new TextEncoder();
 const PROXIES = ["127.0.0.1"];
@@ -196,7 +197,7 @@ async function readUntil(conn: Deno.Conn, expected: string): Promise<void> {
   const decoder = new TextDecoder();
   const buffer = new Uint8Array(4096);
   for (let received = ""; !received.includes(expected);) {
-    const count = await conn.read(buffer);
+    const count = await within(conn.read(buffer), () => `"${expected}"`);
     if (count === null) throw new Error(`"${expected}" did not come: ${received}`);
     received += decoder.decode(buffer.subarray(0, count));
   }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Bans, WebSocketListenOptions } from "../../../services/irc/mod.ts";
 import { startServer, type TestServer } from "./support/server.ts";
+import { within } from "../../support/until.ts";
 
 const KEY = btoa("sixteen bytes!!!");
 const PAGE = "https://chat.example";
@@ -199,7 +200,9 @@ class WebClient implements AsyncDisposable {
       const line = this.#lines.shift();
       if (line === undefined) {
         assert.ok(!this.#ended, `closed before ${pattern}: ${lines.join(" | ")}`);
-        await new Promise<void>((resolve) => this.#wake = resolve);
+        const { promise, resolve } = Promise.withResolvers<void>();
+        this.#wake = resolve;
+        await within(promise, () => `A line like ${pattern}`);
         continue;
       }
       lines.push(line);
@@ -288,7 +291,7 @@ async function openSecure(port: number, cert: string) {
     async until(text: string): Promise<void> {
       const buffer = new Uint8Array(4096);
       while (!received.includes(text)) {
-        const count = await conn.read(buffer);
+        const count = await within(conn.read(buffer), () => `"${text}"`);
         if (count === null) throw new Error(`"${text}" did not come: ${received}`);
         received += decoder.decode(buffer.subarray(0, count));
       }

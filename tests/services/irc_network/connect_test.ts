@@ -5,6 +5,7 @@ import { makeCertificate } from "../../support/certificate.ts";
 import { peer } from "../../support/peers.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import { withFolder } from "../../support/temporary.ts";
+import { within } from "../../support/until.ts";
 
 /** A server that takes one connection and leaves the rest to the test. */
 class Listener implements AsyncDisposable {
@@ -38,7 +39,7 @@ class Listener implements AsyncDisposable {
     const socket = await this.#accepted;
     const chunk = new Uint8Array(4096);
     for (let heard = ""; !heard.includes(text);) {
-      const count = await socket.read(chunk);
+      const count = await within(socket.read(chunk), () => `"${text}"`);
       assert.ok(count !== null, `the connection ended after ${JSON.stringify(heard)}`);
       heard += new TextDecoder().decode(chunk.subarray(0, count));
     }
@@ -74,7 +75,9 @@ class Heard {
 
   async line(count: number): Promise<string> {
     while (this.lines.length < count) {
-      await new Promise<void>((resolve) => this.#wake = resolve);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await within(promise, () => `Line ${count}`);
     }
     return this.lines[count - 1] ?? "";
   }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Unavailable } from "../../../services/errors.ts";
 import { notice, ScriptedNetwork, service } from "./scripted_network.ts";
+import { until } from "../../support/until.ts";
 
 Deno.test("IrcConsole collects a service's notices until the PING after the question returns", async () => {
   const network = new ScriptedNetwork();
@@ -46,7 +47,8 @@ Deno.test("IrcConsole takes no late answer for another question's", async () => 
   const [first] = network.connections;
   const unanswered = console.ask("NickServ", "INFO ann");
   const next = console.ask("NickServ", "INFO bob");
-  while (!first?.sent.some((line) => line.includes("INFO ann"))) await Promise.resolve();
+  assert.ok(first !== undefined);
+  await until(() => first.sent.some((line) => line.includes("INFO ann")));
   network.answer = service(["about bob"]);
   network.scheduler.advance(10_000);
   first.onLine?.(notice("about ann"));

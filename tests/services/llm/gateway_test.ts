@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { answer, chunks, complete, KEY, withBackend } from "./support/gateway.ts";
 import { eventStream, FakeProvider, jsonLines, type SeenRequest } from "./support/provider.ts";
 import { GUEST, type Principal } from "../../../services/identity/mod.ts";
+import { collectGarbage } from "../../support/garbage.ts";
 import { BY_OPERATOR, type TestServices } from "../../support/services.ts";
+import { within } from "../../support/until.ts";
 
 const APIS = ["openai", "anthropic", "gemini", "bedrock", "ollama"] as const;
 
@@ -212,6 +214,20 @@ function sink(): WritableStream<string> {
   return new WritableStream();
 }
 
+Deno.test("a stalled stream is given up in time, also after memory was collected", async () => {
+  const stream = unending(`data: ${JSON.stringify(CHUNK)}\n\n`);
+  await using fake = new FakeProvider(() => stream.response);
+  await withBackend({ provider: "mine", base_url: fake.url }, async (services) => {
+    const completion = await complete(services, { stream: true });
+    const reader = completion.kind === "stream" ? completion.chunks.getReader() : assert.fail();
+    await reader.read();
+    const failed = assert.rejects(reader.read(), { name: "TimedOut" });
+    await collectGarbage();
+    await services.clock.passUntil(failed, 1000);
+    await within(stream.cancelled, () => "The end of the call at the provider");
+  }, { limits: { idle_seconds: 10 } });
+});
+
 Deno.test("the number of concurrent calls is bounded", async () => {
   const stream = unending(`data: ${JSON.stringify(CHUNK)}\n\n`);
   await using fake = new FakeProvider(() => stream.response);
@@ -219,8 +235,10 @@ Deno.test("the number of concurrent calls is bounded", async () => {
     const completion = await complete(services, { stream: true });
     const message = "The maximum number of model calls is already running (1)";
     await assert.rejects(complete(services, {}), { name: "TooMany", message });
+    // The runtime then forgets the signal of the request.
+    await collectGarbage();
     if (completion.kind === "stream") await completion.chunks.cancel();
-    await stream.cancelled;
+    await within(stream.cancelled, () => "The end of the call at the provider");
   }, { limits: { calls: 1 } });
 });
 

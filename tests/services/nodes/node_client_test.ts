@@ -3,7 +3,8 @@ import { Unavailable } from "../../../services/errors.ts";
 import { OPERATOR } from "../../../services/identity/mod.ts";
 import { NodeClient, type NodeRecord, type NodeRequest } from "../../../services/nodes/mod.ts";
 import { marksOf, nodeRecord } from "../../http/two_nodes.ts";
-import { until } from "../../support/until.ts";
+import { collectGarbage } from "../../support/garbage.ts";
+import { until, within } from "../../support/until.ts";
 
 const encoder = new TextEncoder();
 
@@ -365,6 +366,21 @@ Deno.test("nobody waits for a node that no longer runs", () =>
     await assert.rejects(waits, Unavailable);
     await assert.rejects(response.text());
     await until(() => far.hasEnded && other.hasEnded);
+  }));
+
+Deno.test("an event stream ends with its node, also after memory was collected", () =>
+  withNode(async ({ client, node, connection, stop }) => {
+    const headers = new Headers({ accept: "text/event-stream" });
+    const streamed = client.send(node, request({ headers }));
+    const far = await connection(1);
+    await far.requests(1);
+    await far.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
+    const response = await streamed;
+    const ended = assert.rejects(response.text());
+    await collectGarbage();
+    stop();
+    await within(ended, () => "The end of the stream");
+    await until(() => far.hasEnded);
   }));
 
 Deno.test("a connection is closed if nobody waits for it any more when it opens", async () => {

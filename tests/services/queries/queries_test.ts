@@ -6,6 +6,7 @@ import { systemScheduler } from "../../../services/scheduler.ts";
 import { withProject } from "../../support/projects.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { SECRET, SECRETS_SQL, SQL_ATTEMPTS } from "../../support/sql_attempts.ts";
+import { until } from "../../support/until.ts";
 
 Deno.test("statements that would run on for long are ended at the limit", async () => {
   await withProject(async ({ api: { services }, project }) => {
@@ -60,9 +61,9 @@ Deno.test("a crowd cannot fill the queue, and the operator's statement comes nex
     const refused = await Promise.race([outcomes.at(-1), outcomes.at(-2)]);
     assert.equal(refused, "TooMany");
     const own = run("operator", BY_OPERATOR);
-    while (started.length < 2) await Promise.resolve();
+    await until(() => started.length >= 2);
     ends[0]?.();
-    while (started.length < 3) await Promise.resolve();
+    await until(() => started.length >= 3);
     assert.equal(started[2], "operator");
     queries.close();
     await Promise.all([own, ...outcomes]);

@@ -7,6 +7,7 @@ import type { LedgerEntry } from "../../../services/ledger/mod.ts";
 import { silentLog } from "../../../services/log.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import { FakeProvider, type SeenRequest } from "../llm/support/provider.ts";
+import { until } from "../../support/until.ts";
 
 const ENTRY: LedgerEntry = {
   backend: "main",
@@ -98,7 +99,7 @@ function exporterTo({ server }: Collector, scheduler = new TestScheduler(), rand
 
 /** Lets what follows an answer happen: until a timer is set. */
 async function untilScheduled(scheduler: TestScheduler): Promise<void> {
-  while (scheduler.pending === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => scheduler.pending > 0);
 }
 
 Deno.test("a call is a span with the names of the conventions, and none of its texts", async () => {
@@ -255,9 +256,7 @@ Deno.test("what a collector refuses is lost and counted, also in part", async ()
     await collector.requests(requests);
     if (requests < 3) {
       const settled = requests === 1 ? 2 : 3;
-      while (exporter.stats().lost < settled) {
-        await new Promise((resolve) => setImmediate(resolve));
-      }
+      await until(() => exporter.stats().lost >= settled);
     }
   }
   await exporter.close();

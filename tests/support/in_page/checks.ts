@@ -70,11 +70,31 @@ interface AxeResult {
   /** The elements of the present looks. */
   let elementsOf: ReadonlyMap<string, readonly Element[]> = new Map();
 
-  function hasText(element: Element): boolean {
-    if (element.matches("input, textarea, select")) return true;
-    return [...element.childNodes].some((node) =>
-      node.nodeType === Node.TEXT_NODE && node.nodeValue?.trim() !== ""
-    );
+  /** Whether the colors of an element matter: its text is more than a sign, and in use. */
+  function isText(element: Element): boolean {
+    const control = element instanceof HTMLLabelElement ? element.control : element;
+    if (control !== null && control.closest(":disabled, [aria-disabled=true]") !== null) {
+      return false;
+    }
+    const { width, height } = element.getBoundingClientRect();
+    if (width <= 1 || height <= 1) return false;
+    return textOf(element).length > 1 || isInBlock(element);
+  }
+
+  /** Whether an element is a link with text around it. */
+  function isInBlock({ localName, parentElement, textContent }: Element): boolean {
+    return localName === "a" && parentElement?.textContent?.trim() !== textContent?.trim();
+  }
+
+  /** The text of an element without those in it. */
+  function textOf(element: Element): string {
+    if (element.matches("[type=checkbox], [type=radio]")) return "";
+    if (element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement) {
+      return element.value || element.placeholder;
+    }
+    if (element instanceof HTMLSelectElement) return element.value;
+    return [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE)
+      .map((node) => node.nodeValue ?? "").join("").trim();
   }
 
   /** All that decides on whether the colors of a text are good. */
@@ -83,14 +103,10 @@ interface AxeResult {
       element,
     );
     const { localName, parentElement } = element;
-    const text = element.textContent?.trim() ?? "";
-    const control = element instanceof HTMLLabelElement ? element.control : element;
     const look = [localName, color, fontSize, fontWeight, textDecorationLine, textShadow];
-    // To axe-core, a single character may be a picture, and what is disabled may be pale.
-    look.push(`${text.length < 2} ${control?.closest(":disabled, [aria-disabled=true]") !== null}`);
-    if (localName === "a" && parentElement !== null) {
-      const around = getComputedStyle(parentElement);
-      look.push(around.color, around.display, `${parentElement.textContent?.trim() === text}`);
+    if (isInBlock(element) && parentElement !== null) {
+      const { color, display } = getComputedStyle(parentElement);
+      look.push(`in ${color} ${display} ${textOf(element) === ""}`);
     }
     for (let above: Element | null = element; above !== null; above = above.parentElement) {
       const { backgroundColor, backgroundImage, opacity, filter } = getComputedStyle(above);
@@ -163,7 +179,7 @@ interface AxeResult {
       return scrollWidth - clientWidth;
     },
     looks() {
-      const texts = [...document.body.querySelectorAll("*")].filter(isShown).filter(hasText);
+      const texts = [...document.body.querySelectorAll("*")].filter(isShown).filter(isText);
       elementsOf = Map.groupBy(texts, lookOf);
       return [...elementsOf.keys()];
     },
@@ -175,8 +191,10 @@ interface AxeResult {
         elementRef: true,
         preload: false,
       });
-      const passed = passes.filter(({ id }) => id === "color-contrast")
-        .flatMap(({ nodes }) => nodes.map(({ element }) => lookOf(element)));
+      const passed = passes.flatMap(({ id, nodes }) =>
+        nodes.map(({ element }) => element)
+          .filter((element) => id === "color-contrast" || textOf(element) === "").map(lookOf)
+      );
       const faults = violations.map(({ id, nodes }) =>
         `${id}: ${nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(" | ")}`
       );

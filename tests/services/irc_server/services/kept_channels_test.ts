@@ -6,6 +6,7 @@ import { KeptChannels } from "../../../../services/irc_server/services/kept_chan
 import { KeySeal } from "../../../../services/irc_server/services/key_seal.ts";
 import { TestLog, withServices } from "../../../support/services.ts";
 import { TestScheduler } from "../../../support/scheduler.ts";
+import { until } from "../../../support/until.ts";
 
 const DEN: KeptChannel = {
   name: "#den",
@@ -55,11 +56,11 @@ Deno.test("changes during a write are written together, and none is lost", async
       return kept.put({ ...DEN, flags: "d" });
     });
     database.waiting.shift()?.resolve();
-    while (database.waiting.length === 0) await Promise.resolve();
+    await until(() => database.waiting.length > 0);
     assert.equal(chained, false, "it is done when the last change is on disk");
     database.waiting.shift()?.resolve();
     await Promise.all([first, ...others]);
-    while (database.waiting.length === 0) await Promise.resolve();
+    await until(() => database.waiting.length > 0);
     database.waiting.shift()?.resolve();
     await last;
     assert.equal(database.commits, 3);
