@@ -27,6 +27,12 @@ export const archivePart: Part = (answer) => {
   let isSyncing = false;
   let syncedAt = -Infinity;
   let isIndexing = false;
+  /** Files of the journal whose changes are all written; they are emptied once these are synced. */
+  const journals = new Set<string>();
+  /** Those emptied since the last response that says so. */
+  let emptied: string[] = [];
+  /** Whether changes were written since the file was opened. */
+  let isUsed = false;
 
   function syncLater(opened: ArchiveFile): void {
     if (isSyncing || opened.synced) return;
@@ -34,8 +40,32 @@ export const archivePart: Part = (answer) => {
     setTimeout(() => {
       isSyncing = false;
       syncedAt = performance.now();
-      if (file !== null) trySync(file);
+      if (file === null) return;
+      trySync(file);
+      emptyJournals(file);
     }, Math.max(SYNC_PAUSE, syncedAt + SYNC_MILLISECONDS - performance.now()));
+  }
+
+  function emptyJournals(opened: ArchiveFile): void {
+    if (!opened.synced) return;
+    for (const path of emptyFiles([...journals])) {
+      journals.delete(path);
+      emptied.push(path);
+    }
+  }
+
+  function write(opened: ArchiveFile, request: Request & { readonly kind: "write" }): Response {
+    opened.write(unpackOperations(request.operations), request.records);
+    for (const path of request.journals) journals.add(path);
+    // The first changes may be those of a run that was killed: no journal is free until they are synced.
+    if (!isUsed) trySync(opened);
+    isUsed = true;
+    emptyJournals(opened);
+    syncLater(opened);
+    indexLater(opened);
+    const told = emptied;
+    emptied = [];
+    return { id: request.id, kind: "written", bytes: opened.usedBytes, emptied: told };
   }
 
   function indexLater(opened: ArchiveFile, pause = INDEX_MILLISECONDS): void {
@@ -58,15 +88,7 @@ export const archivePart: Part = (answer) => {
     if (file === null) throw new Error("The archive is not open");
     switch (request.kind) {
       case "write":
-        file.write(unpackOperations(request.operations), request.records);
-        syncLater(file);
-        indexLater(file);
-        return {
-          id,
-          kind: "written",
-          bytes: file.usedBytes,
-          emptied: emptyFiles(request.journals),
-        };
+        return write(file, request);
       case "ask":
         return { id, kind: "answer", value: file.answer(request.question) };
       case "trim": {
@@ -80,7 +102,11 @@ export const archivePart: Part = (answer) => {
   return (message) => {
     const request = message as Request | null;
     if (request === null) {
-      file?.close();
+      if (file !== null) {
+        trySync(file);
+        emptyJournals(file);
+        file.close();
+      }
       file = null;
       return answer(null);
     }

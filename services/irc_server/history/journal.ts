@@ -177,9 +177,10 @@ export class Journal {
     if (this.#files.every(({ isEmpty }) => isEmpty)) this.#current ??= this.#files[0];
   }
 
-  /** Closes the files, and removes those that are empty. */
+  /** Closes the files, and removes those that the worker has emptied. */
   close(): void {
-    for (const { path, file, isEmpty } of this.#files) {
+    for (const { path, file } of this.#files) {
+      const isEmpty = file.statSync().size === 0;
       file.close();
       if (isEmpty) Deno.removeSync(path);
     }
