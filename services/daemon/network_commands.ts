@@ -13,7 +13,7 @@ const SILENT_MILLISECONDS = 3000;
 
 /** What several nodes share, of which each hears every command. */
 export interface CommandSharing {
-  readonly nodes: NetworkNodes;
+  readonly nodes: Pick<NetworkNodes, "self" | "running" | "isLeading">;
   readonly lines: Pick<LineStore, "take">;
 }
 
