@@ -6,7 +6,7 @@ import { makeCertificate } from "./certificate.ts";
 import { freePort } from "./free_port.ts";
 import { type Program, startProgram } from "./program.ts";
 import { withFolder } from "./temporary.ts";
-import { WAIT_LIMIT } from "./until.ts";
+import { WAIT_LIMIT, within } from "./until.ts";
 
 /** Where a proxy listens and what it stands before. */
 export interface Placed {
