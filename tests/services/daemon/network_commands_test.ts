@@ -46,7 +46,12 @@ function aNode(world: World, self: string, bridge: { readonly ready: boolean } |
       },
     },
     sharing: {
-      nodes: { self, running: () => world.running, isLeading: () => world.leader === self },
+      nodes: {
+        self,
+        running: () => world.running,
+        runningSince: () => 0,
+        isLeading: () => world.leader === self,
+      },
       lines: {
         take(_channel, id) {
           if (world.isAway) return Promise.reject(new Unavailable("away"));
