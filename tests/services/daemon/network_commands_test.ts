@@ -49,7 +49,6 @@ function aNode(world: World, self: string, bridge: { readonly ready: boolean } |
       nodes: {
         self,
         running: () => world.running,
-        runningSince: () => 0,
         isLeading: () => world.leader === self,
       },
       lines: {
