@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { z } from "zod";
+import { answerUntil } from "../services/body_until.ts";
 import { type Config, parseAddress, urlOf } from "../services/config/mod.ts";
 import type { CommandOptions } from "./options.ts";
 import { readEndpoints } from "./endpoints.ts";
@@ -172,7 +173,7 @@ export class ApiClient {
     if (this.#token !== null) headers.set("authorization", `Bearer ${this.#token}`);
     if (body !== undefined) headers.set("content-type", "application/json");
     try {
-      return await fetch(this.url + path, {
+      const answer = await fetch(this.url + path, {
         method,
         headers,
         signal,
@@ -180,6 +181,7 @@ export class ApiClient {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         ...(file === undefined ? {} : { body: file }),
       });
+      return answerUntil(answer, signal);
     } catch (error) {
       if (signal.aborted) throw new Unreachable(`${this.url} does not answer`);
       if (error instanceof TypeError) {

@@ -1,4 +1,5 @@
 import { NotDelivered, type OutgoingMessage, RPC_ERROR } from "../mcp/stdio/mod.ts";
+import { answerUntil } from "../services/body_until.ts";
 import type { Config } from "../services/config/mod.ts";
 import { readToken } from "./client.ts";
 import { certificateFault, trustOwnCertificate } from "./server_certificate.ts";
@@ -77,13 +78,14 @@ export class ForwardedMcp implements Delivery {
     for (;;) {
       const url = await this.#locate();
       try {
-        return await fetch(url, {
+        const answer = await fetch(url, {
           method: "POST",
           headers,
           body,
           signal,
           ...(this.#http === null ? {} : { client: this.#http }),
         });
+        return answerUntil(answer, signal);
       } catch (error) {
         if (signal.aborted || !(error instanceof TypeError)) throw error;
         const fault = certificateFault(url, error);

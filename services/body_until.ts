@@ -39,3 +39,9 @@ export function bodyUntil(
     },
   }, { highWaterMark: 0 });
 }
+
+/** An answer of `fetch` whose body ends with the signal that the request had: {@linkcode bodyUntil}. */
+export function answerUntil(answer: Response, signal: AbortSignal): Response {
+  const { body } = answer;
+  return body === null ? answer : new Response(bodyUntil(body, signal), answer);
+}
