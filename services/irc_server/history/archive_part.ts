@@ -56,7 +56,10 @@ export const archivePart: Part = (answer) => {
 
   function write(opened: ArchiveFile, request: Request & { readonly kind: "write" }): Response {
     opened.write(unpackOperations(request.operations), request.records);
-    for (const path of request.journals) journals.add(path);
+    // The other side names a file until it is told, and uses it from then on: to empty it twice loses changes.
+    for (const path of request.journals.filter((path) => !emptied.includes(path))) {
+      journals.add(path);
+    }
     // The first changes may be those of a run that was killed: no journal is free until they are synced.
     if (!isUsed) trySync(opened);
     isUsed = true;
