@@ -24,6 +24,8 @@ const FIRST_INDEX_MILLISECONDS = 5000;
 /** The file of the history. Each request is answered before the next is read. */
 export const archivePart: Part = (answer) => {
   let file: ArchiveFile | null = null;
+  /** The request that opened the file, or will once the disk lets it. */
+  let opening: Request & { readonly kind: "open" } | null = null;
   let isSyncing = false;
   let syncedAt = -Infinity;
   let isIndexing = false;
@@ -80,15 +82,24 @@ export const archivePart: Part = (answer) => {
     }, pause);
   }
 
+  /** The file. A full disk may have refused to open it before. */
+  function fileOf({ path, speakerTag }: NonNullable<typeof opening>): ArchiveFile {
+    if (file !== null) return file;
+    file = new ArchiveFile(path, speakerTag);
+    syncedAt = performance.now();
+    indexLater(file, FIRST_INDEX_MILLISECONDS);
+    return file;
+  }
+
   function carryOut(request: Request): Response {
     const { id } = request;
     if (request.kind === "open") {
-      file = new ArchiveFile(request.path, request.speakerTag);
-      syncedAt = performance.now();
-      indexLater(file, FIRST_INDEX_MILLISECONDS);
-      return { id, kind: "opened", ...file.newest(), extent: file.extent() };
+      opening = request;
+      const opened = fileOf(request);
+      return { id, kind: "opened", ...opened.newest(), extent: opened.extent() };
     }
-    if (file === null) throw new Error("The archive is not open");
+    if (opening === null) throw new Error("The archive is not open");
+    const file = fileOf(opening);
     switch (request.kind) {
       case "write":
         return write(file, request);
@@ -111,6 +122,7 @@ export const archivePart: Part = (answer) => {
         file.close();
       }
       file = null;
+      opening = null;
       return answer(null);
     }
     try {

@@ -43,6 +43,25 @@ Deno.test("a file of the journal that is free again keeps what comes to it", () 
     assert.equal(Deno.readTextFileSync(first), "new changes");
   }));
 
+Deno.test("a file that could not be opened is opened once that is possible", () =>
+  withFolder((folder) => {
+    const kinds: (string | undefined)[] = [];
+    const post = archivePart((response) => kinds.push((response as Response | null)?.kind));
+    const later = join(folder, "later");
+    post({ id: 0, kind: "open", path: join(later, "history.db"), speakerTag: "" });
+    const write = (id: number) => {
+      const operations = packOperations([append(id)]);
+      post({ id, kind: "write", operations, records: null, journals: [] });
+    };
+    write(1);
+    Deno.mkdirSync(later);
+    write(2);
+    post(null);
+    write(3);
+    assert.deepEqual(kinds, ["failed", "failed", "written", undefined, "failed"]);
+    return Promise.resolve();
+  }));
+
 function append(sequence: number) {
   const said = { time: sequence, id: `id-${sequence}`, kind: HistoryKind.MESSAGE } as const;
   const target = { account: null, name: "#room" };
