@@ -24,6 +24,8 @@ const FIRST_INDEX_MILLISECONDS = 5000;
 /** The file of the history. Each request is answered before the next is read. */
 export const archivePart: Part = (answer) => {
   let file: ArchiveFile | null = null;
+  /** The request that opened the file, or will once the disk lets it. */
+  let opening: Request & { readonly kind: "open" } | null = null;
   let isSyncing = false;
   let syncedAt = -Infinity;
   let isIndexing = false;
@@ -56,7 +58,10 @@ export const archivePart: Part = (answer) => {
 
   function write(opened: ArchiveFile, request: Request & { readonly kind: "write" }): Response {
     opened.write(unpackOperations(request.operations), request.records);
-    for (const path of request.journals) journals.add(path);
+    // The other side names a file until it is told, and uses it from then on: to empty it twice loses changes.
+    for (const path of request.journals.filter((path) => !emptied.includes(path))) {
+      journals.add(path);
+    }
     // The first changes may be those of a run that was killed: no journal is free until they are synced.
     if (!isUsed) trySync(opened);
     isUsed = true;
@@ -77,15 +82,24 @@ export const archivePart: Part = (answer) => {
     }, pause);
   }
 
+  /** The file. A full disk may have refused to open it before. */
+  function fileOf({ path, speakerTag }: NonNullable<typeof opening>): ArchiveFile {
+    if (file !== null) return file;
+    file = new ArchiveFile(path, speakerTag);
+    syncedAt = performance.now();
+    indexLater(file, FIRST_INDEX_MILLISECONDS);
+    return file;
+  }
+
   function carryOut(request: Request): Response {
     const { id } = request;
     if (request.kind === "open") {
-      file = new ArchiveFile(request.path, request.speakerTag);
-      syncedAt = performance.now();
-      indexLater(file, FIRST_INDEX_MILLISECONDS);
-      return { id, kind: "opened", ...file.newest(), extent: file.extent() };
+      opening = request;
+      const opened = fileOf(request);
+      return { id, kind: "opened", ...opened.newest(), extent: opened.extent() };
     }
-    if (file === null) throw new Error("The archive is not open");
+    if (opening === null) throw new Error("The archive is not open");
+    const file = fileOf(opening);
     switch (request.kind) {
       case "write":
         return write(file, request);
@@ -108,6 +122,7 @@ export const archivePart: Part = (answer) => {
         file.close();
       }
       file = null;
+      opening = null;
       return answer(null);
     }
     try {
