@@ -141,7 +141,7 @@ Deno.test("docs/first-day.md leads from an empty folder through the first day, w
     const names = members.map(({ account, name, nick }: Record<string, string>) =>
       account ?? name ?? nick
     );
-    assert.deepEqual(names.toSorted(), ["builder", "scout"]);
+    assert.deepEqual(names.toSorted(), ["admin", "builder", "scout"]);
     const entries = await Array.fromAsync(Deno.readDir(folder));
     assert.ok(entries.some(({ name }) => /^muster-.*\.tar\.gz$/.test(name)), "there is a backup");
   });
