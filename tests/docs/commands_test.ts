@@ -76,7 +76,7 @@ async function faultOf(words: readonly string[], isMention: boolean): Promise<st
     return null;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const isShort = / is missing$| needs a value: /.test(error.message);
+    const isShort = / is missing(?:: one of .*)?$| needs a value: /.test(error.message);
     return isMention && isShort ? null : `muster ${words.join(" ")}: ${error.message}`;
   }
 }
