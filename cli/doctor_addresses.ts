@@ -28,7 +28,7 @@ function checkFree(config: Config): Finding[] {
   return findListenProblems(listenersOf(config)).map(({ message }) =>
     found.error(
       message,
-      "end the program that uses the address (ss -ltnp shows it), or change the key",
+      "if the key is right, end the program that uses the address (ss -ltnp shows it)",
     )
   );
 }

@@ -5,8 +5,10 @@ import {
   type Example,
   flagsOf,
   isGroup,
+  type Leaf,
   type Option,
   type Parameter,
+  placeOf,
 } from "./command.ts";
 import { HELP_OPTION, type Target, VERSION_OPTION } from "./parse.ts";
 import { widthOf, wrap } from "./text.ts";
@@ -64,6 +66,7 @@ function commandHelp(line: CommandLine, target: Target, style: HelpStyle): strin
   return [
     wrap(`${summary.slice(0, 1).toUpperCase()}${summary.slice(1)}.`, style.width),
     `${style.title("Usage:")} ${usageOf(name, command)}`,
+    ...(isGroup(command) ? [] : choicesOf(command)).map((text) => wrap(text, style.width)),
     block("Commands", commands, terms, style),
     block("Options", own, terms, style),
     block("Options of every command", shared, terms, style),
@@ -85,6 +88,15 @@ export function usageOf(name: string, command: NonNullable<Target["command"]>): 
     ...required,
     ...isOptional ? ["[options]"] : [],
   ].join(" ");
+}
+
+/** A sentence for each value after the command's name that must be one of a few. */
+export function choicesOf({ parameters = [] }: Leaf): string[] {
+  return parameters.flatMap((parameter) => {
+    const { choices = [] } = parameter;
+    if (choices.length === 0) return [];
+    return [`The ${placeOf(parameter).name} is one of: ${choices.join(", ")}.`];
+  });
 }
 
 function commandUsage(command: Command): string {

@@ -17,7 +17,7 @@ export {
   placeOf,
   type Section,
 } from "./command.ts";
-export { helpOf, type HelpStyle, optionRow, usageOf } from "./help.ts";
+export { choicesOf, helpOf, type HelpStyle, optionRow, usageOf } from "./help.ts";
 export {
   HELP_OPTION,
   parse,

@@ -214,7 +214,9 @@ class Parser {
     const values = parameters.map((parameter) => {
       const { name, isOptional, isVariadic } = placeOf(parameter);
       if (this.#operands.length === 0 && !isOptional) {
-        throw this.#error(`<${name}> is missing`);
+        const { choices = [] } = parameter;
+        const hint = choices.length === 0 ? "" : `: one of ${choices.join(", ")}`;
+        throw this.#error(`<${name}> is missing${hint}`);
       }
       if (isVariadic) {
         return this.#operands.splice(0).map((text) => this.#read(parameter, `<${name}>`, text));

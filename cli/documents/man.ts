@@ -1,5 +1,6 @@
 /** The manual page, for `man`. */
 import {
+  choicesOf,
   type CommandLine,
   type Example,
   HELP_OPTION,
@@ -49,6 +50,7 @@ function commandLines(name: string, { path, summary, leaf }: Word): string[] {
   return [
     `.SS ${escape(usageOf([name, ...path].join(" "), leaf))}`,
     escape(`${summary.slice(0, 1).toUpperCase()}${summary.slice(1)}.`),
+    ...choicesOf(leaf).flatMap((text) => [".PP", escape(text)]),
     ...options.filter(({ hidden }) => hidden !== true).flatMap(optionLines),
     ...notes.flatMap((note) => [".PP", escape(note)]),
     ...examples.flatMap((example) => exampleLines(name, example)),

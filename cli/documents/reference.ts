@@ -1,5 +1,6 @@
 /** The reference of all commands, as Markdown. */
 import {
+  choicesOf,
   type CommandLine,
   type Group,
   isGroup,
@@ -50,6 +51,7 @@ function leafParts(path: string, command: Leaf): string[] {
   const [name = ""] = path.split(" ", 1);
   return [
     `\`\`\`text\n${usageOf(path, command)}\n\`\`\``,
+    ...choicesOf(command),
     optionTable((command.options ?? []).filter(isListed)),
     ...command.notes ?? [],
     exampleBlock(name, command),

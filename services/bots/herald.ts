@@ -114,7 +114,7 @@ export function herald(desk: HeraldDesk) {
       {
         name: "STATUS",
         usage: "",
-        purpose: "how much waits to be announced, and at which pace",
+        purpose: "how many events wait to be announced, and at which pace",
         may: "anyone",
         run: (bot) => bot.status(),
       },

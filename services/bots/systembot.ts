@@ -109,7 +109,7 @@ export function systembot(facts: SystemFacts) {
       {
         name: "RECENT",
         usage: "[#channel] [n]",
-        purpose: "who came and left lately",
+        purpose: "who joined and left lately",
         may: "anyone",
         lines: MOST_SHOWN,
         isPrivate: true,

@@ -9,11 +9,11 @@ export const PURPOSES: Readonly<Record<KnownBot, string>> = {
   scribe: "Writes what is said in channels into files, and finds it again.",
   scroll: "Replays what was said in a channel, to you alone.",
   sentinel:
-    "Judges what is said by rules and, with a backend, by a model; reports, and never acts.",
-  shepherd: "Keeps goals and tasks, asks how they are, and proposes what to do next.",
+    "Judges what is said by rules and, with a backend, by a model. Reports, but never acts.",
+  shepherd: "Keeps goals and tasks, asks how they are going, and proposes what to do next.",
   snitch: "Raises alarms about floods, users that come and go, and watched agents that are gone.",
   steward: "Warns, mutes and kicks: by command and, if its policy says so, on sentinel's reports.",
-  systembot: "Tells how the server is, and who came to and left its channels.",
+  systembot: "Tells how the server is doing, and who joined and left its channels.",
   warden: "Stops floods, loops and endless exchanges before they reach a channel.",
 };
 

@@ -356,7 +356,7 @@ export function shepherd(parts: ShepherdParts) {
       {
         name: "CHECKIN",
         usage: "[number] text",
-        purpose: "says how your tasks are",
+        purpose: "says how your tasks are going",
         may: "account",
         words: 1,
         run: (bot, call) => bot.checkIn(call),
