@@ -44,7 +44,7 @@ function leaveInJournal(home: string): void {
   const last = Number(sequence);
   const { journal } = Journal.open(path, last, silentLog);
   journal.add([{ kind: "redact", sequence: last + 1, id: "nothing" }]);
-  journal.close();
+  journal.close(false);
 }
 
 /** Overwrites pages in the middle of a file. */

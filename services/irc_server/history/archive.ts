@@ -274,7 +274,7 @@ export class HistoryArchive implements HistoryStore {
       });
     }
     await this.#worker.close();
-    this.#journal.close();
+    this.#journal.close(this.#changes.length === 0);
   }
 
   #forgetAccount(account: string, before: number | null): void {

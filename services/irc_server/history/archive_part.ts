@@ -116,11 +116,8 @@ export const archivePart: Part = (answer) => {
   return (message) => {
     const request = message as Request | null;
     if (request === null) {
-      if (file !== null) {
-        trySync(file);
-        emptyJournals(file);
-        file.close();
-      }
+      if (file !== null) trySync(file);
+      file?.close();
       file = null;
       opening = null;
       return answer(null);

@@ -177,12 +177,15 @@ export class Journal {
     if (this.#files.every(({ isEmpty }) => isEmpty)) this.#current ??= this.#files[0];
   }
 
-  /** Closes the files, and removes those that the worker has emptied. */
-  close(): void {
+  /**
+   * Closes the files.
+   *
+   * @param isDone whether the archive has synced all changes: then the files are removed
+   */
+  close(isDone: boolean): void {
     for (const { path, file } of this.#files) {
-      const isEmpty = file.statSync().size === 0;
       file.close();
-      if (isEmpty) Deno.removeSync(path);
+      if (isDone) Deno.removeSync(path);
     }
   }
 

@@ -43,7 +43,7 @@ Deno.test("a journal is read as it was written, in groups of any size", () =>
     assert.deepEqual(numbersIn(path, 999), [1000, 1001]);
     assert.deepEqual(numbersIn(path, 1001), []);
     assert.equal(Deno.statSync(join(folder, "history.journal1")).mode ?? 0, 0o100600);
-    journal.close();
+    journal.close(false);
     return Promise.resolve();
   }));
 
@@ -57,7 +57,7 @@ Deno.test("what is torn or damaged ends a journal, wherever it is", () =>
       journal.add([change(number)]);
       ends.push(Deno.statSync(file).size);
     }
-    journal.close();
+    journal.close(false);
     const whole = Deno.readFileSync(file);
     for (let length = 0; length < whole.length; length++) {
       Deno.writeFileSync(file, whole.subarray(0, length));
@@ -101,7 +101,7 @@ Deno.test("a journal goes on in its other file, and each is emptied in its turn"
     assert.deepEqual(numbersIn(path, 6), [7]);
     const last = journal.turn(7);
     journal.emptied(emptyFiles(last));
-    journal.close();
+    journal.close(true);
     assert.deepEqual([...Deno.readDirSync(folder)], []);
     return Promise.resolve();
   }));
@@ -111,7 +111,7 @@ Deno.test("a journal with changes takes no others before it was emptied", () =>
     const path = join(folder, "history.db");
     const before = Journal.open(path, 0, log).journal;
     before.add(changes(1, 4));
-    before.close();
+    before.close(false);
     const { journal, operations } = Journal.open(path, 1, log);
     assert.deepEqual(operations, changes(2, 4));
     assert.equal(journal.add([change(5)]), false);
@@ -121,7 +121,7 @@ Deno.test("a journal with changes takes no others before it was emptied", () =>
     journal.emptied(emptyFiles(paths));
     assert.equal(journal.add([change(6)]), true);
     assert.deepEqual(numbersIn(path, 5), [6]);
-    journal.close();
+    journal.close(false);
     return Promise.resolve();
   }));
 
@@ -131,13 +131,13 @@ Deno.test("what follows a gap is left out, and does not stay", () =>
     const before = Journal.open(path, 0, log).journal;
     before.add(changes(1, 2));
     before.add(changes(4, 5));
-    before.close();
+    before.close(false);
     assert.deepEqual(numbersIn(path), [1, 2]);
     const { journal, operations } = Journal.open(path, 2, log);
     assert.deepEqual(operations, []);
     assert.equal(journal.add([change(3)]), true);
     assert.deepEqual(numbersIn(path, 2), [3]);
-    journal.close();
+    journal.close(false);
     return Promise.resolve();
   }));
 
@@ -161,7 +161,7 @@ Deno.test("a refusal of the disk is logged once, and the journal goes on when it
     assert.equal(journal.add([change(6)]), true);
     journal.emptied(emptyFiles(paths));
     assert.deepEqual(readJournal(path, 5), { operations: [change(6)], torn: 0 });
-    journal.close();
+    journal.close(false);
     return Promise.resolve();
   }));
 
