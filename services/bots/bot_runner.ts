@@ -282,12 +282,12 @@ export class BotRunner {
 
   #after(milliseconds: number, task: () => void | Promise<void>): () => void {
     if (milliseconds === 0) {
-      this.#queue.add(task);
+      this.#queue.addOwn(task);
       return () => {};
     }
     const cancel = this.#options.scheduler.after(milliseconds, () => {
       this.#timers.delete(cancel);
-      this.#queue.add(task);
+      this.#queue.addOwn(task);
     });
     this.#timers.add(cancel);
     return () => {

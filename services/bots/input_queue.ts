@@ -26,6 +26,11 @@ export class InputQueue {
       this.#dropped++;
       return;
     }
+    this.addOwn(task);
+  }
+
+  /** Adds a task of the bot itself, which is never dropped: the bot counts on it. */
+  addOwn(task: Task): void {
     this.#waiting.push(task);
     if (this.#running === null && !this.#isInTask) this.#runAll();
   }
