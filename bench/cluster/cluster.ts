@@ -21,10 +21,13 @@ const MOST = 1.5;
 
 const ONE_NODE = "one node";
 
-/** How often a read is done in a round, and a write, which takes longer. */
-const [READS, WRITES] = [5000, 600];
+/**
+ * How often each node does a read in a round, and a write, which takes longer: a node that has done
+ * more is faster, because the runtime compiles what runs often.
+ */
+const [READS, WRITES] = [4000, 300];
 
-/** The part of a round that each node does before the first one: the runtime compiles what runs often. */
+/** The part of a round that is done before the first one. */
 const WARM_UP = 1 / 4;
 
 /** Tickets of each project. */
@@ -47,7 +50,8 @@ export const CLUSTER: Scenario = {
   obstacle: () => clusterPeers().ignore ? "PostgreSQL, InspIRCd, Atheme or Caddy is missing" : null,
   describe: ({ rounds }) =>
     `CPU of an operation, of all threads of muster, PostgreSQL, InspIRCd and Atheme, with what they ` +
-    `do meanwhile anyway; ${READS} reads or ${WRITES} writes in each of ${rounds} rounds, in turns`,
+    `do meanwhile anyway; each node does ${READS} reads or ${WRITES} writes in each of ${rounds} ` +
+    `rounds, in turns`,
   measure: async (sizes) => {
     await using cluster = await Cluster.start({ config: { bridge: { channels: ["#three"] } } });
     await using open = new AsyncDisposableStack();
@@ -59,16 +63,15 @@ export const CLUSTER: Scenario = {
     ];
     for (const variant of variants) {
       for (const operation of OPERATIONS.filter((one) => variant.does(one))) {
-        const times = variant.at.apis.length * timesOf(operation) * WARM_UP;
-        await repeat(operation, variant.at, times);
+        await repeat(operation, variant.at, timesOf(operation, variant) * WARM_UP);
       }
     }
     return figuresOf(await measureAll(variants, sizes));
   },
 };
 
-function timesOf({ isWrite }: Operation): number {
-  return isWrite ? WRITES : READS;
+function timesOf({ isWrite }: Operation, { at: { apis } }: Variant): number {
+  return apis.length * (isWrite ? WRITES : READS);
 }
 
 /** Microseconds of each round, by operation and variant. */
@@ -79,11 +82,12 @@ async function measureAll(variants: readonly Variant[], { rounds }: Sizes): Prom
   for (let round = 0; round < rounds; round++) {
     for (const operation of OPERATIONS) {
       for (const variant of variants.filter((one) => one.does(operation))) {
+        const times = timesOf(operation, variant);
         const before = await familySeconds(variant.pids);
-        await repeat(operation, variant.at, timesOf(operation));
+        await repeat(operation, variant.at, times);
         const seconds = await familySeconds(variant.pids) - before;
         const key = `${operation.name}, ${variant.name}`;
-        costs.set(key, [...costs.get(key) ?? [], seconds / timesOf(operation) * 1e6]);
+        costs.set(key, [...costs.get(key) ?? [], seconds / times * 1e6]);
       }
     }
   }
