@@ -75,7 +75,7 @@ async function useKeys({ browser }: Frame): Promise<void> {
   );
   assert.deepEqual(await browser.violations(), []);
   await page.keyboard.press("Escape");
-  assert.equal(await page.$("dialog.shortcuts"), null);
+  await page.waitForFunction("document.querySelector('dialog') === null");
   await page.keyboard.press("j");
   await browser.leave(() => page.keyboard.press("Enter"));
   assert.equal(new URL(page.url()).pathname, "/agents/bee");
