@@ -21,7 +21,7 @@ interface NodeConfig {
   readonly limits: { readonly idle_seconds: number };
 }
 
-/** Least seconds for which a node keeps idle connections. Other nodes use them for up to five. */
+/** A node keeps idle connections for at least so many seconds: others use them for up to five. */
 const LEAST_IDLE_SECONDS = 10;
 
 /** Finds what keeps a server from being one of several. */

@@ -114,7 +114,7 @@ export class AccountSync {
     const isFirst = !this.#wasOnNetwork;
     this.#wasOnNetwork = true;
     if (this.#options.comparisons === null || !isFirst) return this.compare();
-    // What was before the start of this node, the others know.
+    // The others know what happened before this node started.
     this.#checkedAt = -Infinity;
     this.#failures = 0;
     this.#soon();
@@ -261,7 +261,7 @@ export class AccountSync {
   async #noteDoubts(now: number): Promise<void> {
     if (this.#comparedAt !== -Infinity) return;
     this.#comparedAt = now;
-    // What was before the start of this node, the others know.
+    // The others know what happened before this node started.
     if (this.#hasSettled) await this.#options.comparisons?.doubt();
   }
 
@@ -272,7 +272,7 @@ export class AccountSync {
     this.#comparedAt = scheduler.now();
     const finish = await comparisons?.begin();
     const isOver = await this.#comparison.run(thorough, () => !this.#closed && this.#leads);
-    // Somebody doubts it already.
+    // It is in doubt again already.
     if (this.#comparedAt === -Infinity) return;
     // It can take minutes.
     this.#comparedAt = scheduler.now();

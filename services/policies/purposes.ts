@@ -9,7 +9,7 @@ export const PURPOSES: Readonly<Record<KnownBot, string>> = {
   scribe: "Writes what is said in channels into files, and finds it again.",
   scroll: "Replays what was said in a channel, to you alone.",
   sentinel:
-    "Judges what is said by rules and, with a backend, by a model. Reports, but never acts.",
+    "Judges what people and agents say, by rules and, with a backend, by a model. Reports, but never acts.",
   shepherd: "Keeps goals and tasks, asks how they are going, and proposes what to do next.",
   snitch: "Raises alarms about floods, users that come and go, and watched agents that are gone.",
   steward: "Warns, mutes and kicks: by command and, if its policy says so, on sentinel's reports.",

@@ -35,7 +35,7 @@ type Lock = readonly [take: "pg_advisory_lock" | "pg_advisory_lock_shared", name
 
 const ALONE: Lock = ["pg_advisory_lock", "muster "];
 const TOGETHER: Lock = ["pg_advisory_lock_shared", "muster "];
-/** Nodes that want to be alone: one after the other, and none of them holds the lock of the others. */
+/** Nodes that want to be alone wait in line for it, and let go of {@linkcode TOGETHER} meanwhile. */
 const NEXT: Lock = ["pg_advisory_lock", "muster next "];
 
 /** A lock was not available in time; the message says who holds it. */
@@ -106,7 +106,7 @@ export class WritingSession {
   /**
    * Works alone in the database of several nodes, unless another node has done the work meanwhile.
    *
-   * @throws DatabaseError if a node uses it that does not wait for the same
+   * @throws DatabaseError if another node goes on using it
    */
   async alone(isDone: () => Promise<boolean>, work: () => Promise<void>): Promise<void> {
     try {

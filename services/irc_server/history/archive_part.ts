@@ -58,11 +58,11 @@ export const archivePart: Part = (answer) => {
 
   function write(opened: ArchiveFile, request: Request & { readonly kind: "write" }): Response {
     opened.write(unpackOperations(request.operations), request.records);
-    // The other side names a file until it is told, and uses it from then on: to empty it twice loses changes.
+    // The other side names a file again until it is told, and then writes to it.
     for (const path of request.journals.filter((path) => !emptied.includes(path))) {
       journals.add(path);
     }
-    // The first changes may be those of a run that was killed: no journal is free until they are synced.
+    // After a kill, both files hold changes: the journal takes no others until these are synced.
     if (!isUsed) trySync(opened);
     isUsed = true;
     emptyJournals(opened);
@@ -95,19 +95,22 @@ export const archivePart: Part = (answer) => {
     const { id } = request;
     if (request.kind === "open") {
       opening = request;
+      isUsed = false;
+      journals.clear();
+      emptied = [];
       const opened = fileOf(request);
       return { id, kind: "opened", ...opened.newest(), extent: opened.extent() };
     }
     if (opening === null) throw new Error("The archive is not open");
-    const file = fileOf(opening);
+    const opened = fileOf(opening);
     switch (request.kind) {
       case "write":
-        return write(file, request);
+        return write(opened, request);
       case "ask":
-        return { id, kind: "answer", value: file.answer(request.question) };
+        return { id, kind: "answer", value: opened.answer(request.question) };
       case "trim": {
-        const removed = file.trim(request.retention, request.now, request.most);
-        indexLater(file);
+        const removed = opened.trim(request.retention, request.now, request.most);
+        indexLater(opened);
         return { id, kind: "trimmed", removed };
       }
     }
