@@ -118,10 +118,13 @@ export class StreamTransport implements Transport {
     }
   }
 
-  /** The first write runs after the current task, with everything that the task queued. */
+  /**
+   * The first write runs after the current task, with everything that the task queued, and after what
+   * the task left for its end: the history has a message before its sender sees it.
+   */
   #startWriting(): void {
     this.#writing = true;
-    queueMicrotask(() => this.#write());
+    queueMicrotask(() => queueMicrotask(() => this.#write()));
   }
 
   async #write(): Promise<void> {

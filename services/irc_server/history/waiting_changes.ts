@@ -25,10 +25,9 @@ export interface WaitingChangesOptions {
 }
 
 /**
- * The queue of changes that the archive does not have yet. Changes go to the journal as one group, at
- * the end of the task that adds them. Further ones of the same millisecond gather until the end of
- * the event loop's turn, because a write costs more than a change. The journal is synced each second,
- * unless the archive has the changes by then.
+ * The queue of changes that the archive does not have yet. The changes of a task go to the journal at
+ * its end, as one group: before any answer that acknowledges them leaves the process. The journal is
+ * synced each second, unless the archive has the changes by then.
  */
 export class WaitingChanges {
   readonly #options: WaitingChangesOptions;
@@ -37,8 +36,6 @@ export class WaitingChanges {
   /** How many changes at the head of the queue were offered to the journal. */
   #offered = 0;
   #isOffering = false;
-  /** When changes were offered last, in Unix milliseconds. */
-  #offeredAt = NaN;
   /** The number of the last change that is a deletion, or that the journal did not take. */
   #urgent = 0;
   /** Cancels the next sync of the journal; null if none is due. */
@@ -79,9 +76,7 @@ export class WaitingChanges {
     if (change.kind !== "append") this.#urgent = change.sequence;
     if (this.#isOffering) return;
     this.#isOffering = true;
-    const { scheduler } = this.#options;
-    if (scheduler.now() === this.#offeredAt) scheduler.after(0, () => this.#offer());
-    else queueMicrotask(() => this.#offer());
+    queueMicrotask(() => this.#offer());
   }
 
   /** The oldest changes, at most so many. */
@@ -110,11 +105,10 @@ export class WaitingChanges {
   }
 
   #offer(): void {
-    const { journal, scheduler, onAdded } = this.#options;
+    const { journal, onAdded } = this.#options;
     const group = this.#changes.slice(this.#offered);
     const last = group.at(-1);
     this.#isOffering = false;
-    this.#offeredAt = scheduler.now();
     this.#offered = this.#changes.length;
     if (last === undefined) return;
     if (journal.add(group)) this.#syncSoon();

@@ -1,14 +1,18 @@
 import assert from "node:assert/strict";
 import { HistoryKind } from "../../../../services/irc/mod.ts";
+import type { Operation } from "../../../../services/irc_server/history/protocol.ts";
 import { WaitingChanges } from "../../../../services/irc_server/history/waiting_changes.ts";
 import { TestScheduler } from "../../../support/scheduler.ts";
 
 /** A journal in memory on a disk that may refuse. */
 class TestJournal {
+  /** The numbers of the changes in each group. */
+  readonly groups: number[][] = [];
   syncs = 0;
   isBroken = false;
 
-  add(): boolean {
+  add(changes: readonly Operation[]): boolean {
+    this.groups.push(changes.map(({ sequence }) => sequence));
     return true;
   }
 
@@ -17,6 +21,17 @@ class TestJournal {
     return Promise.resolve(!this.isBroken);
   }
 }
+
+Deno.test("what a task adds is in the journal at its end, many times in one millisecond", async () => {
+  const [journal, scheduler] = [new TestJournal(), new TestScheduler()];
+  const changes = new WaitingChanges({ journal, scheduler, replayed: [], onAdded: () => {} });
+  for (const first of [1, 3, 5]) {
+    changes.add({ kind: "redact", sequence: first, id: "x" });
+    changes.add({ kind: "redact", sequence: first + 1, id: "y" });
+    await Promise.resolve();
+  }
+  assert.deepEqual(journal.groups, [[1, 2], [3, 4], [5, 6]]);
+});
 
 Deno.test("the journal is synced each second while changes wait", async () => {
   const [journal, scheduler] = [new TestJournal(), new TestScheduler()];

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { StreamTransport } from "../../../services/irc/transport/stream.ts";
+import { Wire } from "../../../services/irc/wire.ts";
+
+/** A client that says nothing, and takes what is written to it. */
+function silentClient(onWrite: () => void): Deno.Conn {
+  const address = { transport: "tcp", hostname: "127.0.0.1", port: 1 } as const;
+  return {
+    localAddr: address,
+    remoteAddr: address,
+    read: () => new Promise<null>(() => {}),
+    write: (bytes: Uint8Array) => {
+      onWrite();
+      return Promise.resolve(bytes.length);
+    },
+  } as unknown as Deno.Conn;
+}
+
+Deno.test("a line is written after what its task left for its end, such as the history", async () => {
+  const order: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const conn = silentClient(() => {
+    order.push("written");
+    resolve();
+  });
+  const options = { secure: false, sendQueueBytes: null, onClosed: () => {} };
+  const transport = new StreamTransport(conn, options);
+  const lines = ":ann!ann@host PRIVMSG #general :hello";
+  transport.send(new Wire({ form: 0, lines, bytes: lines.length, next: null }));
+  queueMicrotask(() => order.push("stored"));
+  await promise;
+  assert.deepEqual(order, ["stored", "written"]);
+});
