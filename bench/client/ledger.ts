@@ -71,6 +71,12 @@ export class Ledger {
       String(number).padStart(NUMBER_DIGITS, "0");
   }
 
+  /** Lets the latency of a sender's last stamp count from now: its message is about to be written. */
+  restart(sender: number): void {
+    const number = (this.#sent[sender] ?? 0) - 1;
+    this.#sentAt[sender * this.#options.messagesPerSender + number] = performance.now();
+  }
+
   /** The consumer of a receiver's bytes. */
   consumer(receiver: number): Consumer {
     return (bytes, length) => {

@@ -82,14 +82,17 @@ const IRC_TO_READER = coordinationRow({
       await joinBridge(server, CHANNEL);
       const [sender] = await enter(server, open, ["sender"]);
       const readers = open.use(await Readers.open(server, 1));
-      return () => pace(server.pids, readers, sizes, (stamp) => say(sender, `#${CHANNEL}`, stamp));
+      return () => pace(server.pids, readers, sizes, saying(sender));
     }),
   more: [
     floor("Deno.listen", (server) => server.lines, async ({ lines }, open) => {
       const owner = { consumer: (_bytes: Uint8Array, length: number) => length, closed() {} };
       const sender = await Connection.open(lines, owner);
       open.defer(() => sender.close());
-      return (stamp) => sender.write(lineTo(`#${CHANNEL}`, stamp));
+      return (stamp) => {
+        const line = lineTo(`#${CHANNEL}`, stamp);
+        return () => sender.write(line);
+      };
     }),
   ],
 });
@@ -113,12 +116,7 @@ const IRC_BESIDE_READERS = coordinationRow({
         count: 1,
       };
       return async () => {
-        const { p50 } = await pace(
-          server.pids,
-          group,
-          sizes,
-          (stamp) => say(sender, `#${CHANNEL}`, stamp),
-        );
+        const { p50 } = await pace(server.pids, group, sizes, saying(sender));
         return { p50 };
       };
     }),
@@ -167,17 +165,27 @@ function atRate({ rate, seconds }: Sizes): string {
 /** The receivers of the messages. */
 type Receivers = Pick<Readers, "expect" | "count">;
 
-/** Sends at the rate, and waits until everything has arrived. */
+/** Makes a message with a stamp; the result sends it. */
+type Prepare = (stamp: string) => () => Promise<void>;
+
+/**
+ * Sends at the rate, and waits until everything has arrived. Latencies count from the write of what
+ * is prepared.
+ */
 async function pace(
   pids: readonly number[],
   receivers: Receivers,
   { rate, seconds }: Sizes,
-  send: (stamp: string) => Promise<void>,
+  prepare: Prepare,
 ): Promise<Values<"cpu" | "p50">> {
   const messages = rate * seconds * PACED_FACTOR;
   const ledger = receivers.expect(1, messages);
   const { serverSeconds } = await measure(pids, async () => {
-    await sendAtRate(rate, messages, () => send(ledger.stamp(0)));
+    await sendAtRate(rate, messages, () => {
+      const send = prepare(ledger.stamp(0));
+      ledger.restart(0);
+      return send();
+    });
     await ledger.reached(messages * receivers.count);
   });
   return {
@@ -191,17 +199,19 @@ async function poster(
   address: Address,
   token: string,
   open: DisposableStack,
-): Promise<(stamp: string) => Promise<void>> {
+): Promise<Prepare> {
   const client = open.use(await HttpClient.open(address));
   const path = `/v1/channels/${CHANNEL}/messages`;
-  const post = async (stamp: string) => {
-    const body = { nick: "bench", text: BODY + stamp };
-    const request = HttpClient.format({ method: "POST", path, token, body });
+  const post = async (request: string) => {
     const { status } = await client.ask(request);
     if (status !== 204) throw new Error(`A POST was answered ${status}`);
   };
   let posted = Promise.resolve();
-  return (stamp) => posted = posted.then(() => post(stamp));
+  return (stamp) => {
+    const body = { nick: "bench", text: BODY + stamp };
+    const request = HttpClient.format({ method: "POST", path, token, body });
+    return () => posted = posted.then(() => post(request));
+  };
 }
 
 /**
@@ -213,7 +223,7 @@ async function poster(
 function floor(
   name: string,
   streamsAt: (server: Floor) => Address,
-  sender: (server: Floor, open: DisposableStack) => Promise<(stamp: string) => Promise<void>>,
+  sender: (server: Floor, open: DisposableStack) => Promise<Prepare>,
 ): Contestant<"cpu" | "p50"> {
   return {
     name,
@@ -254,8 +264,11 @@ async function enter(
   return clients;
 }
 
-async function say(client: IrcClient | undefined, to: string, stamp: string): Promise<void> {
-  await client?.send(lineTo(to, stamp));
+function saying(client: IrcClient | undefined): Prepare {
+  return (stamp) => {
+    const line = lineTo(`#${CHANNEL}`, stamp);
+    return async () => await client?.send(line);
+  };
 }
 
 function lineTo(target: string, stamp: string): string {
