@@ -175,10 +175,12 @@ export function channelMessageRoutes(options: ChannelMessageRoutesOptions) {
         return hold(context, messages);
       },
     })
-    .answer(postMessage, async ({ params: { channel }, json }, caller) => {
-      await bridge.post(channel, json, caller);
-      return new Response(null, { status: 204 });
-    }, { usual: usualPost })
+    .answer(
+      postMessage,
+      ({ params: { channel }, json }, caller) =>
+        bridge.post(channel, json, caller).then(() => new Response(null, { status: 204 })),
+      { usual: usualPost },
+    )
     .openapi(streamMessages, async (context) => {
       const { channel } = context.req.valid("param");
       const { since, full } = context.req.valid("query");

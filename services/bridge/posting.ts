@@ -46,37 +46,23 @@ export class Posting {
 
   /** As `Bridge.post`, in the channel with this name. */
   async post(name: string, post: NewPost, caller: Caller): Promise<void> {
-    const permit = this.#options.permits.of(caller.principal);
+    const { nick, entry, permits, speakers, scheduler } = this.#options;
+    const { principal } = caller;
+    const permit = permits.of(principal);
     try {
-      await this.#post(name, post, { caller, permit });
+      const composed = compose(post, principal);
+      speakers?.requireVoice(principal);
+      if (composed.speaker !== null) speakers?.requireGoing(composed.speaker);
+      this.#assertChannel(name);
+      const entered = await entry.enter(name, caller);
+      this.#assertMayGo(permit);
+      const user = speakers?.speaker(principal) ?? null;
+      if (user !== null) return await this.#postAs(user, entered.name, composed, principal);
+      await this.say(entered.name, composed, { principal, permit, pays: true });
+      entered.setPresent(composed.speaker ?? nick, scheduler.now());
     } finally {
       permit.end();
     }
-  }
-
-  async #post(
-    name: string,
-    post: NewPost,
-    { caller, permit }: { readonly caller: Caller; readonly permit: Permit },
-  ): Promise<void> {
-    const { nick, link, entry, speakers, scheduler } = this.#options;
-    const composed = compose(post, caller.principal);
-    speakers?.requireVoice(caller.principal);
-    if (composed.speaker !== null) speakers?.requireGoing(composed.speaker);
-    this.#assertChannel(name);
-    const entered = await entry.enter(name, caller);
-    const refusal = permit.refusal();
-    if (refusal !== null) throw refusal;
-    if (!link.up) throw new Unavailable("The IRC connection was lost");
-    const user = speakers?.speaker(caller.principal) ?? null;
-    if (user === null) {
-      await this.say(entered.name, composed, { principal: caller.principal, permit, pays: true });
-      return entered.setPresent(composed.speaker ?? nick, scheduler.now());
-    }
-    const pieces = cut(composed, user.room(entered.name));
-    speakers?.admit(caller.principal, pieces.length);
-    await this.#sayAs(user, entered.name, pieces, composed.answered);
-    await user.settled();
   }
 
   /** As `Bridge.setTopic`, in the channel with this name. */
@@ -93,13 +79,14 @@ export class Posting {
   }
 
   /**
-   * Sends a post to a channel or a nick in the place of its speaker. Resolves when IRC has it.
+   * Sends a post to a channel or a nick in the place of its speaker.
    *
-   * @throws TooLarge for an envelope, NotFound if nobody has the nick, Conflict if IRC refuses it,
-   * TimedOut if IRC does not confirm it, Unauthorized if the credential ends before it is sent, and
-   * what the rate's limit throws
+   * @returns resolves when IRC has it; rejects with NotFound if nobody has the nick, Conflict if IRC
+   * refuses it, TimedOut if IRC does not confirm it, and Unauthorized if the credential ends before
+   * it is sent
+   * @throws TooLarge for an envelope, and what the rate's limit throws
    */
-  async say(
+  say(
     target: string,
     post: Composition,
     { principal, permit, pays = false }: Poster,
@@ -124,7 +111,7 @@ export class Posting {
       isNotice: post.isNotice,
       mayGo: this.#mayGo(permit),
     });
-    await confirmed;
+    return confirmed;
   }
 
   /**
@@ -158,6 +145,25 @@ export class Posting {
       if (refusal !== null) this.#options.outbox.refuse(label, refusal);
       return refusal === null;
     };
+  }
+
+  #assertMayGo(permit: Permit): void {
+    const refusal = permit.refusal();
+    if (refusal !== null) throw refusal;
+    if (!this.#options.link.up) throw new Unavailable("The IRC connection was lost");
+  }
+
+  /** Posts as a user; resolves when that is done. */
+  async #postAs(
+    user: Speaker,
+    channel: string,
+    post: Composition,
+    principal: Principal,
+  ): Promise<void> {
+    const pieces = cut(post, user.room(channel));
+    this.#options.speakers?.admit(principal, pieces.length);
+    await this.#sayAs(user, channel, pieces, post.answered);
+    await user.settled();
   }
 
   /** Sends a post as a user; resolves when the bridge has received it. */
