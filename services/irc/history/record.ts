@@ -40,12 +40,20 @@ function contentOf(message: Outbound, extended: Outbound | null): string {
   if (account) members += `,"account":${jsonString(account)}`;
   if (relayer !== undefined) members += `,"relayer":${jsonString(relayer)}`;
   if (bot) members += `,"bot":true`;
-  if (client !== undefined) members += `,"client":${JSON.stringify(client)}`;
+  if (client !== undefined) members += `,"client":[${pairsOf(client)}]`;
   if (extended !== null) {
     const stored: StoredMessage = { head: extended.head, text: extended.text };
     members += `,"extended":${JSON.stringify(stored)}`;
   }
   return `{${members}}`;
+}
+
+function pairsOf(tags: NonNullable<OutboundTags["client"]>): string {
+  let pairs = "";
+  for (const [key, value] of tags) {
+    pairs += `${pairs === "" ? "" : ","}[${jsonString(key)},${jsonString(value)}]`;
+  }
+  return pairs;
 }
 
 /** Decodes the entry of a record. Throws SyntaxError if this server did not write the content. */
