@@ -50,6 +50,16 @@ Deno.test("every JSON body has an example that its schema accepts, and the page 
   });
 });
 
+Deno.test("a schema with a name is never null itself, so that others can extend it", async () => {
+  await withApi(async (api) => {
+    const document = await api.answer("GET /openapi.json") as Document;
+    const nullable = Object.entries(document.components.schemas)
+      .filter(([, { type }]) => Array.isArray(type) && type.includes("null"))
+      .map(([name]) => name);
+    assert.deepEqual(nullable, []);
+  });
+});
+
 Deno.test("the page of the API renders the Markdown of its texts", async () => {
   await withApi(async (api) => {
     const page = await (await api.send({ who: "guest", request: "GET /docs" })).text();
