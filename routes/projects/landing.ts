@@ -4,7 +4,7 @@ import type { Services } from "../../services/daemon/mod.ts";
 import type { QueuedLanding } from "../../services/reviews/mod.ts";
 import { newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
-import { json, jsonRequest } from "../schemas.ts";
+import { json, optionalJsonRequest } from "../schemas.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { endingSchema, numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { reviewConflict } from "./review_schemas.ts";
@@ -46,7 +46,7 @@ export const landingStatusSchema = z.object({
   position: z.int().nullable(),
 }).openapi("LandingStatus");
 
-const body = { body: jsonRequest(endingSchema.meta({ id: "LandingRequest" }), {}) };
+const body = { body: optionalJsonRequest(endingSchema.meta({ id: "LandingRequest" }), {}) };
 
 const landReview = projectRoute("POST /api/reviews/{id}/land", {
   summary: "Put an approved review in the landing queue of its target branch",

@@ -60,6 +60,36 @@ Deno.test("a schema with a name is never null itself, so that others can extend 
   });
 });
 
+Deno.test("the document says which JSON bodies may be missing", async () => {
+  await withApi(async (api) => {
+    const document = await api.answer("GET /openapi.json") as Document;
+    const optional = endpointsOf(document)
+      .filter(({ requestBody }) =>
+        requestBody?.content["application/json"] !== undefined && requestBody.required !== true
+      )
+      .map(({ method, path }) => `${method} ${path.replace("/projects/{slug}/fossil", "")}`);
+    assert.deepEqual(optional.toSorted(), [
+      "DELETE /api/reviews/{id}/land",
+      "DELETE /api/workspaces/{name}/abandon",
+      "POST /api/reviews/{id}/approve",
+      "POST /api/reviews/{id}/close",
+      "POST /api/reviews/{id}/land",
+      "POST /api/reviews/{id}/merge",
+      "POST /api/reviews/{id}/request-changes",
+      "POST /api/tickets/{uuid}/claim",
+      "POST /api/tickets/{uuid}/release",
+      "POST /api/workspaces/{name}/merge",
+      "POST /api/workspaces/{name}/restore",
+      "POST /api/workspaces/{name}/takeover",
+      "POST /api/workspaces/{name}/update",
+      "POST /v1/agents/{nick}/adopt",
+      "POST /v1/agents/{nick}/pause",
+      "POST /v1/agents/{nick}/rotate",
+      "POST /v1/halt",
+    ]);
+  });
+});
+
 Deno.test("the page of the API renders the Markdown of its texts", async () => {
   await withApi(async (api) => {
     const page = await (await api.send({ who: "guest", request: "GET /docs" })).text();
