@@ -44,7 +44,7 @@ export const landingStatusSchema = z.object({
   id: z.int().openapi({ description: "The review" }),
   status: z.enum(STATUSES),
   position: z.int().nullable(),
-}).openapi("LandingStatus");
+}).openapi("LandingPlace");
 
 const body = { body: optionalJsonRequest(endingSchema.meta({ id: "LandingRequest" }), {}) };
 

@@ -14,7 +14,7 @@ export const statusAnswer = z.object({
   status: z.enum(REVIEW_STATUSES),
   title: z.string(),
   round: z.int(),
-}).openapi("ReviewStatus");
+}).openapi("ReviewState");
 
 export const approvalAnswer = statusAnswer.extend({
   reason: z.string().optional().openapi({

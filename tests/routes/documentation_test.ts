@@ -17,6 +17,10 @@ function validator(document: Document, schema: Schema | undefined): z.ZodType {
   return z.fromJSONSchema(JSON.parse(own));
 }
 
+function pascalCase(name: string): string {
+  return name.split("_").map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+}
+
 Deno.test("every pattern of the OpenAPI document matches something", async () => {
   await withApi(async (api) => {
     const document = await api.answer("GET /openapi.json") as Document;
@@ -57,6 +61,19 @@ Deno.test("a schema with a name is never null itself, so that others can extend 
       .filter(([, { type }]) => Array.isArray(type) && type.includes("null"))
       .map(([name]) => name);
     assert.deepEqual(nullable, []);
+  });
+});
+
+Deno.test("no schema has the name that generators make for a field of another one", async () => {
+  await withApi(async (api) => {
+    const { schemas } = (await api.answer("GET /openapi.json") as Document).components;
+    const made = Object.entries(schemas).flatMap(([name, schema]) =>
+      [schema, ...schema.allOf ?? []].flatMap(({ properties = {} }) =>
+        Object.keys(properties).map((field) => name + pascalCase(field))
+      )
+    );
+    assert.ok(made.includes("ReviewTargetBranch"));
+    assert.deepEqual(made.filter((name) => Object.hasOwn(schemas, name)), []);
   });
 });
 
