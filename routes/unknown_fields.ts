@@ -5,8 +5,11 @@ import { closed } from "../services/validation/schemas.ts";
 /** The body of a request, as a route describes it. */
 export type Body = NonNullable<NonNullable<RouteConfig["request"]>["body"]>;
 
-/** Paths of the repository API, below its frame and in the document, and of the admin's projects. */
-const CLOSED = /^(?:\/projects\/\{slug\}\/[^/]+)?\/api\/|^\/v1\/projects(?:\/|$)/;
+/**
+ * Paths of the repository API, below its frame and in the document, of the admin's projects, and of
+ * webhooks, whose bodies projects share.
+ */
+const CLOSED = /^(?:\/projects\/\{slug\}\/[^/]+)?\/api\/|^\/v1\/(?:projects|webhooks)(?:\/|$)/;
 
 /** Whether JSON bodies that a path takes may have no unknown fields. */
 export function refusesUnknownFields(path: string): boolean {

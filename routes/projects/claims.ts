@@ -8,7 +8,7 @@ import { submissionSchema } from "../../services/tickets/schemas.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import { optionalBody } from "../middleware/body.ts";
-import { json, jsonRequest } from "../schemas.ts";
+import { json, jsonRequest, optionalJsonRequest } from "../schemas.ts";
 import { generationField, generationOf } from "./generation.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -68,7 +68,7 @@ const claimTicket = projectRoute("POST /api/tickets/{uuid}/claim", {
   summary: "Claim a ticket for yourself, or renew your claim",
   request: {
     params,
-    body: jsonRequest(
+    body: optionalJsonRequest(
       acting.extend({
         workspace: z.string().trim().pipe(lineSchema(0, 200)).optional().openapi({
           description: "The workspace in which you will work",
@@ -93,7 +93,7 @@ const releaseTicket = projectRoute("POST /api/tickets/{uuid}/release", {
   summary: "Release a ticket without a result; an admin can end anybody's claim",
   request: {
     params,
-    body: { content: { "application/json": { schema: acting, example: {} } }, required: false },
+    body: optionalJsonRequest(acting, {}),
   },
   responses: {
     200: json(

@@ -4,7 +4,7 @@ import type { Services } from "../../services/daemon/mod.ts";
 import type { QueuedLanding } from "../../services/reviews/mod.ts";
 import { newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
-import { json, jsonRequest } from "../schemas.ts";
+import { json, optionalJsonRequest } from "../schemas.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { endingSchema, numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { reviewConflict } from "./review_schemas.ts";
@@ -44,9 +44,9 @@ export const landingStatusSchema = z.object({
   id: z.int().openapi({ description: "The review" }),
   status: z.enum(STATUSES),
   position: z.int().nullable(),
-}).openapi("LandingStatus");
+}).openapi("LandingPlace");
 
-const body = { body: jsonRequest(endingSchema.meta({ id: "LandingRequest" }), {}) };
+const body = { body: optionalJsonRequest(endingSchema.meta({ id: "LandingRequest" }), {}) };
 
 const landReview = projectRoute("POST /api/reviews/{id}/land", {
   summary: "Put an approved review in the landing queue of its target branch",

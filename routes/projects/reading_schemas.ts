@@ -53,7 +53,7 @@ export const treeSchema = z.object({
     uuid: z.string().nullable().openapi({ description: "Null for a folder" }),
     size: z.int().nullable().openapi({ description: "Bytes; null for a folder" }),
     executable: z.boolean(),
-    last_checkin: checkinRefSchema.nullable().openapi({
+    last_checkin: z.union([checkinRefSchema, z.null()]).openapi({
       description: "The check-in that last changed the file, or anything in the folder",
     }),
   })).readonly(),

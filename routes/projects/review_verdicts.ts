@@ -4,7 +4,7 @@ import type { Review } from "../../services/reviews/mod.ts";
 import { verdictSchema } from "../../services/reviews/schemas.ts";
 import { newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
-import { json, jsonRequest } from "../schemas.ts";
+import { json, optionalJsonRequest } from "../schemas.ts";
 import { endingSchema, numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { REVIEW_STATUSES, reviewConflict } from "./review_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -14,7 +14,7 @@ export const statusAnswer = z.object({
   status: z.enum(REVIEW_STATUSES),
   title: z.string(),
   round: z.int(),
-}).openapi("ReviewStatus");
+}).openapi("ReviewState");
 
 export const approvalAnswer = statusAnswer.extend({
   reason: z.string().optional().openapi({
@@ -27,7 +27,7 @@ const approveReview = projectRoute("POST /api/reviews/{id}/approve", {
   summary: "Approve the newest round of somebody else's review",
   request: {
     params: reviewParams,
-    body: jsonRequest(verdictSchema.meta({ id: "ReviewApproval" }), {}),
+    body: optionalJsonRequest(verdictSchema.meta({ id: "ReviewApproval" }), {}),
   },
   responses: {
     200: json(approvalAnswer, "The review's status"),
@@ -40,7 +40,7 @@ const requestChanges = projectRoute("POST /api/reviews/{id}/request-changes", {
   summary: "Request changes; withdraws the approvals",
   request: {
     params: reviewParams,
-    body: jsonRequest(verdictSchema.meta({ id: "ReviewChangeRequest" }), {
+    body: optionalJsonRequest(verdictSchema.meta({ id: "ReviewChangeRequest" }), {
       comment: "Please add a test",
     }),
   },
@@ -55,7 +55,7 @@ const closeReview = projectRoute("POST /api/reviews/{id}/close", {
   summary: "Close a review without a merge; for its author, its workspace's owner and admins",
   request: {
     params: reviewParams,
-    body: jsonRequest(endingSchema.meta({ id: "ReviewActor" }), {}),
+    body: optionalJsonRequest(endingSchema.meta({ id: "ReviewActor" }), {}),
   },
   responses: {
     200: json(statusAnswer, "The review's status"),
@@ -68,7 +68,7 @@ const mergeReview = projectRoute("POST /api/reviews/{id}/merge", {
   summary: "Merge an approved review, at exactly the approved check-in",
   request: {
     params: reviewParams,
-    body: jsonRequest(endingSchema.meta({ id: "ReviewMerge" }), {}),
+    body: optionalJsonRequest(endingSchema.meta({ id: "ReviewMerge" }), {}),
   },
   responses: {
     200: json(

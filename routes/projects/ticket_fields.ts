@@ -23,7 +23,7 @@ export const fieldsSchema = z.object({
   custom: z.array(fieldSchema).readonly().openapi({
     description: "Those fields of the ticket that are not built in",
   }),
-}).openapi("TicketFields");
+}).openapi("TicketFieldNames");
 
 const getFields = projectRoute("GET /api/tickets/fields", {
   summary: "The fields of the repository's tickets",

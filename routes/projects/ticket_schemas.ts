@@ -72,7 +72,7 @@ export const ticketSchema = ticketRefSchema.extend({
     description: "Every field of the repository's tickets",
   }),
   comments: z.array(commentSchema).readonly().openapi({ description: "Oldest first" }),
-  claim: claimSchema.nullable().openapi({ description: "The active claim" }),
+  claim: z.union([claimSchema, z.null()]).openapi({ description: "The active claim" }),
   strikes: z.int().openapi({ description: "Claims that ended without a result" }),
 }).openapi("Ticket");
 

@@ -11,7 +11,7 @@ import {
 import { type AppEnv, newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import { optionalBody } from "../middleware/body.ts";
-import { json, jsonRequest } from "../schemas.ts";
+import { json, jsonRequest, optionalJsonRequest } from "../schemas.ts";
 import { generationOf } from "./generation.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import {
@@ -52,7 +52,7 @@ const commitWorkspace = projectRoute("POST /api/workspaces/{name}/commit", {
 
 const updateWorkspace = projectRoute("POST /api/workspaces/{name}/update", {
   summary: "Merge another branch into a workspace, and resolve the conflicts",
-  request: { params, body: jsonRequest(updateSchema, { source: "trunk" }) },
+  request: { params, body: optionalJsonRequest(updateSchema, { source: "trunk" }) },
   responses: {
     200: json(committedSchema, "The merge"),
     ...projectErrors(400, 413),
@@ -62,7 +62,7 @@ const updateWorkspace = projectRoute("POST /api/workspaces/{name}/update", {
 
 const mergeWorkspace = projectRoute("POST /api/workspaces/{name}/merge", {
   summary: "Merge a workspace into another branch, and close it",
-  request: { params, body: jsonRequest(mergeSchema, { target_branch: "trunk" }) },
+  request: { params, body: optionalJsonRequest(mergeSchema, { target_branch: "trunk" }) },
   responses: {
     200: json(mergedSchema, "The merge"),
     ...projectErrors(400, 413),

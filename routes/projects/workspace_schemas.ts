@@ -59,7 +59,7 @@ const overlapSchema = z.object({
 
 const overlaps = z.array(overlapSchema).readonly();
 
-export const overlapsSchema = z.object({ overlaps }).openapi("WorkspaceOverlaps");
+export const overlapsSchema = z.object({ overlaps }).openapi("OverlapList");
 
 /** A workspace in the list. */
 export const listedSchema = workspaceSchema.extend({

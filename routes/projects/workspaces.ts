@@ -9,7 +9,7 @@ import {
 } from "../../services/workspaces/mod.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
-import { json, jsonRequest, wholeNumber } from "../schemas.ts";
+import { json, jsonRequest, optionalJsonRequest, wholeNumber } from "../schemas.ts";
 import { accountKeyOf } from "./account_keys.ts";
 import { pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -31,7 +31,7 @@ import {
 } from "./workspace_schemas.ts";
 
 const params = z.object({ name: z.string() });
-const workBody = jsonRequest(z.object(workFields).meta({ id: "WorkspaceWork" }), {});
+const workBody = optionalJsonRequest(z.object(workFields).meta({ id: "WorkspaceWork" }), {});
 
 const listWorkspaces = projectRoute("GET /api/workspaces", {
   summary: "The workspaces, newest first",

@@ -15,7 +15,7 @@ import { callerOf } from "../caller.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { route } from "../route.ts";
 import { textAnswer } from "../json_text.ts";
-import { errors, json, jsonRequest, wholeNumber } from "../schemas.ts";
+import { errors, json, jsonRequest, optionalJsonRequest, wholeNumber } from "../schemas.ts";
 
 /** Most agents of one page. */
 const MAX_LIMIT = 1000;
@@ -92,10 +92,7 @@ const rotateAgent = route("POST /v1/agents/{nick}/rotate", {
   summary: "Replace an agent's passphrase, and end its tokens, IRC sessions and streams",
   request: {
     params,
-    body: {
-      ...jsonRequest(rotationSchema.meta({ id: "Rotation" }), { keep_tokens: true }),
-      required: false,
-    },
+    body: optionalJsonRequest(rotationSchema.meta({ id: "Rotation" }), { keep_tokens: true }),
   },
   responses: {
     200: json(credentialsSchema, "The agent's new IRC credentials"),
@@ -107,13 +104,10 @@ const adoptAgent = route("POST /v1/agents/{nick}/adopt", {
   summary: "Make an existing IRC account an agent",
   request: {
     params,
-    body: {
-      ...jsonRequest(adoptionSchema.meta({ id: "AdoptionRequest" }), {
-        type: "observer",
-        channels: ["general"],
-      }),
-      required: false,
-    },
+    body: optionalJsonRequest(adoptionSchema.meta({ id: "AdoptionRequest" }), {
+      type: "observer",
+      channels: ["general"],
+    }),
   },
   responses: { 200: json(agentSchema, "The agent"), ...errors(400, 404, 409, 413, 503) },
 }, optionalBody());
@@ -145,10 +139,7 @@ const pauseAgent = route("POST /v1/agents/{nick}/pause", {
   summary: "Pause an agent: refuses its messages until it is resumed, and keeps its sessions",
   request: {
     params,
-    body: {
-      ...jsonRequest(pauseSchema.meta({ id: "Pause" }), { reason: "wait for the review" }),
-      required: false,
-    },
+    body: optionalJsonRequest(pauseSchema.meta({ id: "Pause" }), { reason: "wait for the review" }),
   },
   responses: { 204: { description: "Paused" }, ...errors(400, 404, 409, 413, 503) },
 }, optionalBody());

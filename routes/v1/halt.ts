@@ -8,7 +8,7 @@ import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { route } from "../route.ts";
-import { errors, json, jsonRequest } from "../schemas.ts";
+import { errors, json, optionalJsonRequest } from "../schemas.ts";
 
 const ruleShape = {
   halted: z.boolean().openapi({
@@ -47,10 +47,9 @@ const halt = route("POST /v1/halt", {
   description: "A halted agent may read, and say and change nothing, on any interface: it gets " +
     "423 over HTTP. Its running calls of models end, and its claims stop running out.",
   request: {
-    body: {
-      ...jsonRequest(haltSchema.meta({ id: "HaltRequest" }), { reason: "Wrong branch merged" }),
-      required: false,
-    },
+    body: optionalJsonRequest(haltSchema.meta({ id: "HaltRequest" }), {
+      reason: "Wrong branch merged",
+    }),
   },
   responses: {
     200: json(stateSchema, "The halt is in force, and on disk"),

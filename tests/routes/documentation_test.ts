@@ -17,6 +17,10 @@ function validator(document: Document, schema: Schema | undefined): z.ZodType {
   return z.fromJSONSchema(JSON.parse(own));
 }
 
+function pascalCase(name: string): string {
+  return name.split("_").map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+}
+
 Deno.test("every pattern of the OpenAPI document matches something", async () => {
   await withApi(async (api) => {
     const document = await api.answer("GET /openapi.json") as Document;
@@ -47,6 +51,59 @@ Deno.test("every JSON body has an example that its schema accepts, and the page 
       const shown = JSON.stringify(example, null, 2).replaceAll('"', "&quot;");
       assert.ok(page.includes(shown), `${method} ${path}`);
     }
+  });
+});
+
+Deno.test("a schema with a name is never null itself, so that others can extend it", async () => {
+  await withApi(async (api) => {
+    const document = await api.answer("GET /openapi.json") as Document;
+    const nullable = Object.entries(document.components.schemas)
+      .filter(([, { type }]) => Array.isArray(type) && type.includes("null"))
+      .map(([name]) => name);
+    assert.deepEqual(nullable, []);
+  });
+});
+
+Deno.test("no schema has the name that generators make for a field of another one", async () => {
+  await withApi(async (api) => {
+    const { schemas } = (await api.answer("GET /openapi.json") as Document).components;
+    const made = Object.entries(schemas).flatMap(([name, schema]) =>
+      [schema, ...schema.allOf ?? []].flatMap(({ properties = {} }) =>
+        Object.keys(properties).map((field) => name + pascalCase(field))
+      )
+    );
+    assert.ok(made.includes("ReviewTargetBranch"));
+    assert.deepEqual(made.filter((name) => Object.hasOwn(schemas, name)), []);
+  });
+});
+
+Deno.test("the document says which JSON bodies may be missing", async () => {
+  await withApi(async (api) => {
+    const document = await api.answer("GET /openapi.json") as Document;
+    const optional = endpointsOf(document)
+      .filter(({ requestBody }) =>
+        requestBody?.content["application/json"] !== undefined && requestBody.required !== true
+      )
+      .map(({ method, path }) => `${method} ${path.replace("/projects/{slug}/fossil", "")}`);
+    assert.deepEqual(optional.toSorted(), [
+      "DELETE /api/reviews/{id}/land",
+      "DELETE /api/workspaces/{name}/abandon",
+      "POST /api/reviews/{id}/approve",
+      "POST /api/reviews/{id}/close",
+      "POST /api/reviews/{id}/land",
+      "POST /api/reviews/{id}/merge",
+      "POST /api/reviews/{id}/request-changes",
+      "POST /api/tickets/{uuid}/claim",
+      "POST /api/tickets/{uuid}/release",
+      "POST /api/workspaces/{name}/merge",
+      "POST /api/workspaces/{name}/restore",
+      "POST /api/workspaces/{name}/takeover",
+      "POST /api/workspaces/{name}/update",
+      "POST /v1/agents/{nick}/adopt",
+      "POST /v1/agents/{nick}/pause",
+      "POST /v1/agents/{nick}/rotate",
+      "POST /v1/halt",
+    ]);
   });
 });
 

@@ -39,7 +39,7 @@ export type Contents = Readonly<Record<string, Content>>;
 export interface Operation {
   readonly parameters?: readonly Parameter[];
   readonly security: readonly Readonly<Record<string, unknown>>[];
-  readonly requestBody?: { readonly content: Contents };
+  readonly requestBody?: { readonly required?: boolean; readonly content: Contents };
   readonly responses: Readonly<Record<string, { readonly content?: Contents }>>;
 }
 

@@ -48,6 +48,12 @@ Deno.test("a misspelled field of a body is refused, with the field that was prob
       [changed.status, (await changed.json()).error],
       refused("visability", '; did you mean "visibility"?'),
     );
+    const webhook = await api.send({
+      who: "operator",
+      request: "POST /v1/webhooks",
+      body: { url: "https://ci.example/hook", events: ["checkin"] },
+    });
+    assert.deepEqual([webhook.status, (await webhook.json()).error], refused("events"));
   });
 });
 
