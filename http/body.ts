@@ -58,12 +58,28 @@ export function hasBody(request: Request): boolean {
   return request.headers.get("content-length") !== null || request.body !== null;
 }
 
+/** In place of a URL that is not valid. */
+const NO_URL = "http://localhost/";
+
+/**
+ * The same request with another body. The constructor of `Request` would refuse some methods, such as
+ * TRACE, write others in capitals, and resolve `..` in the URL.
+ */
+export function withBody(
+  { method, headers, signal, url }: Request,
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+): Request {
+  const valid = URL.canParse(url) ? url : NO_URL;
+  const request = new Request(valid, { method: "POST", headers, signal, body });
+  if (request.method !== method) Object.defineProperty(request, "method", { value: method });
+  if (request.url !== url) Object.defineProperty(request, "url", { value: url });
+  return request;
+}
+
 /** The same request, if its body can still be read; else, who reads it gets the error. */
 export function unreadable(request: Request, error: ServiceError): Request {
-  const { method, headers, signal, url } = request;
-  if (BODILESS.has(method)) return request;
-  const body = new ReadableStream({ start: (controller) => controller.error(error) });
-  return new Request(url, { method, headers, signal, body });
+  if (BODILESS.has(request.method)) return request;
+  return withBody(request, new ReadableStream({ start: (stream) => stream.error(error) }));
 }
 
 /** Bodies up to this length are read in one piece, with one deadline. */

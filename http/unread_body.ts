@@ -1,3 +1,5 @@
+import { withBody } from "./body.ts";
+
 /** How much of an unread body is read, and for how long. */
 interface Bounds {
   readonly bytes: number;
@@ -10,9 +12,6 @@ const STRANGER: Bounds = { bytes: 256 * 1024, milliseconds: 2_000 };
 
 /** How long a client has to read the answer to a request whose body has not ended, in milliseconds. */
 const LINGER_MILLISECONDS = 1000;
-
-/** In place of a URL that is not valid. */
-const NO_URL = "http://localhost/";
 
 /** Whether a request may have a body that the runtime passes on. */
 export function mayHaveBody({ method }: Request): boolean {
@@ -45,8 +44,7 @@ export class WatchedRequest {
 
   /** @param body of the request */
   constructor(given: Request, body: ReadableStream<Uint8Array<ArrayBuffer>>) {
-    const { method, headers, signal, url } = given;
-    this.#left = Number(headers.get("content-length") ?? NaN);
+    this.#left = Number(given.headers.get("content-length") ?? NaN);
     this.#reader = body.getReader();
     const watched = new ReadableStream<Uint8Array<ArrayBuffer>>({
       pull: (controller) => this.#pull(controller),
@@ -54,10 +52,7 @@ export class WatchedRequest {
         this.#isLeft = true;
       },
     }, { highWaterMark: 0 });
-    const valid = URL.canParse(url) ? url : NO_URL;
-    this.request = new Request(valid, { method, headers, signal, body: watched });
-    // The constructor resolves `..`, for one.
-    if (this.request.url !== url) Object.defineProperty(this.request, "url", { value: url });
+    this.request = withBody(given, watched);
   }
 
   /**

@@ -4,6 +4,7 @@ import { type ArrivalHandler, BodyReader } from "../../http/mod.ts";
 import { ServiceError } from "../../services/errors.ts";
 import { OPERATOR } from "../../services/identity/mod.ts";
 import { MARK_HEADER } from "../../services/nodes/mod.ts";
+import { sendRaw } from "./support.ts";
 import { marksOf, nodeRecord, NOW, refusalOf, withNodes } from "./two_nodes.ts";
 
 const LIMITS = { maxBytes: 1000, stallMilliseconds: 60_000 };
@@ -286,6 +287,23 @@ Deno.test("a placement may let this node find out by itself what it cannot answe
       assert.deepEqual([response.status, await response.text()], [404, "not here"]);
     },
     { refusesItself: true },
+  ));
+
+Deno.test("what this node answers itself keeps any method and target of its request", () =>
+  withNodes(
+    ({ method, url }, _connection, arrival) =>
+      refusalOf(arrival) ?? Response.json([method, url], { status: 404 }),
+    async ({ front, running }) => {
+      running.delete("far");
+      for (const method of ["get", "TRACE", "TRACK", "post", "DELETE"]) {
+        const answer = await sendRaw(
+          front,
+          `${method} /far/../x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+        );
+        assert.ok(answer.endsWith(`["${method}","http://localhost/far/../x"]`), answer);
+      }
+    },
+    { refusesItself: true, isFar: ({ url }) => url.includes("/far/") },
   ));
 
 Deno.test("a node that has lost touch with the database refuses all but its health", () =>

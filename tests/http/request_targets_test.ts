@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { startHttpServer } from "./support.ts";
+import { sendRaw, startHttpServer } from "./support.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -23,4 +23,22 @@ Deno.test("each request's own Host and target are checked, whatever came before"
   const bytes = new Uint8Array(4096);
   const answer = decoder.decode(bytes.subarray(0, await client.read(bytes) ?? 0));
   assert.match(answer, /^HTTP\/1\.1 400 /);
+});
+
+Deno.test("a request with any method, target and body reaches the handler as it came", async () => {
+  await using server = startHttpServer(async (request) => {
+    const { method, url } = request;
+    return Response.json([method, url, await request.text()]);
+  });
+  const framing = "Transfer-Encoding: chunked\r\nConnection: close";
+  for (const method of ["get", "Head", "TRACE", "TRACK", "post", "PUT", "QUERY"]) {
+    const answer = await sendRaw(
+      server,
+      `${method} /a/../b HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n2\r\nhi\r\n0\r\n\r\n`,
+    );
+    assert.ok(
+      answer.endsWith(`\r\n\r\n["${method}","http://localhost/a/../b","hi"]`),
+      `${method}: ${answer}`,
+    );
+  }
 });

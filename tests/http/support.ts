@@ -32,3 +32,13 @@ export function startHttpServer(handler: HttpHandler, graceMilliseconds?: number
     },
   };
 }
+
+/** Sends a request as it is, and returns all that comes until the server closes the connection. */
+export async function sendRaw(
+  server: { readonly hostname: string; readonly port: number },
+  request: string,
+): Promise<string> {
+  using client = await Deno.connect(server);
+  await client.write(new TextEncoder().encode(request));
+  return await new Response(client.readable).text();
+}
