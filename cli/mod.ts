@@ -313,7 +313,7 @@ async function answer(request: Request): Promise<number> {
       const text = helpOf(COMMAND_LINE, request.target, {
         width: Math.min(terminalWidth(stream) ?? 80, 100),
         title: (title) => bold(title, stream),
-        program: commandName(),
+        program: Deno.build.standalone ? "muster" : commandName(),
       });
       (request.isMisuse ? printError : print)(text);
       return request.isMisuse ? WRONG_USAGE : 0;

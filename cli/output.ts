@@ -1,3 +1,4 @@
+import { basename, dirname, join } from "node:path";
 import { cut, pad, widthOf } from "./command_line/mod.ts";
 
 /** A command failed; the message is for its caller. */
@@ -64,11 +65,27 @@ export function bold(text: string, stream: typeof Deno.stdout): string {
 }
 
 /**
- * How to call this program from the folder in which the person stands: the executable by its name,
- * the tree by its task.
+ * How to call this program from the folder in which the person stands: the tree by its task, the
+ * executable by its name, or by its path if the shell would not find it.
  */
 export function commandName(): string {
-  return Deno.build.standalone ? "muster" : `npx deno@2.9.6 task ${wayToTree()}start`;
+  if (!Deno.build.standalone) return `npx deno@2.9.6 task ${wayToTree()}start`;
+  if (Deno.build.os === "windows") return "muster";
+  return calledAs(Deno.execPath(), Deno.cwd(), Deno.env.get("PATH") ?? "");
+}
+
+/**
+ * How a shell calls an executable from a folder.
+ *
+ * @param path the shell's `PATH`
+ */
+export function calledAs(executable: string, folder: string, path: string): string {
+  const name = basename(executable);
+  const found = path.split(":").map((place) => join(place, name)).find(exists);
+  if (found !== undefined && Deno.realPathSync(found) === Deno.realPathSync(executable)) {
+    return name;
+  }
+  return quoted(dirname(executable) === folder ? `./${name}` : executable);
 }
 
 /** A task runs in the folder of its tree, and knows from this variable where it was called. */

@@ -16,7 +16,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { explain } from "./advice.ts";
 import { RPC_ERROR, rpcError } from "./json_rpc.ts";
-import { type Results, SERVER_INFO, type Session, unknownTool } from "./results.ts";
+import { type Results, SERVER_INFO, type Session } from "./results.ts";
 import { INITIALIZED_REVISIONS, STATELESS_REVISION } from "./revisions.ts";
 import { replyIn, showsForms, withUser } from "./user_forms.ts";
 
@@ -82,7 +82,10 @@ export class Library {
     server.setRequestHandler("tools/call", ({ params: { name, arguments: input = {} } }, more) => {
       const tool = this.#results.find(name, session);
       if (tool !== null) return this.#results.call(tool, input, sessionOf(session, more));
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(name));
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        this.#results.unknownTool(name, session),
+      );
     });
     if (capabilities.resources !== undefined) this.#offerResources(server, session);
     if (capabilities.prompts !== undefined) this.#offerPrompts(server, session);

@@ -16,7 +16,6 @@ import {
   type ResultServices,
   SERVER_INFO,
   type Session,
-  unknownTool,
 } from "./results.ts";
 import { INITIALIZED_REVISIONS, OLDEST_REVISION, STATELESS_REVISION } from "./revisions.ts";
 import type { Tool, ToolContext } from "./tool.ts";
@@ -217,8 +216,8 @@ export class Protocol {
         const { name, arguments: input = {} } = message.params;
         const tool = this.#results.find(name, session);
         if (tool !== null) return resultOf(id, await this.#results.call(tool, input, session));
-        const error = { code: RPC_ERROR.invalidParams, message: unknownTool(name) };
-        return { jsonrpc: "2.0", id, error };
+        const refusal = this.#results.unknownTool(name, session);
+        return { jsonrpc: "2.0", id, error: { code: RPC_ERROR.invalidParams, message: refusal } };
       }
     }
   }

@@ -8,6 +8,7 @@ import type {
 import type { Log } from "../services/log.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
 import type { Principal } from "../services/identity/mod.ts";
+import { suggest } from "../services/spelling/mod.ts";
 import { instructionsFor } from "./instructions.ts";
 import { fillPrompt, promptsFor } from "./prompts.ts";
 import type { ProjectResources } from "./resources.ts";
@@ -145,6 +146,14 @@ export class Results {
     return this.#tools.find(name, context.caller.principal);
   }
 
+  /** The error for a call of an unknown tool. */
+  unknownTool(name: string, session: Session): string {
+    const shown = name.slice(0, MAX_SHOWN_NAME);
+    const near = suggest(shown, this.list(session).map((tool) => tool.name));
+    const remedy = near === null ? "tools/list names all" : `did you mean "${near}"?`;
+    return `There is no tool "${shown}"; ${remedy}`;
+  }
+
   /** Calls a tool. Never throws: a failure is also a result. */
   async call(
     tool: Tool,
@@ -171,11 +180,6 @@ function isComplete(result: CallToolResult | InputRequiredResult): result is Cal
 
 function listingOf(tool: Tool, isStructured: boolean): ToolListing {
   return isStructured ? { ...tool.listing, outputSchema: tool.outputSchema } : tool.listing;
-}
-
-/** The error for a call of an unknown tool. */
-export function unknownTool(name: string): string {
-  return `There is no tool "${name.slice(0, MAX_SHOWN_NAME)}"; tools/list names all`;
 }
 
 /** Whether a revision, which is a date, has structured results and their schemas. */

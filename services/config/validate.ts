@@ -45,7 +45,7 @@ export async function validateConfig(
   const result = configSchema.safeParse(tree, { jitless: true });
   if (result.success) return { config: withAcme(result.data), warnings };
   const problems = result.error.issues.map((issue) => {
-    const { path, message } = describe(issue);
+    const { path, message } = describe(issue, [...keys.values()]);
     const source = origins.get(path.join(".")) ??
       (file === null ? "the configuration" : `${sources.file}:${file.lineOf(path)}`);
     return `${source}: ${path.join(".")}: ${message}`;
@@ -130,10 +130,16 @@ function unwrap(type: unknown): unknown {
   return type;
 }
 
-function describe(issue: z.core.$ZodIssue): Fault {
+/** @param keys the paths of all keys */
+function describe(issue: z.core.$ZodIssue, keys: readonly string[]): Fault {
   const fault = faultOf(issue);
   if (issue.code !== "unrecognized_keys") return fault;
-  return { ...fault, message: "is not a key of muster" };
+  const group = [...issue.path, ""].join(".");
+  const names = keys.filter((key) => key.startsWith(group))
+    .map((key) => key.slice(group.length).split(".", 1)[0] ?? "");
+  const meant = suggest(String(fault.path.at(-1)), names);
+  const hint = meant === null ? "" : `; did you mean "${group}${meant}"?`;
+  return { ...fault, message: `is not a key of muster${hint}` };
 }
 
 function isTree(value: unknown): value is Tree {

@@ -11,13 +11,13 @@ export interface YamlDocument {
 /** Reads a text as YAML 1.2. */
 export function readYaml(text: string): YamlDocument {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const lineAt = (offset: number) => lines.linePos(offset).line;
   return {
     value: document.errors.length === 0 ? document.toJS() : undefined,
-    problems: document.errors.map(({ pos, message }) => ({
-      line: lineAt(pos[0]),
-      message: message.split("\n", 1)[0] ?? "",
+    problems: document.errors.map(({ code, pos: [start], message }) => ({
+      line: lineAt(start),
+      message: code === "DUPLICATE_KEY" ? `${keyAt(text, start)}: stands twice` : message,
     })),
     lineOf(path) {
       for (let length = path.length; length > 0; length--) {
@@ -27,6 +27,11 @@ export function readYaml(text: string): YamlDocument {
       return 1;
     },
   };
+}
+
+/** The key that stands at a place of a text. */
+function keyAt(text: string, offset: number): string {
+  return /[^\s:]*/.exec(text.slice(offset))?.[0] ?? "";
 }
 
 function startOf(node: unknown): number | null {

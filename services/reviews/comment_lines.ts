@@ -93,7 +93,8 @@ export async function requireLine(
   const held = side === "old" ? file.prev_name ?? file.name : file.name;
   const lines = isThere ? linesIn((await repository.file({ path: held, checkin })).content) : 0;
   if (line <= lines) return;
-  throw new Invalid(`"line_number": "${held}" has ${lines} lines on the side "${side}"`);
+  const limit = lines === 0 ? "has no line" : `ends at line ${lines}`;
+  throw new Invalid(`"line_number": "${held}" ${limit} on the side "${side}"`);
 }
 
 function linesIn(content: Uint8Array): number {

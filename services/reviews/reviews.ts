@@ -307,7 +307,9 @@ export class Reviews {
       requireOpen(review);
       if (verdict === "approved") await this.#requireOther(review, actor);
       if (round !== undefined && round !== review.round) {
-        throw new Conflict(`The review is in round ${review.round}`, { round: review.round });
+        throw new Conflict(`Round ${round} is not the newest of the review`, {
+          round: review.round,
+        });
       }
       const standing = await this.store.verdicts(review);
       const own = standing.find(({ reviewer }) => reviewer.key === actor.key);

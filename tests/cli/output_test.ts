@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { cut, pad, widthOf } from "../../cli/command_line/mod.ts";
-import { counted } from "../../cli/output.ts";
+import { join } from "node:path";
+import { calledAs, counted } from "../../cli/output.ts";
+import { withFolder } from "../support/temporary.ts";
 
 Deno.test("widthOf counts the cells of a terminal", () => {
   const table: [text: string, width: number][] = [
@@ -30,4 +32,27 @@ Deno.test("counted() puts the noun into the plural unless there is one", () => {
   assert.equal(counted(0, "tag"), "0 tags");
   assert.equal(counted(1, "branch", "branches"), "1 branch");
   assert.equal(counted(2, "branch", "branches"), "2 branches");
+});
+
+Deno.test("calledAs() names an executable that PATH leads to, and otherwise its path", async () => {
+  await withFolder(async (folder) => {
+    const [tools, others] = [join(folder, "my tools"), join(folder, "others")];
+    for (const place of [tools, others]) {
+      await Deno.mkdir(place);
+      await Deno.writeTextFile(join(place, "muster"), place);
+    }
+    const executable = join(tools, "muster");
+    const table: [stands: string, path: string, called: string][] = [
+      [folder, `/nowhere:${tools}:${others}`, "muster"],
+      [tools, "/nowhere", "./muster"],
+      [folder, "", `'${executable}'`],
+      [tools, `${others}:${tools}`, "./muster"],
+    ];
+    for (const [stands, path, called] of table) {
+      assert.equal(calledAs(executable, stands, path), called);
+    }
+    const link = join(folder, "muster");
+    await Deno.symlink(executable, link);
+    assert.equal(calledAs(executable, others, folder), "muster");
+  });
 });

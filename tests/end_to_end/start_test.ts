@@ -119,7 +119,7 @@ const CONFIGURATIONS: readonly (readonly [string, string, RegExp])[] = [
   [
     "an unknown key",
     "irc:\n  lissten: x\n",
-    /^config\.yaml:2: irc\.lissten: is not a key of muster\n$/,
+    /^config\.yaml:2: irc\.lissten: is not a key of muster; did you mean "irc\.listen"\?\n$/,
   ],
   [
     "a wrong value",

@@ -306,3 +306,14 @@ for (const { name, body, headers, status, answer } of SCENARIOS) {
     if (text !== "") assert.match(response.headers.get("content-type") ?? "", /^application\/json/);
   });
 }
+
+Deno.test("the error for an unknown tool suggests one that the caller may call", async () => {
+  const { handler } = newFixture();
+  const stateless = { headers: { ...statelessHeaders("tools/call"), "mcp-name": "get_stattus" } };
+  const plain = rpc("tools/call", { name: "get_stattus" });
+  const newer = rpc("tools/call", { name: "get_stattus", _meta: STATELESS_META });
+  for (const request of [post("operator", plain), post("operator", newer, stateless)]) {
+    const { error } = await (await handler(request, "127.0.0.1")).json();
+    assert.equal(error.message, 'There is no tool "get_stattus"; did you mean "get_status"?');
+  }
+});

@@ -76,7 +76,10 @@ function applyChange(
   put: PutFile,
 ): FileCard {
   const { path: name } = change;
-  if (!isFileName(name)) throw invalid(name, "has a name that is not allowed");
+  if (!isFileName(name)) {
+    const absolute = name.startsWith("/") ? ": paths begin at the root, without a slash" : "";
+    throw invalid(name, `has a name that is not allowed${absolute}`);
+  }
   if (isReservedFileName(name)) throw invalid(name, "has a name that checkouts use themselves");
   switch (change.kind) {
     case "write": {

@@ -158,6 +158,14 @@ Deno.test("edits replace text that occurs once", async () => {
   });
 });
 
+Deno.test("a commit to an absolute path says where paths begin", async () => {
+  await withWorkspace(async (test) => {
+    const changes = [{ path: "/src/a.ts", content: "a" }];
+    const said = await test.fail("commit_files", commit({ changes }));
+    assert.match(said, /"\/src\/a\.ts" .*: paths begin at the root, without a slash/);
+  });
+});
+
 Deno.test("a commit on an old tip is refused with the new one", async () => {
   await withWorkspace(async (test) => {
     const changes = [{ path: "a", content: "a" }];

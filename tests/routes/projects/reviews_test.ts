@@ -247,8 +247,13 @@ Deno.test("of a concurrent commit and merge, only the approved check-in is merge
 
 Deno.test("a comment stays with its round, and is shown where its line survives", async () => {
   await withProject(async (test) => {
-    const { answer, other } = test;
+    const { answer, other, send } = test;
     await aReview(test, "fix", "one\ntwo\nthree\n");
+    const beyond = { body: "Where?", file_path: "a.txt", line_number: 4 };
+    assert.deepEqual(
+      await refusal(await send("POST /api/reviews/1/comment", { as: other, body: beyond })),
+      [400, '"line_number": "a.txt" ends at line 3 on the side "new"'],
+    );
     for (const line_number of [2, 3]) {
       const body = { body: `On ${line_number}`, file_path: "a.txt", line_number };
       await answer("POST /api/reviews/1/comment", { as: other, body });

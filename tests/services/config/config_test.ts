@@ -71,11 +71,18 @@ Deno.test("loadConfig() warns of variables that are no key, except those with an
 });
 
 const REFUSED: readonly (readonly [string, string, RegExp])[] = [
-  ["an unknown key", "api_addr: :1\nirc:\n  lisen: x\n", /c\.yaml:3: irc\.lisen: is not a key/],
+  [
+    "an unknown key",
+    "api_addr: :1\nirc:\n  lisen: x\n",
+    /c\.yaml:3: irc\.lisen: is not a key of muster; did you mean "irc\.listen"\?$/,
+  ],
+  ["an unknown key at the top", "api_adr: :1\n", /not a key of muster; did you mean "api_addr"\?$/],
+  ["a key like no other", "irc:\n  zzz: x\n", /c\.yaml:2: irc\.zzz: is not a key of muster$/],
   ["a wrong type", "bridge:\n  enabled: perhaps\n", /c\.yaml:2: bridge\.enabled: must be/],
   ["a value out of range", "bridge:\n\n  buffer_size: 0\n", /c\.yaml:3: bridge\.buffer_size/],
   ["an address that is none", "api_addr: localhost\n", /c\.yaml:1: api_addr: must be/],
-  ["broken YAML", "api_addr: [\n", /c\.yaml:\d+: /],
+  ["broken YAML", "api_addr: [\n", /c\.yaml:\d+: (?!.*\bat line)/],
+  ["a key that stands twice", "irc:\n  listen: x\nirc: {}\n", /c\.yaml:3: irc: stands twice$/],
   ["a list at the top", "- a\n", /c\.yaml:1: the file must hold/],
   ["TLS without a key", "tls: { cert: a.pem }\n", /c\.yaml:1: tls: must name both/],
   [
