@@ -112,11 +112,8 @@ function checkConfiguration(config: Config): Finding[] {
     ...findUnreadable(config).map(({ message }) =>
       found.error(message, "name a file that this user can read")
     ),
-    ...findClearText(config).map(({ message, key }) =>
-      found.warning(
-        `${key}: ${message}`,
-        "set tls.cert and tls.key, or trusted_proxies behind a proxy with TLS",
-      )
+    ...findClearText(config).map(({ message, key, fix }) =>
+      found.warning(`${key}: ${message}`, fix)
     ),
   ];
 }
