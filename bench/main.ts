@@ -10,6 +10,7 @@ import {
 } from "../cli/command_line/mod.ts";
 import { print, printError } from "../cli/output.ts";
 import { join } from "node:path";
+import { namedExecutable } from "../tests/support/executable.ts";
 import { VERSION } from "../services/version.ts";
 import { BEFORE, CLUSTER } from "./cluster/mod.ts";
 import { HOSTING_LARGE } from "./hosting/mod.ts";
@@ -195,7 +196,7 @@ function machine(): string {
 
 /** The measured program, and where its configuration differs from the default. */
 function conditions(): string {
-  const program = Deno.env.get("MUSTER_EXECUTABLE") ?? "main.ts";
+  const program = namedExecutable() ?? "main.ts";
   const limits = Object.entries(MUSTER_LIMITS).map(([key, value]) => `${key}=${value}`);
   return `muster (${program}) without flood limits: ${limits.join(", ")}`;
 }

@@ -112,11 +112,8 @@ function checkConfiguration(config: Config): Finding[] {
     ...findUnreadable(config).map(({ message }) =>
       found.error(message, "name a file that this user can read")
     ),
-    ...findClearText(config).map(({ message, key }) =>
-      found.warning(
-        `${key}: ${message}`,
-        "set tls.cert and tls.key, or trusted_proxies behind a proxy with TLS",
-      )
+    ...findClearText(config).map(({ message, key, fix }) =>
+      found.warning(`${key}: ${message}`, fix)
     ),
   ];
 }
@@ -147,7 +144,7 @@ export const DOCTOR: Group = {
   ],
   notes: [
     "It checks configuration, permissions, keys, databases, event log, history, repositories with " +
-    "their derived tables, free space, clock, versions, addresses, certificate, and what " +
+    "their derived tables, free space, clock, versions, addresses, nodes, certificate, and what " +
     "interrupted work has left. Each finding says how to fix it. It changes nothing; repositories " +
     "are examined as copies in the temporary folder (TMPDIR).",
     "It exits with 1 if there is an error or a warning; notes need nothing.",

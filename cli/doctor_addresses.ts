@@ -25,11 +25,8 @@ export async function checkAddresses(
 }
 
 function checkFree(config: Config): Finding[] {
-  return findListenProblems(listenersOf(config)).map(({ message }) =>
-    found.error(
-      message,
-      "if the key is right, end the program that uses the address (ss -ltnp shows it)",
-    )
+  return findListenProblems(listenersOf(config)).map(({ message, fix }) =>
+    found.error(message, fix)
   );
 }
 

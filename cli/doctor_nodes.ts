@@ -4,6 +4,7 @@ import { type Finding, findingsOf } from "../services/doctor/mod.ts";
 import { ApiClient } from "./client.ts";
 import { readEndpoints } from "./endpoints.ts";
 import type { CommandOptions } from "./options.ts";
+import { counted } from "./output.ts";
 
 /** How long a node may take to answer, in milliseconds. */
 const ANSWER_TIMEOUT = 5000;
@@ -13,6 +14,8 @@ const nodeSchema = z.looseObject({
   url: z.string(),
   state: z.string(),
   started_at: z.string(),
+  drained_at: z.string().nullable(),
+  projects: z.number(),
 });
 
 type Node = z.infer<typeof nodeSchema>;
@@ -23,7 +26,10 @@ const readinessSchema = z.union([
   z.object({ error: z.string() }).transform(() => null),
 ]);
 
-/** Checks that each node that runs answers at its `node.url`, if this one runs. */
+/**
+ * Checks, if this node runs, that the others run too, and that each that runs answers at its
+ * `node.url`.
+ */
 export async function checkNodes(
   options: CommandOptions,
   { node, data_dir: folder }: Config,
@@ -31,8 +37,34 @@ export async function checkNodes(
 ): Promise<Finding[]> {
   if (node.name === "" || !isRunning) return [];
   const nodes = await readNodes(options, folder);
-  const running = nodes.filter(({ state }) => state !== "stopped");
-  return (await Promise.all(running.map((node) => checkNode(node, nodes)))).flat();
+  const isStopped = ({ state }: Node) => state === "stopped";
+  const running = nodes.filter((node) => !isStopped(node));
+  return [
+    ...(await Promise.all(running.map((node) => checkUrl(node, nodes)))).flat(),
+    ...nodes.filter(isStopped).map(findingOfStopped),
+  ];
+}
+
+/** Tells of a node that was not heard of for seconds. A drained one was probably stopped on purpose. */
+function findingOfStopped({ name, drained_at: drainedAt, projects }: Node): Finding {
+  const found = findingsOf("nodes");
+  const isDrained = drainedAt !== null;
+  const make = isDrained && projects === 0 ? found.note : found.warning;
+  const state = isDrained ? "stopped, drained, and" : "stopped, and";
+  const has = projects === 0
+    ? "has no projects"
+    : `its ${counted(projects, "project")} ${projects === 1 ? "answers" : "answer"} 503`;
+  const start = isDrained
+    ? `start it and let it take work again: muster node resume ${name}`
+    : "start it";
+  const restore = projects === 0
+    ? "forget it"
+    : "restore each project on another node (muster project restore SLUG --from FILE --on NODE), " +
+      "and forget it";
+  return make(
+    `The node "${name}" is ${state} ${has}`,
+    `${start}; if it will not come back, ${restore}: muster node remove ${name}`,
+  );
 }
 
 /** All nodes; none if this one does not answer, which the check of the addresses tells. */
@@ -47,7 +79,7 @@ async function readNodes(options: CommandOptions, folder: string) {
   }
 }
 
-async function checkNode(
+async function checkUrl(
   { name, url, started_at: startedAt }: Node,
   nodes: readonly Node[],
 ): Promise<Finding[]> {

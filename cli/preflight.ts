@@ -22,11 +22,18 @@ export interface Problem {
   readonly exitCode: 1 | 2;
 }
 
+/** A problem of an address, and what to do about it. */
+export interface ListenProblem extends Problem {
+  readonly fix: string;
+}
+
 /** A warning for the operator. */
 export interface Warning {
   readonly message: string;
   /** The configuration key. */
   readonly key: string;
+  /** What to do about it. */
+  readonly fix: string;
 }
 
 /** Fewest files that a start needs to open, with room for a few connections. */
@@ -80,8 +87,8 @@ export function listenersOf({ api_addr, mcp_addr, irc }: Config): Listener[] {
 export function findListenProblems(
   listeners: readonly Listener[],
   isOurs: (address: Address) => boolean = () => false,
-): Problem[] {
-  const problems: Problem[] = [];
+): ListenProblem[] {
+  const problems: ListenProblem[] = [];
   const seen: Listener[] = [];
   using held = new DisposableStack();
   for (const listener of listeners) {
@@ -90,7 +97,7 @@ export function findListenProblems(
     seen.push(listener);
     if (rival !== undefined) {
       const message = `${rival.key} and ${key} collide: both want ${formatAddress(address)}`;
-      problems.push({ message, exitCode: 2 });
+      problems.push({ message, exitCode: 2, fix: "give each key a port of its own" });
       continue;
     }
     try {
@@ -99,10 +106,21 @@ export function findListenProblems(
     } catch (error) {
       if (error instanceof Deno.errors.AddrInUse && isOurs(address)) continue;
       const message = `${explainListenError(address, error)}: change ${key}`;
-      problems.push({ message, exitCode: 1 });
+      problems.push({ message, exitCode: 1, fix: fixOfListening(error) });
     }
   }
   return problems;
+}
+
+function fixOfListening(error: unknown): string {
+  if (error instanceof Deno.errors.AddrInUse) {
+    return "if the key is right, end the program that uses the address (ss -ltnp shows it)";
+  }
+  if (error instanceof Deno.errors.PermissionDenied) {
+    return "take a port from 1024 on, or let the service bind lower ones " +
+      "(AmbientCapabilities=CAP_NET_BIND_SERVICE)";
+  }
+  return "name an address of this machine (ip addr shows them)";
 }
 
 /**
@@ -128,18 +146,23 @@ export function findClearText(config: Config): Warning[] {
     address.hostname !== "localhost" && !isLoopback(address.hostname)
   );
   const message = "Passwords and tokens travel in the clear: no TLS, no trusted proxy";
-  return [...warnings, ...open.map(({ key }) => ({ message, key }))];
+  const fix = "set tls.cert and tls.key, or trusted_proxies behind a proxy with TLS";
+  return [...warnings, ...open.map(({ key }) => ({ message, key, fix }))];
 }
 
 function findClearNetwork({ irc: { addr, tls, ergo } }: Config): Warning[] {
   const paths = [
-    ["irc.addr", tls.enabled ? null : addr],
-    ["irc.ergo.api_addr", ergo.api_addr.replace(/^http:\/\/|\/$/g, "")],
+    ["irc.addr", tls.enabled ? null : addr, "set irc.tls.enabled, and irc.addr to a port with TLS"],
+    [
+      "irc.ergo.api_addr",
+      ergo.api_addr.replace(/^http:\/\/|\/$/g, ""),
+      "let Ergo's API listen with TLS, and name it with https://",
+    ],
   ] as const;
-  return paths.flatMap(([key, text]) => {
+  return paths.flatMap(([key, text, fix]) => {
     const hostname = parseAddress(text ?? "")?.hostname;
     if (hostname === undefined || hostname === "localhost" || isLoopback(hostname)) return [];
-    return [{ message: "Passwords travel to the IRC network in the clear: no TLS", key }];
+    return [{ message: "Passwords travel to the IRC network in the clear: no TLS", key, fix }];
   });
 }
 

@@ -14,6 +14,7 @@
  */
 import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { namedExecutable } from "../tests/support/executable.ts";
 import { TREE_ONLY } from "../tests/support/tree_only.ts";
 import { ROOT } from "./bundle.ts";
 import { memoryDiskOn } from "./memory_disk.ts";
@@ -29,7 +30,7 @@ async function main(args: readonly string[]): Promise<number> {
   const options = args.filter((arg) => arg.startsWith("-"));
   const paths = args.filter((arg) => !arg.startsWith("-")).map((path) => resolve(path));
   const isCovered = (file: string) =>
-    Deno.env.has("MUSTER_EXECUTABLE") && !paths.includes(file) && TREE_ONLY.has(basename(file));
+    namedExecutable() !== undefined && !paths.includes(file) && TREE_ONLY.has(basename(file));
   const tests = findTests(TESTS);
   const isBelow = (path: string) => (file: string) => `${file}/`.startsWith(`${path}/`);
   const empty = paths.filter((path) => !tests.some(isBelow(path)));

@@ -1,4 +1,5 @@
 import { V8_FLAGS } from "../../scripts/v8_flags.ts";
+import { namedExecutable } from "../../tests/support/executable.ts";
 import { median } from "../statistics.ts";
 
 /** Options of a run. */
@@ -76,7 +77,7 @@ export class FossilProgram {
  * tree with the flags of the task `start`.
  */
 export function musterCommand(args: readonly string[]): [string, ...string[]] {
-  const executable = Deno.env.get("MUSTER_EXECUTABLE");
+  const executable = namedExecutable();
   if (executable !== undefined) return [executable, ...args];
   return [Deno.execPath(), "run", "--quiet", V8_FLAGS, "--permission-set", "main.ts", ...args];
 }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { namedExecutable } from "../../tests/support/executable.ts";
 import { freePort } from "../../tests/support/free_port.ts";
 import { delay } from "../delay.ts";
 import { median } from "../statistics.ts";
@@ -51,7 +52,7 @@ function launchers(): Launcher[] {
     command: Deno.execPath(),
     args: ["task", "--quiet", "start", "serve"],
   };
-  const executable = Deno.env.get("MUSTER_EXECUTABLE");
+  const executable = namedExecutable();
   if (executable === undefined) return [task];
   return [task, { name: "executable", command: executable, args: ["serve"] }];
 }

@@ -68,6 +68,10 @@ async function makeRecords(
   if (project !== null) {
     const isThere = await server.has("/v1/projects", "slug", project);
     if (!isThere) await server.make("POST", "/v1/projects", { slug: project });
+    // Without a role, not even an admin sees a private project on the web pages.
+    if (!await server.has(`/v1/projects/${project}/members`, "name", username)) {
+      await server.make("PUT", `/v1/projects/${project}/members/${username}`, { role: "admin" });
+    }
     onMade("project", isThere ? `${project} (was there)` : project);
   }
   if (agent === null) return;

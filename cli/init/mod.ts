@@ -44,7 +44,8 @@ export const INIT: Leaf = {
   notes: [
     "It asks five questions, on a terminal or line by line on standard input; an empty line takes " +
     "the default, and so does the end of the input. It never overwrites a configuration. The " +
-    "agent becomes a member of the project. Passwords are shown only once.",
+    "admin gets the role `admin` in the project, and the agent `write`. Passwords are shown only " +
+    "once.",
   ],
   examples: [
     { line: "init", purpose: "Answer the questions" },

@@ -9,7 +9,7 @@ import {
   SCHEMA_VERSION,
 } from "../database/mod.ts";
 import { readDatabase, reasonOfSqlite } from "../database/sqlite/mod.ts";
-import { readJournal } from "../irc_server/history/mod.ts";
+import { NO_JOURNAL, readJournal } from "../irc_server/history/mod.ts";
 import { verifyLog, verifyPostgresLog } from "../events/mod.ts";
 import { readKeyFile } from "../identity/mod.ts";
 import { type Finding, findingsOf, reasonOf } from "./finding.ts";
@@ -20,8 +20,9 @@ const SHOWN = 5;
 /** How far the clock may be behind the newest event, in milliseconds. */
 const CLOCK_TOLERANCE = 60_000;
 
-/** The first version of the history that has a journal. */
+/** The first versions of the history that have a journal, and one with an identity. */
 const FIRST_WITH_JOURNAL = 4;
+const FIRST_WITH_IDENTITY = 5;
 
 const RESTORE = "stop muster and restore a backup: muster restore BACKUP --replace";
 
@@ -235,11 +236,20 @@ function checkJournal(path: string): Finding[] {
   const last = readDatabase(path, (database) => {
     const version = number(database, "SELECT user_version AS value FROM pragma_user_version");
     if (version < FIRST_WITH_JOURNAL) return null;
-    return number(database, "SELECT sequence AS value FROM last_change");
+    const sequence = number(database, "SELECT sequence AS value FROM last_change");
+    if (version < FIRST_WITH_IDENTITY) return { sequence, journal: NO_JOURNAL };
+    const { journal } = database.prepare("SELECT journal FROM last_change").get() ?? {};
+    return { sequence, journal: String(journal) };
   });
   if (last === null) return [];
-  const { operations, torn } = readJournal(path, last);
-  const findings: Finding[] = [];
+  const { operations, torn, foreign } = readJournal(path, last);
+  const findings = foreign.map((file) =>
+    found.warning(
+      `"${file}" is the journal of another history, or of another copy of this one`,
+      `if its messages are missed, put it beside the history.db that it belongs to; the next start ` +
+        "keeps it aside",
+    )
+  );
   if (operations.length > 0) {
     const message = `${operations.length} changes of the history are only in its journal`;
     findings.push(found.note(message, "the next start moves them into the database"));

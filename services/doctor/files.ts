@@ -6,7 +6,7 @@ import { type Finding, findingsOf, quoted, reasonOf } from "./finding.ts";
 
 /** Files that only their owner may read. */
 const SECRET =
-  /^(?:api_token|token_key|event_key|cloak_key|network_key|muster\.db|history\.(?:db|journal\d))$/;
+  /^(?:api_token|token_key|event_key|cloak_key|network_key|muster\.db|history\.(?:db|journal\d.*))$/;
 
 /** Databases of the data folder. */
 const DATABASE = /^(?:muster\.db|history\.db|[^.].*\.fossil)$/;
@@ -30,6 +30,9 @@ const UNDER_WAY = 24 * 60 * 60_000;
 
 /** A copy of the database from before an upgrade. */
 const OLD_DATABASE = /\.db\.v\d+$/;
+
+/** A journal that a start found beside a history to which it does not belong. */
+const FOREIGN_JOURNAL = /^history\.journal\d\.foreign-/;
 
 /** Checks who may read the folders and the secret files, and whether one user owns them. */
 export function checkPermissions({ data, projects }: Folders): Finding[] {
@@ -139,6 +142,12 @@ export function checkLeftovers({ data, projects }: Folders, now: number): Findin
         findings.push(found.note(
           `"${path}" is the database from before an upgrade`,
           `once you will not go back, remove it: rm ${quoted(path)}`,
+        ));
+      }
+      if (folder === data && FOREIGN_JOURNAL.test(name)) {
+        findings.push(found.note(
+          `"${path}" is the journal of another history, which a start has kept aside`,
+          `if nobody misses its messages, remove it: rm ${quoted(path)}`,
         ));
       }
     }

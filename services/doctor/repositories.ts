@@ -94,7 +94,7 @@ async function checkRepository(
     if (received !== null && newestReceipt(copy) < received) {
       lacking.push(found.error(
         `The repository of "${slug}" lacks what the server has received`,
-        `put the newer file in its place, or accept this one: muster project accept ${slug}`,
+        `stop muster and put the newer file in its place, or accept this one: muster project accept ${slug}`,
       ));
     }
     const tables = staleTables(copy);

@@ -5,6 +5,7 @@ import { examineConfigured } from "../../cli/doctor.ts";
 import { loadConfig } from "../../services/config/mod.ts";
 import { call } from "../support/api.ts";
 import { makeCertificate } from "../support/certificate.ts";
+import { freePort } from "../support/free_port.ts";
 import { type Defect, DEFECTS, FREE, MISTAKES } from "../support/planted_defects.ts";
 import { musterCommand, musterWords, runMuster, startProgram } from "../support/program.ts";
 import { runOn, smallDisk } from "../support/small_disk.ts";
@@ -41,11 +42,14 @@ async function examine(
 }
 
 /** What the command finds, without a start of the program. */
-async function findingsIn(home: string): Promise<readonly Finding[]> {
+async function findingsIn(
+  home: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<readonly Finding[]> {
   const { config } = await loadConfig({
     file: join(home, "config.yaml"),
     fileRequired: false,
-    environment: LOOPBACK,
+    environment: Object.assign({}, LOOPBACK, environment),
     flags: { data_dir: join(home, "data") },
   });
   return await examineConfigured(config, {});
@@ -199,6 +203,43 @@ Deno.test("muster doctor finds a taken address, an expired certificate and a for
     );
   });
 });
+
+Deno.test("the advice of muster doctor on an address fits what is wrong with it", () =>
+  withFolder(async (folder) => {
+    using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const taken = `127.0.0.1:${listener.addr.port}`;
+    const fixesOf = async (environment: Readonly<Record<string, string>>) =>
+      (await findingsIn(folder, environment)).filter(({ level }) => level !== "note")
+        .map(({ message, fix }) => `${message}; ${fix}`);
+    assert.deepEqual(await fixesOf({ MUSTER_API_ADDR: taken }), [
+      `The address ${taken} is in use by another program: change api_addr; ` +
+      "if the key is right, end the program that uses the address (ss -ltnp shows it)",
+    ]);
+    const free = `127.0.0.1:${freePort()}`;
+    assert.deepEqual(await fixesOf({ MUSTER_API_ADDR: free, MUSTER_MCP_ADDR: free }), [
+      `api_addr and mcp_addr collide: both want ${free}; give each key a port of its own`,
+    ]);
+    assert.deepEqual(
+      await fixesOf({ MUSTER_API_ADDR: "192.0.2.1:8080", MUSTER_TRUSTED_PROXIES: "[192.0.2.9]" }),
+      [
+        "This machine cannot listen on 192.0.2.1:8080: change api_addr; " +
+        "name an address of this machine (ip addr shows them)",
+      ],
+    );
+    const network = {
+      MUSTER_IRC_MODE: "external",
+      MUSTER_IRC_ADDR: "irc.example.com:6667",
+      MUSTER_IRC_ERGO_API_ADDR: "irc.example.com:8089",
+      MUSTER_IRC_ERGO_API_TOKEN: "token",
+      MUSTER_IRC_SERVICES_OPER: "muster",
+      MUSTER_IRC_SERVICES_OPER_PASSWORD: "password",
+    };
+    const clear = "Passwords travel to the IRC network in the clear: no TLS";
+    assert.deepEqual(await fixesOf(network), [
+      `irc.addr: ${clear}; set irc.tls.enabled, and irc.addr to a port with TLS`,
+      `irc.ergo.api_addr: ${clear}; let Ergo's API listen with TLS, and name it with https://`,
+    ]);
+  }));
 
 Deno.test("muster doctor finds a full disk", smallDisk(), async () => {
   await withFolder(async (folder) => {

@@ -15,6 +15,11 @@ function fieldOf(stdout: string, name: string): string {
   return value;
 }
 
+/** The cookies that an answer sets, for the next request. */
+function cookiesOf({ headers }: Response): string {
+  return headers.getSetCookie().map((cookie) => cookie.split(";")[0]).join("; ");
+}
+
 async function configOf(folder: string, name = "config.yaml") {
   const file = join(folder, name);
   return (await loadConfig({ file, fileRequired: true, environment: {}, flags: {} })).config;
@@ -48,6 +53,16 @@ Deno.test("a server that muster init prepared has the admin, the project and the
     assert.deepEqual(await login.json(), { username: "ann" });
     const admins = await (await call(program, "GET", "/v1/admins")).json();
     assert.deepEqual(admins.map(({ username }: { username: string }) => username), ["ann"]);
+
+    const members = await call(program, "GET", "/v1/projects/demo/members");
+    assert.deepEqual(
+      (await members.json()).map(({ name, role }: Record<string, string>) => [name, role]),
+      [["ann", "admin"], ["scout", "write"]],
+    );
+    const page = await fetch(`${program.api}/projects/demo`, {
+      headers: { accept: "text/html", cookie: cookiesOf(login) },
+    });
+    assert.equal(page.status, 200, await page.text());
 
     const scout = { nick: "scout", passphrase: fieldOf(stdout, "passphrase") };
     const path = "/projects/demo/fossil/api/tickets";

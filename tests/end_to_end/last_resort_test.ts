@@ -1,6 +1,7 @@
 /** An error that nothing catches does not end the program. */
 import assert from "node:assert/strict";
 import { call } from "../support/api.ts";
+import { namedExecutable } from "../support/executable.ts";
 import { musterWords, startProgram } from "../support/program.ts";
 import { withFolder, writeFile } from "../support/temporary.ts";
 
@@ -16,7 +17,7 @@ const BUG = `
 
 Deno.test("the program survives errors that nothing catches, and logs them", {
   // The executable loads no other module.
-  ignore: Deno.env.has("MUSTER_EXECUTABLE"),
+  ignore: namedExecutable() !== undefined,
 }, () =>
   withFolder(async (folder) => {
     const bug = await writeFile(folder, "bug.ts", BUG);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { order } from "../support/api.ts";
-import { type TestCluster, testCluster } from "../support/cluster.ts";
+import { moveProject, type TestCluster, testCluster } from "../support/cluster.ts";
 import { freePort } from "../support/free_port.ts";
 import { asked } from "../support/until.ts";
 
@@ -55,4 +55,42 @@ testCluster("muster doctor finds a node.url that does not lead to its node", asy
     `No node answers at "${nowhere}", the node.url of "two"`,
     `The node.url of "three", "${api}", leads to the node "one"`,
   ]);
+});
+
+testCluster("muster doctor tells of nodes that are stopped, and what to do", async (cluster) => {
+  const one = await cluster.start("one");
+  for (const name of ["two", "three", "four"]) await cluster.start(name);
+  const states = (wanted: string) =>
+    asked(
+      () => order(one, "GET /v1/nodes") as Promise<{ name: string; state: string }[]>,
+      (nodes) =>
+        nodes.length === 4 &&
+        nodes.every(({ name, state }) => state === (name === "one" ? "running" : wanted)),
+    );
+  await states("running");
+  assert.deepEqual(await examine(cluster, "one", "nodes"), []);
+  await order(one, "POST /v1/projects", { slug: "demo" });
+  await moveProject(one, "demo", "two");
+  await order(one, "POST /v1/nodes/three/drain");
+  for (const name of ["two", "three", "four"]) await cluster.stop(name);
+  await states("stopped");
+  assert.deepEqual(await examine(cluster, "one", "nodes"), [{
+    level: "warning",
+    check: "nodes",
+    message: 'The node "four" is stopped, and has no projects',
+    fix: "start it; if it will not come back, forget it: muster node remove four",
+  }, {
+    level: "note",
+    check: "nodes",
+    message: 'The node "three" is stopped, drained, and has no projects',
+    fix:
+      "start it and let it take work again: muster node resume three; if it will not come back, " +
+      "forget it: muster node remove three",
+  }, {
+    level: "warning",
+    check: "nodes",
+    message: 'The node "two" is stopped, and its 1 project answers 503',
+    fix: "start it; if it will not come back, restore each project on another node " +
+      "(muster project restore SLUG --from FILE --on NODE), and forget it: muster node remove two",
+  }]);
 });

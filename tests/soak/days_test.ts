@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
+import { namedExecutable } from "../support/executable.ts";
 import { peer } from "../support/peers.ts";
 import { live } from "./days.ts";
 
 Deno.test({
   name: "a soak of three hours does all of its work, and measures it",
   // The executable has no inspector, which measures the threads.
-  ignore: peer("fossil").ignore || Deno.env.has("MUSTER_EXECUTABLE"),
+  ignore: peer("fossil").ignore || namedExecutable() !== undefined,
   fn: async () => {
     const { rounds, trends } = await live(3);
     assert.ok(rounds >= 3, `${rounds}`);

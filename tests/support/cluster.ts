@@ -62,6 +62,13 @@ export class TestCluster implements AsyncDisposable {
     return program;
   }
 
+  /** Lets a node finish its work and end. */
+  async stop(name: string): Promise<void> {
+    const program = this.#running.get(name) ?? assert.fail(`The node "${name}" does not run`);
+    this.#running.delete(name);
+    assert.equal(await program.stop(), 0);
+  }
+
   /** Runs a command with the configuration and the data of a node. */
   run(name: string, ...args: string[]): Promise<Finished> {
     return runMuster(args, {

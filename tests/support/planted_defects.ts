@@ -36,14 +36,21 @@ const database = (home: string, sql: string, file = "muster.db") => {
   opened.exec(sql);
 };
 
-/** Leaves a deletion in the journal of the history, as a kill would. */
-function leaveInJournal(home: string): void {
+/**
+ * Leaves a deletion in the journal of the history, as a kill would.
+ *
+ * @param after the journal that was before it; by default, that of the history
+ */
+function leaveInJournal(home: string, after?: string): void {
   const path = join(home, "data", "history.db");
   using opened = new DatabaseSync(path);
-  const { sequence } = opened.prepare("SELECT sequence FROM last_change").get() ?? {};
-  const last = Number(sequence);
-  const { journal } = Journal.open(path, last, silentLog);
-  journal.add([{ kind: "redact", sequence: last + 1, id: "nothing" }]);
+  const seen = opened.prepare("SELECT sequence, journal FROM last_change").get();
+  const last = {
+    sequence: Number(seen?.["sequence"]),
+    journal: after ?? String(seen?.["journal"]),
+  };
+  const { journal } = Journal.open({ path, last, now: Date.now(), log: silentLog });
+  journal.add([{ kind: "redact", sequence: last.sequence + 1, id: "nothing" }]);
   journal.close(false);
 }
 
@@ -173,8 +180,27 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: "what a kill left in the history's journal",
-    plant: leaveInJournal,
+    plant: (home) => leaveInJournal(home),
     finding: { level: "note", check: "history", message: /1 changes of the history are only/ },
+  },
+  {
+    name: "a journal of another history",
+    plant: (home) => leaveInJournal(home, "another"),
+    finding: {
+      level: "warning",
+      check: "history",
+      message: /history\.journal1" is the journal of another history/,
+    },
+  },
+  {
+    name: "a journal that a start has kept aside",
+    plant: (home) => {
+      leaveInJournal(home, "another");
+      const path = join(home, "data", "history.journal1");
+      return Deno.rename(path, `${path}.foreign-2026-11-27T03-00-00Z`);
+    },
+    finding: { level: "note", check: "leftovers", message: /which a start has kept aside/ },
+    cure: inShell,
   },
   {
     name: "a database that is gone",

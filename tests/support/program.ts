@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { V8_FLAGS } from "../../scripts/v8_flags.ts";
 import { bundledTree } from "./bundled_tree.ts";
+import { namedExecutable } from "./executable.ts";
 import { WAIT_LIMIT, within } from "./until.ts";
 
 /** Options of a start. */
@@ -61,7 +62,7 @@ export interface Finished {
  * @param inspector its port, if it shall have one
  */
 export function musterWords(inspector?: number): [string, ...string[]] {
-  const executable = Deno.env.get("MUSTER_EXECUTABLE");
+  const executable = namedExecutable();
   if (executable !== undefined) {
     if (inspector !== undefined) throw new Error("The executable has no inspector");
     return [executable];
@@ -105,7 +106,7 @@ export function limitedCommand(
 
 /** The environment of a started program: for the executable, nothing but what is given. */
 export function cleanEnvironment(more: Readonly<Record<string, string>>): Record<string, string> {
-  return Deno.env.has("MUSTER_EXECUTABLE") ? { ...more } : treeEnvironment(more);
+  return namedExecutable() !== undefined ? { ...more } : treeEnvironment(more);
 }
 
 /**

@@ -139,22 +139,23 @@ export class HistoryArchive implements HistoryStore {
    * @throws DatabaseError if the file is not an archive or belongs to a newer version
    */
   static async open(options: ArchiveOptions): Promise<HistoryArchive> {
-    const { path, log } = options;
+    const { path, scheduler, log } = options;
     const worker = new WorkerPort({
       path,
       speakerTag: options.speakerTag ?? "",
       thread: options.thread ?? new SharedThread({ history: archivePart }),
     });
     try {
-      const { newestTime, lastSequence, extent } = await worker.open();
-      const { journal, operations: replayed } = Journal.open(path, lastSequence, log);
+      const { newestTime, last, extent } = await worker.open();
+      const now = scheduler.now();
+      const { journal, operations: replayed } = Journal.open({ path, last, now, log });
       const archive = new HistoryArchive(options, {
         worker,
         journal,
         extent,
         replayed,
         newestTime: replayed.reduce(laterTime, newestTime),
-        lastSequence: replayed.at(-1)?.sequence ?? lastSequence,
+        lastSequence: replayed.at(-1)?.sequence ?? last.sequence,
       });
       await archive.flush();
       return archive;
@@ -325,6 +326,7 @@ export class HistoryArchive implements HistoryStore {
         operations: packOperations(operations),
         records: this.#retention.records,
         journals: this.#journal.turn(last.sequence),
+        identity: this.#journal.identity,
       });
       if (response.kind !== "written") throw new TypeError("The archive answered something else");
       this.#bytes = response.bytes;

@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { HistoryKind, HistoryTarget } from "../../irc/mod.ts";
 import { rollBack } from "../../database/sqlite/mod.ts";
 import type { Extent } from "./extent.ts";
+import type { LastChange } from "./journal_files.ts";
 import type { Answers, Operation, Question, Retention } from "./protocol.ts";
 import { ArchiveReader } from "./archive_reader.ts";
 import { ArchiveRetention } from "./archive_retention.ts";
@@ -80,7 +81,9 @@ export class ArchiveFile {
        VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (sequence) DO NOTHING`,
     );
     this.#count = this.#database.prepare("UPDATE targets SET records = records + ? WHERE id = ?");
-    this.#setLast = this.#database.prepare("UPDATE last_change SET sequence = max(sequence, ?)");
+    this.#setLast = this.#database.prepare(
+      "UPDATE last_change SET sequence = max(sequence, ?), journal = coalesce(?, journal)",
+    );
     this.#hasConfined = this.#database
       .prepare("SELECT 1 FROM entries WHERE target = ? AND confined = 1 LIMIT 1");
     this.#hasBefore = this.#database.prepare(
@@ -92,14 +95,14 @@ export class ArchiveFile {
     this.#usedBytes = this.#retention.countBytes();
   }
 
-  /** The newest record's time in Unix milliseconds, and the number of the last change; 0 without. */
-  newest(): { newestTime: number; lastSequence: number } {
+  /** The newest record's time in Unix milliseconds, 0 without one; and the last change. */
+  newest(): { newestTime: number; last: LastChange } {
     const record = this.#database
       .prepare("SELECT time FROM entries ORDER BY sequence DESC LIMIT 1").get();
-    const change = this.#database.prepare("SELECT sequence FROM last_change").get();
+    const change = this.#database.prepare("SELECT sequence, journal FROM last_change").get();
     return {
       newestTime: Number(record?.["time"] ?? 0),
-      lastSequence: Number(change?.["sequence"]),
+      last: { sequence: Number(change?.["sequence"]), journal: String(change?.["journal"]) },
     };
   }
 
@@ -134,8 +137,13 @@ export class ArchiveFile {
    * Every start asks to forget what is usually gone already: that waits for no disk.
    *
    * @param records the limit of a log; null for none
+   * @param journal the identity of their journal; null for the one before
    */
-  write(operations: readonly Operation[], records: number | null = null): void {
+  write(
+    operations: readonly Operation[],
+    records: number | null = null,
+    journal: string | null = null,
+  ): void {
     const removes = operations.some((operation) =>
       operation.kind !== "append" && !this.#isDone(operation)
     );
@@ -144,7 +152,7 @@ export class ArchiveFile {
       this.#added.clear();
       for (const operation of operations) this.#apply(operation);
       this.#countAdded();
-      this.#setLast.run(operations.at(-1)?.sequence ?? 0);
+      this.#setLast.run(operations.at(-1)?.sequence ?? 0, journal);
       if (records !== null) this.#retention.shorten(this.#added, records);
       this.#uncounted += operations.length;
       if (this.#uncounted >= COUNTED_CHANGES) this.#recount();

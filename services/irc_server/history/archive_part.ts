@@ -1,6 +1,6 @@
 import type { Part } from "../../threads/mod.ts";
 import { ArchiveFile } from "./archive_file.ts";
-import { emptyFiles } from "./journal.ts";
+import { emptyFiles } from "./journal_files.ts";
 import { type Request, type Response, unpackOperations } from "./protocol.ts";
 
 /**
@@ -57,7 +57,7 @@ export const archivePart: Part = (answer) => {
   }
 
   function write(opened: ArchiveFile, request: Request & { readonly kind: "write" }): Response {
-    opened.write(unpackOperations(request.operations), request.records);
+    opened.write(unpackOperations(request.operations), request.records, request.identity);
     // The other side names a file again until it is told, and then writes to it.
     for (const path of request.journals.filter((path) => !emptied.includes(path))) {
       journals.add(path);

@@ -1,14 +1,18 @@
+import { existsSync } from "node:fs";
 import { crc32 } from "node:zlib";
+import { fileStamp } from "../../file_stamp.ts";
 import type { Log } from "../../log.ts";
 import { encodeAscii } from "./ascii_sum.ts";
-import { operationsIn, textOf } from "./journal_text.ts";
+import {
+  HEADER_BYTES,
+  headOf,
+  identityAfter,
+  type LastChange,
+  pathsOf,
+  readJournal,
+} from "./journal_files.ts";
+import { textOf } from "./journal_text.ts";
 import type { Operation } from "./protocol.ts";
-
-/** The two files of the journal replace the last part of the archive's name by these. */
-const SUFFIXES = [".journal1", ".journal2"] as const;
-
-/** A group of changes begins with its length in bytes and its CRC-32, both little-endian. */
-const HEADER_BYTES = 8;
 
 /** Most bytes of UTF-8 for a UTF-16 unit. */
 const MAX_UNIT_BYTES = 3;
@@ -32,35 +36,6 @@ class GroupBuffer {
   }
 }
 
-/** What the files of a journal hold. */
-export interface JournalContent {
-  /** In order, without a gap: what follows a gap is left out. */
-  readonly operations: readonly Operation[];
-  /** Bytes that are no whole group: a kill, or a loss of power, came before its end. */
-  readonly torn: number;
-}
-
-/**
- * Reads the journal of an archive, whether or not a program uses it.
- *
- * @param path of the archive
- * @param after the number of the last change that the archive has; earlier ones are left out
- */
-export function readJournal(path: string, after: number): JournalContent {
-  const found = new Map<number, Operation>();
-  let torn = 0;
-  for (const content of pathsOf(path).map(contentOf)) {
-    const whole = readGroups(content, (operation) => found.set(operation.sequence, operation));
-    torn += content.length - whole;
-  }
-  const operations: Operation[] = [];
-  for (let next = found.get(after + 1); next !== undefined;) {
-    operations.push(next);
-    next = found.get(next.sequence + 1);
-  }
-  return { operations, torn };
-}
-
 /** A file of the journal that is open. */
 interface JournalFile {
   readonly path: string;
@@ -70,6 +45,16 @@ interface JournalFile {
   isEmpty: boolean;
   /** Whether a group may follow. */
   isWhole: boolean;
+}
+
+export interface JournalOptions {
+  /** The path of the archive. */
+  readonly path: string;
+  /** The last change that the archive has. */
+  readonly last: LastChange;
+  /** The time in Unix milliseconds. */
+  readonly now: number;
+  readonly log: Log;
 }
 
 /** A journal and what it held when it was opened. */
@@ -90,34 +75,44 @@ export class Journal {
   readonly #log: Log;
   readonly #encoder = new TextEncoder();
   readonly #buffer = new GroupBuffer(BUFFER_BYTES);
-  /** The file to which groups are added; none until one is empty. */
+  /** The file to which groups are added; none until both were empty. */
   #current: JournalFile | undefined;
+  #identity: string;
+  /** The first group of a file. */
+  #head = new Uint8Array();
   #isFailing = false;
 
-  private constructor(files: readonly JournalFile[], log: Log) {
+  private constructor(files: readonly JournalFile[], identity: string, log: Log) {
     this.#files = files;
+    this.#identity = identity;
     this.#log = log;
-    if (files.every(({ isEmpty }) => isEmpty)) this.#current = files[0];
+    this.#beginIfEmpty();
   }
 
   /**
    * Opens the journal of an archive. Creates the files if they do not exist, readable by their owner
-   * alone. If they hold changes, it takes no others until both were emptied.
+   * alone. If they hold changes, it takes no others until both were emptied. Files that belong to
+   * another archive, or to another copy of this one, get another name.
    *
-   * @param path of the archive
-   * @param after the number of the last change that the archive has
    * @throws Error if the disk refuses it
    */
-  static open(path: string, after: number, log: Log): OpenedJournal {
-    const { operations } = readJournal(path, after);
-    const last = operations.at(-1)?.sequence ?? after;
+  static open(options: JournalOptions): OpenedJournal {
+    const { path, log } = options;
+    const { operations, identity, foreign } = readJournal(path, options.last);
+    for (const file of foreign) setAside(file, options);
+    const last = operations.at(-1)?.sequence ?? options.last.sequence;
     const files = pathsOf(path).map((path) => {
       const file = Deno.openSync(path, { append: true, create: true, mode: 0o600 });
       if (operations.length === 0) file.truncateSync(0);
       const isEmpty = file.statSync().size === 0;
       return { path, file, last, isEmpty, isWhole: isEmpty };
     });
-    return { journal: new Journal(files, log), operations };
+    return { journal: new Journal(files, identity, log), operations };
+  }
+
+  /** The identity that the archive gets with the changes of this journal. */
+  get identity(): string {
+    return this.#identity;
   }
 
   /**
@@ -129,7 +124,7 @@ export class Journal {
     const current = this.#current;
     if (current?.isWhole !== true) return false;
     try {
-      current.isEmpty = false;
+      if (current.isEmpty) this.#writeHead(current);
       writeWhole(current.file, this.#encode(textOf(operations)));
       current.last = operations.at(-1)?.sequence ?? current.last;
       this.#isFailing = false;
@@ -174,7 +169,7 @@ export class Journal {
     for (const file of this.#files) {
       if (paths.includes(file.path)) Object.assign(file, { isEmpty: true, isWhole: true });
     }
-    if (this.#files.every(({ isEmpty }) => isEmpty)) this.#current ??= this.#files[0];
+    if (this.#current === undefined) this.#beginIfEmpty();
   }
 
   /**
@@ -187,6 +182,20 @@ export class Journal {
       file.close();
       if (isDone) Deno.removeSync(path);
     }
+  }
+
+  /** Begins a journal with an identity of its own, once the archive has what the last one held. */
+  #beginIfEmpty(): void {
+    if (!this.#files.every(({ isEmpty }) => isEmpty)) return;
+    const head = identityAfter(this.#identity);
+    this.#identity = head.identity;
+    this.#head = this.#encode(headOf(head)).slice();
+    this.#current = this.#files[0];
+  }
+
+  #writeHead(current: JournalFile): void {
+    current.isEmpty = false;
+    writeWhole(current.file, this.#head);
   }
 
   #emptyFile(): JournalFile | undefined {
@@ -209,50 +218,21 @@ export class Journal {
   }
 }
 
-/**
- * Empties files of a journal.
- *
- * @returns those that are empty now; the disk refused the others
- */
-export function emptyFiles(paths: readonly string[]): string[] {
-  return paths.filter((path) => {
-    try {
-      Deno.truncateSync(path, 0);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+/** Renames a file that belongs to another archive: what it holds is not lost, and not read here. */
+function setAside(path: string, { now, log }: JournalOptions): void {
+  const kept = freeName(`${path}.foreign-${fileStamp(now)}`);
+  Deno.renameSync(path, kept);
+  log.warn(
+    "A journal of another history was beside this one: it is kept aside, and not read",
+    { file: path, kept },
+  );
 }
 
-function pathsOf(archive: string): string[] {
-  return SUFFIXES.map((suffix) => archive.replace(/\.db$/, "") + suffix);
-}
-
-function contentOf(path: string): Uint8Array {
-  try {
-    return Deno.readFileSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return new Uint8Array();
-    throw error;
+function freeName(path: string): string {
+  for (let number = 1;; number++) {
+    const name = number === 1 ? path : `${path}-${number}`;
+    if (!existsSync(name)) return name;
   }
-}
-
-/** Reads the groups of a file up to the first that is not whole. Returns their bytes. */
-function readGroups(content: Uint8Array, take: (operation: Operation) => void): number {
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  const view = new DataView(content.buffer, content.byteOffset, content.byteLength);
-  let at = 0;
-  while (content.length - at > HEADER_BYTES) {
-    const length = view.getUint32(at, true);
-    const group = content.subarray(at + HEADER_BYTES, at + HEADER_BYTES + length);
-    if (length === 0 || group.length < length || crc32(group) !== view.getUint32(at + 4, true)) {
-      break;
-    }
-    operationsIn(decoder.decode(group)).forEach(take);
-    at += HEADER_BYTES + length;
-  }
-  return at;
 }
 
 function writeWhole(file: Deno.FsFile, bytes: Uint8Array): void {

@@ -9,6 +9,7 @@ import type {
   NewHistoryRecord,
 } from "../../irc/mod.ts";
 import type { Extent } from "./extent.ts";
+import type { LastChange } from "./journal_files.ts";
 import type { Place } from "./search_index.ts";
 import type { SoughtWords } from "./spoken.ts";
 
@@ -185,6 +186,8 @@ export type Request =
     readonly operations: PackedOperations;
     readonly records: number | null;
     readonly journals: readonly string[];
+    /** The identity of the journal. */
+    readonly identity: string;
   }
   | { readonly id: number; readonly kind: "ask"; readonly question: Question }
   /** Removes a limited number of records that retention does not keep. */
@@ -202,8 +205,7 @@ export type Response =
     readonly kind: "opened";
     /** Unix time in milliseconds of the newest record; 0 without one. */
     readonly newestTime: number;
-    /** The number of the last change that the file has. */
-    readonly lastSequence: number;
+    readonly last: LastChange;
     readonly extent: Extent;
   }
   | {

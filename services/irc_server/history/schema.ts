@@ -82,6 +82,11 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE last_change (sequence INTEGER NOT NULL) STRICT;
   INSERT INTO last_change SELECT coalesce(max(sequence), 0) FROM entries;
   `,
+  // The journal that had this change; before the first one with an identity, one that no journal has.
+  `
+  ALTER TABLE last_change ADD COLUMN journal TEXT NOT NULL DEFAULT '';
+  UPDATE last_change SET journal = 'first-' || lower(hex(randomblob(16)));
+  `,
 ];
 
 /**
@@ -108,6 +113,8 @@ export function openArchive(path: string): DatabaseSync {
       database.exec(`PRAGMA user_version = ${version + index + 1}`);
       database.exec("COMMIT");
     }
+    // The journal depends on what the migration says of it, and is synced earlier than the archive.
+    if (version < MIGRATIONS.length) database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     return database;
   } catch (error) {
     database.close();

@@ -62,7 +62,7 @@ Deno.test("Forgetting what is gone already waits for no disk", () =>
     assert.equal(entriesIn(path), 0);
     file.write([{ kind: "forgetConfined", sequence: 6, target }]);
     assert.equal(file.synced, false);
-    assert.equal(file.newest().lastSequence, 6);
+    assert.equal(file.newest().last.sequence, 6);
     file.close();
     return Promise.resolve();
   }));

@@ -21,7 +21,7 @@ Deno.test("a file of the journal that is free again keeps what comes to it", () 
     const write = (journals: readonly string[]): readonly string[] => {
       sequence++;
       const operations = packOperations([append(sequence)]);
-      post({ id: sequence, kind: "write", operations, records: null, journals });
+      post({ id: sequence, kind: "write", operations, records: null, journals, identity: "one" });
       const written = last;
       assert.equal(written?.kind, "written");
       return written.emptied;
@@ -51,7 +51,7 @@ Deno.test("a file that could not be opened is opened once that is possible", () 
     post({ id: 0, kind: "open", path: join(later, "history.db"), speakerTag: "" });
     const write = (id: number) => {
       const operations = packOperations([append(id)]);
-      post({ id, kind: "write", operations, records: null, journals: [] });
+      post({ id, kind: "write", operations, records: null, journals: [], identity: "one" });
     };
     write(1);
     Deno.mkdirSync(later);

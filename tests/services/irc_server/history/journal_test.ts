@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { HistoryKind } from "../../../../services/irc/mod.ts";
-import {
-  emptyFiles,
-  Journal,
-  readJournal,
-} from "../../../../services/irc_server/history/journal.ts";
+import { Journal } from "../../../../services/irc_server/history/journal.ts";
+import { emptyFiles, readJournal } from "../../../../services/irc_server/history/journal_files.ts";
 import type { Operation } from "../../../../services/irc_server/history/protocol.ts";
 import { TestLog } from "../../../support/services.ts";
 import { withFolder } from "../../../support/temporary.ts";
+import { groupOf } from "./support.ts";
 
 /** A record with this number, or with a deletion's every third one. */
 function change(sequence: number): Operation {
@@ -24,22 +22,34 @@ function changes(from: number, to: number): Operation[] {
   return Array.from({ length: to - from + 1 }, (_, index) => change(from + index));
 }
 
-function numbersIn(path: string, after = 0): number[] {
-  return readJournal(path, after).operations.map(({ sequence }) => sequence);
+/** What an archive names before it has a change of a named journal. */
+const FIRST = "first-0";
+
+const NOW = Date.parse("2026-11-27T03:00:00Z");
+
+function open(path: string, sequence: number, journal = FIRST, log = new TestLog()) {
+  return Journal.open({ path, last: { sequence, journal }, now: NOW, log });
 }
 
-const log = new TestLog();
+function read(path: string, sequence: number, journal = FIRST) {
+  const { operations, torn } = readJournal(path, { sequence, journal });
+  return { operations, torn };
+}
+
+function numbersIn(path: string, after = 0, journal = FIRST): number[] {
+  return read(path, after, journal).operations.map(({ sequence }) => sequence);
+}
 
 Deno.test("a journal is read as it was written, in groups of any size", () =>
   withFolder((folder) => {
     const path = join(folder, "history.db");
-    assert.deepEqual(readJournal(path, 0), { operations: [], torn: 0 });
-    const { journal, operations } = Journal.open(path, 0, log);
+    assert.deepEqual(read(path, 0), { operations: [], torn: 0 });
+    const { journal, operations } = open(path, 0);
     assert.deepEqual(operations, []);
     for (const [from, to] of [[1, 1], [2, 7], [8, 1000], [1001, 1001]] as const) {
       assert.equal(journal.add(changes(from, to)), true);
     }
-    assert.deepEqual(readJournal(path, 0), { operations: changes(1, 1001), torn: 0 });
+    assert.deepEqual(read(path, 0), { operations: changes(1, 1001), torn: 0 });
     assert.deepEqual(numbersIn(path, 999), [1000, 1001]);
     assert.deepEqual(numbersIn(path, 1001), []);
     assert.equal(Deno.statSync(join(folder, "history.journal1")).mode ?? 0, 0o100600);
@@ -50,38 +60,40 @@ Deno.test("a journal is read as it was written, in groups of any size", () =>
 Deno.test("what is torn or damaged ends a journal, wherever it is", () =>
   withFolder((folder) => {
     const path = join(folder, "history.db");
-    const { journal } = Journal.open(path, 0, log);
-    const ends = [0];
+    const { journal } = open(path, 0);
     const file = join(folder, "history.journal1");
+    const ends: number[] = [];
     for (let number = 1; number <= 4; number++) {
       journal.add([change(number)]);
       ends.push(Deno.statSync(file).size);
     }
     journal.close(false);
     const whole = Deno.readFileSync(file);
+    // A file begins with the group that names the journal.
+    const head = new DataView(whole.buffer).getUint32(0, true) + 8;
+    const wholeAt = (at: number) => [0, head, ...ends].findLast((end) => end <= at) ?? 0;
+    const changesAt = (at: number) => changes(1, ends.findLastIndex((end) => end <= at) + 1);
     for (let length = 0; length < whole.length; length++) {
       Deno.writeFileSync(file, whole.subarray(0, length));
-      const groups = ends.findLastIndex((end) => end <= length);
-      const { operations, torn } = readJournal(path, 0);
-      assert.deepEqual(operations, changes(1, groups));
-      assert.equal(torn, length - (ends[groups] ?? 0));
+      const { operations, torn } = read(path, 0);
+      assert.deepEqual(operations, changesAt(length));
+      assert.equal(torn, length - wholeAt(length));
     }
     for (let at = 0; at < whole.length; at++) {
       const damaged = whole.slice();
       damaged[at] = (damaged[at] ?? 0) ^ 0x41;
       Deno.writeFileSync(file, damaged);
-      const groups = ends.findLastIndex((end) => end <= at);
-      assert.deepEqual(readJournal(path, 0).operations, changes(1, groups));
+      assert.deepEqual(read(path, 0).operations, changesAt(at));
     }
     Deno.writeFileSync(file, new Uint8Array([...whole, ...new Uint8Array(4096)]));
-    assert.deepEqual(readJournal(path, 0), { operations: changes(1, 4), torn: 4096 });
+    assert.deepEqual(read(path, 0), { operations: changes(1, 4), torn: 4096 });
     return Promise.resolve();
   }));
 
 Deno.test("a journal goes on in its other file, and each is emptied in its turn", () =>
   withFolder((folder) => {
     const path = join(folder, "history.db");
-    const { journal } = Journal.open(path, 0, log);
+    const { journal } = open(path, 0);
     journal.add(changes(1, 3));
     const [first = ""] = journal.turn(3);
     assert.equal(first, join(folder, "history.journal1"));
@@ -109,10 +121,10 @@ Deno.test("a journal goes on in its other file, and each is emptied in its turn"
 Deno.test("a journal with changes takes no others before it was emptied", () =>
   withFolder((folder) => {
     const path = join(folder, "history.db");
-    const before = Journal.open(path, 0, log).journal;
+    const before = open(path, 0).journal;
     before.add(changes(1, 4));
     before.close(false);
-    const { journal, operations } = Journal.open(path, 1, log);
+    const { journal, operations } = open(path, 1);
     assert.deepEqual(operations, changes(2, 4));
     assert.equal(journal.add([change(5)]), false);
     assert.deepEqual(journal.turn(3), []);
@@ -120,7 +132,7 @@ Deno.test("a journal with changes takes no others before it was emptied", () =>
     assert.equal(journal.add([change(5)]), false);
     journal.emptied(emptyFiles(paths));
     assert.equal(journal.add([change(6)]), true);
-    assert.deepEqual(numbersIn(path, 5), [6]);
+    assert.deepEqual(numbersIn(path, 5, before.identity), [6]);
     journal.close(false);
     return Promise.resolve();
   }));
@@ -128,12 +140,12 @@ Deno.test("a journal with changes takes no others before it was emptied", () =>
 Deno.test("what follows a gap is left out, and does not stay", () =>
   withFolder((folder) => {
     const path = join(folder, "history.db");
-    const before = Journal.open(path, 0, log).journal;
+    const before = open(path, 0).journal;
     before.add(changes(1, 2));
     before.add(changes(4, 5));
     before.close(false);
     assert.deepEqual(numbersIn(path), [1, 2]);
-    const { journal, operations } = Journal.open(path, 2, log);
+    const { journal, operations } = open(path, 2);
     assert.deepEqual(operations, []);
     assert.equal(journal.add([change(3)]), true);
     assert.deepEqual(numbersIn(path, 2), [3]);
@@ -145,7 +157,7 @@ Deno.test("a refusal of the disk is logged once, and the journal goes on when it
   withFolder((folder) => {
     const path = join(folder, "history.db");
     const told = new TestLog();
-    const { journal } = Journal.open(path, 0, told);
+    const { journal } = open(path, 0, FIRST, told);
     journal.add([change(1)]);
     fillDisk(20, () => {
       for (let number = 2; number <= 4; number++) {
@@ -155,13 +167,97 @@ Deno.test("a refusal of the disk is logged once, and the journal goes on when it
     assert.equal(told.lines.length, 1);
     assert.match(told.lines[0] ?? "", /^error The history's journal cannot be written/);
     assert.equal(journal.add([change(5)]), false, "nothing follows what is torn");
-    assert.equal(readJournal(path, 0).torn, 20);
+    assert.equal(read(path, 0).torn, 20);
     assert.deepEqual(numbersIn(path), [1]);
     const paths = journal.turn(5);
     assert.equal(journal.add([change(6)]), true);
     journal.emptied(emptyFiles(paths));
-    assert.deepEqual(readJournal(path, 5), { operations: [change(6)], torn: 0 });
+    assert.deepEqual(read(path, 5), { operations: [change(6)], torn: 0 });
     journal.close(false);
+    return Promise.resolve();
+  }));
+
+Deno.test("a journal goes on from the one that its archive has seen", () =>
+  withFolder((folder) => {
+    const path = join(folder, "history.db");
+    const first = open(path, 0).journal;
+    first.add(changes(1, 3));
+    first.close(false);
+    // The archive has none of its changes yet, or some.
+    assert.deepEqual(numbersIn(path, 0), [1, 2, 3]);
+    const { journal, operations } = open(path, 2, first.identity);
+    assert.deepEqual(operations, [change(3)]);
+    assert.equal(journal.identity, first.identity, "until the archive has all of them");
+    journal.emptied(emptyFiles(journal.turn(3)));
+    assert.notEqual(journal.identity, first.identity);
+    journal.add([change(4)]);
+    journal.close(false);
+    assert.deepEqual(numbersIn(path, 3, first.identity), [4]);
+    assert.deepEqual(numbersIn(path, 3, journal.identity), [4]);
+    assert.deepEqual(numbersIn(path, 3), [], "an archive from before the first one");
+    return Promise.resolve();
+  }));
+
+Deno.test("a journal of another archive is kept aside, and not read", () =>
+  withFolder((folder) => {
+    const path = join(folder, "history.db");
+    const other = open(path, 0, "first-1").journal;
+    other.add(changes(1, 3));
+    other.close(false);
+    const bytes = Deno.readFileSync(join(folder, "history.journal1"));
+    for (const [round, name] of ["", "-2"].entries()) {
+      const told = new TestLog();
+      const { journal, operations } = open(path, 0, FIRST, told);
+      assert.deepEqual(operations, []);
+      const kept = join(folder, `history.journal1.foreign-2026-11-27T03-00-00Z${name}`);
+      assert.deepEqual(Deno.readFileSync(kept), bytes, `${round}`);
+      assert.equal(Deno.statSync(kept).mode ?? 0, 0o100600);
+      assert.equal(told.lines.length, 1);
+      assert.match(told.lines[0] ?? "", /^warn A journal of another history .* kept aside/);
+      assert.equal(journal.add([change(1)]), true);
+      assert.deepEqual(numbersIn(path), [1]);
+      journal.close(false);
+      Deno.writeFileSync(join(folder, "history.journal1"), bytes);
+    }
+    return Promise.resolve();
+  }));
+
+Deno.test("a journal that went on with another copy of the archive is foreign", () =>
+  withFolder((folder) => {
+    const [one, other] = [join(folder, "one.db"), join(folder, "other.db")];
+    const first = open(one, 0).journal;
+    first.add([change(1)]);
+    // A copy of the folder of a killed program: both go on with what it has.
+    Deno.copyFileSync(join(folder, "one.journal1"), join(folder, "other.journal1"));
+    const [ones, others] = [one, other].map((path) => {
+      const { journal } = open(path, 0);
+      journal.emptied(emptyFiles(journal.turn(1)));
+      journal.add([change(2)]);
+      return journal;
+    });
+    for (const journal of [first, ones, others]) journal?.close(false);
+    Deno.renameSync(join(folder, "one.journal1"), join(folder, "other.journal2"));
+    const seen = { sequence: 1, journal: others?.identity ?? "" };
+    const { operations, foreign } = readJournal(other, seen);
+    assert.deepEqual([operations, foreign], [[change(2)], [join(folder, "other.journal2")]]);
+    return Promise.resolve();
+  }));
+
+Deno.test("a journal of a version without identities is taken once", () =>
+  withFolder((folder) => {
+    const path = join(folder, "history.db");
+    const file = join(folder, "history.journal1");
+    Deno.writeFileSync(file, groupOf(changes(1, 3)));
+    const { journal, operations } = open(path, 1);
+    assert.deepEqual(operations, changes(2, 3));
+    assert.equal(journal.identity, FIRST);
+    journal.emptied(emptyFiles(journal.turn(3)));
+    assert.notEqual(journal.identity, FIRST);
+    journal.close(true);
+    Deno.writeFileSync(file, groupOf(changes(4, 5)));
+    const last = { sequence: 3, journal: journal.identity };
+    const { foreign, operations: more } = readJournal(path, last);
+    assert.deepEqual([foreign, more], [[file], []]);
     return Promise.resolve();
   }));
 

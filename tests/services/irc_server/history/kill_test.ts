@@ -1,5 +1,5 @@
 /** What a kill of the process leaves, at any moment, and what the next run makes of it. */
-import assert from "node:assert/strict";
+import assert, { fail } from "node:assert/strict";
 import fc from "fast-check";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -8,6 +8,7 @@ import type { HistoryTarget } from "../../../../services/irc/mod.ts";
 import { TestLog } from "../../../support/services.ts";
 import { TestScheduler } from "../../../support/scheduler.ts";
 import { withFolder } from "../../../support/temporary.ts";
+import { groupOf } from "./support.ts";
 
 const FILES = ["history.db", "history.db-wal", "history.journal1", "history.journal2"];
 const JOURNALS = /journal/;
@@ -50,17 +51,31 @@ interface Run {
   readonly folder: string;
   readonly archive: HistoryArchive;
   readonly scheduler: TestScheduler;
+  readonly log: TestLog;
 }
 
 async function start(folder: string): Promise<Run> {
   const scheduler = new TestScheduler();
+  const log = new TestLog();
   const archive = await HistoryArchive.open({
     path: join(folder, "history.db"),
     retention: { age: null, records: null, bytes: null },
     scheduler,
-    log: new TestLog(),
+    log,
   });
-  return { folder, archive, scheduler };
+  return { folder, archive, scheduler, log };
+}
+
+/** Says something, and ends the task. */
+async function say(run: Run, id: string): Promise<void> {
+  const said = { time: 5000, id, kind: 0, content: "text" } as const;
+  run.archive.append({ ...said, target: targetOf("#a"), title: "#a", confined: false });
+  await Promise.resolve();
+  run.scheduler.advance(0);
+}
+
+function idsIn(folder: string): unknown[] {
+  return logsIn(folder).map((row) => (row as { id: string }).id);
 }
 
 /** Copies the files that a kill leaves into a new folder. */
@@ -149,9 +164,7 @@ Deno.test("a kill at any moment loses nothing, and does nothing twice", () =>
 Deno.test("after a kill, times go on from what only the journal has, and it is emptied", () =>
   withFolder(async (folder) => {
     const first = await start(folder);
-    const said = { time: 5000, id: "id", kind: 0, content: "text" } as const;
-    first.archive.append({ ...said, target: targetOf("#a"), title: "#a", confined: false });
-    await Promise.resolve();
+    await say(first, "id");
     const second = await killed(first, join(folder, "later"), "before");
     assert.equal(second.archive.newestTime, 5000);
     assert.equal(second.archive.stats().waiting, 0);
@@ -164,4 +177,72 @@ Deno.test("after a kill, times go on from what only the journal has, and it is e
     assert.deepEqual(Array.from(Deno.readDirSync(second.folder), ({ name }) => name), [
       "history.db",
     ]);
+  }));
+
+Deno.test("what another copy of the archive had in its journal is not replayed, and stays", () =>
+  withFolder(async (folder) => {
+    const [one, other, mixed] = ["one", "other", "mixed"].map((name) => join(folder, name));
+    Deno.mkdirSync(one ?? fail());
+    const origin = await start(one ?? fail());
+    await say(origin, "both");
+    const copied = await killed(origin, other ?? fail(), "before");
+    const first = await start(one ?? fail());
+    await say(first, "one");
+    await say(copied, "other");
+    await first.archive.flush();
+    await say(first, "one more");
+    // The archive of one, with the journal of the other.
+    copy(first.folder, mixed ?? fail(), (name) => !JOURNALS.test(name));
+    copy(copied.folder, mixed ?? fail(), (name) => JOURNALS.test(name));
+    for (const { archive } of [first, copied]) await archive.close();
+    const run = await start(mixed ?? fail());
+    await say(run, "new");
+    await run.archive.close();
+    assert.deepEqual(idsIn(run.folder), ["both", "one", "new"]);
+    assert.equal(run.log.lines.length, 1);
+    assert.match(run.log.lines[0] ?? "", /^warn A journal of another history .* kept aside/);
+    const kept = [...Deno.readDirSync(run.folder)].map(({ name }) => name).filter((name) =>
+      name.includes("foreign")
+    );
+    assert.equal(kept.length, 1);
+    assert.match(Deno.readTextFileSync(join(run.folder, kept[0] ?? fail())), /other/);
+  }));
+
+Deno.test("an older copy of the archive takes what its own journal goes on with", () =>
+  withFolder(async (folder) => {
+    const whole = join(folder, "whole");
+    Deno.mkdirSync(whole);
+    const run = await start(whole);
+    await say(run, "first");
+    await run.archive.flush();
+    // Litestream has this, and the disk has the journal.
+    const restored = join(folder, "restored");
+    copy(whole, restored, (name) => !JOURNALS.test(name));
+    await say(run, "second");
+    copy(whole, restored, (name) => JOURNALS.test(name));
+    await run.archive.close();
+    const next = await start(restored);
+    await next.archive.close();
+    assert.deepEqual(idsIn(restored), ["first", "second"]);
+    assert.deepEqual(next.log.lines, []);
+  }));
+
+Deno.test("an upgrade takes the journal that a kill left of the version before", () =>
+  withFolder(async (folder) => {
+    const run = await start(folder);
+    await say(run, "first");
+    await run.archive.close();
+    using database = new DatabaseSync(join(folder, "history.db"));
+    database.exec("ALTER TABLE last_change DROP COLUMN journal; PRAGMA user_version = 4");
+    database.close();
+    const record = { time: 6000, id: "second", kind: 0, content: "text" } as const;
+    const change = { target: targetOf("#a"), title: "#a", confined: false, ...record };
+    const left = groupOf([{ kind: "append", sequence: 2, record: change }]);
+    Deno.writeFileSync(join(folder, "history.journal2"), left);
+    for (const _ of ["upgraded", "again"]) {
+      const next = await start(folder);
+      await next.archive.close();
+      assert.deepEqual(idsIn(folder), ["first", "second"]);
+      assert.deepEqual(next.log.lines, []);
+    }
   }));
