@@ -1,30 +1,21 @@
 import { Conflict, TimedOut, TooMany, Unavailable } from "../errors.ts";
-import { foldCase, isChannelName } from "../irc/mod.ts";
+import { foldCase } from "../irc/mod.ts";
 import type { MessageLog } from "../messages/mod.ts";
 import { AwaitedLogs } from "./awaited_logs.ts";
 import { Channel } from "./channel.ts";
+import { ChannelEvents } from "./channel_events.ts";
+import { ChannelNews } from "./channel_news.ts";
 import { Confirmation } from "./confirmation.ts";
+import { IDLE_MILLISECONDS, IdleSweep } from "./idle_sweep.ts";
 import { LastingChannels, type LastingChannelsOptions } from "./lasting_channels.ts";
 import type { LinkEvent } from "./link_events.ts";
 import { type FollowingChannels, NodeChannels, type NodeChannelsOptions } from "./node_channels.ts";
-import type { ChangeListener, ChannelActivity, ChannelChange, ChannelText } from "./options.ts";
+import type { ChangeListener, ChannelActivity, ChannelText } from "./options.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { StoredChannel } from "./stored_channels.ts";
 
 /** How long the server may take to confirm a JOIN or PART. */
 const CONFIRM_MILLISECONDS = 5000;
-
-/** The bridge leaves an unused channel after this time, unless it is configured. */
-const IDLE_MILLISECONDS = 60 * 60 * 1000;
-
-/** How often the bridge checks for such channels. */
-const SWEEP_MILLISECONDS = 60 * 1000;
-
-/**
- * Most channels that the bridge is in only by invitation and that nobody uses, so that invitations
- * cannot take all places.
- */
-const MAX_INVITED = 10;
 
 /** The connection, as the channels use it. */
 export interface ChannelLink {
@@ -71,14 +62,40 @@ export class Channels {
   /** Null without nodes. */
   readonly #nodes: NodeChannels | null;
   readonly #logs: AwaitedLogs;
-  readonly #listeners = new Set<ChangeListener>();
-  #cancelSweep: () => void = () => {};
+  readonly #news: ChannelNews;
+  readonly #events: ChannelEvents;
+  readonly #sweep: IdleSweep;
 
   constructor(options: ChannelsOptions) {
     this.#options = options;
     this.#nodes = options.nodes === null ? null : this.#withNodes(options.nodes);
     this.#lasting = new LastingChannels(options);
     this.#logs = new AwaitedLogs(options.bufferSize, options.log);
+    this.#news = new ChannelNews(options.link, options.onActivity);
+    this.#events = new ChannelEvents({
+      channels: this.#channels,
+      news: this.#news,
+      lasting: this.#lasting,
+      hasNodes: this.#nodes !== null,
+      link: options.link,
+      max: options.max,
+      recall: options.recall,
+      create: (name) => this.#create(name),
+      enter: (name) => this.#add(name, null),
+      drop: (channel, reason) => this.#drop(channel, reason),
+      log: options.log,
+    });
+    this.#sweep = new IdleSweep({
+      channels: () => this.#channels.values(),
+      lasting: this.#lasting,
+      nodes: this.#nodes,
+      leave: (name, reason) => this.leave(name, reason),
+      enterAgain: (name) => {
+        if (!this.has(name)) void this.#request(this.#create(name));
+      },
+      scheduler: options.scheduler,
+      log: options.log,
+    });
   }
 
   /** A channel that the bridge is in, or was in when the connection was lost. */
@@ -196,12 +213,12 @@ export class Channels {
     this.#restore(this.#nodes?.current ?? this.#lasting.takeRestored());
     const channels = [...this.#channels.values()];
     await Promise.allSettled(channels.map((channel) => this.#request(channel)));
-    this.#scheduleSweep();
+    this.#sweep.start();
   }
 
   /** Ends every wait for the lost server. The channels stay, with their readers. */
   linkLost(): void {
-    this.#cancelSweep();
+    this.#sweep.stop();
     const error = new Unavailable("The IRC connection was lost");
     for (const channel of [...this.#channels.values()]) {
       const { entering } = channel;
@@ -220,130 +237,14 @@ export class Channels {
     for (const channel of [...this.#channels.values()]) this.#drop(channel, reason);
   }
 
-  /**
-   * Calls a listener with the changes of channels that somebody follows.
-   *
-   * @returns a function that ends the subscription
-   */
+  /** As {@link ChannelNews.onChanged}. */
   onChanged(listener: ChangeListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#news.onChanged(listener);
   }
 
   /** Updates the members of channels. */
   handle(event: LinkEvent): void {
-    switch (event.kind) {
-      case "join":
-        return this.#joined(event.channel, event.nick, event.account);
-      case "part":
-        return this.#parted(event.channel, event.nick, event.by ?? null);
-      case "quit":
-        for (const channel of this.#channels.values()) {
-          if (this.#removeMember(channel, event.nick)) this.#note(channel, "quit", event.nick);
-        }
-        return;
-      case "nick":
-        for (const channel of this.#channels.values()) {
-          if (!channel.renameMember(event.from, event.to)) continue;
-          this.#tell(channel, { kind: "left", nick: event.from });
-          this.#tell(channel, { kind: "joined", nick: event.to });
-          this.#note(channel, "nick", event.from, { to: event.to });
-        }
-        return;
-      case "names":
-        return this.#named(event.channel, event.nicks);
-      case "topic": {
-        const channel = this.#channels.get(foldCase(event.channel));
-        if (channel === undefined) return;
-        channel.topic = event.topic;
-        return this.#tell(channel, { kind: "topic", topic: event.topic });
-      }
-      case "invite":
-        return this.#invited(event.channel);
-      case "refusal":
-        return this.#refused(event.channel, event.reason);
-    }
-  }
-
-  #joined(name: string, nick: string, account: string | null): void {
-    const channel = this.#channels.get(foldCase(name));
-    if (channel !== undefined) {
-      if (this.#isUs(nick)) channel.name = name;
-      channel.addMember(nick);
-      this.#tell(channel, { kind: "joined", nick });
-      if (!this.#isUs(nick)) this.#note(channel, "join", nick, { account });
-      return;
-    }
-    if (!this.#isUs(nick) || !isChannelName(name)) return;
-    // A late confirmation, or an operator of the network made us join.
-    if (this.#channels.size >= this.#options.max) {
-      return this.#options.link.part(name, "Too many channels");
-    }
-    this.#create(name).addMember(nick);
-  }
-
-  #parted(name: string, nick: string, by: string | null): void {
-    const channel = this.#channels.get(foldCase(name));
-    if (channel === undefined) return;
-    if (this.#removeMember(channel, nick) && !this.#isUs(nick)) {
-      this.#note(channel, by === null ? "part" : "kick", nick, { by });
-    }
-    if (!this.#isUs(nick)) return;
-    this.#drop(channel, "The bridge left the channel");
-    if (channel.leaving === null) this.#lasting.removedFrom(channel);
-  }
-
-  /** @returns whether it was a member */
-  #removeMember(channel: Channel, nick: string): boolean {
-    if (!channel.removeMember(nick)) return false;
-    this.#tell(channel, { kind: "left", nick });
-    return true;
-  }
-
-  #note(
-    { name }: Channel,
-    kind: ChannelActivity["kind"],
-    nick: string,
-    { account = null, by = null, to = null }: Partial<
-      Pick<ChannelActivity, "account" | "by" | "to">
-    > = {},
-  ): void {
-    const isBridge = this.#isUs(nick);
-    this.#options.onActivity({ kind, channel: name, nick, account, by, to, isBridge });
-  }
-
-  #tell({ log }: Channel, change: ChannelChange): void {
-    if (log.followers === 0) return;
-    for (const listener of this.#listeners) listener(log, change);
-  }
-
-  #named(name: string, nicks: readonly string[]): void {
-    const channel = this.#channels.get(foldCase(name));
-    if (channel === undefined) return;
-    channel.setMembers(nicks);
-    const isNew = !channel.entered;
-    channel.entered = true;
-    if (isNew) this.#note(channel, "join", this.#options.link.nick);
-    if (channel.invited || channel.entering === null) this.#share(channel);
-    if (channel.entering === null) return;
-    const recalling = this.#options.recall(channel).then(() => {
-      if (channel.recalling === recalling) channel.recalling = null;
-    });
-    channel.recalling = recalling;
-    channel.entering.confirm();
-    channel.entering = null;
-  }
-
-  /** Lets other nodes enter a channel that nobody asked this one for. */
-  #share(channel: Channel): void {
-    if (this.#nodes === null) return;
-    this.#lasting.note(channel, null)?.catch((error: unknown) => {
-      const { name } = channel;
-      this.#options.log.warn("Other nodes could not be told of a channel", {
-        channel: name,
-        error,
-      });
-    });
+    this.#events.handle(event);
   }
 
   #withNodes(nodes: NodeChannelsOptions["nodes"]): NodeChannels {
@@ -364,23 +265,6 @@ export class Channels {
       release: (folded) => this.#lasting.leftElsewhere(folded),
     };
     return new NodeChannels({ ...this.#options, nodes, following });
-  }
-
-  #invited(name: string): void {
-    const { max, log } = this.#options;
-    if (this.#channels.has(foldCase(name)) || !isChannelName(name)) return;
-    const invited = [...this.#channels.values()].filter((channel) => channel.invited).length;
-    if (invited >= MAX_INVITED || this.#channels.size >= max) {
-      return log.info("An invitation is not followed: too many channels", { channel: name });
-    }
-    this.#add(name, null).invited = true;
-  }
-
-  #refused(name: string, reason: string): void {
-    const channel = this.#channels.get(foldCase(name));
-    if (channel === undefined) return;
-    channel.entering?.refuse(new Conflict(`${channel.name} refuses the bridge: ${reason}`));
-    if (channel.leaving !== null) this.#drop(channel, "The bridge left the channel");
   }
 
   #add(name: string, agent: string | null): Channel {
@@ -453,48 +337,8 @@ export class Channels {
   #drop(channel: Channel, reason: string): void {
     const key = foldCase(channel.name);
     if (this.#channels.get(key) === channel) this.#channels.delete(key);
-    if (channel.entered) this.#note(channel, "part", this.#options.link.nick);
+    if (channel.entered) this.#news.note(channel, "part", this.#options.link.nick);
     channel.log.end(reason);
     channel.leaving?.confirm();
-  }
-
-  #scheduleSweep(): void {
-    this.#cancelSweep();
-    this.#cancelSweep = this.#options.scheduler.after(SWEEP_MILLISECONDS, () => this.#sweep());
-  }
-
-  /** Leaves unused channels, and rejoins kept channels that the bridge was removed from. */
-  #sweep(): void {
-    const { log } = this.#options;
-    this.#scheduleSweep();
-    this.#nodes?.noteUses(this.#channels.values());
-    for (const channel of [...this.#channels.values()]) {
-      if (!this.#isIdle(channel)) continue;
-      this.#leaveIdle(channel.name).catch((error: unknown) => {
-        log.warn("The bridge could not leave an idle channel", { channel: channel.name, error });
-      });
-    }
-    for (const name of this.#lasting.kept) {
-      if (!this.has(name)) this.#request(this.#create(name));
-    }
-  }
-
-  #isIdle({ name, log, usedAt, entering }: Channel): boolean {
-    if (this.#lasting.keeps(name)) return false;
-    if (this.#options.scheduler.now() - usedAt < IDLE_MILLISECONDS) return false;
-    return log.followers === 0 && entering === null;
-  }
-
-  async #leaveIdle(name: string): Promise<void> {
-    if (this.#nodes !== null) {
-      // Other nodes note uses once in a sweep.
-      const after = this.#options.scheduler.now() - IDLE_MILLISECONDS - 2 * SWEEP_MILLISECONDS;
-      if (!await this.#nodes.releaseIdle(name, after)) return;
-    }
-    await this.leave(name, "Nobody reads here");
-  }
-
-  #isUs(nick: string): boolean {
-    return foldCase(nick) === foldCase(this.#options.link.nick);
   }
 }

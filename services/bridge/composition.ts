@@ -4,6 +4,7 @@ import { isNick } from "../irc/mod.ts";
 import { parseEnvelope } from "./envelope.ts";
 import { isMessageId, messageOfLine } from "./message_ids.ts";
 import type { NewPost } from "./options.ts";
+import { ACTION, CTCP } from "./protocol.ts";
 import { fitsInto, linesOf, splitLine } from "./text.ts";
 
 /** Minimum room for text in a line, however long the names are. */
@@ -53,9 +54,6 @@ export function compose(
   return { ...composed, answered: messageOfLine(reply) };
 }
 
-/** An action of IRC: what somebody does, in the third person (CTCP ACTION). */
-const ACTION = { before: "\x01ACTION ", after: "\x01" };
-
 /**
  * Cuts a post into the IRC messages of its speaker.
  *
@@ -64,9 +62,8 @@ const ACTION = { before: "\x01ACTION ", after: "\x01" };
  */
 export function cut(post: Composition, space: number): string[] {
   if (!post.isAction) return pieces(post, space);
-  const { before, after } = ACTION;
-  return pieces(post, space - before.length - after.length)
-    .map((piece) => `${before}${piece}${after}`);
+  return pieces(post, space - ACTION.length - CTCP.length)
+    .map((piece) => `${ACTION}${piece}${CTCP}`);
 }
 
 /**

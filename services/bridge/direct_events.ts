@@ -1,15 +1,8 @@
 import { type MessageText, type Outbound, type ReplyTags, timeOf } from "../irc/mod.ts";
 import { accountOf, linesIn, nickOf, STATUS_PREFIX } from "./direct_lines.ts";
-import {
-  EVENT_TELLER,
-  isSameAccount,
-  LABELLED_ANSWER,
-  type LinkEvent,
-  type LinkMessage,
-  PLAYBACK,
-  type PlaybackMark,
-  REFUSAL,
-} from "./link_events.ts";
+import type { LinkEvent, LinkMessage, PlaybackMark } from "./link_events.ts";
+import { isSameAccount } from "./names.ts";
+import { EVENT_TELLER, LABELLED_ANSWER, PLAYBACK, REFUSAL } from "./protocol.ts";
 
 /** An incomplete answer of several messages. */
 interface Batch {

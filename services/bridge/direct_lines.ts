@@ -1,16 +1,15 @@
 import { type Outbound, timeOf } from "../irc/mod.ts";
+import type { LinkMessage, LinkSpeaker } from "./link_events.ts";
 import {
   ACTION,
   BOT,
   CTCP,
   isReplyTag,
-  type LinkMessage,
-  type LinkSpeaker,
   NOTICE,
   replyField,
   SPEAKER_ACCOUNT_TAG,
   SPEAKER_TAG,
-} from "./link_events.ts";
+} from "./protocol.ts";
 
 /** The prefixes of members with a status, and of STATUSMSG targets. */
 export const STATUS_PREFIX = /^[@+]/;

@@ -1,6 +1,6 @@
 import type { DirectConnection } from "../irc/mod.ts";
 import { DirectEvents, type DirectSelf } from "./direct_events.ts";
-import { speakerTags } from "./link_events.ts";
+import { speakerTags } from "./protocol.ts";
 import {
   type Delivery,
   type DirectConnect,

@@ -2,17 +2,12 @@ import { Unavailable } from "../errors.ts";
 import { formatTags } from "../irc/mod.ts";
 import type { BridgeLogin, Pace } from "./options.ts";
 import type { Client, ParsedLine } from "./irc_framework.d.ts";
-import {
-  type LinkEvent,
-  type LinkMessage,
-  type PeerBridges,
-  QUIET,
-  reportEvents,
-  speakerTags,
-} from "./link_events.ts";
+import type { LinkEvent, LinkMessage, PeerBridges } from "./link_events.ts";
+import { reportEvents } from "./link_reports.ts";
 import { Pacer } from "./pacer.ts";
 import { PendingAcks } from "./pending_acks.ts";
 import type { PlainLines } from "./plain_lines.ts";
+import { QUIET, speakerTags } from "./protocol.ts";
 import {
   type Delivery,
   MAX_UNDERSCORES,

@@ -41,10 +41,10 @@ export type {
 } from "./options.ts";
 export { compose, type Composition, cut, shownLines } from "./composition.ts";
 export { type Envelope, formatEnvelope, parseEnvelope } from "./envelope.ts";
-export { BRIDGE_TAGS, SPEAKER_TAG } from "./link_events.ts";
 export { readChannelName } from "./names.ts";
 export { type NodeBridge, NodeBridges } from "./node_bridges.ts";
 export type { BridgeNodes } from "./node_sharing.ts";
+export { BRIDGE_TAGS, SPEAKER_TAG } from "./protocol.ts";
 export { SharedChannels } from "./shared_channels.ts";
 export { StoredVisits } from "./shared_presence.ts";
 export { type LineStore, type NewLine, type StoredLine, StoredLines } from "./stored_lines.ts";

@@ -1,5 +1,5 @@
 import { Invalid } from "../errors.ts";
-import { channelName } from "../irc/mod.ts";
+import { channelName, foldCase } from "../irc/mod.ts";
 
 /**
  * Parses the name of a channel in a request, with or without its `#`.
@@ -14,4 +14,9 @@ export function readChannelName(text: string): string {
     "A channel's name must have 2 to 80 characters, none of them a space, a comma or a control " +
       "character",
   );
+}
+
+/** Whether both are the same account; null is none. */
+export function isSameAccount(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && foldCase(one) === foldCase(other);
 }

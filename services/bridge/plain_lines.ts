@@ -1,4 +1,5 @@
 import type { ClientEvents } from "./irc_framework.d.ts";
+import { CTCP } from "./protocol.ts";
 
 /** What somebody said in a channel, as irc-framework reports it. */
 export interface PlainSpeech {
@@ -8,9 +9,6 @@ export interface PlainSpeech {
 
 /** `@tags :nick!user@host PRIVMSG #channel :text`, with one space between the parts. */
 const PLAIN = /^@([^ \\]+) :([^ !@]+)!([^ !@]*)@([^ !@]*) (PRIVMSG|NOTICE) (#[^ ]*) :([^]+)$/;
-
-/** The start of CTCP. */
-const CTCP = "\x01";
 
 /**
  * Reads the most common kind of line itself, because irc-framework takes three times as long for

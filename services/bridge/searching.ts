@@ -3,7 +3,7 @@ import { foldCase, type HistoryRecord, type HistoryTarget, messageIn } from "../
 import { formatMicroseconds, isSought, type MessageSearch, Stamps } from "../messages/mod.ts";
 import type { Channel } from "./channel.ts";
 import { linesIn } from "./direct_lines.ts";
-import { EVENT_TELLER } from "./link_events.ts";
+import { EVENT_TELLER } from "./protocol.ts";
 import { MessageIds } from "./message_ids.ts";
 import type { ChannelMessage, ChannelSearch, FoundMessages } from "./options.ts";
 import type { Playback } from "./playback.ts";

@@ -1,10 +1,10 @@
-import { EmbeddedProvisioning, Halts, Roster, SendLimits } from "../agents/mod.ts";
+import { EmbeddedProvisioning } from "../agents/mod.ts";
 import { ServerVoices } from "../bots/mod.ts";
 import { attachPeople, type EmbeddedIrc, ircChanges, openIrc } from "./irc.ts";
 import type { IrcHost } from "./irc_host.ts";
 import { IrcListeners } from "./irc_listeners.ts";
 import type { DaemonOptions } from "./options.ts";
-import { accountRate, type IrcPorts, openPeople } from "./people.ts";
+import { accountRate, type IrcPorts, openAgentDirectory, openPeople } from "./people.ts";
 import type { Stores } from "./stores.ts";
 
 /** The IRC server of this program, with the adapters for its interfaces. */
@@ -21,23 +21,14 @@ export async function openEmbedded(
   started: AsyncDisposableStack,
   elsewhere: Partial<Pick<IrcPorts, "sessions" | "users" | "provisioning">> = {},
 ): Promise<EmbeddedHost> {
-  const { config, database, scheduler, identity: { accounts } } = stores;
-  const roster = await Roster.open({ database, accounts });
-  const halts = await Halts.open({ database, roster, clock: scheduler.now });
-  const sendLimits = new SendLimits({
-    roster,
-    halts,
-    clock: scheduler.now,
-    accountRate: accountRate(config),
-  });
-  const irc = await openIrc(options, stores, { roster, sendLimits });
+  const directory = await openAgentDirectory(stores);
+  const { sendLimits } = directory;
+  const irc = await openIrc(options, stores, directory);
   const { server, channels, unregistered, mutes } = irc;
   const { sessions = server, users = server } = elsewhere;
   const listeners = new IrcListeners(server, options);
   const people = await openPeople(stores, {
-    roster,
-    sendLimits,
-    halts,
+    ...directory,
     sessions,
     users,
     provisioning: elsewhere.provisioning ?? new EmbeddedProvisioning(sessions),
@@ -49,7 +40,7 @@ export async function openEmbedded(
   started.defer(() => server.close());
   started.defer(() => mutes.close());
   attachPeople(irc, stores, people);
-  const { nick } = config.bridge;
+  const { nick } = stores.config.bridge;
   return {
     ...irc,
     people,

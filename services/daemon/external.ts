@@ -1,6 +1,6 @@
-import { Halts, Roster, SendLimits } from "../agents/mod.ts";
+import type { Roster } from "../agents/mod.ts";
 import { BridgeVoices } from "../bots/mod.ts";
-import type { BridgeNodes, BridgeOptions, Connect } from "../bridge/mod.ts";
+import type { Bridge, BridgeNodes, BridgeOptions, Connect } from "../bridge/mod.ts";
 import {
   bridgeNickOf,
   type Config,
@@ -11,6 +11,7 @@ import {
 import { Unavailable } from "../errors.ts";
 import { openKeyFile, readSecretFile } from "../identity/mod.ts";
 import {
+  type AccountSync,
   ANOPE,
   ATHEME,
   connectTcp,
@@ -32,7 +33,7 @@ import { networkSpeakers } from "./irc_speakers.ts";
 import { NetworkCommands } from "./network_commands.ts";
 import { NetworkView } from "./network_view.ts";
 import { StartError } from "./options.ts";
-import { accountRate, openPeople, type People } from "./people.ts";
+import { accountRate, openAgentDirectory, openPeople, type People } from "./people.ts";
 import type { Stores } from "./stores.ts";
 
 /** The salt of the passphrase of the bridge's own account. */
@@ -48,37 +49,18 @@ export async function openExternal(
   stores: Stores,
   started: AsyncDisposableStack,
 ): Promise<IrcHost> {
-  const { config, database, scheduler, log, identity, folder } = stores;
+  const { config, database, log, identity } = stores;
   const secrets = await readSecrets(config);
   const connect = await connectionTo(config);
   const accounts = await makeAccounts(stores, secrets, connect);
-  const { key } = await openKeyFile(folder.file("network_key"));
-  const network = await openNetwork({
-    database,
-    accounts: identity.accounts,
-    network: accounts,
-    key,
-    scheduler,
-    log,
-    address: config.irc.addr,
-    random: Math.random,
-    nodes: networkNodes(stores),
-  });
+  const network = await openIrcNetwork(stores, accounts);
   started.defer(() => network.close());
   const markers = await ReadMarkers.open({ database, accounts: identity.accounts, log });
   const view = new NetworkView();
-  const roster = await Roster.open({ database, accounts: identity.accounts });
-  const halts = await Halts.open({ database, roster, clock: scheduler.now });
-  const sendLimits = new SendLimits({
-    roster,
-    halts,
-    clock: scheduler.now,
-    accountRate: accountRate(config),
-  });
+  const directory = await openAgentDirectory(stores);
+  const { roster, sendLimits } = directory;
   const people = await openPeople(stores, {
-    roster,
-    sendLimits,
-    halts,
+    ...directory,
     sessions: view,
     users: view,
     provisioning: network.provisioning,
@@ -93,11 +75,7 @@ export async function openExternal(
     listeners: null,
     bans: null,
     mutes: null,
-    positions: {
-      readUpTo: (account, target) => markers.read(foldCase(account), foldCase(target)),
-      markRead: (account, target, time) =>
-        markers.advance(foldCase(account), foldCase(target), time),
-    },
+    positions: positionsIn(markers),
     network: network.sync,
     projectChannels: null,
     claimReports: null,
@@ -110,31 +88,59 @@ export async function openExternal(
       nodes,
       ...bridgeEars(people, commands),
     },
-    botVoices: (bridge) => {
-      return new BridgeVoices(bridge, (nick) => {
-        const agent = roster.find(nick);
-        return agent === null ? null : {
-          isOnline: people.isOnline(agent.nick),
-          keep: (bot, text) => people.inboxes.deliver(agent, { from: bot, account: bot, text }),
-        };
-      });
-    },
+    botVoices: (bridge) => bridgeVoices(bridge, people, roster),
     attach(bridge) {
       view.attach(bridge);
       commands.attach(bridge);
-      network.sync.start();
-      // A server that is alone has begun with a comparison.
-      if (stores.nodes.self !== null) {
-        stores.leadership.add({
-          start: () => network.sync.takeOver(),
-          stop: () => network.sync.resign(),
-        });
-      }
+      startAccountSync(network.sync, stores);
     },
     reconfigure: (changed) => sendLimits.reconfigure(accountRate(changed)),
     keepChannels: () => {},
     close: () => network.close(),
   };
+}
+
+/** Keeps the accounts on the network equal to those here. */
+async function openIrcNetwork(stores: Stores, network: NetworkAccounts): Promise<IrcNetwork> {
+  const { config, database, scheduler, log, identity: { accounts }, folder } = stores;
+  const { key } = await openKeyFile(folder.file("network_key"));
+  return await openNetwork({
+    database,
+    accounts,
+    network,
+    key,
+    scheduler,
+    log,
+    address: config.irc.addr,
+    random: Math.random,
+    nodes: networkNodes(stores),
+  });
+}
+
+function startAccountSync(sync: AccountSync, { nodes, leadership }: Stores): void {
+  sync.start();
+  // A server that is alone has begun with a comparison.
+  if (nodes.self === null) return;
+  leadership.add({ start: () => sync.takeOver(), stop: () => sync.resign() });
+}
+
+/** How far people have read, by muster's own markers. */
+function positionsIn(markers: ReadMarkers): IrcHost["positions"] {
+  return {
+    readUpTo: (account, target) => markers.read(foldCase(account), foldCase(target)),
+    markRead: (account, target, time) => markers.advance(foldCase(account), foldCase(target), time),
+  };
+}
+
+/** Bots speak through the bridge, and to an agent that is not connected through its inbox. */
+function bridgeVoices(bridge: Bridge, people: People, roster: Roster): BridgeVoices {
+  return new BridgeVoices(bridge, (nick) => {
+    const agent = roster.find(nick);
+    return agent === null ? null : {
+      isOnline: people.isOnline(agent.nick),
+      keep: (bot, text) => people.inboxes.deliver(agent, { from: bot, account: bot, text }),
+    };
+  });
 }
 
 /** The secrets of the program. */

@@ -166,17 +166,7 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
     scheduler,
     limits: { slots: options.slots, perProject: config.workspaces },
   });
-  const reviews = openReviews({
-    ...options,
-    projects,
-    repositories,
-    claims,
-    submissions,
-    workspaces,
-    checks,
-    protection,
-  });
-  return {
+  const work = {
     projects,
     repositories,
     claims,
@@ -187,8 +177,8 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
     protection,
     releases,
     workspaces,
-    ...reviews,
   };
+  return { ...work, ...openReviews({ ...options, ...work }) };
 }
 
 /**
@@ -200,21 +190,12 @@ export async function openHosting(
   options: HostingOptions,
   started: AsyncDisposableStack,
 ): Promise<Hosting> {
-  const { database, accounts, scheduler, log } = options;
+  const { accounts, scheduler, log } = options;
   const feeds = new Feeds(options);
   started.defer(() => feeds.close());
   const work = await openWork(options, started);
-  const { projects, repositories, releases, claims, tickets, workspaces, reviews } = work;
-  const uploads = await Uploads.open({
-    folder: join(options.folder, ".uploads"),
-    database,
-    repositories,
-    releases,
-    scheduler,
-    log,
-    maxBytes: options.uploadBytes,
-  });
-  started.defer(() => uploads.close());
+  const { projects, repositories, claims, tickets, workspaces, reviews } = work;
+  const uploads = await openUploads(options, work, started);
   const markup = new Markup({ scheduler });
   started.defer(() => markup.close());
   const texts = new ProjectTexts({ markup, repositories, accounts });
@@ -237,26 +218,10 @@ export async function openHosting(
     { ...options, projects, repositories, claims, workspaces, reviews: store, ticketNotes },
     started,
   );
-  const overlapWatch = new OverlapWatch({
-    ...options,
-    projects,
-    workspaces,
-    homes: repositories.homes,
-  });
-  await overlapWatch.start();
-  started.defer(() => overlapWatch.close());
+  const overlapWatch = await openOverlapWatch(options, work, started);
   const wikis = new Wikis({ repositories });
   const sqlQueries = new SqlQueries({ repositories, scheduler, log });
   started.defer(() => sqlQueries.close());
-  const sync = new ProjectSync({
-    ...work,
-    accounts,
-    identity: options.identity,
-    key: options.tokenKey,
-    clock: () => scheduler.now(),
-    scheduler,
-    maxBytes: options.syncBytes,
-  });
   const followers = [notifications.notifier, ticketNotes, overlapWatch];
   return {
     ...work,
@@ -271,10 +236,48 @@ export async function openHosting(
     technotes: new Technotes({ repositories }),
     texts,
     uploads,
-    sync,
+    sync: makeSync(options, work),
     ...await openWebhooks(options, projects, started),
     mirrors: openMirrors(options, work, started),
   };
+}
+
+async function openUploads(
+  { database, scheduler, log, folder, uploadBytes: maxBytes }: HostingOptions,
+  { repositories, releases }: Pick<Work, "repositories" | "releases">,
+  started: AsyncDisposableStack,
+): Promise<Uploads> {
+  const uploads = await Uploads.open({
+    folder: join(folder, ".uploads"),
+    database,
+    repositories,
+    releases,
+    scheduler,
+    log,
+    maxBytes,
+  });
+  started.defer(() => uploads.close());
+  return uploads;
+}
+
+async function openOverlapWatch(
+  options: HostingOptions,
+  { projects, repositories: { homes }, workspaces }: Pick<
+    Work,
+    "projects" | "repositories" | "workspaces"
+  >,
+  started: AsyncDisposableStack,
+): Promise<OverlapWatch> {
+  const overlapWatch = new OverlapWatch({ ...options, projects, workspaces, homes });
+  await overlapWatch.start();
+  started.defer(() => overlapWatch.close());
+  return overlapWatch;
+}
+
+function makeSync(options: HostingOptions, work: Work): ProjectSync {
+  const { accounts, identity, tokenKey: key, scheduler, syncBytes: maxBytes } = options;
+  const clock = () => scheduler.now();
+  return new ProjectSync({ ...work, accounts, identity, key, clock, scheduler, maxBytes });
 }
 
 /** How often to look for deliveries that were asked for on another node, in milliseconds. */

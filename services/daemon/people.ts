@@ -2,11 +2,11 @@ import { AdminLogin, Admins, type AdminsOptions } from "../admins/mod.ts";
 import {
   type AgentRate,
   Agents,
-  type Halts,
+  Halts,
   IrcAccounts,
   type Provisioning,
-  type Roster,
-  type SendLimits,
+  Roster,
+  SendLimits,
   type Sessions,
 } from "../agents/mod.ts";
 import { BotPort } from "../bots/mod.ts";
@@ -23,15 +23,15 @@ import type { IrcSpeakers } from "./irc_speakers.ts";
 import { openInboxes } from "./inboxes.ts";
 import { loginLimits, type Stores } from "./stores.ts";
 
-/** What the IRC server asks about agents. */
+/** The agents, who of them is halted, and how much each may say. */
 export interface AgentDirectory {
   readonly roster: Roster;
   readonly sendLimits: SendLimits;
+  readonly halts: Halts;
 }
 
 /** IRC and its agents, for the services about accounts. */
 export interface IrcPorts extends AgentDirectory {
-  readonly halts: Halts;
   readonly sessions: Sessions;
   readonly users: UserDirectory;
   readonly provisioning: Provisioning;
@@ -73,6 +73,21 @@ export function accountRate({ irc: { limits } }: Config): AgentRate | null {
   return perSecond === 0 ? null : { messages_per_second: perSecond, burst };
 }
 
+/** Reads the agents and their halts. */
+export async function openAgentDirectory(
+  { config, database, scheduler, identity: { accounts } }: Stores,
+): Promise<AgentDirectory> {
+  const roster = await Roster.open({ database, accounts });
+  const halts = await Halts.open({ database, roster, clock: scheduler.now });
+  const sendLimits = new SendLimits({
+    roster,
+    halts,
+    clock: scheduler.now,
+    accountRate: accountRate(config),
+  });
+  return { roster, sendLimits, halts };
+}
+
 /** Builds the services about accounts on top of IRC. */
 export async function openPeople(
   stores: Stores,
@@ -80,7 +95,7 @@ export async function openPeople(
   started: AsyncDisposableStack,
 ): Promise<People> {
   const { config, log, scheduler, database, identity: services } = stores;
-  const { accounts, identity } = services;
+  const { accounts } = services;
   const { sessions, provisioning, users, roster, sendLimits, halts, speakers } = irc;
   const shared = {
     database,
@@ -99,8 +114,47 @@ export async function openPeople(
   const minPasswordLength = config.irc.accounts.min_password_length;
   const ircAccounts = new IrcAccounts({ ...shared, minPasswordLength });
 
+  const virtualUsers = await openVirtualUsers(stores, irc);
+  started.defer(() => virtualUsers.close());
+  const hears = virtualUsers.hears.bind(virtualUsers);
+  const isOnline = (account: string) => sessions.isOnline(account);
+  const returnNotices = new ReturnNotices(accounts);
+  const inboxes = await openInboxes(
+    stores,
+    { roster, hears, isOnline, returns: returnNotices },
+    started,
+  );
+  const moderation = new IrcModeration({ database, accounts, scheduler, log });
+  started.defer(() => moderation.close());
+  const haltCommands = new HaltCommands({ accounts: speakers, halts, log });
+  const questionCommands = new QuestionCommands({ accounts: speakers, log });
+  const observers = {
+    agents,
+    virtualUsers,
+    inboxes,
+    privateFeed: new PrivateFeed(),
+    botPort: new BotPort(),
+    haltCommands,
+    questionCommands,
+    returnNotices,
+  };
+  return {
+    ...observers,
+    speakers,
+    ircAccounts,
+    isOnline,
+    isMember: (account, channel) => users.isMember(account, channel),
+    ...openAdmins(config, shared),
+    observer: observerOf({ ...observers, bridgeNick: bridgeNickOf(config), moderation }),
+  };
+}
+
+async function openVirtualUsers(
+  { database, scheduler, log, identity: { identity, accounts } }: Stores,
+  { roster, sendLimits, users }: IrcPorts,
+): Promise<VirtualUsers> {
   const homes = new StoredHomes(database, scheduler.now);
-  const virtualUsers = new VirtualUsers({
+  return new VirtualUsers({
     identity,
     accounts,
     roster,
@@ -111,49 +165,6 @@ export async function openPeople(
     store: homes,
     homes: await homes.list(),
   });
-  started.defer(() => virtualUsers.close());
-  const hears = virtualUsers.hears.bind(virtualUsers);
-  const bridgeNick = bridgeNickOf(config);
-  const isOnline = (account: string) => sessions.isOnline(account);
-  const returnNotices = new ReturnNotices(accounts);
-  const inboxes = await openInboxes(
-    stores,
-    { roster, hears, isOnline, returns: returnNotices },
-    started,
-  );
-  const moderation = new IrcModeration({ database, accounts, scheduler, log });
-  started.defer(() => moderation.close());
-  const privateFeed = new PrivateFeed();
-  const botPort = new BotPort();
-  const haltCommands = new HaltCommands({ accounts: speakers, halts, log });
-  const questionCommands = new QuestionCommands({ accounts: speakers, log });
-  return {
-    agents,
-    speakers,
-    ircAccounts,
-    virtualUsers,
-    inboxes,
-    isOnline,
-    isMember: (account, channel) => users.isMember(account, channel),
-    ...openAdmins(config, shared),
-    privateFeed,
-    botPort,
-    haltCommands,
-    questionCommands,
-    returnNotices,
-    observer: observerOf({
-      haltCommands,
-      questionCommands,
-      returnNotices,
-      bridgeNick,
-      agents,
-      virtualUsers,
-      inboxes,
-      moderation,
-      privateFeed,
-      botPort,
-    }),
-  };
 }
 
 function openAdmins(

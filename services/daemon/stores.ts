@@ -63,14 +63,7 @@ export async function openStores(
   const isKept = config.irc.mode === "embedded" && config.irc.history.persist;
   const thread = new SharedThread(STORAGE_PARTS);
   const opening = isKept ? openHistory({ config, folder, scheduler, log, thread }, started) : null;
-  const nodeKeys = config.node.name === "" ? null : await openNodeKeys(config, folder);
-  const [journalKey, cloak] = await Promise.all([
-    nodeKeys?.event_key ?? openKeyFile(folder.file("event_key")),
-    openKeyFile(folder.file("cloak_key")),
-  ]);
-  const database = await openAppDatabase({ config, folder, journalKey, thread, scheduler });
-  started.defer(() => database.close());
-  await settleNodeKeys({ database, folder, node: config.node.name }, nodeKeys);
+  const { database, cloakKey } = await openDatabase({ config, folder, thread, scheduler }, started);
   const events = await openEvents({
     database,
     scheduler,
@@ -98,21 +91,10 @@ export async function openStores(
     ...(passwordCosts === undefined ? {} : { passwordCosts }),
   });
   started.defer(() => identity.close());
-  const { tokenKey } = identity;
-  const nodeLinks = await openNodeLinks({ nodes, tokenKey, clock: () => scheduler.now() });
-  if (nodeLinks !== null) database.peers?.use(nodeLinks.notes);
-  started.defer(() => nodeLinks?.client.close());
-  started.defer(() => nodeLinks?.notes.close());
-  const { revocations } = identity;
-  const onLost = () => revocations.announce({ kind: "everything" });
-  started.defer(watchCurrency({ database, scheduler, onLost }));
-  const cloakKey = new TextEncoder().encode(cloak.key);
+  const nodeLinks = await linkNodes({ nodes, identity, database, scheduler }, started);
   if (!config.irc.history.persist) await forgetStoredInboxes(database);
   const history = await opening;
-  await history?.forgetStrangers((account) => {
-    const found = identity.accounts.find(account);
-    return found === null || found.revokedAt !== null ? null : found.createdAt;
-  });
+  if (history !== null) await forgetStrangers(history, identity);
   return {
     config,
     folder,
@@ -129,6 +111,41 @@ export async function openStores(
     cloakKey,
     history,
   };
+}
+
+async function openDatabase(
+  { config, folder, thread, scheduler }: Pick<
+    Stores,
+    "config" | "folder" | "thread" | "scheduler"
+  >,
+  started: AsyncDisposableStack,
+): Promise<Pick<Stores, "database" | "cloakKey">> {
+  const nodeKeys = config.node.name === "" ? null : await openNodeKeys(config, folder);
+  const [journalKey, cloak] = await Promise.all([
+    nodeKeys?.event_key ?? openKeyFile(folder.file("event_key")),
+    openKeyFile(folder.file("cloak_key")),
+  ]);
+  const database = await openAppDatabase({ config, folder, journalKey, thread, scheduler });
+  started.defer(() => database.close());
+  await settleNodeKeys({ database, folder, node: config.node.name }, nodeKeys);
+  return { database, cloakKey: new TextEncoder().encode(cloak.key) };
+}
+
+/** Opens the ways to other nodes. Everybody is cut off while this one is out of touch with them. */
+async function linkNodes(
+  { nodes, identity: { tokenKey, revocations }, database, scheduler }: Pick<
+    Stores,
+    "nodes" | "identity" | "database" | "scheduler"
+  >,
+  started: AsyncDisposableStack,
+): Promise<NodeLinks | null> {
+  const nodeLinks = await openNodeLinks({ nodes, tokenKey, clock: () => scheduler.now() });
+  if (nodeLinks !== null) database.peers?.use(nodeLinks.notes);
+  started.defer(() => nodeLinks?.client.close());
+  started.defer(() => nodeLinks?.notes.close());
+  const onLost = () => revocations.announce({ kind: "everything" });
+  started.defer(watchCurrency({ database, scheduler, onLost }));
+  return nodeLinks;
 }
 
 function openHistory(
@@ -151,6 +168,16 @@ function openHistory(
   const opened = opening.catch(() => null);
   started.defer(async () => await (await opened)?.close());
   return opening;
+}
+
+async function forgetStrangers(
+  history: HistoryArchive,
+  { accounts }: IdentityServices,
+): Promise<void> {
+  await history.forgetStrangers((account) => {
+    const found = accounts.find(account);
+    return found === null || found.revokedAt !== null ? null : found.createdAt;
+  });
 }
 
 /** How much of the IRC history is kept on disk. */

@@ -1,7 +1,4 @@
-import type { ColumnType } from "kysely";
-
-/** Written once, when the row is made. */
-type Fixed<T> = ColumnType<T, T, never>;
+import type { Fixed } from "./columns.ts";
 
 /** The tables of repository hosting; `hosting_migrations.ts` explains keys and names of actors. */
 export interface HostingTables {

@@ -1,7 +1,5 @@
-import type { ColumnType, Generated } from "kysely";
-
-/** Written once, when the row is made. */
-type Fixed<T> = ColumnType<T, T, never>;
+import type { Generated } from "kysely";
+import type { Fixed } from "./columns.ts";
 
 /** The tables of several servers that share a database; empty if one is alone. */
 export interface NodeTables {

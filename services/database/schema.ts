@@ -1,36 +1,22 @@
-import type { ColumnType, Generated } from "kysely";
+import type { ColumnType } from "kysely";
+import type { Fixed } from "./columns.ts";
 import type { HostingTables } from "./hosting_schema.ts";
+import type { IrcTables } from "./irc_schema.ts";
+import type { LlmTables } from "./llm_schema.ts";
 import type { NodeTables } from "./node_schema.ts";
 
-/** Written once, when the row is made. */
-type Fixed<T> = ColumnType<T, T, never>;
-
 /** Times are Unix milliseconds, ids are ULIDs, lists and objects are JSON texts. */
-export interface Tables extends HostingTables, NodeTables {
+export interface Tables extends HostingTables, IrcTables, LlmTables, NodeTables {
   accounts: AccountsTable;
   scram_verifiers: ScramVerifiersTable;
   agents: AgentsTable;
   halts: HaltsTable;
   tokens: TokensTable;
   web_sessions: WebSessionsTable;
-  llm_backends: LlmBackendsTable;
-  llm_model_lists: LlmModelListsTable;
-  llm_calls: LlmCallsTable;
-  llm_usage: LlmUsageTable;
-  llm_budgets: LlmBudgetsTable;
-  network_accounts: NetworkAccountsTable;
-  irc_bans: IrcBansTable;
-  irc_mutes: IrcMutesTable;
-  irc_channels: IrcChannelsTable;
-  irc_channel_access: IrcChannelAccessTable;
-  irc_unregistered_channels: IrcUnregisteredChannelsTable;
   settings: SettingsTable;
   events: EventsTable;
   checkpoints: CheckpointsTable;
-  read_markers: ReadMarkersTable;
   inbox_messages: InboxMessagesTable;
-  bridge_channels: BridgeChannelsTable;
-  agent_channels: AgentChannelsTable;
   instance: InstanceTable;
   event_cursors: EventCursorsTable;
   bot_state: BotStateTable;
@@ -119,100 +105,6 @@ export interface WebSessionsTable {
   last_used: number;
 }
 
-/** LLM backends made through the API; a provider's key is in none of its columns. */
-export interface LlmBackendsTable {
-  name: Fixed<string>;
-  provider: string;
-  base_url: string;
-  api_key_env: string;
-  models: string;
-  allow: string;
-  block: string;
-  created_at: Fixed<number>;
-}
-
-/** The last list of models of a backend. */
-export interface LlmModelListsTable {
-  backend: Fixed<string>;
-  /** The provider and the address that gave the list. */
-  asked: string;
-  models: string;
-  queried_at: number;
-}
-
-/** Accounts that muster has, or is creating, on an external IRC network. */
-export interface NetworkAccountsTable {
-  name_folded: Fixed<string>;
-  name: string;
-  /** The account here that it belongs to; null if there is none yet, or none any more. */
-  account_id: string | null;
-  /** 1 if muster created or adopted it, 0 if that is not known yet. */
-  made: number;
-  /** 1 if it has the mark of this instance of muster. */
-  marked: number;
-  /** What its passphrase is derived from; null if the passphrase is not muster's. */
-  salt: string | null;
-  /** The same for a passphrase that the network may have accepted. */
-  next_salt: string | null;
-  /** Since when the network may differ, or null. */
-  unsettled_since: number | null;
-  /** Channels in which to set the account's status: names in a JSON list. */
-  channels: string;
-}
-
-/** Who may not speak on the IRC server, and until when. */
-export interface IrcMutesTable {
-  /** The account's id, or `address:` or `guest:` with what a guest is known by. */
-  subject: Fixed<string>;
-  /** Empty: in all channels. */
-  channel_folded: Fixed<string>;
-  channel: string;
-  nick: string;
-  /** The muted account, with which the mute ends; null for a guest. */
-  account_id: string | null;
-  /** The nick of the bot that set it. */
-  bot: string;
-  reason: string;
-  /** Who caused it, as the event log names it. */
-  set_by: string;
-  /** Unix milliseconds. */
-  expires_at: number;
-}
-
-/** Bans from the IRC server. */
-export interface IrcBansTable {
-  id: Fixed<string>;
-  /** In its canonical form. */
-  mask: Fixed<string>;
-  /** The mask in lower case (casemapping ascii), by which it is unique. */
-  mask_folded: Fixed<string>;
-  /** The banned account, with which the ban ends; null for masks and networks. */
-  account_id: Fixed<string | null>;
-  reason: Fixed<string>;
-  set_by: Fixed<string>;
-  created_at: Fixed<number>;
-  expires_at: Fixed<number | null>;
-}
-
-/** Channels that are kept beyond their members. */
-export interface IrcChannelsTable {
-  id: Fixed<string>;
-  name: Fixed<string>;
-  name_folded: Fixed<string>;
-  /** Null once the account has ended. */
-  founder_id: string | null;
-  registered_at: Fixed<number>;
-  /** Topic, modes and lists as JSON; the channel's key is encrypted. */
-  state: string;
-}
-
-/** Accounts with a status in a registered channel. */
-export interface IrcChannelAccessTable {
-  channel_id: Fixed<string>;
-  account_id: Fixed<string>;
-  status: Fixed<"operator" | "voice">;
-}
-
 /** The key-value store: one JSON text per key. */
 export interface SettingsTable {
   key: Fixed<string>;
@@ -244,46 +136,6 @@ export interface CheckpointsTable {
   seq: number;
   hash: string;
   seal: string;
-}
-
-/** How far the owner of an account has read in a conversation on IRC. */
-export interface ReadMarkersTable {
-  account_id: Fixed<string>;
-  /** Channel or nick, folded. */
-  target: string;
-  /** The time of the last message read. */
-  time: number;
-}
-
-/** The topics and modes of channels that nobody registered. */
-export interface IrcUnregisteredChannelsTable {
-  name_folded: Fixed<string>;
-  name: Fixed<string>;
-  /** Topic, modes and lists, as JSON. */
-  state: string;
-  /** Internal ids; those of ended accounts mean nobody. */
-  founder_id: string | null;
-  /** Those who may return after a restart, as a JSON list. */
-  member_ids: string;
-  /** Null while it has members. */
-  empty_since: number | null;
-}
-
-/** The channels that the bridge rejoins after a restart, beside the configured ones. */
-export interface BridgeChannelsTable {
-  name_folded: Fixed<string>;
-  name: Fixed<string>;
-  /** The agent for whom the bridge is in it; null for the operator, and once the agent is gone. */
-  opener_id: string | null;
-}
-
-/** The channels that agents joined or spoke in over HTTP or MCP, and rejoin. */
-export interface AgentChannelsTable {
-  account_id: Fixed<string>;
-  name_folded: Fixed<string>;
-  name: Fixed<string>;
-  /** When it was recorded; strictly increasing. */
-  noted_at: Fixed<number>;
 }
 
 /** Messages to agents. */
@@ -370,80 +222,4 @@ export interface QuestionsTable {
   closed_at: number | null;
   /** The id of the entry of the asker's inbox, until the entry is there. */
   notice: string | null;
-}
-
-/**
- * Calls of language models. A text is empty if there is nothing to say; costs are in millionths of a US
- * dollar.
- */
-export interface LlmCallsTable {
-  seq: Generated<number>;
-  ended_at: Fixed<number>;
-  milliseconds: Fixed<number>;
-  /** The account, or the kind and the name of a caller without one: `bot:oracle`. */
-  caller_key: Fixed<string>;
-  caller_name: Fixed<string>;
-  project_id: Fixed<string>;
-  /** The slug that the project had. */
-  project: Fixed<string>;
-  ticket: Fixed<string>;
-  backend: Fixed<string>;
-  /** The model that the request named, else the one that answered. */
-  model: Fixed<string>;
-  response_model: Fixed<string>;
-  streamed: Fixed<number>;
-  outcome: Fixed<"completed" | "failed" | "cancelled">;
-  /** Null if the provider did not report them. */
-  input_tokens: Fixed<number | null>;
-  output_tokens: Fixed<number | null>;
-  cached_tokens: Fixed<number | null>;
-  /** Null if it is not known. */
-  cost: Fixed<number | null>;
-  /** What budgets count where the provider reported no tokens. */
-  estimated_tokens: Fixed<number>;
-  estimated_cost: Fixed<number>;
-}
-
-/** Calls of language models, added up by day. */
-export interface LlmUsageTable {
-  /** Days since 1970-01-01, in UTC. */
-  day: Fixed<number>;
-  caller_key: Fixed<string>;
-  caller_name: string;
-  /** An agent's type; empty for another caller. */
-  caller_type: Fixed<string>;
-  project_id: Fixed<string>;
-  project: Fixed<string>;
-  ticket: Fixed<string>;
-  backend: Fixed<string>;
-  model: Fixed<string>;
-  calls: number;
-  failed: number;
-  cancelled: number;
-  input_tokens: number;
-  output_tokens: number;
-  cached_tokens: number;
-  cost: number;
-  /** Calls whose cost is not known. */
-  unpriced: number;
-  estimated_tokens: number;
-  estimated_cost: number;
-  milliseconds: number;
-}
-
-/** What may be spent on calls of language models. */
-export interface LlmBudgetsTable {
-  scope: Fixed<"all" | "type" | "agent" | "project">;
-  /** A type, the internal id of an account or of a project, or empty. */
-  subject: Fixed<string>;
-  period: Fixed<"day" | "month">;
-  /** In 10⁻⁶ US dollars; null for no limit. */
-  max_cost: number | null;
-  max_tokens: number | null;
-  warn_percent: number;
-  set_by: string;
-  set_at: number;
-  /** When it last came so far. */
-  warned_at: number | null;
-  exceeded_at: number | null;
 }

@@ -1,14 +1,9 @@
 import { join } from "node:path";
-import type { Change, Database } from "../database/mod.ts";
+import type { Database } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
 import type { Origin } from "../events/mod.ts";
 import { RepositoryPool } from "../fossil/front/mod.ts";
-import type {
-  ImportReport,
-  PooledRepository,
-  ReceivedArtifact,
-  RepositoryPlace,
-} from "../fossil/mod.ts";
+import type { ImportReport, PooledRepository } from "../fossil/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -17,7 +12,7 @@ import { addGuide } from "./agents_guide.ts";
 import { RepositoryAnswers } from "./answers.ts";
 import { RepositoryArchives } from "./archives.ts";
 import { RepositoryDownloads } from "./downloads.ts";
-import { artifactEvent, projectEvent } from "./events.ts";
+import { projectEvent } from "./events.ts";
 import type { ProjectHomes } from "./homes.ts";
 import { Intentions, type RegisteredKind, type Stamp } from "./intentions.ts";
 import { Locks } from "./locks.ts";
@@ -25,10 +20,11 @@ import { MainBranches } from "./main_branches.ts";
 import { OlderCopies } from "./older_copies.ts";
 import { markOf } from "./push_marks.ts";
 import { ReceivedPlaces } from "./received_places.ts";
-import { causesOf, isBy, type OwnWrite, type ReceptionObserver } from "./reception.ts";
+import type { ReceptionObserver } from "./reception.ts";
 import type { Project } from "./records.ts";
 import { type ImportSource, RepositoryFiles } from "./repository_files.ts";
 import { SearchIndexes } from "./search_indexes.ts";
+import { Settling } from "./settling.ts";
 import { Takeovers } from "./takeovers.ts";
 
 export interface ProjectRepositoriesOptions {
@@ -80,8 +76,8 @@ export class ProjectRepositories {
   readonly #locks = new Locks();
   readonly places: ReceivedPlaces;
   readonly takeovers: Takeovers;
+  readonly #settling: Settling;
   readonly #lastDates = new Map<string, number>();
-  readonly #observers: ReceptionObserver[] = [];
 
   private constructor(options: ProjectRepositoriesOptions) {
     this.#pool = options.pool ?? new RepositoryPool({
@@ -109,6 +105,12 @@ export class ProjectRepositories {
     this.downloads = new RepositoryDownloads(this.files);
     this.indexes = new SearchIndexes({ files: this.files, log: options.log });
     this.intentions = new Intentions(options);
+    this.#settling = new Settling({
+      files: this.files,
+      intentions: this.intentions,
+      places: this.places,
+      scheduler: options.scheduler,
+    });
     this.takeovers = new Takeovers({
       files: this.files,
       intentions: this.intentions,
@@ -173,7 +175,7 @@ export class ProjectRepositories {
       const writing = this.files.use(project, (repository) => write(repository, stamp));
       const isWritten = await writing.then(() => true, () => false);
       try {
-        await this.#settle(project, { stamp, origin });
+        await this.#settling.settle(project, { stamp, origin });
       } catch (error) {
         if (isWritten) throw error;
         this.#log.error("A failed write is not settled yet", { slug: project.slug, error });
@@ -201,7 +203,7 @@ export class ProjectRepositories {
       this.files.requireInPlace(project);
       const mark = caller === null ? null : markOf(originOf(caller), this.#scheduler.now());
       const result = await this.files.use(project, (repository) => push(repository, mark));
-      if (result.receipt !== null) await this.#settle(project, null);
+      if (result.receipt !== null) await this.#settling.settle(project, null);
       return result;
     });
   }
@@ -219,13 +221,10 @@ export class ProjectRepositories {
   }
 
   /**
-   * Calls an observer with new artifacts of a repository, whichever program wrote them. The change
-   * that it returns is committed with the artifacts' events, exactly once, also after a crash. So
-   * the observer may use only its argument, the database and the repository, and none of its
-   * statements may be `mustChange`. Nothing else is written to the project meanwhile.
+   * As {@link Settling.onReceived}. Nothing else is written to the project meanwhile.
    */
   onReceived(observer: ReceptionObserver): void {
-    this.#observers.push(observer);
+    this.#settling.onReceived(observer);
   }
 
   /**
@@ -235,7 +234,7 @@ export class ProjectRepositories {
   catchUp(project: Project): Promise<void> {
     return this.#locks.run(project.id, async () => {
       this.homes.requireTaken(project);
-      await this.#settle(project, null);
+      await this.#settling.settle(project, null);
     });
   }
 
@@ -296,7 +295,7 @@ export class ProjectRepositories {
    */
   handOver(project: Project, task: () => Promise<void>): Promise<void> {
     return this.exclusively(project, async () => {
-      await this.#settle(project, null);
+      await this.#settling.settle(project, null);
       await task();
     });
   }
@@ -389,54 +388,6 @@ export class ProjectRepositories {
     await this.#locks.idle();
     await this.#pool.close();
     await this.downloads.close();
-  }
-
-  /** Settles the project's intentions, and appends the events of new artifacts. */
-  async #settle(project: Project, own: OwnWrite | null): Promise<void> {
-    for (;;) {
-      const after = this.places.of(project) ?? null;
-      const received = await this.read(project, (repository) => repository.received({ after }));
-      await this.#settleUpTo(project, received, own);
-      if (!received.more) return;
-    }
-  }
-
-  async #settleUpTo(
-    project: Project,
-    { artifacts, place, more }: {
-      readonly artifacts: readonly ReceivedArtifact[];
-      readonly place: RepositoryPlace;
-      readonly more: boolean;
-    },
-    own: OwnWrite | null,
-  ): Promise<void> {
-    const now = this.#scheduler.now();
-    const pending = this.intentions.of(project.id);
-    const known = this.places.of(project);
-    const isKnown = known?.rcvid === place.rcvid && known.projectCode === place.projectCode;
-    if (pending.length === 0 && !more && isKnown) return;
-    const { originOf, isOwn } = causesOf(own, pending);
-    const events = artifacts.map((artifact) =>
-      artifactEvent(project, artifact, { origin: originOf(artifact), time: now })
-    );
-    const outcomes = await this.read(
-      project,
-      (repository) =>
-        Promise.all(pending.flatMap((write) => {
-          const left = artifacts.filter((artifact) => isBy(artifact, write));
-          if (more && left.length === 0) return [];
-          return [this.intentions.outcome(write, { project, repository, artifacts: left, now })];
-        })),
-    );
-    const changes: Change[] = [...outcomes];
-    for (const observe of artifacts.length === 0 ? [] : this.#observers) {
-      const settled = changes.flatMap(({ events = [] }) => events);
-      changes.push(await observe({ project, artifacts, originOf, isOwn, settled, now }));
-    }
-    await this.places.keep(project, place, {
-      statements: changes.flatMap((change) => change.statements ?? []),
-      events: [...events, ...changes.flatMap((change) => change.events ?? [])],
-    });
   }
 
   #nextDate(id: string): number {

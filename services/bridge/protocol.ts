@@ -1,0 +1,66 @@
+/**
+ * What both kinds of session know of the protocol: the bridge's tags, batches and numerics, and how
+ * they mark a message.
+ */
+import type { LinkSpeaker } from "./link_events.ts";
+import { isMessageId } from "./message_ids.ts";
+
+/** The marks of a message, as fields of it. */
+export const NOTICE = Object.freeze({ isNotice: true as const });
+export const BOT = Object.freeze({ isBot: true as const });
+
+/** The tags of messages that the bridge sends for a caller: its nick and account. */
+export const SPEAKER_TAG = "+muster/nick";
+export const SPEAKER_ACCOUNT_TAG = "+muster/account";
+
+/** The tag of messages that are in no agent's inbox. */
+export const QUIET_TAG = "+muster/quiet";
+
+/** Tells other nodes of a message that is in no agent's inbox. */
+export const QUIET: readonly [string, string] = [QUIET_TAG, "1"];
+
+/** The bridge's tags without their `+`: nobody else may send them. */
+export const BRIDGE_TAGS: readonly string[] = [SPEAKER_TAG, SPEAKER_ACCOUNT_TAG, QUIET_TAG]
+  .map((tag) => tag.slice(1));
+
+/** The tags that name the message which a message answers (IRCv3 reply); the first one is sent. */
+export const REPLY_TAGS = ["+draft/reply", "+reply"] as const;
+
+/** Whether a tag names the message which a message answers. */
+export function isReplyTag(key: string): boolean {
+  return REPLY_TAGS.some((tag) => tag === key);
+}
+
+/** The answered message, as a field of the answer. */
+export function replyField(id: string | undefined): { readonly reply?: string } {
+  return id !== undefined && isMessageId(id) ? { reply: id } : {};
+}
+
+/** The tags that identify the speaker when a message of ours comes back. */
+export function speakerTags({ nick, account, answered }: LinkSpeaker): [string, string][] {
+  const tags: [string, string][] = [[SPEAKER_TAG, nick]];
+  if (account !== null) tags.push([SPEAKER_ACCOUNT_TAG, account]);
+  if (answered !== undefined) tags.push([REPLY_TAGS[0], answered]);
+  return tags;
+}
+
+/** The numerics of refusals. */
+export const REFUSAL = /^[45]\d\d$/;
+
+/** The batch of a requested playback. */
+export const PLAYBACK = "chathistory";
+
+/** The batch of an answer with several lines. */
+export const LABELLED_ANSWER = "labeled-response";
+
+/**
+ * The nick that reports joins and the like in Ergo's playback, for clients that support only
+ * messages.
+ */
+export const EVENT_TELLER = "HistServ";
+
+/** The start of a CTCP message, even without its end. */
+export const CTCP = "\x01";
+
+/** The start of an ACTION. */
+export const ACTION = `${CTCP}ACTION `;

@@ -1,0 +1,79 @@
+import type { Bridge } from "../bridge/mod.ts";
+import { type MetricHistory, Metrics, type MetricSources, Status } from "../metrics/mod.ts";
+import type { Hosting } from "./hosting.ts";
+import type { IrcHost } from "./irc_host.ts";
+import type { Models } from "./models.ts";
+import type { Stores } from "./stores.ts";
+
+/** Figures about the program, and whether it is ready. */
+export interface Figures {
+  readonly metrics: Pick<
+    Metrics,
+    "requestAnswered" | "toolCalled" | "streamOpened" | "streamClosed" | "render"
+  >;
+  /** The figures of the last two hours; a program that shows them starts it. */
+  readonly metricHistory: MetricHistory;
+  readonly status: Status;
+}
+
+export interface FigureSurroundings extends Models {
+  readonly bridge: Bridge | null;
+  readonly hosting: Hosting;
+  readonly http: NonNullable<MetricSources["http"]> | null;
+}
+
+export function openFigures(
+  stores: Stores,
+  irc: IrcHost,
+  surroundings: FigureSurroundings,
+  started: AsyncDisposableStack,
+): Figures {
+  const metrics = makeMetrics(stores, irc, surroundings);
+  started.defer(() => metrics.close());
+  const status = makeStatus(stores, irc, surroundings);
+  return { metrics, metricHistory: metrics.history, status };
+}
+
+function makeMetrics(
+  { identity: { refusals }, history, nodes, scheduler }: Stores,
+  { people: { agents }, server: irc, network }: IrcHost,
+  { bridge, hosting, llm, accounting, callExport, http }: FigureSurroundings,
+): Metrics {
+  return new Metrics({
+    irc,
+    network,
+    bridge,
+    agents,
+    llm: llm.gateway,
+    ledger: accounting.ledger,
+    callExport,
+    refusals,
+    history,
+    http,
+    sync: hosting.sync,
+    nodes,
+  }, scheduler);
+}
+
+function makeStatus(
+  { database, scheduler, nodes, draining }: Stores,
+  { people, network }: IrcHost,
+  { bridge, hosting: { repositories } }: FigureSurroundings,
+): Status {
+  return new Status({
+    clock: scheduler.now,
+    agents: () => people.agents.counts().total,
+    halted: () => people.agents.halts.isAny,
+    agentsHalted: () => people.agents.halts.count(),
+    healthy: () => database.trouble === null,
+    recheck: () => database.probe(),
+    node: nodes.self === null ? null : nodes,
+    parts: {
+      node: () => draining.isDrained ? "drained" : true,
+      database: () => database.isCurrent ? database.trouble === null : "out of touch",
+      bridge: () => bridge === null || bridge.ready,
+      network: () => network?.trouble ?? true,
+      repositories: () => repositories.files.trouble ?? true,
+    },
+  });
+}
