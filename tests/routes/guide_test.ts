@@ -8,6 +8,8 @@ Deno.test("llms.txt tells anybody what the server is and leads to its documents"
     assert.equal(response.status, 200);
     assert.match(response.headers.get("content-type") ?? "", /^text\/plain/);
     const text = await response.text();
+    // A proxy in front of the server need not lead to `mcp_addr`.
+    assert.match(text, /^- MCP: .* at `\/mcp` of this address;/m);
     // https://llmstxt.org: a title, a summary as a quotation, sections with links.
     assert.match(text, /^# muster\n\n> .+\n(?:> .+\n)+\n/);
     const links = Array.from(text.matchAll(/\]\((\/[^)]+)\)/g), ([, path = ""]) => path);
