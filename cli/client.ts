@@ -7,6 +7,7 @@ import { readEndpoints } from "./endpoints.ts";
 import { CommandFailed, printError, visible } from "./output.ts";
 import { certificateFault, trustOwnCertificate } from "./server_certificate.ts";
 import { readClientSettings } from "./settings.ts";
+import { requireAuthorities } from "./trusted_authorities.ts";
 
 /** Time limit of a call, except for streams, in milliseconds. */
 const CALL_TIMEOUT = 30_000;
@@ -184,6 +185,7 @@ export class ApiClient {
       return answerUntil(answer, signal);
     } catch (error) {
       if (signal.aborted) throw new Unreachable(`${this.url} does not answer`);
+      requireAuthorities();
       if (error instanceof TypeError) {
         const fault = certificateFault(this.url, error);
         if (fault !== null) throw new CommandFailed(fault);

@@ -7,6 +7,7 @@ import type { CommandOptions } from "./options.ts";
 import { CommandFailed, print, printError } from "./output.ts";
 import { findClearText, findListenProblems, listenersOf, type Problem } from "./preflight.ts";
 import { readSettings } from "./settings.ts";
+import { faultOfAuthorities } from "./trusted_authorities.ts";
 
 /**
  * `muster config check`: runs all checks of a start, and changes nothing.
@@ -20,6 +21,7 @@ async function checkConfig(options: CommandOptions): Promise<void> {
   const problems = [
     ...await findTlsProblems(config),
     ...findUnreadable(config),
+    ...findAuthoritiesProblem(),
     ...findListenProblems(listenersOf(config), ({ port }) => ports.includes(String(port))),
   ];
   for (const { message, key } of findClearText(config)) printError(`warning: ${key}: ${message}`);
@@ -72,6 +74,11 @@ export function findUnreadable({ database, irc, bridge }: Config): Problem[] {
     message: `The file "${file}" (${key}) cannot be read`,
     exitCode: 2,
   }));
+}
+
+function findAuthoritiesProblem(): Problem[] {
+  const message = faultOfAuthorities();
+  return message === null ? [] : [{ message, exitCode: 2 }];
 }
 
 function isReadable(path: string): boolean {

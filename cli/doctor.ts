@@ -16,6 +16,7 @@ import { type CommandOptions, JSON_OPTION } from "./options.ts";
 import { CommandFailed, counted, print, printJson, visible } from "./output.ts";
 import { findClearText } from "./preflight.ts";
 import { readSettings, type SettingsOptions } from "./settings.ts";
+import { faultOfAuthorities } from "./trusted_authorities.ts";
 
 /**
  * `muster doctor log`: verifies the event log in the data folder, with or without a running server.
@@ -108,7 +109,11 @@ export async function examineConfigured(config: Config, options: CheckOptions): 
 
 function checkConfiguration(config: Config): Finding[] {
   const found = findingsOf("configuration");
+  const authorities = faultOfAuthorities();
   return [
+    ...authorities === null
+      ? []
+      : [found.error(authorities, "let it name a PEM file of certificates to trust, or unset it")],
     ...findUnreadable(config).map(({ message }) =>
       found.error(message, "name a file that this user can read")
     ),

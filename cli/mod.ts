@@ -7,6 +7,7 @@ import { type CommandLine, helpOf, parse, type Request, UsageError } from "./com
 import { fossilWords } from "./fossil/habits.ts";
 import { GLOBAL_OPTIONS } from "./options.ts";
 import { bold, CommandFailed, commandName, print, printError, terminalWidth } from "./output.ts";
+import { ignoreEmptyAuthorities } from "./trusted_authorities.ts";
 
 /** Exit codes: 0 done, 1 failed, 2 wrong command line or configuration. */
 const FAILED = 1;
@@ -283,6 +284,7 @@ export const COMMAND_LINE: CommandLine = {
  * @returns the exit code
  */
 export async function run(args: readonly string[]): Promise<number> {
+  ignoreEmptyAuthorities();
   try {
     return await answer(await parse(COMMAND_LINE, fossilWords(args)));
   } catch (error) {

@@ -30,6 +30,7 @@ import { ServiceManager } from "./service_manager.ts";
 import { readSettings, type SettingsOptions } from "./settings.ts";
 import { explainStart } from "./start_errors.ts";
 import { releaseStartMemory } from "./start_memory.ts";
+import { requireAuthorities } from "./trusted_authorities.ts";
 import { printWelcome } from "./welcome.ts";
 import { once } from "../routes/once.ts";
 import { LeaderPlacement } from "../routes/leader_placement.ts";
@@ -124,6 +125,7 @@ async function start(
   examine: StartExamination,
 ): Promise<RunningServer> {
   requireDescriptors();
+  requireAuthorities();
   await requireFree(config.data_dir);
   const [problem] = findListenProblems(listenersOf(config));
   if (problem !== undefined) throw new CommandFailed(problem.message, problem.exitCode);

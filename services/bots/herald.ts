@@ -8,6 +8,13 @@ import { amount, NO_CHANNEL } from "./words.ts";
 /** In place of no limit; the bot keeps its own pace, by notices instead of lines. */
 const UNLIMITED = 1_000_000;
 
+/**
+ * Notices that are announced in one turn, and the pause after it in milliseconds. Then it is the turn
+ * of commands to the bot and of everything else, also without a limit of the pace.
+ */
+const NOTICES_IN_A_TURN = 10;
+const TURN_PAUSE_MS = 1;
+
 /** Pause before another attempt while IRC is away, in milliseconds. */
 const RETRY_MS = 5000;
 
@@ -72,7 +79,8 @@ class Herald implements BotInstance {
   }
 
   async #announceNext(): Promise<void> {
-    while (this.#desk.waiting > 0) {
+    for (let announced = 0; this.#desk.waiting > 0; announced++) {
+      if (announced === NOTICES_IN_A_TURN) return this.#wake(TURN_PAUSE_MS);
       const pause = this.#pause();
       if (pause > 0) return this.#wake(pause);
       const notice = await this.#desk.next();

@@ -42,6 +42,9 @@ export function linesOf(text: string): string[] {
   if (lines.length > MAX_LINES) {
     throw new TooLarge(`"text" must have at most ${MAX_LINES} lines`);
   }
+  if (!text.isWellFormed()) {
+    throw new Invalid('"text" must be well-formed Unicode: it has half of a surrogate pair');
+  }
   if (!lines.every(isPlain)) {
     throw new Invalid(
       '"text" must not contain control characters other than tab and IRC formatting',
@@ -57,7 +60,7 @@ function isPlain(line: string): boolean {
   for (const [character] of line.matchAll(/\p{Cc}/gu)) {
     if (!FORMATTING.has(character)) return false;
   }
-  return line.isWellFormed();
+  return true;
 }
 
 /**

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { makeCertificate } from "../support/certificate.ts";
+import { freePort } from "../support/free_port.ts";
 import { peer } from "../support/peers.ts";
 import { runMuster, startProgram } from "../support/program.ts";
 import { withFolder, writeFile } from "../support/temporary.ts";
@@ -26,6 +27,47 @@ Deno.test("commands trust the certificate of their configuration", {
     );
     const environment = { DENO_CERT: join(folder, "tls.crt") };
     assert.equal((await runMuster(["health"], { folder, environment })).code, 0);
+  });
+});
+
+Deno.test("an empty DENO_CERT counts as absent, and a wrong one is named", {
+  ...peer("openssl"),
+}, async () => {
+  await withFolder(async (folder) => {
+    await makeCertificate(folder);
+    await using program = await startProgram({
+      folder,
+      config: CONFIG,
+      environment: { DENO_CERT: "" },
+    });
+    const withCert = (DENO_CERT: string, ...args: string[]) =>
+      runMuster(args, { folder, environment: { DENO_CERT } });
+    assert.deepEqual(await withCert("", "health"), { code: 0, stdout: "ok\n", stderr: "" });
+    await writeFile(folder, "none.pem", "");
+    const faults = [
+      ["absent.pem", 'The file "absent.pem" (DENO_CERT) cannot be read'],
+      ["none.pem", 'The file "none.pem" (DENO_CERT) holds no certificate in PEM form'],
+    ] as const;
+    for (const [file, fault] of faults) {
+      const checked = await withCert(file, "config", "check");
+      assert.deepEqual([checked.code, checked.stderr], [2, `${fault}\n`]);
+      const examined = await withCert(file, "doctor", "--quick");
+      assert.match(examined.stdout, /^error: configuration: .*\(DENO_CERT\)/m);
+    }
+    assert.equal(await program.stop(), 0);
+    for (const [file, fault] of faults) {
+      const started = await withCert(file, "serve");
+      assert.deepEqual([started.code, started.stderr.split("\n").at(-2)], [2, fault]);
+    }
+    const commanded = await runMuster(["status"], {
+      folder,
+      environment: {
+        DENO_CERT: "absent.pem",
+        MUSTER_URL: `https://127.0.0.1:${freePort()}`,
+        MUSTER_API_TOKEN: program.token,
+      },
+    });
+    assert.deepEqual([commanded.code, commanded.stderr], [2, `${faults[0][1]}\n`]);
   });
 });
 

@@ -277,7 +277,10 @@ Deno.test("herald keeps its pace, bounds its queue, and continues after a restar
     await root.expect(/ NOTICE root :test… to #tests$/);
     await root.expect(/ NOTICE root :everything else to #general$/);
     await world.policies({ herald: { rate_limit: 0 } });
-    await root.expect(/:\[t\] 255$/);
+    // Commands and other work have their turn meanwhile.
+    root.send("PRIVMSG herald :status");
+    await root.expect(/ NOTICE root :24\d notices wait; 0 sources; without a limit$/);
+    await clock.passUntil(root.expect(/:\[t\] 255$/));
     await root.join("#tests");
     root.send("PRIVMSG herald :test");
     await root.expect(/ PRIVMSG #tests :\[test\] A test by root$/);
