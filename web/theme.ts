@@ -3,7 +3,7 @@ import { getCookie } from "hono/cookie";
 import type { AppEnv } from "../routes/context.ts";
 
 /** The cookie of the chosen theme, which is set by the page's own script too. */
-export const THEME_COOKIE = "muster_theme";
+const THEME_COOKIE = "muster_theme";
 
 /** `auto` follows the system. */
 export type Theme = "auto" | "light" | "dark";

@@ -5,12 +5,10 @@ import type { Page } from "./page.ts";
 export {
   describeApi,
   type OpenApiDocument,
-  OPERATION_METHODS,
-  type OperationMethod,
   operationsOf,
   type PlacedOperation,
 } from "./document.ts";
-export { openedBy, SECURITY_SCHEMES, type SecurityScheme } from "./security.ts";
+export { openedBy, type SecurityScheme } from "./security.ts";
 export type { Page } from "./page.ts";
 
 /** Renders the document as a page. Loads the code for that on first use. */

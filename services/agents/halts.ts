@@ -132,12 +132,6 @@ export class Halts implements Directory {
     if (reason !== null) throw new Halted(reason);
   }
 
-  /** @throws Halted if the name is a halted agent's */
-  requireGoingByName(name: string): void {
-    if (this.#rules.isEmpty) return;
-    this.requireGoingById(this.#options.roster.find(name)?.id ?? null);
-  }
-
   /** Whether everybody is halted, except for types and agents that were resumed. */
   get coversEverybody(): boolean {
     return this.#rules.everybody !== null;

@@ -3,7 +3,6 @@
  * with its commands and what it hears, behind the door `catalog/mod.ts`.
  */
 export {
-  ANSWER_LINES,
   type BotCommand,
   type BotCommandCall,
   type BotContext,

@@ -69,7 +69,7 @@ export function parametersIn(words: readonly string[]): ReadonlyMap<string, stri
 }
 
 /** The formats in which bots show messages. */
-export const FORMATS = ["text", "json", "toon"] as const;
+const FORMATS = ["text", "json", "toon"] as const;
 export type Format = typeof FORMATS[number];
 
 /**

@@ -1,19 +1,19 @@
-import { Conflict, Invalid, Unavailable } from "../errors.ts";
+import { Invalid, Unavailable } from "../errors.ts";
 import { type Caller, type Principal, speakerName } from "../identity/mod.ts";
 import { type ChannelStanding, isNick } from "../irc/mod.ts";
 import type { MessageQuery } from "../messages/mod.ts";
-import { ChannelAccess } from "./access.ts";
-import { agentOf, ChannelEntry } from "./channel_entry.ts";
-import { ChannelReading } from "./channel_reading.ts";
-import { Channels } from "./channels.ts";
+import type { ChannelAccess } from "./access.ts";
+import { connectParts } from "./bridge_parts.ts";
+import type { ChannelEntry } from "./channel_entry.ts";
+import type { ChannelReading } from "./channel_reading.ts";
+import type { Channels } from "./channels.ts";
 import type { Composition } from "./composition.ts";
 import type { FollowingStart } from "./following.ts";
-import { Hearing } from "./hearing.ts";
-import { Intake, type IntakeOptions } from "./intake.ts";
-import { Link } from "./link.ts";
+import type { Intake } from "./intake.ts";
+import type { Link } from "./link.ts";
 import type { LinkEvent } from "./link_events.ts";
 import { readChannelName } from "./names.ts";
-import { NodeSharing } from "./node_sharing.ts";
+import type { NodeSharing } from "./node_sharing.ts";
 import type {
   BridgeEars,
   BridgeOptions,
@@ -27,15 +27,13 @@ import type {
   Following,
   FoundMessages,
   NewPost,
-  Speaker,
 } from "./options.ts";
-import { Outbox } from "./outbox.ts";
-import { Permits } from "./permits.ts";
-import { Playback } from "./playback.ts";
-import { Posting } from "./posting.ts";
-import { Readiness } from "./readiness.ts";
-import { Searching } from "./searching.ts";
-import { type Scheduler, systemScheduler } from "../scheduler.ts";
+import type { Outbox } from "./outbox.ts";
+import type { Permits } from "./permits.ts";
+import type { Playback } from "./playback.ts";
+import type { Posting } from "./posting.ts";
+import type { Readiness } from "./readiness.ts";
+import type { Scheduler } from "../scheduler.ts";
 
 /**
  * The bot that gives HTTP and MCP clients the channels of an IRC network: it keeps messages, lists
@@ -66,81 +64,22 @@ export class Bridge {
   #disconnects = 0;
 
   constructor(options: BridgeOptions) {
-    const { nick, bufferSize, connect, log, speakers, hasChannel } = options;
-    const scheduler = options.scheduler ?? systemScheduler;
-    this.nick = nick;
+    const parts = connectParts(options, this.#ears, (event) => this.#handle(event));
+    this.nick = options.nick;
     this.#options = options;
-    this.#scheduler = scheduler;
-    this.#readiness = new Readiness(scheduler);
-    this.#outbox = new Outbox(scheduler, () => hearing.doubt());
-    const nodes = options.nodes ?? null;
-    this.#link = new Link({
-      nick,
-      peers: nodes?.peers ?? null,
-      connect,
-      log,
-      scheduler,
-      login: options.login ?? (() => Promise.resolve(null)),
-      serverPassword: options.serverPassword ?? null,
-      pace: options.pace ?? null,
-      random: options.random ?? Math.random,
-      onEvent: (event) => this.#handle(event),
-    });
-    const hearing = new Hearing({ outbox: this.#outbox, link: this.#link, log });
-    this.#playback = new Playback(this.#link, scheduler);
-    this.#access = new ChannelAccess(speakers ?? null);
-    this.#channels = new Channels({
-      bufferSize,
-      scheduler,
-      log,
-      kept: options.channels.map(readChannelName),
-      max: options.maxChannels,
-      maxPerAgent: options.maxChannelsPerAgent,
-      keepsAlone: (agent, name) => speakers?.keepsAlone(agent, name) ?? false,
-      store: nodes?.channels ?? options.store ?? null,
-      nodes,
-      restored: options.restored ?? [],
-      link: this.#link,
-      recall: (channel) => this.#intake.recall(channel),
-      onActivity: (activity) => {
-        for (const ears of this.#ears) ears.activity(activity);
-      },
-    });
-    this.#sharing = nodes === null ? null : new NodeSharing({
-      nodes,
-      find: (folded) => this.#channels.find(folded),
-      onLine: (channel, line) => this.#intake.deliver(channel, line),
-      onPast: (channel, line) => this.#intake.deliverPast(channel, line),
-      bufferSize,
-      webUserTtlMilliseconds: options.webUserTtlMilliseconds,
-      scheduler,
-      log,
-    });
-    const parts = {
-      sharing: this.#sharing,
-      shared: this.#sharing?.lines ?? null,
-      scheduler,
-      bufferSize,
-      log,
-      link: this.#link,
-      outbox: this.#outbox,
-      readiness: this.#readiness,
-      access: this.#access,
-      channels: this.#channels,
-      playback: this.#playback,
-    };
-    const { onHeard, onPosted, onRedacted, webUserTtlMilliseconds } = options;
-    this.#entry = new ChannelEntry({ ...parts, hasChannel });
-    const onLogged: IntakeOptions["onLogged"] = (channel, message, as) => {
-      for (const ears of this.#ears) ears.message(channel, message, as);
-    };
-    this.#intake = new Intake({ ...parts, onHeard, onPosted, onRedacted, onLogged });
-    const searching = new Searching({ ...parts, archive: options.archive ?? null });
-    const reading = { ...parts, entry: this.#entry, searching, webUserTtlMilliseconds };
-    this.#reading = new ChannelReading(reading);
-    this.#permits = new Permits(options.credentials ?? null);
-    const permits = this.#permits;
-    this.#posting = new Posting({ ...parts, nick, entry: this.#entry, speakers, permits });
+    this.#scheduler = parts.scheduler;
+    this.#readiness = parts.readiness;
+    this.#link = parts.link;
+    this.#outbox = parts.outbox;
+    this.#playback = parts.playback;
+    this.#access = parts.access;
+    this.#channels = parts.channels;
+    this.#entry = parts.entry;
+    this.#intake = parts.intake;
+    this.#reading = parts.reading;
+    this.#posting = parts.posting;
+    this.#permits = parts.permits;
+    this.#sharing = parts.sharing;
   }
 
   /** Whether it is connected and in its channels, and IRC echoes its messages. */
@@ -250,16 +189,7 @@ export class Bridge {
    * paused, TooMany, TimedOut
    */
   async join(channel: string, caller?: Caller): Promise<void> {
-    const wanted = readChannelName(channel);
-    await this.whenReady();
-    if (caller !== undefined && this.#channels.get(wanted) === null) {
-      this.#options.speakers?.requireVoice(caller.principal);
-    }
-    const { name } = await this.#entry.enter(wanted, caller);
-    const user = this.#userOf(caller);
-    const refusal = user?.join(name) ?? null;
-    if (refusal !== null) throw new Conflict(`${name} refuses you: ${refusal}`);
-    await user?.settled();
+    await this.#entry.join(readChannelName(channel), caller);
   }
 
   /**
@@ -269,16 +199,7 @@ export class Bridge {
    * @throws TimedOut, Unavailable
    */
   async part(channel: string, caller?: Caller): Promise<void> {
-    const name = readChannelName(channel);
-    await this.whenReady();
-    const user = this.#userOf(caller);
-    user?.part(name);
-    await user?.settled();
-    const id = agentOf(caller);
-    const nick = caller?.principal.name ?? "";
-    const isDone = id === null ||
-      await this.#channels.release(name, { id, nick }, this.#access.watching(name, id));
-    if (isDone) await this.#channels.leave(name, "Asked to leave");
+    await this.#entry.part(readChannelName(channel), caller);
   }
 
   /**
@@ -433,11 +354,6 @@ export class Bridge {
     this.#channels.close(reason);
     for (const waiting of [this.#outbox, this.#playback]) waiting.clear(new Unavailable(reason));
     await this.#link.stop(reason);
-  }
-
-  /** The caller as a user of the IRC server; null if the bridge has to speak for it. */
-  #userOf(caller: Caller | undefined): Speaker | null {
-    return caller === undefined ? null : this.#options.speakers?.speaker(caller.principal) ?? null;
   }
 
   #handle(event: LinkEvent): void {

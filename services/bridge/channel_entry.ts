@@ -1,27 +1,67 @@
-import { NotFound } from "../errors.ts";
+import { Conflict, NotFound } from "../errors.ts";
 import type { Caller } from "../identity/mod.ts";
 import type { ChannelAccess } from "./access.ts";
 import type { Channel } from "./channel.ts";
 import type { Channels, ChannelUse } from "./channels.ts";
+import type { Speaker, Speakers } from "./options.ts";
 import type { Readiness } from "./readiness.ts";
 
 export interface ChannelEntryOptions {
   readonly readiness: Readiness;
   readonly access: ChannelAccess;
   readonly channels: Channels;
+  /** Who of the callers is a user of the IRC server; absent if nobody is. */
+  readonly speakers?: Speakers | undefined;
   /** Whether a channel has members; absent if only the bridge's own channels are known. */
   readonly hasChannel?: ((channel: string) => boolean) | undefined;
 }
 
 /**
- * Enters channels for callers: waits for the bridge to be up, checks the caller's access, and lets
- * the bridge join.
+ * Enters and leaves channels for callers: waits for the bridge to be up, checks the caller's access,
+ * and lets the bridge join or leave.
  */
 export class ChannelEntry {
   readonly #options: ChannelEntryOptions;
 
   constructor(options: ChannelEntryOptions) {
     this.#options = options;
+  }
+
+  /**
+   * As `Bridge.join`, of the channel with this name.
+   *
+   * @throws Conflict if the channel refuses the caller, Forbidden if it would be new and the caller is
+   * paused, and what {@link enter} throws
+   */
+  async join(wanted: string, caller: Caller | undefined): Promise<void> {
+    const { readiness, channels, speakers } = this.#options;
+    await readiness.wait();
+    if (caller !== undefined && channels.get(wanted) === null) {
+      speakers?.requireVoice(caller.principal);
+    }
+    const { name } = await this.enter(wanted, caller);
+    const user = this.#userOf(caller);
+    const refusal = user?.join(name) ?? null;
+    if (refusal !== null) throw new Conflict(`${name} refuses you: ${refusal}`);
+    await user?.settled();
+  }
+
+  /**
+   * As `Bridge.part`, of the channel with this name.
+   *
+   * @throws TimedOut, Unavailable
+   */
+  async part(name: string, caller: Caller | undefined): Promise<void> {
+    const { readiness, access, channels } = this.#options;
+    await readiness.wait();
+    const user = this.#userOf(caller);
+    user?.part(name);
+    await user?.settled();
+    const id = agentOf(caller);
+    const nick = caller?.principal.name ?? "";
+    const isDone = id === null ||
+      await channels.release(name, { id, nick }, access.watching(name, id));
+    if (isDone) await channels.leave(name, "Asked to leave");
   }
 
   /**
@@ -69,6 +109,11 @@ export class ChannelEntry {
   exists(name: string): boolean {
     const { channels, hasChannel } = this.#options;
     return channels.has(name) || (hasChannel?.(name) ?? false);
+  }
+
+  /** The caller as a user of the IRC server; null if the bridge has to speak for it. */
+  #userOf(caller: Caller | undefined): Speaker | null {
+    return caller === undefined ? null : this.#options.speakers?.speaker(caller.principal) ?? null;
   }
 }
 

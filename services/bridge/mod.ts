@@ -13,8 +13,8 @@
  * finds out by `PendingAcks` what became of a message if the server does not label its answers.
  * There irc-framework speaks IRC, over whatever carries lines (`transportOver`), and sees what
  * `LineFilter` lets through. Where several nodes share a network, messages take a way through the
- * database that gives all nodes the same (`NodeSharing`). The `Outbox` knows which echo belongs to which post, and `Hearing`
- * finds out whether any come.
+ * database that gives all nodes the same (`NodeSharing`). The `Outbox` knows which echo belongs to
+ * which post, and `Hearing` finds out whether any come. `connectParts` connects them.
  */
 export { Bridge } from "./bridge.ts";
 export type {

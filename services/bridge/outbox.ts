@@ -3,7 +3,7 @@ import type { Scheduler } from "../scheduler.ts";
 import type { Sent } from "./shown.ts";
 
 /** How long the server may take to echo a message. */
-export const ECHO_MILLISECONDS = 5000;
+const ECHO_MILLISECONDS = 5000;
 
 /** Most bytes of messages whose echo is awaited. */
 const MAX_UNCONFIRMED_BYTES = 8 * 1024 * 1024;

@@ -1,6 +1,6 @@
 /** The app database, in a SQLite file or in PostgreSQL. */
 export { BatchedWrites, type BatchedWritesOptions } from "./batched_writes.ts";
-export { type ChainedRow, eventHash, GENESIS, Seal } from "./chain.ts";
+export { type ChainedRow, eventHash } from "./chain.ts";
 export { type Change, type Committed, statement } from "./change.ts";
 export { Database, type Directory } from "./database.ts";
 export type { ReadOnTable, ToldRow } from "./followed.ts";

@@ -3,5 +3,5 @@
  * (`Notice`), through one reader of the event log (`Feeds`).
  */
 export { type FeedQuery, Feeds, type FeedsOptions } from "./feeds.ts";
-export { type FeedFollower, FeedReading } from "./feed_reading.ts";
+export type { FeedFollower } from "./feed_reading.ts";
 export { type Notice, noticeOf } from "./notices.ts";

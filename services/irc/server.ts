@@ -1,22 +1,17 @@
 import { enforceAdmission } from "./channels/closing.ts";
 import { AccountView } from "./account_view.ts";
-import { Admission, type Refusal } from "./admission/admission.ts";
 import { type Bans, enforceBan } from "./admission/bans.ts";
 import type { ChannelStanding } from "./channels/access.ts";
 import { ChannelControl } from "./channels/control.ts";
-import type { Client } from "./client.ts";
-import { Connection, RECEIVED_TAG_BYTES } from "./connection.ts";
+import { Connections } from "./connections.ts";
 import { dispatch } from "./dispatch.ts";
-import { type AcceptedStream, Listeners, type ListenOptions } from "./transport/listeners.ts";
+import { Listeners, type ListenOptions } from "./transport/listeners.ts";
 import type { TlsCertificate } from "./transport/tls_port.ts";
 import type { IrcObserver, IrcServerOptions, SpeechGuard } from "./options.ts";
-import { ERR_YOUREBANNEDCREEP } from "./protocol/numerics.ts";
 import { freeNick, isSameAccount } from "./admission/registration.ts";
 import { DirectClient } from "./users/direct_client.ts";
 import { type Service, ServiceUser } from "./users/service.ts";
-import { addressNetwork } from "./admission/cloak.ts";
 import { ServerState } from "./state.ts";
-import type { Transport } from "./transport/transport.ts";
 import {
   type ConnectedClient,
   connectedClients,
@@ -27,22 +22,14 @@ import {
 } from "./stats.ts";
 import { type DirectConnection, type DirectReceiver, DirectTransport } from "./transport/direct.ts";
 import { type MemoryConnection, MemoryTransport } from "./transport/memory.ts";
-import { StreamTransport } from "./transport/stream.ts";
-import { WebSocketTransport } from "./transport/websocket.ts";
 import { addVirtualUser, standingOf, User, type UserIdentity } from "./user.ts";
-import type { OpenedWebSocket, WebSocketListenOptions } from "./transport/websocket_listener.ts";
+import type { WebSocketListenOptions } from "./transport/websocket_listener.ts";
 
 /** Relayed connections beyond the limit, so that WebSockets can get an error. */
 const MORE_RELAYED = 16;
 
 /** How long a TLS handshake may take. */
 const HANDSHAKE_SECONDS = 10;
-
-/**
- * How often clients are checked for time limits: at multiples of this by Unix time, so that other
- * regular work of the program falls into the same moments, and an idle program sleeps in between.
- */
-const SWEEP_MILLISECONDS = 1000;
 
 export interface ConnectOptions {
   /** Account that the client is logged in to already. */
@@ -62,24 +49,15 @@ export interface ConnectOptions {
 export class IrcServer {
   readonly #state: ServerState;
   readonly #listeners: Listeners;
-  /** Every open transport; those that were refused and direct ones have no connection. */
-  readonly #open = new Map<Transport, Connection | null>();
-  readonly #admission: Admission;
-  /** Connections that may not be registered yet, the oldest first. */
-  readonly #newcomers = new Set<Connection>();
-  readonly #onClosed = (transport: Transport) => this.#forget(transport);
-  readonly #closing = new AbortController();
-  #sweeper: ReturnType<typeof setTimeout> | undefined;
-  /** Resolves when the last transport is closed; set by close(). */
-  #empty: Promise<void> | null = null;
-  #resolveEmpty: (() => void) | null = null;
+  readonly #connections: Connections;
+  #isClosing = false;
 
   constructor(options: IrcServerOptions) {
     this.#state = new ServerState(options);
-    this.#admission = new Admission(this.#state);
+    this.#connections = new Connections(this.#state);
     this.#listeners = new Listeners({
-      onStream: (stream) => this.#admitStream(stream),
-      onWebSocket: (opened) => this.#admitWebSocket(opened),
+      onStream: (stream) => this.#connections.admitStream(stream),
+      onWebSocket: (opened) => this.#connections.admitWebSocket(opened),
       mostRelayed: () => (this.#state.limits.connections ?? Infinity) + MORE_RELAYED,
       handshakeMilliseconds: () => handshakeTime(this.#state.limits.registrationSeconds),
       onExhausted: () => options.onExhausted?.(),
@@ -126,20 +104,19 @@ export class IrcServer {
    */
   reconfigure(changes: Pick<IrcServerOptions, "motd" | "limits">): void {
     this.#state.reconfigure(changes);
-    const most = this.#state.limits.connections ?? Infinity;
-    for (let beyond = this.#open.size - most; beyond > 0 && this.#makeRoom(null);) beyond--;
+    this.#connections.shrink();
   }
 
   /** Adds a client inside this process and returns its end of the connection. */
   connect(options: ConnectOptions = {}): MemoryConnection {
-    if (this.#closing.signal.aborted) throw new TypeError("Cannot connect: the server is closed");
+    if (this.#isClosing) throw new TypeError("Cannot connect: the server is closed");
     const transport = new MemoryTransport({
       address: options.address ?? "internal",
       sendQueueBytes: this.#state.limits.sendQueueBytes,
-      onClosed: this.#onClosed,
+      onClosed: this.#connections.onClosed,
       onError: (error) => this.#state.log.error("IRC memory client failed", { error }),
     });
-    const connection = this.#add(transport, options.privileged ?? false);
+    const connection = this.#connections.add(transport, options.privileged ?? false);
     if (options.account !== undefined) this.#state.setAccount(connection.client, options.account);
     transport.start(connection);
     return transport.connection;
@@ -151,15 +128,15 @@ export class IrcServer {
    * {@linkcode connect}.
    */
   connectDirect(receiver: DirectReceiver, options: ConnectOptions = {}): DirectConnection {
-    if (this.#closing.signal.aborted) throw new TypeError("Cannot connect: the server is closed");
+    if (this.#isClosing) throw new TypeError("Cannot connect: the server is closed");
     const transport = new DirectTransport({
       address: options.address ?? "internal",
       receiver,
-      onClosed: this.#onClosed,
+      onClosed: this.#connections.onClosed,
       onError: (error) => this.#state.log.error("IRC direct client failed", { error }),
     });
     const client = new DirectClient(this.#state, transport, options.privileged ?? false);
-    this.#open.set(transport, null);
+    this.#connections.addDirect(transport);
     this.#state.clients.add(client);
     if (options.account !== undefined) this.#state.setAccount(client, options.account);
     transport.start({
@@ -184,7 +161,7 @@ export class IrcServer {
    * the server is closing.
    */
   addUser(identity: UserIdentity): User | null {
-    if (this.#closing.signal.aborted) return null;
+    if (this.#isClosing) return null;
     const client = addVirtualUser(this.#state, identity);
     return client === null ? null : new User(this.#state, client);
   }
@@ -313,7 +290,7 @@ export class IrcServer {
   }
 
   stats(): IrcStats {
-    const { refused } = this.#admission;
+    const { refused } = this.#connections;
     const { acceptFailures, handshakes } = this.#listeners;
     return statsOf(this.#state, { refused, acceptFailures, handshakes });
   }
@@ -331,111 +308,17 @@ export class IrcServer {
   /** Notifies the clients and closes listeners and connections. Resolves when all are closed. */
   async close(reason = "Server is shutting down"): Promise<void> {
     this.keepChannels();
-    this.#closing.abort();
-    clearTimeout(this.#sweeper);
+    this.#isClosing = true;
+    this.#connections.close();
     const stopped = this.#listeners.stop();
     for (const client of [...this.#state.clients]) this.#state.disconnect(client, reason);
     await stopped;
-    this.#empty ??= new Promise((resolve) => this.#resolveEmpty = resolve);
-    if (this.#open.size === 0) this.#resolveEmpty?.();
-    await this.#empty;
+    await this.#connections.whenEmpty();
     await this.#listeners.finish();
-  }
-
-  #admitStream({ conn, ...stream }: AcceptedStream): void {
-    const { sendQueueBytes } = this.#state.limits;
-    const options = { ...stream, sendQueueBytes, onClosed: this.#onClosed };
-    this.#enter(new StreamTransport(conn, options));
-  }
-
-  #admitWebSocket({ socket, address, binary, secure }: OpenedWebSocket): void {
-    if (this.#closing.signal.aborted) return socket.close();
-    const { lineBytes, sendQueueBytes } = this.#state.limits;
-    const transport = new WebSocketTransport(socket, {
-      address,
-      binary,
-      secure,
-      sendQueueBytes,
-      messageBytes: lineBytes + RECEIVED_TAG_BYTES,
-      onClosed: this.#onClosed,
-    });
-    this.#enter(transport);
-  }
-
-  /** Accepts a new connection, or closes it at once if there are too many. */
-  #enter(transport: StreamTransport | WebSocketTransport): void {
-    const refusal = this.#admission.enter(
-      transport.address,
-      this.#open.size,
-      (network) => this.#makeRoom(network),
-    );
-    if (refusal !== null) return this.#refuse(transport, refusal);
-    const connection = this.#add(transport, false);
-    this.#newcomers.add(connection);
-    transport.start(connection);
-  }
-
-  /** Closes the oldest unregistered connection, of a network or of all; false if there is none. */
-  #makeRoom(network: string | null): boolean {
-    for (const connection of this.#newcomers) {
-      const { client } = connection;
-      const isGone = client.registered || client.quitReason !== null;
-      if (isGone) this.#newcomers.delete(connection);
-      if (isGone || (network !== null && !isFrom(client, network))) continue;
-      this.#newcomers.delete(connection);
-      this.#state.counters.displaced++;
-      this.#state.disconnect(client, "Too many connections");
-      return true;
-    }
-    return false;
-  }
-
-  #refuse(transport: Transport, { kind, reason }: Refusal): void {
-    if (kind === "ban") {
-      this.#state.counters.banHits++;
-      const content = { params: ["*"], text: reason };
-      const { code } = ERR_YOUREBANNEDCREEP;
-      transport.send(this.#state.messageFromServer(code, content).wire(0));
-    }
-    const message = this.#state.bareMessage("ERROR", { params: [], text: reason });
-    transport.send(message.wire(0));
-    this.#open.set(transport, null);
-    transport.end();
-  }
-
-  #forget(transport: Transport): void {
-    const connection = this.#open.get(transport);
-    if (connection) this.#newcomers.delete(connection);
-    this.#open.delete(transport);
-    if (!transport.internal) this.#admission.leave(transport.address);
-    if (this.#open.size === 0) this.#resolveEmpty?.();
-  }
-
-  #add(transport: Transport, privileged: boolean): Connection {
-    const connection = new Connection(this.#state, transport, privileged);
-    this.#open.set(transport, connection);
-    this.#state.clients.add(connection.client);
-    if (this.#sweeper === undefined) this.#sweepLater();
-    return connection;
-  }
-
-  #sweepLater(): void {
-    this.#sweeper = setTimeout(() => {
-      this.#sweepLater();
-      this.#sweep();
-    }, SWEEP_MILLISECONDS - Date.now() % SWEEP_MILLISECONDS);
-  }
-
-  #sweep(): void {
-    for (const connection of this.#open.values()) connection?.checkTime();
   }
 }
 
 /** How long a TLS handshake may take, in milliseconds; at most as long as registration. */
 function handshakeTime(registrationSeconds: number | null): number {
   return Math.min(HANDSHAKE_SECONDS, registrationSeconds ?? Infinity) * 1000;
-}
-
-function isFrom({ transport }: Client, network: string): boolean {
-  return addressNetwork(transport.address) === network;
 }

@@ -10,6 +10,5 @@ export {
   type OwnedChannels,
 } from "./authority.ts";
 export { IrcModeration } from "./moderation.ts";
-export { ircOriginOf } from "./origin.ts";
 export { ReadMarkers } from "./read_markers.ts";
 export { SelfRegistration, type SelfRegistrationOptions } from "./self_registration.ts";

@@ -2,5 +2,4 @@
 export { unescaped } from "./fences.ts";
 export { type Links, pageAddress, referencesIn } from "./links.ts";
 export { Markup, type MarkupOptions, type MarkupWorker } from "./markup.ts";
-export { plainHtml } from "./plain.ts";
 export type { Source } from "./render.ts";

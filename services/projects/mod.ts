@@ -12,7 +12,7 @@ export { type HomeListener, ProjectHomes } from "./homes.ts";
 export { isSameProject } from "./received_places.ts";
 export type { IntentionKind, RegisteredKind, Settling, Stamp } from "./intentions.ts";
 export { Locks } from "./locks.ts";
-export { noSuchProject, Projects } from "./projects.ts";
+export { Projects } from "./projects.ts";
 export {
   type HeldProject,
   type Member,

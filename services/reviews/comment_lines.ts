@@ -13,7 +13,7 @@ export interface LinePlace {
 }
 
 /** The lines that a unified diff without context leaves unchanged. */
-export class KeptLines {
+class KeptLines {
   readonly #hunks: { readonly from: number; readonly count: number; readonly shift: number }[] = [];
 
   constructor(diff: string) {

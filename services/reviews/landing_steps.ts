@@ -27,7 +27,7 @@ export interface LandedWork {
 }
 
 /** The branch of a review's candidates. */
-export function landingBranch({ review }: Pick<Landing, "review">): string {
+function landingBranch({ review }: Pick<Landing, "review">): string {
   return `${LANDING_PREFIX}${review}`;
 }
 

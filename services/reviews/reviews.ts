@@ -395,6 +395,6 @@ export class Reviews {
 }
 
 /** @throws Conflict if the review has ended */
-export function requireOpen(review: Review): void {
+function requireOpen(review: Review): void {
   if (!isOpen(review)) throw new Conflict(`Review is already ${review.status}`);
 }

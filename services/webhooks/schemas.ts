@@ -26,7 +26,7 @@ export type NewWebhook = z.infer<typeof newWebhookSchema>;
 export type WebhookChange = z.infer<typeof webhookChangeSchema>;
 
 /** Parses a URL; null if no webhook may use it. */
-export function readUrl(text: string): URL | null {
+function readUrl(text: string): URL | null {
   const parsed = URL.canParse(text) ? new URL(text) : null;
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return null;
   return parsed.username === "" && parsed.password === "" ? parsed : null;

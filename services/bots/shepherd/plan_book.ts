@@ -10,7 +10,7 @@ const MAX_ASSIGNMENTS = 300;
 const MAX_TEXT = 300;
 
 /** How often somebody is asked about an assignment before people hear of the silence. */
-export const MAX_ASKED = 3;
+const MAX_ASKED = 3;
 
 const goalSchema = z.object({
   number: z.int().min(1),

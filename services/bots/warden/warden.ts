@@ -40,7 +40,7 @@ interface Violation {
  * Judges each message to a channel before anybody receives it: refuses what is too fast, repeats
  * itself or keeps two speakers answering each other, and warns, mutes and kicks those who go on.
  */
-export class Warden implements Moderating {
+class Warden implements Moderating {
   readonly moderator: Moderator;
   readonly #context: BotContext<"warden">;
   readonly #parts: WardenParts;

@@ -5,7 +5,6 @@ export {
   isTagName,
   isWikiTitle,
   MAX_PATH,
-  MAX_TITLE_BYTES,
   nameFault,
 } from "./names.ts";
 export {

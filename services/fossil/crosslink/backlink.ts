@@ -29,7 +29,7 @@ export function extractBacklinks(ctx: LinkContext, text: string, source: Backlin
 }
 
 /** Deletes the links of a source. */
-export function clearBacklinks(ctx: LinkContext, { type, id }: BacklinkSource): void {
+function clearBacklinks(ctx: LinkContext, { type, id }: BacklinkSource): void {
   ctx.db.run("DELETE FROM backlink WHERE srctype=? AND srcid=?", SOURCE_TYPES[type], id);
 }
 

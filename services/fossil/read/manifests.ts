@@ -57,7 +57,7 @@ export function findFile(files: readonly FileCard[], path: string): FileCard | n
  *
  * @throws {FossilError} `missing` if the check-in has none.
  */
-export function fileAt(files: readonly FileCard[], path: string): FileCard {
+function fileAt(files: readonly FileCard[], path: string): FileCard {
   const card = findFile(files, path);
   if (card === null) throw new FossilError("missing", `There is no file "${path}"`);
   return card;

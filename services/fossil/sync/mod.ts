@@ -30,7 +30,6 @@ export {
   packMessage,
   unpackMessage,
 } from "./message.ts";
-export { openJudge } from "./judge.ts";
 export { writeJudged } from "./judged_write.ts";
 export {
   LOGIN_COOKIE,

@@ -31,12 +31,7 @@ export {
   writeTicketChange,
   type WrittenTicketChange,
 } from "./ticket.ts";
-export {
-  addTicketField,
-  MAX_TICKET_FIELDS,
-  type NewTicketField,
-  removeTicketField,
-} from "./ticket_fields.ts";
+export { addTicketField, type NewTicketField, removeTicketField } from "./ticket_fields.ts";
 export { changeTree, type FileChange, type PutFile } from "./tree.ts";
 export {
   importUnversioned,

@@ -1,18 +1,5 @@
 import type { Price } from "./schemas.ts";
 
-/**
- * When the prices below were compared, and with what: those of Anthropic with its own page, the others
- * in part, with copies of the pages.
- */
-export const PRICE_LIST_SOURCE = Object.freeze({
-  date: "2026-11-23",
-  pages: Object.freeze([
-    "https://developers.openai.com/api/docs/pricing",
-    "https://platform.claude.com/docs/en/about-claude/pricing",
-    "https://ai.google.dev/gemini-api/docs/pricing",
-  ]),
-});
-
 type Listed = readonly [models: readonly string[], ...prices: Pick<
   Price,
   "input" | "output" | "cached_input" | "max_input_tokens"
@@ -113,6 +100,13 @@ const GEMINI: readonly Listed[] = [
  * The prices that ship with muster, in US dollars for a million tokens. They have a
  * provider's own models whose price is public, the same for every customer, and the same for texts
  * and images.
+ *
+ * They were compared on 2026-11-23: those of Anthropic with its own page, the others in part, with
+ * copies of the pages.
+ *
+ * @see https://developers.openai.com/api/docs/pricing
+ * @see https://platform.claude.com/docs/en/about-claude/pricing
+ * @see https://ai.google.dev/gemini-api/docs/pricing
  */
 export const PRICE_LIST: readonly Price[] = Object.freeze([
   ...pricesOf("openai", OPENAI),

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 
 /** Longest head of an answer, in bytes. */
-export const MAX_HEAD_BYTES = 262_144;
+const MAX_HEAD_BYTES = 262_144;
 
 const LINE_END = "\r\n";
 

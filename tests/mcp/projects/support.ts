@@ -3,7 +3,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createMcpHandler, type McpHandler } from "../../../mcp/mod.ts";
-import { createProjectApi } from "../../../routes/app.ts";
+import { createApi } from "../../../routes/app.ts";
 import { type TestProject, withProject } from "../../support/projects.ts";
 import type { TokenRequest } from "../../../services/identity/mod.ts";
 import { BY_OPERATOR, type TestServicesOptions } from "../../support/services.ts";
@@ -59,7 +59,7 @@ export async function withTools(
 ): Promise<void> {
   await withProject(async (project) => {
     const { services, metrics } = project.api;
-    const projectApi = createProjectApi({ ...services, metrics });
+    const { projects: projectApi } = createApi({ ...services, metrics });
     const handler = createMcpHandler({ ...services, metrics, projectApi });
     const token = await Deno.readTextFile(join(services.folder, "api_token"));
     await run(new Tools(project, handler, `Bearer ${token}`).test());

@@ -8,11 +8,46 @@ import { byEverybody, type TestApi, withApi } from "../../support/scenarios.ts";
 import { anAgent, BY_OPERATOR, openServices } from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
 
-// deno-lint-ignore no-explicit-any
-type Json = any;
+/** A question as the API shows it, as far as these tests look at it. */
+interface ShownQuestion {
+  readonly id: number;
+  readonly deadline: string | null;
+  readonly frozen_at: string | null;
+  readonly ticket: string | null;
+  readonly state: string;
+  readonly answer: string | null;
+  readonly answered_by: string | null;
+  readonly via: string | null;
+}
+
+interface ShownNeeds {
+  readonly needs: readonly {
+    readonly kind: string;
+    readonly title: string;
+    readonly actors: readonly string[];
+    readonly group: string | null;
+    readonly yours: boolean;
+    readonly link: string;
+  }[];
+  readonly total: number;
+  readonly yours: number;
+}
+
+interface ShownEntry {
+  readonly kind: string;
+  readonly from: string;
+  readonly account: string | null;
+  readonly question: number;
+  readonly text: string;
+}
 
 /** Calls the API with a value of `Authorization`. */
-async function call(api: TestApi, request: string, as: string, body?: unknown) {
+async function call<Answer = ShownQuestion>(
+  api: TestApi,
+  request: string,
+  as: string,
+  body?: unknown,
+) {
   const response = await api.send({
     who: "guest",
     request,
@@ -20,7 +55,7 @@ async function call(api: TestApi, request: string, as: string, body?: unknown) {
     ...(body === undefined ? {} : { body }),
   });
   const text = await response.text();
-  return { status: response.status, text, json: JSON.parse(text) as Json };
+  return { status: response.status, text, json: JSON.parse(text) as Answer };
 }
 
 /** `Authorization` of a new person. */
@@ -34,15 +69,15 @@ async function aPerson(
   return `Bearer ${(await services.tokens.create(request, BY_OPERATOR)).token}`;
 }
 
-async function ask({ api, caller }: Pick<TestProject, "api" | "caller">, body: Json) {
+async function ask({ api, caller }: Pick<TestProject, "api" | "caller">, body: object) {
   const { status, json, text } = await call(api, "POST /v1/questions", caller, body);
   assert.equal(status, 201, text);
   return json;
 }
 
-async function inboxOf(api: TestApi): Promise<Json[]> {
+async function inboxOf(api: TestApi): Promise<readonly ShownEntry[]> {
   await api.services.questions.idle();
-  return await api.answer("GET /v1/agents/caller/messages") as Json[];
+  return await api.answer("GET /v1/agents/caller/messages") as readonly ShownEntry[];
 }
 
 Deno.test("an agent asks, a person answers, and the agent finds the answer in its inbox", async () => {
@@ -74,8 +109,8 @@ Deno.test("an agent asks, a person answers, and the agent finds the answer in it
       closed_at: null,
     });
     const waiting = call(api, "GET /v1/questions/1?wait_seconds=60", test.caller);
-    const { json: needs } = await call(api, "GET /v1/needs", ann);
-    assert.deepEqual(needs.needs[0], {
+    const { json: { needs } } = await call<ShownNeeds>(api, "GET /v1/needs", ann);
+    assert.deepEqual(needs[0], {
       kind: "question",
       id: "question/1",
       title: "Shall I land it?",
@@ -100,10 +135,10 @@ Deno.test("an agent asks, a person answers, and the agent finds the answer in it
     assert.equal((await waiting).json.answer, "Yes");
     const [entry] = await inboxOf(api);
     assert.deepEqual(
-      [entry.kind, entry.from, entry.account, entry.question, entry.text],
+      [entry?.kind, entry?.from, entry?.account, entry?.question, entry?.text],
       ["question", "ann", "ann", 1, "ann answered your question 1 (“Shall I land it?”): Yes"],
     );
-    const late = await call(api, path, ann, { answer: "no" });
+    const late = await call<{ error: string }>(api, path, ann, { answer: "no" });
     assert.deepEqual([late.status, late.json.error], [
       409,
       "Question 1 is answered by ann already: Yes",
@@ -128,13 +163,13 @@ Deno.test("who is asked, and by whom, decides who may see and answer a question"
     const third = await ask(test, { text: "about a ticket", ticket: `demo/${uuid.slice(0, 10)}` });
     assert.equal(third.ticket, `demo/${uuid}`);
     const seen = async (as: string) =>
-      (await call(api, "GET /v1/questions", as)).json.map(({ id }: Json) => id);
+      (await call<ShownQuestion[]>(api, "GET /v1/questions", as)).json.map(({ id }) => id);
     assert.deepEqual(await seen(caller), [3, 2, 1]);
     assert.deepEqual(await seen(other), []);
     assert.deepEqual(await seen(ann), [2]);
     assert.deepEqual(await seen(bob), [3]);
     assert.deepEqual(await seen(reader), []);
-    const all = await api.answer("GET /v1/questions") as Json[];
+    const all = await api.answer("GET /v1/questions") as ShownQuestion[];
     assert.deepEqual(all.map(({ id }) => id), [3, 2, 1]);
     const tries: readonly (readonly [string, number, number])[] = [
       [ann, 1, 404],
@@ -159,7 +194,8 @@ Deno.test("who is asked, and by whom, decides who may see and answer a question"
       { request: "GET /v1/questions/x", status: 400 },
       { request: "GET /v1/questions?state=closed&limit=2", status: 200, matches: /"id":3.*"id":2/ },
     ]);
-    assert.equal((await call(api, "GET /v1/questions?state=closed", bob)).json.length, 1);
+    const closed = await call<ShownQuestion[]>(api, "GET /v1/questions?state=closed", bob);
+    assert.equal(closed.json.length, 1);
   });
 });
 
@@ -369,9 +405,8 @@ Deno.test("an asker withdraws its question; a revoked agent's questions end", as
     assert.match((await inboxOf(api)).map(({ text }) => text).join(), /operator withdrew/);
     await ask(test, { text: "Third?" });
     await api.send({ request: "POST /v1/agents/caller/revoke" });
-    const states = await Promise.all([api.services.questions.idle()]).then(() =>
-      api.answer("GET /v1/questions?state=all")
-    ) as Json[];
+    await api.services.questions.idle();
+    const states = await api.answer("GET /v1/questions?state=all") as ShownQuestion[];
     assert.deepEqual(states.map(({ state }) => state), ["withdrawn", "withdrawn", "withdrawn"]);
   });
 });
@@ -414,24 +449,25 @@ Deno.test("needs name who must act: reviewers for admins, authors of conflicts, 
       await answer(`POST /api/tickets/${uuid}/release`, { as: caller, body: {} });
     }
     await ask(test, { text: "Which\nway?", ticket: `demo/${uuid}` });
-    const short = (page: Json) =>
-      page.needs.map(({ kind, title, actors, group, yours }: Json) => (
+    const short = ({ needs }: ShownNeeds) =>
+      needs.map(({ kind, title, actors, group, yours }) => (
         `${kind} ${title}: ${[...actors, group ?? ""].join(" ").trim()}${yours ? " (you)" : ""}`
       )).sort();
-    assert.deepEqual(short((await call(api, "GET /v1/needs", ann)).json), [
+    assert.deepEqual(short((await call<ShownNeeds>(api, "GET /v1/needs", ann)).json), [
       "question Which way?: members (you)",
       "review Fix it: ann (you)",
       "stuck Stuck: members (you)",
     ]);
-    assert.deepEqual(short(await api.answer("GET /v1/needs")), [
+    assert.deepEqual(short(await api.answer("GET /v1/needs") as ShownNeeds), [
       "question Which way?: members (you)",
       "review Fix it: ann",
       "stuck Stuck: members (you)",
     ]);
-    assert.deepEqual(short((await call(api, "GET /v1/needs?limit=1", caller)).json).length, 1);
+    const page = await call<ShownNeeds>(api, "GET /v1/needs?limit=1", caller);
+    assert.equal(page.json.needs.length, 1);
     const link = `/projects/demo/reviews/${id}`;
-    const all = (await call(api, "GET /v1/needs", ann)).json;
-    assert.equal(all.needs.find(({ kind }: Json) => kind === "review").link, link);
+    const all = (await call<ShownNeeds>(api, "GET /v1/needs", ann)).json;
+    assert.equal(all.needs.find(({ kind }) => kind === "review")?.link, link);
     assert.deepEqual([all.total, all.yours], [3, 3]);
   });
 });

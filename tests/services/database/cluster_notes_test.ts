@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 // @ts-types="../../../services/database/postgres/pg.d.ts"
 import pg from "pg";
-import { until } from "../../support/until.ts";
+import { meanwhile, until } from "../../support/until.ts";
 import {
   anEvent,
   halting,
@@ -19,13 +19,10 @@ async function three({ open }: World): Promise<[Node, Node, Node]> {
 
 /** Lets time pass on all nodes until a promise settles. */
 async function passing(nodes: readonly Node[], promise: Promise<unknown>): Promise<void> {
-  let isOver = false;
-  const over = promise.finally(() => isOver = true);
-  while (!isOver) {
+  await meanwhile(promise, () => {
     for (const { scheduler } of nodes) scheduler.advance(50);
-    await Promise.all(nodes.map(({ database }) => database.peers?.catchUp()));
-  }
-  await over;
+    return Promise.all(nodes.map(({ database }) => database.peers?.catchUp()));
+  });
 }
 
 /** Listens to what nodes notify each other of, while a test goes on. */
@@ -99,7 +96,8 @@ testNotes("a note that comes after those of later transactions changes nothing",
   world.notes.ways.set("c", "held");
   const halted = a.database.commit({ statements: [halting(a, "kind")] });
   // The other node can only remove what it has loaded.
-  while (!b.reasons.has("kind")) await b.database.peers?.catchUp();
+  const loaded = until(() => b.reasons.has("kind"));
+  await meanwhile(loaded, () => b.database.peers?.catchUp());
   await passing(nodes, halted);
   const resumed = b.database.commit({ statements: [resuming(b, "kind")] });
   await passing(nodes, resumed);

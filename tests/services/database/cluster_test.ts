@@ -10,7 +10,7 @@ import {
   verifyPostgresLog,
 } from "../../../services/database/mod.ts";
 import { Unavailable } from "../../../services/errors.ts";
-import { asked, until } from "../../support/until.ts";
+import { asked, meanwhile, until } from "../../support/until.ts";
 import {
   anEvent,
   halting,
@@ -300,15 +300,12 @@ testCluster("a lost connection costs a node nothing that others acknowledge", as
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND application_name LIKE 'muster follower _'
     `.execute(a.database.tables);
-    let isOver = false;
-    const over = a.database.commit({ statements: [halting(a, `kind-${turn}`)] })
-      .finally(() => isOver = true);
+    const committed = a.database.commit({ statements: [halting(a, `kind-${turn}`)] });
     // What fails because of a lost connection is tried again after a second of the node's time.
-    while (!isOver) {
+    await meanwhile(committed, () => {
       for (const { scheduler } of [a, b]) scheduler.advance(5);
-      await sql`SELECT 1`.execute(a.database.tables);
-    }
-    await over;
+      return sql`SELECT 1`.execute(a.database.tables);
+    });
     assert.deepEqual([...b.reasons.keys()].sort(), [...a.reasons.keys()].sort());
   }
 });
@@ -326,11 +323,8 @@ testCluster("a node learns of its own lines, also if it looks before it is told"
   for (let turn = 1; turn <= 50; turn++) {
     const row = { ...line, microseconds: turn, mark: `${turn}`, id: `${turn}` };
     const insertion = a.database.tables.insertInto("channel_lines").values(row);
-    let isOver = false;
-    const over = a.database.commit({ statements: [statement(insertion)] })
-      .finally(() => isOver = true);
-    while (!isOver) await a.database.peers?.catchUp();
-    await over;
+    const committed = a.database.commit({ statements: [statement(insertion)] });
+    await meanwhile(committed, () => a.database.peers?.catchUp());
     await a.database.peers?.catchUp();
     assert.equal(known.size, turn);
   }

@@ -96,7 +96,7 @@ function lineAt(
 }
 
 /** The check-in that last changed the file. */
-export function LastChange({ project, change }: {
+function LastChange({ project, change }: {
   readonly project: CodeProject;
   readonly change: Change | undefined;
 }) {

@@ -146,7 +146,7 @@ async function readEvents(
 }
 
 /** Check-ins with the lines between them. */
-export function CheckinRows({ project, checkins, graph }: {
+function CheckinRows({ project, checkins, graph }: {
   readonly project: CodeProject;
   readonly checkins: readonly TimelineCheckin[];
   readonly graph: GraphRows;
