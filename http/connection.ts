@@ -1,12 +1,20 @@
 import type { Principal } from "../services/identity/mod.ts";
 import { addressNetwork } from "../services/irc/mod.ts";
 
+/**
+ * Most requests that are answered at a time on the connection of a stranger. HTTP/2 carries hundreds,
+ * each of which costs as much memory as one on a connection of its own.
+ */
+const MOST_AT_ONCE = 32;
+
 /** The properties of a new connection. */
 export interface HttpConnectionOptions {
   /** The client's address. */
   readonly address: string;
   /** The port of this machine. */
   readonly port: number;
+  /** Whether it may carry the requests of many clients. */
+  readonly isShared: boolean;
   /** The time in milliseconds, from any starting point. */
   readonly clock: { readonly now: number };
   /**
@@ -33,7 +41,11 @@ export class HttpConnection {
   readonly #clock: { readonly now: number };
   readonly #onTrusted: HttpConnectionOptions["onTrusted"];
   readonly #onRelaying: HttpConnectionOptions["onRelaying"];
+  readonly #isShared: boolean;
   readonly #cut = new AbortController();
+  /** The requests that wait for their turn: what lets each begin. The oldest are first. */
+  readonly #waiting: ((isOpen: boolean) => void)[] = [];
+  /** How many requests have no answer yet. */
   #running = 0;
   #served = false;
   #trusted = false;
@@ -44,6 +56,7 @@ export class HttpConnection {
     this.address = options.address;
     this.port = options.port;
     this.network = addressNetwork(options.address);
+    this.#isShared = options.isShared;
     this.#clock = options.clock;
     this.#onTrusted = options.onTrusted;
     this.#onRelaying = options.onRelaying;
@@ -84,6 +97,7 @@ export class HttpConnection {
   readonly trust = (principal: Principal): void => {
     this.#trusted = true;
     this.#kept ||= this.#onTrusted(this, principal);
+    this.#letWaitingBegin();
   };
 
   /** Remembers that it belongs to another node. Each of its requests is somebody else's. */
@@ -93,6 +107,7 @@ export class HttpConnection {
     this.#relays = true;
     this.#kept = true;
     this.#onRelaying(this);
+    this.#letWaitingBegin();
   };
 
   /** Records that the headers of a request have arrived. */
@@ -101,15 +116,43 @@ export class HttpConnection {
     this.#served = true;
   }
 
+  /**
+   * The turn of the request that has just begun. A stranger's requests are answered a few at a time.
+   *
+   * @returns null if it may be answered at once; else, resolves when it may, to false if the
+   * connection has ended
+   */
+  turn(): Promise<boolean> | null {
+    if (this.#hasTurn(this.#running - 1)) return null;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#waiting.push(resolve);
+    return promise;
+  }
+
+  /** Lets nobody wait for a turn any more: the connection has ended. */
+  leave(): void {
+    for (const begin of this.#waiting.splice(0)) begin(false);
+  }
+
   /** Records that a request has been answered. */
   readonly end = (): void => {
     this.#running--;
+    this.#letWaitingBegin();
     this.waitsSince = this.#clock.now;
     if (!this.waits || this.onIdle === null) return;
     const onIdle = this.onIdle;
     this.onIdle = null;
     onIdle();
   };
+
+  #letWaitingBegin(): void {
+    while (this.#waiting.length > 0 && this.#hasTurn(this.#running)) this.#waiting.shift()?.(true);
+  }
+
+  /** Whether one more request may be answered, beside some that run or wait. */
+  #hasTurn(others: number): boolean {
+    return this.#kept || this.#isShared || others - this.#waiting.length < MOST_AT_ONCE;
+  }
 
   /** Closes it at once. */
   readonly cut = (): void => this.#cut.abort();

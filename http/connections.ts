@@ -118,6 +118,7 @@ export class HttpConnections {
     const connection = new HttpConnection({
       address,
       port,
+      isShared: this.#isExempt(address),
       clock: this.#clock,
       onTrusted: this.#keep,
       onRelaying: this.#keepNode,

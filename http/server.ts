@@ -218,6 +218,7 @@ export class HttpServer {
   #forget(connection: HttpConnection): void {
     this.#served.delete(connection);
     this.#options.connections.leave(connection);
+    connection.leave();
   }
 
   #answer(
@@ -227,7 +228,32 @@ export class HttpServer {
   ): Response | Promise<Response> {
     connection.begin();
     const { completed } = info;
+    const turn = connection.turn();
     completed.then(connection.end, connection.end);
+    return turn === null
+      ? this.#answerNow(request, completed, connection)
+      : this.#answerInTurn(turn, { request, completed, connection });
+  }
+
+  async #answerInTurn(
+    turn: Promise<boolean>,
+    { request, completed, connection }: {
+      readonly request: Request;
+      readonly completed: Promise<void>;
+      readonly connection: HttpConnection;
+    },
+  ): Promise<Response> {
+    const isOpen = await turn;
+    // Nobody gets this answer.
+    if (!isOpen) return new Response(null, { status: 503 });
+    return await this.#answerNow(request, completed, connection);
+  }
+
+  #answerNow(
+    request: Request,
+    completed: Promise<void>,
+    connection: HttpConnection,
+  ): Response | Promise<Response> {
     const isLong = mayBeLong(request);
     const watched = isLong && request.body !== null && !connection.relays
       ? new WatchedRequest(request, request.body)

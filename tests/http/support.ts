@@ -1,8 +1,16 @@
 import { HttpConnections, type HttpHandler, HttpServer } from "../../http/mod.ts";
 import { silentLog } from "../../services/log.ts";
 
-/** Starts an HTTP server on a free port of this machine. */
-export function startHttpServer(handler: HttpHandler, graceMilliseconds?: number) {
+/**
+ * Starts an HTTP server on a free port of this machine.
+ *
+ * @param isExempt whether its clients have no bounds of their own
+ */
+export function startHttpServer(
+  handler: HttpHandler,
+  graceMilliseconds?: number,
+  isExempt = true,
+) {
   const connections = new HttpConnections({
     limits: {
       total: 100,
@@ -10,7 +18,7 @@ export function startHttpServer(handler: HttpHandler, graceMilliseconds?: number
       headerMilliseconds: 60_000,
       idleMilliseconds: 60_000,
     },
-    isExempt: () => true,
+    isExempt: () => isExempt,
     onExhausted() {},
     log: silentLog,
   });
@@ -26,6 +34,8 @@ export function startHttpServer(handler: HttpHandler, graceMilliseconds?: number
   return {
     hostname,
     port,
+    /** How many connections are open. */
+    connections: () => connections.stats().connections,
     stop: () => server.stop(),
     async [Symbol.asyncDispose]() {
       await server.stop();
