@@ -73,8 +73,8 @@ export const HALT: Leaf = {
     { line: "halt --types worker", purpose: "Stop all workers" },
   ],
   notes: [
-    "A halted agent may read, and say and change nothing, on any interface. Its running calls of " +
-    "models end, and its claims stop running out. A halt survives a restart.",
+    "A halted agent may read, but not say or change anything, on any interface. Its running calls " +
+    "of models end, and its claims stop running out. A halt survives a restart.",
   ],
   run: halt,
 };

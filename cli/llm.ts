@@ -229,7 +229,7 @@ export const LLM: Group = {
   commands: [
     {
       name: "usage",
-      summary: "show what calls of models took, the most expensive first",
+      summary: "show the tokens and costs of calls of models, the most expensive first",
       options: [
         {
           flags: "--by <what>",

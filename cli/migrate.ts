@@ -119,7 +119,7 @@ export const MIGRATE: Leaf = {
     },
   ],
   notes: [
-    "Stop muster before. Everything is copied in one transaction and each row compared; if that " +
+    "Stop muster first. Everything is copied in one transaction, and each row is compared; if that " +
     "fails, nothing has changed. The source stays: the SQLite file under another name, a database " +
     "in PostgreSQL as it is.",
     "The place postgres stands for database.url and its password_file. A URL may be named in its " +

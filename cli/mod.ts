@@ -116,7 +116,7 @@ export const COMMAND_LINE: CommandLine = {
         },
         {
           name: "halt",
-          summary: "halt agents: they may read, and say and change nothing",
+          summary: "halt agents: they may read, but not say or change anything",
           load: async () => (await import("./halt.ts")).HALT,
         },
         {
@@ -198,7 +198,7 @@ export const COMMAND_LINE: CommandLine = {
         },
         {
           name: "llm",
-          summary: "what calls of language models took, and budgets",
+          summary: "tokens and costs of calls of language models, and budgets",
           load: async () => (await import("./llm.ts")).LLM,
         },
         {

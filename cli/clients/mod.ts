@@ -44,7 +44,7 @@ export const CLIENT_COMMANDS: readonly Command[] = [
     ],
     examples: [
       { line: "mcp install claude --agent scout --hooks", purpose: "Claude Code works as scout" },
-      { line: "mcp install codex --agent scout --http", purpose: "Codex, without a program" },
+      { line: "mcp install codex --agent scout --http", purpose: "Codex, over HTTP" },
       { line: "mcp install vscode --project", purpose: "For everybody who opens this folder" },
     ],
     notes: [

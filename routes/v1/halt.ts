@@ -44,7 +44,8 @@ const getHalt = route("GET /v1/halt", {
 
 const halt = route("POST /v1/halt", {
   summary: "Halt agents: all of them, or the named agents and types",
-  description: "A halted agent may read, and say and change nothing, on any interface: it gets " +
+  description:
+    "A halted agent may read, but not say or change anything, on any interface: it gets " +
     "423 over HTTP. Its running calls of models end, and its claims stop running out.",
   request: {
     body: optionalJsonRequest(haltSchema.meta({ id: "HaltRequest" }), {

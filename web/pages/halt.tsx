@@ -78,7 +78,7 @@ function show(visit: Visit): View {
               visit={visit}
               name="agent"
               label="Agents"
-              hint="Their nicks, with commas between them."
+              hint="Nicks, separated by commas."
               names={knownNames.agents(visit)}
               isList
             />
@@ -93,7 +93,7 @@ function show(visit: Visit): View {
               visit={visit}
               name="resumed"
               label="Agents"
-              hint="Their nicks, with commas between them. They go on, even while the others stay halted."
+              hint="Nicks, separated by commas. They go on while the others stay halted."
               names={knownNames.agents(visit)}
               isList
             />

@@ -29,7 +29,8 @@ export function HaltButton({ visit }: { readonly visit: Visit }) {
     >
       <p>
         <Icon svg={OctagonPause} />{" "}
-        Agents may then read, and say and change nothing, until they are resumed. People go on.{" "}
+        Agents may then read, but not say or change anything, until they are resumed. People go on.
+        {" "}
         <a href="/halt">Halt some agents alone</a>
       </p>
       <TextField

@@ -108,7 +108,7 @@ const WORDS: Words = {
     channels: { label: "Channels that have goals", hint: "Empty: all." },
     goals_source: {
       label: "Projects",
-      hint: "Their open tickets and claims count as goals. Short names, with commas between them.",
+      hint: "Their open tickets and claims count as goals. Short names, separated by commas.",
     },
     checkin_interval_sec: {
       label: "Ask the owners of tasks every (seconds)",

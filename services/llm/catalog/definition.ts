@@ -1,4 +1,5 @@
-import { isKnownProvider } from "./providers.ts";
+import { suggest } from "../../spelling/mod.ts";
+import { isKnownProvider, KNOWN_PROVIDERS } from "./providers.ts";
 import type { BackendDefinition } from "./schemas.ts";
 
 /** What is wrong with a backend although each field is valid, or null. */
@@ -6,5 +7,7 @@ export function definitionProblem(
   { provider, base_url }: Pick<BackendDefinition, "provider" | "base_url">,
 ): string | null {
   if (base_url !== "" || isKnownProvider(provider)) return null;
-  return `is required, because muster does not know the provider "${provider}"`;
+  const meant = suggest(provider, KNOWN_PROVIDERS.map(({ name }) => name));
+  const hint = meant === null ? "" : `; did you mean "${meant}"?`;
+  return `is required, because muster does not know the provider "${provider}"${hint}`;
 }

@@ -98,6 +98,12 @@ Deno.test("an impossible backend is refused, naming the field", async () => {
         status: 400,
         matches: /base_url/,
       },
+      {
+        request: `POST ${BACKENDS}`,
+        body: { name: "main", provider: "opnai" },
+        status: 400,
+        matches: /provider \\"opnai\\"; did you mean \\"openai\\"\?/,
+      },
       { request: `POST ${BACKENDS}`, body: whole, status: 201 },
       ...fields.map(([field, value]) => ({
         request: `PUT ${BACKENDS}/main`,

@@ -82,7 +82,7 @@ function RuleFields({ visit, index, rule }: {
           visit={visit}
           name={`contexts-${index}`}
           label="Checks that must pass"
-          hint="The names under which CI reports them, with commas between them"
+          hint="The names under which CI reports them, separated by commas"
           value={rule.contexts.join(", ")}
         />
         <RuleText

@@ -113,7 +113,7 @@ function WebhookFields({ visit, webhook }: { readonly visit: Visit; readonly web
         visit={visit}
         name="types"
         label="Events"
-        hint="With spaces between them, such as: checkin review ticket. Empty for all."
+        hint="Separated by spaces, such as: checkin review ticket. Empty: all."
         value={webhook?.types.join(" ") ?? ""}
       />
     </>

@@ -35,7 +35,10 @@ async function show(visit: Visit, found: Found | null = null): Promise<View> {
       <div class="columns">
         <div>
           {list.length === 0 && (
-            <Empty>No language model is reachable: add a backend, with its key’s variable.</Empty>
+            <Empty>
+              There is no backend yet. Add one, and name the variable of the environment that holds
+              its key.
+            </Empty>
           )}
           {list.map((backend, index) => (
             <BackendCard
@@ -123,7 +126,7 @@ function BackendFields({ visit, known }: {
         visit={visit}
         name="allow"
         label="Allowed models"
-        hint="Patterns such as gpt-*, with commas between them; empty: all"
+        hint="Patterns such as gpt-*, separated by commas; empty: all"
       />
       <TextField
         visit={visit}

@@ -19,7 +19,11 @@ async function show(visit: Visit): Promise<View> {
   const body = (
     <SettingsFrame part="nodes">
       {nodes.length === 0
-        ? <Empty>This server is alone. A name of its own makes it one of several nodes.</Empty>
+        ? (
+          <Empty>
+            This server is alone. To run several, give each a name: node.name in config.yaml.
+          </Empty>
+        )
         : <NodeTable visit={visit} nodes={nodes} />}
     </SettingsFrame>
   );

@@ -29,7 +29,7 @@ function show(visit: Visit): View {
           {webhooks.length === 0
             ? (
               <Empty>
-                No program hears of the events of all projects. A webhook of one project is in its
+                No webhook gets the events of all projects. Those of one project are in its
                 settings.
               </Empty>
             )

@@ -76,7 +76,7 @@ function ReviewForm({ visit, workspace, isOpen }: {
           visit={visit}
           name="reviewers"
           label="Reviewers"
-          hint="Names, with commas between them."
+          hint="Names, separated by commas."
           names={knownNames.accounts(visit)}
           isList
         />
