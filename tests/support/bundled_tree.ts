@@ -1,10 +1,12 @@
 /**
  * The tree as a bundle, which starts with a third of the work. Tests run muster hundreds of times.
+ * In the bundle, a password costs next to nothing; the executable has the real costs.
  */
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import config from "../../deno.json" with { type: "json" };
 import { bundle, bundleProgram, ROOT } from "../../scripts/bundle.ts";
+import { CHEAP_PASSWORDS } from "./cheap_passwords.ts";
 
 /** Where the bundles are; Git, lint and format leave it out. */
 const FOLDER = join(ROOT, "dist", "tests");
@@ -17,6 +19,9 @@ const KEPT_MS = 24 * 3600 * 1000;
 
 /** An import of a part of the bundle, as the bundler writes it. */
 const LATER_IMPORT = /\bimport\("(\.[^"]+)"\)/g;
+
+/** What passwords cost, as the bundler writes it. */
+const PASSWORD_COSTS = /^var PASSWORD_COSTS = \{[^;]*\};$/m;
 
 /** The modules with which the process of a query begins. */
 const QUERY = ["query_main", "query_worker"];
@@ -55,9 +60,11 @@ function folderOf(hash: string): string {
   return join(FOLDER, hash);
 }
 
-/** A hash of the runtime's version, and of each file in a tree that the bundler may read. */
+/** A hash of what makes the bundle, and of each file in a tree that the bundler may read. */
 export function hashTree(root: string): string {
-  const hash = createHash("sha256").update(Deno.version.deno);
+  const hash = createHash("sha256").update(Deno.version.deno)
+    .update(JSON.stringify(CHEAP_PASSWORDS));
+  addFile(hash, new URL(import.meta.url).pathname);
   for (const { name, isDirectory } of listFolder(root)) {
     if (UNREAD.includes(name)) continue;
     if (isDirectory) addFolder(hash, join(root, name));
@@ -98,20 +105,28 @@ function makeBundle(folder: string): void {
   const sql = join("services", "fossil", "sql");
   bundle(QUERY.map((name) => join(sql, `${name}.ts`)), join(folder, sql));
   for (const name of QUERY) write(join(folder, sql, `${name}.ts`), `import "./${name}.js";\n`);
-  hideImports(folder);
+  rewriteScripts(folder, hideImports);
+  let count = 0;
+  const costs = `var PASSWORD_COSTS = ${JSON.stringify(CHEAP_PASSWORDS)};`;
+  rewriteScripts(folder, (text) => text.replace(PASSWORD_COSTS, () => (count += 1, costs)));
+  if (count !== 1) throw new Error(`The bundle has ${count} scripts with PASSWORD_COSTS`);
 }
 
 /**
  * Hides from Deno what modules import when they need it. Otherwise, it reads all of that at each
  * start, which takes longer than most commands.
  */
-function hideImports(folder: string): void {
+function hideImports(text: string): string {
+  return text.replace(LATER_IMPORT, 'import(("$1"))');
+}
+
+/** Changes the texts of the scripts in a folder and below it. */
+function rewriteScripts(folder: string, change: (text: string) => string): void {
   for (const { name, isDirectory } of Deno.readDirSync(folder)) {
     const path = join(folder, name);
-    if (isDirectory) hideImports(path);
+    if (isDirectory) rewriteScripts(path, change);
     if (!name.endsWith(".js")) continue;
-    const text = Deno.readTextFileSync(path);
-    Deno.writeTextFileSync(path, text.replace(LATER_IMPORT, 'import(("$1"))'));
+    Deno.writeTextFileSync(path, change(Deno.readTextFileSync(path)));
   }
 }
 

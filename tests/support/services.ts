@@ -20,6 +20,7 @@ import {
 } from "../../services/identity/mod.ts";
 import type { UserDirectory } from "../../services/irc_server/virtual_users/mod.ts";
 import type { Log } from "../../services/log.ts";
+import { CHEAP_PASSWORDS } from "./cheap_passwords.ts";
 import { placeDatabase } from "./migrated_database.ts";
 import { databaseOf } from "./postgres.ts";
 import { TestScheduler } from "./scheduler.ts";
@@ -98,12 +99,6 @@ export class TestLog implements Log {
     this.lines.push(`${level} ${message} ${Deno.inspect(properties, { depth: 5 })}`);
   }
 }
-
-/** Passwords cost as little as they can, where a test is not about their cost. */
-const CHEAP_PASSWORDS: PasswordCosts = {
-  argon2: { memorySize: 8, iterations: 1, parallelism: 1 },
-  scramRounds: 4096,
-};
 
 /** Options of a test. */
 export interface TestServicesOptions {
