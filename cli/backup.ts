@@ -3,8 +3,8 @@ import { z } from "zod";
 import {
   ArchiveTarget,
   BackupError,
+  type BackupOptions,
   type BackupReport,
-  type BackupTarget,
   type ByteSink,
   fileSink,
   type Folders,
@@ -44,7 +44,6 @@ interface BackupCommandOptions extends CommandOptions {
 /** `muster backup`: copies everything of a data folder, whether or not a server uses it. */
 async function backup(file: string | undefined, options: BackupCommandOptions): Promise<void> {
   const config = await readSettings(options);
-  requireSqlite(config, "make a backup of");
   const folders = foldersOf(config);
   const now = Date.now();
   if (file !== undefined && options.to !== undefined) {
@@ -54,26 +53,25 @@ async function backup(file: string | undefined, options: BackupCommandOptions): 
   if (path !== STANDARD_OUTPUT) requireOutside(path, folders);
   await explaining(async () => {
     using guard = await guardOf(options, config);
+    const database = storeOf(config);
     const target = options.to === undefined
       ? new ArchiveTarget(await archiveSink(path), now)
       : await FolderTarget.open(path, { keep: options.keep });
-    const report = await run(target, folders, guard.hold, now);
+    const report = await run({ target, folders, database, hold: guard.hold, now });
+    if (database === "postgres") {
+      printError(
+        "note: the app database is in PostgreSQL, and not in this backup: run pg_dump before each " +
+          "backup, and keep the two together",
+      );
+    }
     printReport(path, report, options);
   });
 }
 
-async function run(
-  target: BackupTarget,
-  folders: Folders,
-  hold: () => Promise<HeldChanges>,
-  now: number,
-): Promise<BackupReport> {
+async function run(options: Omit<BackupOptions, "version" | "onProgress">): Promise<BackupReport> {
   using progress = new TerminalProgress();
   return await makeBackup({
-    target,
-    folders,
-    hold,
-    now,
+    ...options,
     version: VERSION,
     onProgress: (done, total) => progress.show("Bytes copied:", done, total),
   });
@@ -101,7 +99,7 @@ interface Guard extends Disposable {
 }
 
 async function guardOf(options: CommandOptions, config: Config): Promise<Guard> {
-  requireData(config.data_dir);
+  requireData(config);
   if (!isHeld(config.data_dir)) {
     const folder = DataFolder.open(config.data_dir);
     const held = { busy: [], areSettled: false, release: () => Promise.resolve(true) };
@@ -111,9 +109,9 @@ async function guardOf(options: CommandOptions, config: Config): Promise<Guard> 
   return { hold: () => pause(client), [Symbol.dispose]: () => {} };
 }
 
-function requireData(folder: string): void {
+function requireData({ data_dir: folder, database }: Config): void {
   try {
-    Deno.statSync(join(folder, "muster.db"));
+    Deno.statSync(join(folder, database.url === "" ? "muster.db" : "token_key"));
   } catch {
     throw new CommandFailed(`There is no data of a muster in "${folder}"`);
   }
@@ -190,19 +188,26 @@ interface RestoreCommandOptions extends CommandOptions {
 /** `muster restore`: puts a backup in the place of the data folder. */
 async function restore(source: string, options: RestoreCommandOptions): Promise<void> {
   const config = await readSettings(options);
-  requireSqlite(config, "restore");
+  const database = storeOf(config);
   const report = await explaining(async () => {
     using progress = new TerminalProgress();
     return await restoreBackup({
       source,
       name: options.at ?? null,
       folders: foldersOf(config),
+      database,
       replace: options.replace === true,
       requireFree: () => DataFolder.check(config.data_dir),
       schema: SCHEMA_VERSION,
       onProgress: (files) => progress.show("Files restored:", files, null),
     });
   });
+  if (database === "postgres") {
+    printError(
+      "note: the app database is in PostgreSQL: before you start muster, let pg_restore put back " +
+        "the dump from before this backup",
+    );
+  }
   printRestored(config.data_dir, report, options);
 }
 
@@ -221,13 +226,9 @@ export function foldersOf({ data_dir, projects }: Config): Folders {
   return { data, projects: projects.dir === "" ? join(data, "projects") : resolve(projects.dir) };
 }
 
-/** The archives hold files, and PostgreSQL's are its own. */
-function requireSqlite({ database }: Config, what: string): void {
-  if (database.url === "") return;
-  throw new CommandFailed(
-    `muster cannot ${what} a database in PostgreSQL yet (database.url): stop the server and use ` +
-      "pg_dump or pg_restore, and copy the data folder too; docs/operating.md tells how",
-  );
+/** Where the app database is. */
+function storeOf({ database }: Config): BackupOptions["database"] {
+  return database.url === "" ? "sqlite" : "postgres";
 }
 
 /** A backup in the data folder would be part of the next one. */
@@ -285,7 +286,8 @@ export const BACKUP: Leaf = {
     "It copies databases, keys, history, inboxes and repositories as they are at one moment, " +
     "whether or not the server runs. The archive is a tar file, compressed if its name ends in " +
     ".gz; `-` is standard output. It contains the keys: keep it as safe as the data folder.",
-    "The configuration and the TLS files are not in it.",
+    "The configuration and the TLS files are not in it, nor an app database in PostgreSQL: run " +
+    "pg_dump before each backup.",
   ],
   run: backup,
 };

@@ -21,6 +21,8 @@ export interface HeldChanges {
 export interface BackupOptions {
   readonly folders: Folders;
   readonly target: BackupTarget;
+  /** Where the app database is. One in PostgreSQL is not part of the backup. */
+  readonly database: Manifest["database"];
   /** Holds up the changes of all projects, so that database and repositories agree. */
   readonly hold: () => Promise<HeldChanges>;
   /** The program's version. */
@@ -51,8 +53,8 @@ export interface BackupReport {
  * @throws BackupError; then the target has no new backup
  */
 export async function makeBackup(options: BackupOptions): Promise<BackupReport> {
-  const { folders, target } = options;
-  using snapshots = new Snapshots(folders, target);
+  const { folders, target, database } = options;
+  using snapshots = new Snapshots(folders, target, database);
   try {
     const { paused, busy } = await takeSnapshots(snapshots, options);
     const { schema } = snapshots;
@@ -60,7 +62,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupReport> 
     await target.begin(header);
     const { files, unchanged } = await writeFiles(snapshots, options);
     const created_at = new Date(options.now).toISOString();
-    const manifest: Manifest = { ...header, created_at, schema, files };
+    const manifest: Manifest = { ...header, created_at, database, schema, files };
     await target.finish(manifest);
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
     return { files: files.length, bytes, unchanged, paused, busy };

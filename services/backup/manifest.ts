@@ -24,7 +24,9 @@ const fileSchema = z.object({
 
 export const manifestSchema = headerSchema.extend({
   created_at: z.iso.datetime(),
-  /** The version of the database's schema. */
+  /** Where the app database was; a backup does not hold one in PostgreSQL. */
+  database: z.enum(["sqlite", "postgres"]).default("sqlite"),
+  /** The version of the app database's schema; 0 if the backup does not hold it. */
   schema: z.int().min(0),
   files: z.array(fileSchema),
 });

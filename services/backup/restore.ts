@@ -20,6 +20,8 @@ export interface RestoreOptions {
   readonly replace: boolean;
   /** Throws if a program uses the data folder. */
   readonly requireFree: () => void;
+  /** Where the configuration has the app database. */
+  readonly database: Manifest["database"];
   /** The newest schema of the database that this program knows. */
   readonly schema: number;
   /** Called with the number of files done. */
@@ -53,6 +55,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
     ? await readFolder(source, name, take)
     : await readArchive(source, take);
   files.compare(manifest);
+  requireSameStore(manifest, options.database);
   requireKnownSchema(manifest, schema);
   settleDatabases(placing.draft, manifest);
   requireRoom(options);
@@ -144,7 +147,19 @@ class RestoredFiles {
   }
 }
 
-function requireKnownSchema({ schema, muster, files }: Manifest, known: number): void {
+function requireSameStore({ database }: Manifest, wanted: Manifest["database"]): void {
+  if (database === wanted) return;
+  throw new BackupError(
+    database === "sqlite"
+      ? `The backup holds its app database, "${APP_DATABASE}", and database.url names one in ` +
+        'PostgreSQL: remove database.url, and use "muster migrate" afterwards'
+      : "The app database of the backup was in PostgreSQL, and is not in it: set database.url, and " +
+        "fill that database with pg_restore",
+  );
+}
+
+function requireKnownSchema({ database, schema, muster, files }: Manifest, known: number): void {
+  if (database !== "sqlite") return;
   if (!files.some(({ name }) => name === APP_DATABASE)) {
     throw new BackupError(`The backup has no database "${APP_DATABASE}"`);
   }

@@ -7,7 +7,7 @@ import {
 } from "./contents.ts";
 import { BackupError } from "./errors.ts";
 import { readParts } from "./file_parts.ts";
-import type { StoredFile } from "./manifest.ts";
+import type { Manifest, StoredFile } from "./manifest.ts";
 import { stateOf } from "./source_states.ts";
 import { SqliteSnapshot } from "./sqlite_snapshot.ts";
 import type { BackupTarget, NewFile } from "./target.ts";
@@ -28,12 +28,15 @@ export interface Taken {
 export class Snapshots implements Disposable {
   readonly #folders: Folders;
   readonly #target: BackupTarget;
+  readonly #database: Manifest["database"];
   readonly #opened = new Map<string, SqliteSnapshot>();
   readonly #taken: Taken[] = [];
 
-  constructor(folders: Folders, target: BackupTarget) {
+  /** @param database where the app database is */
+  constructor(folders: Folders, target: BackupTarget, database: Manifest["database"]) {
     this.#folders = folders;
     this.#target = target;
+    this.#database = database;
   }
 
   /** Opens what has changed since the last backup. */
@@ -49,12 +52,13 @@ export class Snapshots implements Disposable {
    * Takes the state of this moment, while nobody writes to a repository.
    *
    * @param areSettled whether journals hold nothing from before this moment; they are left out then
-   * @throws BackupError if a file cannot be read, or there is no database
+   * @throws BackupError if a file cannot be read, or there is no data
    */
   take(areSettled: boolean): void {
     const sources = contentsOf(this.#folders)
       .filter(({ name }) => !areSettled || !HISTORY_JOURNAL.test(name));
-    if (sources[0]?.name !== APP_DATABASE) {
+    const [first] = sources;
+    if (this.#database === "sqlite" ? first?.name !== APP_DATABASE : first === undefined) {
       throw new BackupError(`There is no data of a muster in "${this.#folders.data}"`);
     }
     for (const source of sources) {
@@ -66,13 +70,14 @@ export class Snapshots implements Disposable {
     }
   }
 
-  /** What was taken, the app database first. */
+  /** What was taken, the app database first if it is a file. */
   get taken(): readonly Taken[] {
     return this.#taken;
   }
 
-  /** The version of the app database's schema. */
+  /** The version of the app database's schema; 0 if it is not a file. */
   get schema(): number {
+    if (this.#database !== "sqlite") return 0;
     const database = this.#taken[0]?.snapshot ?? null;
     if (database !== null) return Number(database.row("PRAGMA user_version")?.["user_version"]);
     using opened = SqliteSnapshot.open(this.#taken[0]?.source.path ?? "");

@@ -26,6 +26,9 @@ const FIRST_WITH_IDENTITY = 5;
 
 const RESTORE = "stop muster and restore a backup: muster restore BACKUP --replace";
 
+/** The same for an app database in PostgreSQL. */
+const RESTORE_POSTGRES = "stop muster and restore a dump of the database with pg_restore";
+
 /** A project that is not removed. */
 export interface PlacedProject {
   readonly slug: string;
@@ -90,7 +93,7 @@ async function checkPostgres(
 ): Promise<DatabaseCheck> {
   try {
     return await readPostgres(settings, async ({ version, tables }) => {
-      const outdated = checkSchema(version);
+      const outdated = checkSchema(version, "the next start brings it up to date");
       if (outdated.length > 0) return { findings: outdated, facts: null };
       return checkContent(await postgresContent(tables), circumstances);
     });
@@ -100,7 +103,11 @@ async function checkPostgres(
   }
 }
 
-function checkSchema(version: number): Finding[] {
+/** @param update what brings an older one up to date */
+function checkSchema(
+  version: number,
+  update = "the next start brings it up to date: muster upgrade --check tells more",
+): Finding[] {
   if (version === 0) return [findingsOf("database").note("There is no data yet", "start muster")];
   const found = findingsOf("versions");
   if (version > SCHEMA_VERSION) {
@@ -110,8 +117,7 @@ function checkSchema(version: number): Finding[] {
   }
   if (version === SCHEMA_VERSION) return [];
   const message = `The database has version ${version}, and this muster uses ${SCHEMA_VERSION}`;
-  const fix = "the next start brings it up to date: muster upgrade --check tells more";
-  return [found.note(message, fix)];
+  return [found.note(message, update)];
 }
 
 function sqliteContent(database: DatabaseSync): Content {
@@ -193,7 +199,7 @@ export async function checkEvents(
     const messages = report.findings.filter((message) => !/^The key of the seals/.test(message));
     return few(messages).map((message) => found.error(message, fix));
   } catch (error) {
-    return [found.error(reasonOf(error), RESTORE)];
+    return [found.error(reasonOf(error), postgres === null ? RESTORE : RESTORE_POSTGRES)];
   }
 }
 

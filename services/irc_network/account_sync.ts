@@ -4,6 +4,7 @@ import type { Scheduler } from "../scheduler.ts";
 import { AccountComparison, type AccountComparisonOptions } from "./account_comparison.ts";
 import type { AccountRepair } from "./account_repair.ts";
 import type { Comparisons } from "./comparisons.ts";
+import { type LedgerEntry, UNSETTLED_PAGE } from "./ledger.ts";
 import type { Rights } from "./rights.ts";
 
 const FIRST_RETRY_MILLISECONDS = 1000;
@@ -11,6 +12,9 @@ const LAST_RETRY_MILLISECONDS = 60_000;
 
 /** How often both sides are compared without another reason. */
 const COMPARISON_MILLISECONDS = 10 * 60_000;
+
+/** The pause between two pages of unsettled entries: the network serves others meanwhile. */
+const PAGE_PAUSE_MILLISECONDS = 1000;
 
 /** How long the change of another node is left alone. */
 const NOTICE_MILLISECONDS = 2000;
@@ -40,9 +44,10 @@ export interface NetworkStats {
 }
 
 /**
- * Keeps the accounts on the network in step with the database. Unsettled entries are tried again
- * after a delay that doubles with each failure of the network and is shortened at random by up to a
- * half. Both sides are compared at the start, whenever the network is back, and every ten minutes.
+ * Keeps the accounts on the network in step with the database. Unsettled entries are settled one
+ * after the other, in pages with a pause between them, and tried again after a delay that doubles
+ * with each failure of the network and is shortened at random by up to a half. Both sides are
+ * compared at the start, whenever the network is back, and every ten minutes.
  *
  * Of several nodes, the leader does that; the others only see whether they could change accounts, and
  * note when the network was away. The next leader settles what is unsettled, and compares when the
@@ -71,7 +76,9 @@ export class AccountSync {
   #again = false;
   #hasNoticed = false;
   #failures = 0;
-  /** Whether all pending work was done once. */
+  /** The last unsettled entry that was tried, if others wait behind it. */
+  #settledUpTo: LedgerEntry | null = null;
+  /** Whether all pending work was done once, or a page of it. */
   #hasSettled = false;
   /** Whether the network answered the last time; null before the first time. */
   #answered: boolean | null = null;
@@ -131,6 +138,7 @@ export class AccountSync {
   /** Leaves comparisons to another node. */
   resign(): void {
     this.#takesOver = this.#isLeader = false;
+    this.#settledUpTo = null;
   }
 
   /** Settles unsettled entries soon, or, if the network is away, at the next attempt. */
@@ -228,7 +236,7 @@ export class AccountSync {
       else {
         if (isCheckDue) await this.#arrive(now);
         if (now - this.#comparedAt >= COMPARISON_MILLISECONDS) await this.#compareNow();
-        await this.#settleAll();
+        await this.#settlePage();
       }
     } catch (error) {
       return await this.#failed(error);
@@ -236,6 +244,7 @@ export class AccountSync {
     this.#hasSettled = true;
     this.#answers();
     this.#failures = 0;
+    if (this.#leads && this.#settledUpTo !== null) return PAGE_PAUSE_MILLISECONDS;
     const last = this.#leads ? Math.min(this.#checkedAt, this.#comparedAt) : this.#checkedAt;
     const delay = last + COMPARISON_MILLISECONDS - scheduler.now();
     return Math.min(Math.max(0, delay), COMPARISON_MILLISECONDS);
@@ -309,11 +318,16 @@ export class AccountSync {
     return Math.min(longest, LAST_RETRY_MILLISECONDS) * (1 - random() / 2);
   }
 
-  /** Settles accounts in turn. One failure does not stop the rest; two in a row do. */
-  async #settleAll(): Promise<void> {
+  /**
+   * Settles a page of accounts, one after the other. One failure does not stop the rest; two do.
+   * What the network refuses is tried again with the first page of the next time.
+   */
+  async #settlePage(): Promise<void> {
     const { ledger, locks, log } = this.#options;
+    const page = await ledger.unsettled(this.#settledUpTo);
+    this.#settledUpTo = null;
     const failures: unknown[] = [];
-    for (const { name } of await ledger.unsettled()) {
+    for (const { name } of page) {
       if (this.#closed || failures.length > 1) break;
       try {
         using _lock = await locks.acquire(name);
@@ -330,6 +344,7 @@ export class AccountSync {
       }
     }
     if (failures.length > 0) throw failures[0];
+    if (page.length === UNSETTLED_PAGE) this.#settledUpTo = page.at(-1) ?? null;
   }
 
   async #settle(name: string): Promise<void> {

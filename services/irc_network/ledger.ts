@@ -9,7 +9,7 @@ import {
 import { foldCase } from "../irc/mod.ts";
 
 /** Most unsettled accounts that are read at once. */
-const MAX_UNSETTLED = 1000;
+export const UNSETTLED_PAGE = 1000;
 
 /** The key of the network's address in the database. */
 const ADDRESS_KEY = "network_address";
@@ -99,10 +99,18 @@ export class Ledger implements Directory {
     return row === undefined ? null : entryOf(row);
   }
 
-  /** At most 1,000 unsettled entries, those that have waited longest first. */
-  async unsettled(): Promise<LedgerEntry[]> {
-    const rows = await this.#entries().where("unsettled_since", "is not", null)
-      .orderBy("unsettled_since").limit(MAX_UNSETTLED).execute();
+  /**
+   * A page of unsettled entries, those that have waited longest first.
+   *
+   * @param after the last entry of the page before; null for the first page
+   * @returns at most {@linkcode UNSETTLED_PAGE}; fewer are the last page
+   */
+  async unsettled(after: LedgerEntry | null): Promise<LedgerEntry[]> {
+    const since = after?.unsettledSince ?? -1;
+    const name = foldCase(after?.name ?? "");
+    const rows = await this.#entries().where("unsettled_since", ">=", since)
+      .where(({ or, eb }) => or([eb("unsettled_since", ">", since), eb("name_folded", ">", name)]))
+      .orderBy("unsettled_since").orderBy("name_folded").limit(UNSETTLED_PAGE).execute();
     return rows.map(entryOf);
   }
 

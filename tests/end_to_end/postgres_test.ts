@@ -53,11 +53,70 @@ Deno.test(
       const { findings } = JSON.parse(doctor.stdout) as { findings: { check: string }[] };
       const checks = ["database", "events", "versions", "unfinished"];
       assert.deepEqual(findings.filter(({ check }) => checks.includes(check)), []);
-      for (const command of [["backup", "muster.tar"], ["upgrade", "--check"]]) {
-        const { code, stderr } = await run(program, ...command);
-        assert.equal(code, 1);
-        assert.match(stderr, /in PostgreSQL .*\(database\.url\)/);
+      const { code, stderr } = await run(program, "upgrade", "--check");
+      assert.equal(code, 1);
+      assert.match(stderr, /in PostgreSQL .*\(database\.url\)/);
+    }),
+);
+
+Deno.test(
+  "a backup has the data folder of a server whose database is in PostgreSQL",
+  peer("postgres server"),
+  () =>
+    withFolder(async (folder) => {
+      const url = await postgresOf(folder);
+      const config = configOf(url);
+      const backup = join(folder, "backup.tar");
+      const restore = () => runMuster(["restore", backup, "--replace"], { folder });
+      {
+        await using program = await startProgram({ folder, config });
+        await order(program, "POST /v1/projects", { slug: "demo" });
+        const path = "/projects/demo/fossil/api/wiki/Home";
+        await order(program, `PUT ${path}`, { content: "Welcome" });
+        await order(program, "POST /v1/channels/general/messages", { text: "hello" });
+        const { code, stderr, stdout } = await run(program, "backup", backup);
+        assert.equal(code, 0, stderr);
+        assert.match(stderr, /^note: the app database is in PostgreSQL, .* run pg_dump before/m);
+        assert.match(stdout, /backup\.tar$/m);
+        assert.equal(await program.stop(), 0);
       }
+      await writeFile(folder, "config.yaml", "");
+      const refused = await restore();
+      assert.equal(refused.code, 1);
+      assert.match(refused.stderr, /was in PostgreSQL, and is not in it: set database\.url/);
+
+      await writeFile(folder, "config.yaml", config);
+      await Deno.remove(join(folder, "data"), { recursive: true });
+      const restored = await restore();
+      assert.equal(restored.code, 0, restored.stderr);
+      assert.match(restored.stderr, /^note: .* let pg_restore put back the dump/m);
+      await using program = await startProgram({ folder });
+      const page = await order(program, "GET /projects/demo/fossil/api/wiki/Home");
+      assert.match(JSON.stringify(page), /Welcome/);
+      const messages = await order(program, "GET /v1/channels/general/messages");
+      assert.match(JSON.stringify(messages), /hello/);
+      assert.equal(await program.stop(), 0);
+      // Without a server, too.
+      const still = await run(program, "backup", join(folder, "second.tar"));
+      assert.equal(still.code, 0, still.stderr);
+    }),
+);
+
+Deno.test(
+  "a backup with its database is not restored where database.url names another",
+  peer("postgres server"),
+  () =>
+    withFolder(async (folder) => {
+      const backup = join(folder, "backup.tar");
+      {
+        await using program = await startProgram({ folder });
+        assert.equal((await run(program, "backup", backup)).code, 0);
+        assert.equal(await program.stop(), 0);
+      }
+      await writeFile(folder, "config.yaml", configOf(await postgresOf(folder)));
+      const { code, stderr } = await runMuster(["restore", backup, "--replace"], { folder });
+      assert.equal(code, 1);
+      assert.match(stderr, /holds its app database, "muster\.db", and database\.url names one/);
     }),
 );
 

@@ -72,6 +72,7 @@ async function inShell(home: string, fix: string): Promise<void> {
 const restoreAll = async (home: string) => {
   const data = join(home, "data");
   await restoreBackup({
+    database: "sqlite",
     source: join(dirname(home), "backup.tar"),
     name: null,
     folders: { data, projects: join(data, "projects") },

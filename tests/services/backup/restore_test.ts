@@ -84,6 +84,7 @@ Deno.test("a restore refuses a folder of backups that lacks a content", async ()
     const [data, backups] = [join(folder, "data"), join(folder, "backups")];
     makeData(data);
     await makeBackup({
+      database: "sqlite",
       folders: foldersOf(data),
       target: await FolderTarget.open(backups, { keep: 1 }),
       hold: () =>
@@ -109,6 +110,7 @@ Deno.test("a backup whose pause ended too early is begun again", async () => {
     const held = [false, true];
     const begin = async (answers: boolean[]) =>
       await makeBackup({
+        database: "sqlite",
         folders: foldersOf(data),
         target: new ArchiveTarget(await fileSink(archive), NOW),
         hold: () =>

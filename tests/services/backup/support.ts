@@ -27,6 +27,7 @@ export const foldersOf = (data: string) => ({ data, projects: join(data, "projec
 
 export async function backUp(data: string, archive: string): Promise<void> {
   await makeBackup({
+    database: "sqlite",
     folders: foldersOf(data),
     target: new ArchiveTarget(await fileSink(archive), NOW),
     hold: () =>
@@ -38,6 +39,7 @@ export async function backUp(data: string, archive: string): Promise<void> {
 
 export function restore(source: string, data: string, schema = 3) {
   return restoreBackup({
+    database: "sqlite",
     source,
     name: null,
     folders: foldersOf(data),

@@ -13,6 +13,7 @@ import { foldersOf, makeData, NOW } from "./support.ts";
 
 function backUpTo(data: string, target: BackupTarget, now = NOW) {
   return makeBackup({
+    database: "sqlite",
     folders: foldersOf(data),
     target,
     hold: () =>
