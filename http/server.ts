@@ -1,3 +1,4 @@
+import { closeQuietly } from "../services/close_quietly.ts";
 import type { Address } from "../services/config/mod.ts";
 import { acceptConnections, TlsPort } from "../services/irc/mod.ts";
 import type { Principal } from "../services/identity/mod.ts";
@@ -301,12 +302,4 @@ export class HttpServer {
 function refuseTarget(): Response {
   const error = "The Host header or the target of the request is not valid";
   return Response.json({ error }, { status: 400 });
-}
-
-function closeQuietly(conn: Deno.Conn): void {
-  try {
-    conn.close();
-  } catch {
-    // The runtime has already closed it.
-  }
 }

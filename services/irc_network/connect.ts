@@ -1,4 +1,6 @@
+import { Buffer } from "node:buffer";
 import type { Connect, LineConnection } from "../bridge/mod.ts";
+import { closeQuietly } from "../close_quietly.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { explainCertificate } from "./certificate_fault.ts";
 
@@ -157,7 +159,7 @@ class TcpLineConnection implements LineConnection {
     this.#writing = true;
     try {
       while (this.#queue.length > 0 && !this.#closed) {
-        let bytes = concatenated(this.#queue);
+        let bytes: Uint8Array = Buffer.concat(this.#queue);
         this.#queue = [];
         while (bytes.length > 0) bytes = bytes.subarray(await this.#socket.write(bytes));
         this.#queuedBytes = this.#queue.reduce((sum, { length }) => sum + length, 0);
@@ -171,14 +173,14 @@ class TcpLineConnection implements LineConnection {
   /** Reads until the connection ends; returns the reason. */
   async #read(): Promise<string> {
     const chunk = new Uint8Array(READ_BYTES);
-    let rest = new Uint8Array(0);
+    let rest: Uint8Array = new Uint8Array(0);
     try {
       for (;;) {
         const count = await this.#socket.read(chunk);
         if (count === null) return "The server closed the connection";
         if (this.#closed) return "Closed";
         this.#heardAt = this.#scheduler.now();
-        rest = this.#takeLines(concatenated([rest, chunk.subarray(0, count)]));
+        rest = this.#takeLines(Buffer.concat([rest, chunk.subarray(0, count)]));
         if (rest.length > MAX_LINE_BYTES) return "The server sent a line that is too long";
       }
     } catch (error) {
@@ -187,11 +189,11 @@ class TcpLineConnection implements LineConnection {
   }
 
   /** Passes on whole lines; returns the rest. */
-  #takeLines(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  #takeLines(bytes: Uint8Array): Uint8Array {
     let start = 0;
     for (;;) {
       const end = bytes.indexOf(NEWLINE, start);
-      if (end === -1) return bytes.slice(start);
+      if (end === -1) return bytes.subarray(start);
       const last = end > start && bytes[end - 1] === RETURN ? end - 1 : end;
       if (last > start) this.#onLine?.(decoder.decode(bytes.subarray(start, last)));
       if (this.#closed) return new Uint8Array(0);
@@ -212,24 +214,6 @@ class TcpLineConnection implements LineConnection {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-function concatenated(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let position = 0;
-  for (const part of parts) {
-    whole.set(part, position);
-    position += part.length;
-  }
-  return whole;
-}
-
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function closeQuietly(socket: Deno.TcpConn | Deno.TlsConn): void {
-  try {
-    socket.close();
-  } catch {
-    // It is already closed.
-  }
 }

@@ -1,7 +1,7 @@
 /**
  * Implements the interfaces that the IRC engine declares: accounts and their rights, IRC operators,
- * stored channels and read markers. These folders have a `mod.ts` of their own: `bans/`, `services/`
- * (NickServ and ChanServ), `history/`, `virtual_users/`.
+ * stored channels and read markers. These folders have a `mod.ts` of their own: `bans/`, `mutes/`,
+ * `services/` (NickServ and ChanServ), `history/`, `virtual_users/`.
  */
 export {
   AccountAuthority,

@@ -1,5 +1,5 @@
 /** Posts a message to a checked address, and receives the answer in a file. */
-import { connect, sendAll, untilEnded } from "../webhooks/mod.ts";
+import { connect, postRequest, sendAll, untilEnded } from "../webhooks/mod.ts";
 import { MirrorError } from "./mirror_error.ts";
 
 /** Longest status line and headers of an answer, in bytes. */
@@ -38,11 +38,13 @@ export interface Posted {
  * @throws MirrorError if the answer is too long or is not HTTP
  */
 export async function post(posting: Posting): Promise<Posted> {
-  const { url, address, signal } = posting;
+  const { url, address, headers, body, signal } = posting;
   try {
     using connection = await connect(url, address, signal);
     const { conn } = connection;
-    const sending = sendAll(conn, requestOf(posting));
+    const { host, pathname: target } = url;
+    const request = postRequest({ version: "1.0", host, target, headers, body });
+    const sending = sendAll(conn, request);
     // A server may answer and close before it has read everything.
     sending.catch(() => {});
     return await untilEnded(signal, receive(conn, posting));
@@ -52,22 +54,6 @@ export async function post(posting: Posting): Promise<Posted> {
     const reason = error instanceof Error ? error.message : String(error);
     throw new ConnectionLost(`The connection to ${url.host} failed: ${reason.slice(0, 200)}`);
   }
-}
-
-function requestOf({ url, headers, body }: Posting): Uint8Array {
-  const lines = Object.entries({
-    host: url.host,
-    ...headers,
-    "content-length": String(body.length),
-    connection: "close",
-  }).map(([name, value]) => `${name}: ${value}`);
-  const head = new TextEncoder().encode(
-    [`POST ${url.pathname} HTTP/1.0`, ...lines].join("\r\n") + HEAD_END,
-  );
-  const request = new Uint8Array(head.length + body.length);
-  request.set(head);
-  request.set(body, head.length);
-  return request;
 }
 
 async function receive(conn: Deno.Conn, posting: Posting): Promise<Posted> {

@@ -8,6 +8,7 @@ import { type Project, projectEvent } from "../projects/mod.ts";
 import { newUlid } from "../ulid.ts";
 import { ClaimBook } from "./claim_book.ts";
 import { ClaimExpiry } from "./claim_expiry.ts";
+import { ClaimFence } from "./claim_fence.ts";
 import { hasHeld, newestClaim, type PastClaim, pastClaims, type Span } from "./claim_history.ts";
 import { ClaimLeases } from "./claim_leases.ts";
 import type { ClaimRequest, ClaimsOptions, FenceRequest } from "./claim_requests.ts";
@@ -15,8 +16,8 @@ import { ClaimRoom } from "./claim_room.ts";
 import { type ClaimEnd, ClaimStatements } from "./claim_statements.ts";
 import { endClosed } from "./closed_tickets.ts";
 import { renewPushed } from "./pushed_changes.ts";
-import { type Claim, type ClaimOutcome, type Holder, isResult } from "./records.ts";
-import { claimRefusal, refusalOf, requireGeneration, requireNotDone } from "./refusals.ts";
+import { type Claim, type ClaimOutcome, type Holder } from "./records.ts";
+import { claimRefusal, requireGeneration, requireNotDone } from "./refusals.ts";
 
 /** Most active claims of a project. */
 const MAX_CLAIMS = 20_000;
@@ -37,6 +38,7 @@ export class Claims {
   readonly statements: ClaimStatements;
   readonly #options: ClaimsOptions;
   readonly #leases: ClaimLeases;
+  readonly #fence: ClaimFence;
   readonly #expiry: ClaimExpiry;
   readonly #room: ClaimRoom;
 
@@ -45,6 +47,7 @@ export class Claims {
     this.book = new ClaimBook(options.database);
     this.statements = new ClaimStatements(options.database, this.book);
     this.#leases = new ClaimLeases({ ...options, statements: this.statements });
+    this.#fence = new ClaimFence(this, this.#leases);
     this.#room = new ClaimRoom({
       book: this.book,
       projects: options.projects,
@@ -227,54 +230,19 @@ export class Claims {
     });
   }
 
-  /**
-   * Lets the holder's write to a ticket or its workspace pass and renews the lease; refuses
-   * everybody else's. If the write goes to the repository, call this inside `write`: then nobody
-   * can end the claim before the write is settled. Submitted or merged work stays with its author
-   * until somebody else claims the ticket.
-   *
-   * @throws Conflict if somebody else holds the ticket, the lease has expired, the holder is
-   * revoked or the generation is not the current one; its details are `claimed_by`, `claimed_at`,
-   * `generation` and `expires_at`
-   */
-  async fence(
-    project: Pick<Project, "id">,
-    { ticket, actor, generation }: FenceRequest,
-  ): Promise<Claim> {
-    const claim = await this.standing(project, { ticket, actor, generation });
-    if (claim.outcome !== null) return claim;
-    return await this.#leases.renew(claim) ??
-      await this.#fenceOfPast(project, { ticket, actor, generation });
+  /** As {@link ClaimFence.fence}. */
+  fence(project: Pick<Project, "id">, request: FenceRequest): Promise<Claim> {
+    return this.#fence.fence(project, request);
   }
 
-  /**
-   * The claim that {@link fence} would find, without renewing its lease.
-   *
-   * @throws Conflict like {@link fence}
-   */
-  async standing(
-    project: Pick<Project, "id">,
-    { ticket, actor, generation }: FenceRequest,
-  ): Promise<Claim> {
-    const claim = this.active(project, ticket);
-    if (claim === null) return await this.#fenceOfPast(project, { ticket, actor, generation });
-    if (claim.holder.key !== actor.key) {
-      throw claimRefusal(`"${claim.holder.name}" holds the claim of this ticket`, claim);
-    }
-    requireGeneration(claim, generation);
-    return claim;
+  /** As {@link ClaimFence.standing}. */
+  standing(project: Pick<Project, "id">, request: FenceRequest): Promise<Claim> {
+    return this.#fence.standing(project, request);
   }
 
-  /**
-   * {@link fence} for writes that anybody may make, such as a comment. A write of the holder renews
-   * the lease. Only a request that names a generation must come from the holder.
-   *
-   * @throws Conflict like {@link fence}, if a generation is given
-   */
-  async touch(project: Pick<Project, "id">, request: FenceRequest): Promise<void> {
-    if (request.generation !== undefined) await this.fence(project, request);
-    const claim = this.active(project, request.ticket);
-    if (claim !== null && claim.holder.key === request.actor.key) await this.#leases.renew(claim);
+  /** As {@link ClaimFence.touch}. */
+  touch(project: Pick<Project, "id">, request: FenceRequest): Promise<void> {
+    return this.#fence.touch(project, request);
   }
 
   /** The change that renews the leases of holders who did something. */
@@ -388,20 +356,6 @@ export class Claims {
   async #repeat(claim: Claim, generation: number | undefined): Promise<Claim | null> {
     requireGeneration(claim, generation);
     return await this.#leases.renew(claim, { always: true });
-  }
-
-  async #fenceOfPast(
-    project: Pick<Project, "id">,
-    { ticket, actor, generation }: FenceRequest,
-  ): Promise<Claim> {
-    const claim = await this.newest(project, ticket);
-    if (claim === null) throw new Conflict("Nobody holds this ticket: claim it first");
-    if (this.#leases.isRevoked(actor)) throw refusalOf(claim, "revoked");
-    if (claim.holder.key !== actor.key || !isResult(claim.outcome)) {
-      throw refusalOf(claim, this.#leases.outcomeOf(claim));
-    }
-    requireGeneration(claim, generation);
-    return claim;
   }
 
   async #next(project: Project): Promise<readonly string[]> {

@@ -1,4 +1,6 @@
 /** Connections to checked addresses. */
+import { Buffer } from "node:buffer";
+import { closeQuietly } from "../close_quietly.ts";
 
 /** A connection that closes at the end of the request or of its time limit. */
 export class Connection implements Disposable {
@@ -50,6 +52,28 @@ export async function connect(
   }
 }
 
+/** What {@linkcode postRequest} writes. */
+export interface PostRequest {
+  readonly version: "1.0" | "1.1";
+  readonly host: string;
+  /** The path, and the query if there is one. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** A request to post a body, after which the connection ends. */
+export function postRequest({ version, host, target, headers, body }: PostRequest): Uint8Array {
+  const lines = Object.entries({
+    host,
+    ...headers,
+    "content-length": String(body.length),
+    connection: "close",
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `POST ${target} HTTP/${version}\r\n${lines.join("")}\r\n`;
+  return Buffer.concat([Buffer.from(head), body]);
+}
+
 /** Writes all of some bytes. */
 export async function sendAll(conn: Deno.Conn, bytes: Uint8Array): Promise<void> {
   for (let sent = 0; sent < bytes.byteLength;) sent += await conn.write(bytes.subarray(sent));
@@ -62,12 +86,4 @@ export function untilEnded<T>(signal: AbortSignal, work: Promise<T>): Promise<T>
   if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort);
   return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", onAbort));
-}
-
-function closeQuietly(conn: Deno.Conn): void {
-  try {
-    conn.close();
-  } catch {
-    // It is closed already.
-  }
 }

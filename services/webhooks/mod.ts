@@ -3,7 +3,7 @@
  * survives restarts, and never to addresses inside the network. See README.md.
  */
 export { isPublicAddress } from "./addresses.ts";
-export { connect, sendAll, untilEnded } from "./connection.ts";
+export { connect, postRequest, sendAll, untilEnded } from "./connection.ts";
 export type { DeliveryView, WebhookView } from "./records.ts";
 export { type SenderOptions, WebhookSender } from "./sender.ts";
 export { type SecretKey, secretOf } from "./signatures.ts";

@@ -1,7 +1,7 @@
 /** Sends one request to a checked address, and to no other. */
 import { lookup } from "node:dns/promises";
 import { isPublicAddress } from "./addresses.ts";
-import { connect, sendAll, untilEnded } from "./connection.ts";
+import { connect, postRequest, sendAll, untilEnded } from "./connection.ts";
 
 /** Longest status line and headers of a response, in bytes. */
 const MAX_HEAD = 16_384;
@@ -52,7 +52,11 @@ export async function post(
   try {
     const address = await untilEnded(ended, addressOf(url, attempt, options));
     using connection = await connect(url, address, ended);
-    return await untilEnded(ended, exchange(connection.conn, requestOf(url, headers, body)));
+    const { host, pathname, search } = url;
+    const target = `${pathname}${search}`;
+    const bytes = new TextEncoder().encode(body);
+    const request = postRequest({ version: "1.1", host, target, headers, body: bytes });
+    return await untilEnded(ended, exchange(connection.conn, request));
   } catch (error) {
     if (error instanceof DeliveryError) throw error;
     if (limit.aborted) throw new DeliveryError("No response came in time");
@@ -77,23 +81,6 @@ async function addressOf(url: URL, attempt: number, options: TransportOptions): 
 
 async function resolveHost(host: string): Promise<readonly string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
-}
-
-function requestOf(url: URL, headers: Readonly<Record<string, string>>, body: string): Uint8Array {
-  const bytes = new TextEncoder().encode(body);
-  const lines = Object.entries({
-    host: url.host,
-    ...headers,
-    "content-length": String(bytes.byteLength),
-    connection: "close",
-  }).map(([name, value]) => `${name}: ${value}`);
-  const head = new TextEncoder().encode(
-    [`POST ${url.pathname}${url.search} HTTP/1.1`, ...lines].join("\r\n") + HEAD_END,
-  );
-  const request = new Uint8Array(head.byteLength + bytes.byteLength);
-  request.set(head);
-  request.set(bytes, head.byteLength);
-  return request;
 }
 
 /** Sends a request and reads the head of the response; interim responses (1xx) are skipped. */

@@ -5,9 +5,9 @@ import { MOST_OWN_TOKENS, type Scope } from "../../services/identity/mod.ts";
 import { tokenRequestSchema } from "../../services/identity/schemas.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { Copyable } from "../parts/copy.tsx";
-import { Field, Form, TextField } from "../parts/form.tsx";
+import { Form, TextField } from "../parts/form.tsx";
 import { TokenList } from "../parts/token_list.tsx";
-import { endOf, ScopeChoice, TokenLines } from "../parts/token_form.tsx";
+import { endOf, ExpiryField, ScopeChoice, TokenLines } from "../parts/token_form.tsx";
 import type { Visit } from "../visit.ts";
 
 /** What a person or an admin changes about their own account: tokens, and the password. */
@@ -66,15 +66,7 @@ function NewToken({ visit }: { readonly visit: Visit }) {
           maxlength={100}
         />
         <ScopeChoice visit={visit} scopes={OWN_SCOPES} />
-        <Field id="expires" label="Ends after" hint="Empty: no end">
-          <input
-            id="expires"
-            name="expires"
-            type="date"
-            value={visit.entered("expires")}
-            aria-describedby="expires-hint"
-          />
-        </Field>
+        <ExpiryField visit={visit} />
         <button type="submit" class="primary">Make the token</button>
       </Form>
     </section>

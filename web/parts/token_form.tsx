@@ -1,6 +1,7 @@
 import type { IssuedToken, Scope } from "../../services/identity/mod.ts";
 import type { Visit } from "../visit.ts";
 import { Copyable } from "./copy.tsx";
+import { Field } from "./form.tsx";
 
 /** The boxes for what a token may do; `read` and `write` are chosen at first. */
 export function ScopeChoice({ visit, scopes }: {
@@ -19,6 +20,21 @@ export function ScopeChoice({ visit, scopes }: {
         </label>
       ))}
     </fieldset>
+  );
+}
+
+/** The last day of a token; {@linkcode endOf} reads it. */
+export function ExpiryField({ visit }: { readonly visit: Visit }) {
+  return (
+    <Field id="expires" label="Ends after" hint="Empty: no end">
+      <input
+        id="expires"
+        name="expires"
+        type="date"
+        value={visit.entered("expires")}
+        aria-describedby="expires-hint"
+      />
+    </Field>
   );
 }
 

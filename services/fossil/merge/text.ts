@@ -1,3 +1,4 @@
+import { joinBytes } from "../codec/mod.ts";
 import { diffSequences, type Hunk, LineTable, sliceLines } from "../text/mod.ts";
 
 /** Names of the three versions beside conflict markers. */
@@ -61,7 +62,7 @@ export function mergeText(
     }
   }
   pieces.push(sliceLines(base, done, base.ids.length));
-  return { content: joined(pieces), conflicts };
+  return { content: joinBytes(pieces), conflicts };
 }
 
 /** Lines of the ancestor that at least one side changed, with the hunks of both. */
@@ -126,15 +127,5 @@ function marker(text: string): Uint8Array {
 /** A marker needs a line of its own. */
 function ended(content: Uint8Array): Uint8Array {
   if (content.length === 0 || content.at(-1) === 0x0a) return content;
-  return joined([content, marker("")]);
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const result = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let position = 0;
-  for (const piece of pieces) {
-    result.set(piece, position);
-    position += piece.length;
-  }
-  return result;
+  return joinBytes([content, marker("")]);
 }

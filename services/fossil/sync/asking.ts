@@ -1,5 +1,5 @@
 /** The messages of a client that clones and pulls. */
-import { sha1 } from "../codec/mod.ts";
+import { joinBytes, sha1 } from "../codec/mod.ts";
 import type { Card } from "./cards.ts";
 import { CardWriter } from "./card_writer.ts";
 import { sharedSecret, signNonce } from "./login_card.ts";
@@ -32,9 +32,5 @@ export function clientMessage(cards: readonly Card[], login: ClientLogin | null)
   const signature = signNonce(nonce, sharedSecret(login.password, login));
   const whole = new CardWriter();
   whole.add({ kind: "login", user: login.user, nonce, signature });
-  const head = whole.bytes();
-  const message = new Uint8Array(head.length + body.length);
-  message.set(head);
-  message.set(body, head.length);
-  return packMessage(message, "compressed");
+  return packMessage(joinBytes([whole.bytes(), body]), "compressed");
 }

@@ -9,10 +9,10 @@ import { tokenRequestSchema } from "../../../services/identity/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Copyable } from "../../parts/copy.tsx";
-import { Field, Form, TextField } from "../../parts/form.tsx";
+import { Form, TextField } from "../../parts/form.tsx";
 import { Pager } from "../../parts/lists.tsx";
 import { SettingsFrame } from "../../parts/settings_frame.tsx";
-import { endOf, ScopeChoice, TokenLines } from "../../parts/token_form.tsx";
+import { endOf, ExpiryField, ScopeChoice, TokenLines } from "../../parts/token_form.tsx";
 import { TokenList } from "../../parts/token_list.tsx";
 import { type Visit, withQuery } from "../../visit.ts";
 
@@ -104,15 +104,7 @@ function NewToken({ visit }: { readonly visit: Visit }) {
         />
         <TextField visit={visit} name="name" label="Name" required maxlength={100} />
         <ScopeChoice visit={visit} scopes={SCOPES} />
-        <Field id="expires" label="Ends after" hint="Empty: no end">
-          <input
-            id="expires"
-            name="expires"
-            type="date"
-            value={visit.entered("expires")}
-            aria-describedby="expires-hint"
-          />
-        </Field>
+        <ExpiryField visit={visit} />
         <button type="submit" class="primary">Make the token</button>
       </Form>
     </section>

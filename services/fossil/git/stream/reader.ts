@@ -1,4 +1,4 @@
-import { decodeUtf8 } from "../../codec/mod.ts";
+import { decodeUtf8, joinBytes } from "../../codec/mod.ts";
 import { FossilError } from "../../error.ts";
 
 /** Longest line of a command, in bytes: two quoted paths of the longest kind. */
@@ -63,7 +63,7 @@ export class StreamReader {
   #endOfLine(parts: readonly Uint8Array[], isEnd: boolean): string | null {
     if (isEnd) return null;
     this.#lineNumber++;
-    return decodeUtf8(parts.length === 1 ? parts[0]! : joined(parts));
+    return decodeUtf8(parts.length === 1 ? parts[0]! : joinBytes(parts));
   }
 
   /** Puts a line back, to be read again. */
@@ -110,14 +110,4 @@ export class StreamReader {
   async cancel(): Promise<void> {
     await this.#source.return?.();
   }
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const result = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let position = 0;
-  for (const part of parts) {
-    result.set(part, position);
-    position += part.length;
-  }
-  return result;
 }
