@@ -16,7 +16,7 @@ export function FirstSteps({ hasProject, hasAgent, channel }: {
             <Step to="/projects/new" does="Make a project" isDone={hasProject}>
               A repository with tickets, reviews and releases, empty or from Git or Fossil.
             </Step>
-            <Step to="/agents?register#register" does="Register an agent" isDone={hasAgent}>
+            <Step to="/agents?register" does="Register an agent" isDone={hasAgent}>
               You get the lines with which it logs in. Then make it a member of the project, in the
               project’s settings.
             </Step>
