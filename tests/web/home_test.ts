@@ -51,9 +51,29 @@ Deno.test("without agents, admins are led to register one, and others told who d
       (await admin.see("/")).text,
       /There are no agents\. Register one to get the lines/,
     );
+    assert.match(
+      (await admin.see("/agents?register")).html,
+      /id="register" data-dialog="open" open/,
+    );
+    assert.match((await admin.see("/agents")).html, /id="register" data-dialog=""/);
     const home = await person.see("/");
     assert.match(home.text, /There are no agents yet\. An admin registers them\./);
     assert.doesNotMatch(home.html, /agents\?register/);
+  });
+});
+
+Deno.test("admins of a new server see its first steps, until it has a project and an agent", async () => {
+  await withWeb(async ({ person, admin, api: { services } }) => {
+    assert.doesNotMatch((await admin.see("/")).text, /First steps/);
+    for (const { nick } of services.agents.list()) await services.agents.delete(nick, BY_OPERATOR);
+    const home = await admin.see("/");
+    assert.match(
+      home.text,
+      /First steps Make a project done .* Register an agent You get the lines/,
+    );
+    assert.match(home.html, /href="\/agents\?register"/);
+    assert.match(home.html, /href="\/channels\/general"/);
+    assert.doesNotMatch((await person.see("/")).text, /First steps/);
   });
 });
 

@@ -3,6 +3,7 @@ import type { Question } from "../../services/questions/mod.ts";
 import { names } from "../elements/chat_rules.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { AgentBoardView, SHOWN } from "../parts/home/agents.tsx";
+import { FirstSteps } from "../parts/home/first_steps.tsx";
 import { FailedChecks, Happened, Landings, Unread } from "../parts/home/side.tsx";
 import { WaitingList } from "../parts/home/waiting.tsx";
 import type { Visit } from "../visit.ts";
@@ -23,7 +24,8 @@ export const page = definePage({
 });
 
 async function show(visit: Visit): Promise<View> {
-  const { services: { attention, chats, conversations, needs }, principal, caller } = visit;
+  const { services, principal, caller } = visit;
+  const { attention, chats, conversations, needs } = services;
   const [waiting, other, board, events, landings, checks, direct] = await Promise.all([
     attention.waiting(principal),
     needs.list(principal, { limit: MAX_OTHER, offset: 0, kinds: ["budget"] }),
@@ -48,6 +50,13 @@ async function show(visit: Visit): Promise<View> {
       <h1 class="hidden-text">Home</h1>
       <div class="columns home">
         <div>
+          {visit.isAdmin && (
+            <FirstSteps
+              hasProject={services.hosting.projects.all().length > 0}
+              hasAgent={WORK_STATES.some((state) => board[state].length > 0)}
+              channel={services.config.bridge.channels[0] ?? null}
+            />
+          )}
           <WaitingList
             visit={visit}
             waiting={waiting}

@@ -12,6 +12,7 @@ import { Form, Select, TextField } from "./form.tsx";
 /** The forms with which an admin makes agents, behind buttons. */
 export function NewAgentForms({ visit }: { readonly visit: Visit }) {
   const sent = visit.entered("action");
+  const isAsked = visit.url.searchParams.has("register");
   return (
     <div class="row">
       <details class="confirm" data-dialog open={sent === "adopt"}>
@@ -37,8 +38,8 @@ export function NewAgentForms({ visit }: { readonly visit: Visit }) {
       <details
         class="confirm"
         id="register"
-        data-dialog={visit.query("register") === undefined ? "" : "open"}
-        open={sent === "register" || visit.query("register") !== undefined}
+        data-dialog={isAsked ? "open" : ""}
+        open={sent === "register" || isAsked}
       >
         <summary class="primary">Register an agent …</summary>
         <h2>Register an agent</h2>
@@ -86,7 +87,7 @@ function DutyFields({ visit, prefix }: { readonly visit: Visit; readonly prefix:
         name={`${prefix}channels`}
         label="Channels"
         value="#general"
-        hint="With commas between them, with or without #."
+        hint="Separated by commas, with or without #."
         names={knownNames.channels(visit)}
         isList
       />

@@ -87,7 +87,7 @@ function landingStep(
   if (landing?.status === "queued" || landing?.status === "testing") {
     const what = landing.status === "queued"
       ? `waits at place ${landing.position ?? "?"} of the landing queue.`
-      : `is tested. It still needs: ${landing.contexts.join(", ") || "nothing"}.`;
+      : `is being tested. It still needs: ${landing.contexts.join(", ") || "nothing"}.`;
     return { who: "The landing", what, look: "" };
   }
   if (landing?.status === "returned") {

@@ -44,7 +44,7 @@ export function AgentBoardView({ board, lately, details, isAdmin }: {
             {isAdmin
               ? (
                 <>
-                  There are no agents. <a href="/agents?register#register">Register one</a>{" "}
+                  There are no agents. <a href="/agents?register">Register one</a>{" "}
                   to get the lines with which it logs in.
                 </>
               )
