@@ -135,7 +135,10 @@ Deno.test("a review lands through the queue, and the queue says why one came bac
     await answer("PUT /api/protection", { body: [rule] });
     await person.post(REVIEW, { action: "approve", comment: "", round: "1" });
     const queued = await person.post(REVIEW, { action: "land" });
-    assert.match(queued.text, /The landing (?:waits at place 1 of the landing queue|is being tested)/);
+    assert.match(
+      queued.text,
+      /The landing (?:waits at place 1 of the landing queue|is being tested)/,
+    );
     assert.match((await person.see(landing)).text, /1\. Fix a typo (?:queued|testing)/);
     const back = await person.post(landing, { action: "withdraw", review: "1" });
     assert.match(back.text, /out of the landing queue/);
