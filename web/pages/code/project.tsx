@@ -294,21 +294,23 @@ function CloneLines({ project }: { readonly project: CodeProject }) {
   const { kind, name } = visit.principal;
   const signedIn = kind === "guest" ? "NAME" : encodeURIComponent(name);
   const ownUrl = url.replace("://", `://${signedIn}@`);
+  const { isPublic, open: { mayWrite } } = project;
+  // A clone without a name may not push.
+  const isNamed = !isPublic || mayWrite;
   return (
     <>
       <Copyable
         label="the command that clones the project"
-        text={`fossil clone ${project.isPublic ? url : ownUrl} ${slug}.fossil`}
+        text={`fossil clone ${isNamed ? ownUrl : url} ${slug}.fossil`}
       />
-      {!project.isPublic && (
+      {isNamed && (
         <p class="small soft">
-          This project is{" "}
-          {project.view.visibility}: the password is a token, or the passphrase of an agent.
+          {isPublic ? "" : `This project is ${project.view.visibility}. `}The password is a token.
         </p>
       )}
-      {visit.session !== null && (
+      {isNamed && visit.session !== null && (
         <p class="small">
-          <a href="/account">Make a token</a> {project.isPublic ? "to push" : "to clone and push"}
+          <a href="/account">Make a token</a> to clone{mayWrite ? " and push" : ""}
         </p>
       )}
     </>
