@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import { Unavailable } from "../errors.ts";
 import { type Change, type Committed, statement } from "./change.ts";
+import type { Directory } from "./directory.ts";
 import type { FollowedTable, ReadOnTable } from "./followed.ts";
 import type { Trim } from "./journal.ts";
 import type { AppendedEvent, Outcome, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
@@ -13,22 +14,6 @@ const MAX_PENDING = 10_000;
 
 /** Most transactions that the writer puts on disk in one step. */
 const MAX_GROUP = 64;
-
-/**
- * Rows held in memory, for code that cannot wait for a read. The statements that change these rows
- * keep them current: see {@linkcode Statement.committed}.
- */
-export interface Directory {
-  /** The tables whose rows it holds. */
-  readonly tables: readonly FollowedTable[];
-  /** Reads all of its rows and replaces the earlier ones. */
-  load(): Promise<void>;
-  /**
-   * Tells its listeners what the last load has changed. Every directory is loaded by then, but the
-   * first load is not announced. It must not throw.
-   */
-  announce?(): void;
-}
 
 /**
  * Hears that events can be read, up to a number. It must not throw.

@@ -2,7 +2,8 @@
 export { BatchedWrites, type BatchedWritesOptions } from "./batched_writes.ts";
 export { type ChainedRow, eventHash } from "./chain.ts";
 export { type Change, type Committed, statement } from "./change.ts";
-export { Database, type Directory } from "./database.ts";
+export { Database } from "./database.ts";
+export type { Directory } from "./directory.ts";
 export type { ReadOnTable, ToldRow } from "./followed.ts";
 export { DAMAGED, type JournalKey, type NewEvent, type Trim } from "./journal.ts";
 export { DatabaseError, migrate, SCHEMA_VERSION } from "./migrate.ts";

@@ -7,15 +7,13 @@ import { Unavailable } from "../../errors.ts";
 import type { PeerListener, PeerNotes, Peers, Told } from "../store.ts";
 import { Confirmations, type Unconfirmed } from "./confirmations.ts";
 import { connectListener, type ListenerOptions } from "./listener.ts";
+import { Election } from "./election.ts";
 import {
   ending,
-  LEADER,
-  leading,
   LEASE_MILLISECONDS,
   MARGIN_MILLISECONDS,
   renewal,
   resigning,
-  RUNNING,
   stillLeading,
 } from "./lease.ts";
 import { LeaseClock } from "./lease_clock.ts";
@@ -63,19 +61,12 @@ export class Follower implements Peers {
   readonly #clock: LeaseClock;
   /** Until when this node serves, by that clock. */
   #heldUntil: number;
-  #running: ReadonlySet<string> = new Set();
-  #leader: string | null = null;
-  /** Until when this node leads, in the same way. */
-  #leadsUntil = -Infinity;
-  #isCandidate = false;
-  /** When it last looked at the others. */
-  #surveyedAt = -Infinity;
+  readonly #election: Election;
   #working: Promise<void> | null = null;
   #isWoken = false;
   /** What it was told since the last look. */
   #commits: ToldCommit[] = [];
   #cancelPoll: () => void = () => {};
-  #cancelEnd: () => void = () => {};
   /** Tables of {@linkcode LATER} that others have changed, and that are not loaded again yet. */
   readonly #later = new Set<FollowedTable>();
   #isLaterDue = false;
@@ -96,6 +87,12 @@ export class Follower implements Peers {
     this.#trimmedAt = now;
     this.#heldUntil = now + LEASE_MILLISECONDS - MARGIN_MILLISECONDS;
     this.#confirmations = new Confirmations(() => this.#clock.now());
+    this.#election = new Election({
+      node: options.node,
+      clock: this.#clock,
+      scheduler: options.scheduler,
+      onEnded: () => this.#listener?.looked(),
+    });
   }
 
   get isCurrent(): boolean {
@@ -111,15 +108,16 @@ export class Follower implements Peers {
   }
 
   get running(): ReadonlySet<string> {
-    return this.#running;
+    return this.#election.running;
   }
 
   get leader(): string | null {
-    return this.#leader === this.self && !this.isLeading ? null : this.#leader;
+    const { leader } = this.#election;
+    return leader === this.self && !this.isLeading ? null : leader;
   }
 
   get isLeading(): boolean {
-    return this.isCurrent && this.#clock.now() < this.#leadsUntil;
+    return this.isCurrent && this.#election.isWon;
   }
 
   get whileLeading(): Statement {
@@ -128,11 +126,7 @@ export class Follower implements Peers {
   }
 
   stand(isCandidate: boolean): void {
-    if (this.#isCandidate === isCandidate) return;
-    this.#isCandidate = isCandidate;
-    if (!isCandidate) this.#leadsUntil = -Infinity;
-    this.#surveyedAt = -Infinity;
-    this.#wake();
+    if (this.#election.stand(isCandidate)) this.#wake();
   }
 
   listen(listener: PeerListener): void {
@@ -182,7 +176,7 @@ export class Follower implements Peers {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelPoll();
-    this.#cancelEnd();
+    this.#election.close();
     this.#cancelLater();
     this.#confirmations.close();
     await this.#working;
@@ -233,14 +227,6 @@ export class Follower implements Peers {
     this.#cancelPoll = this.#options.scheduler.after(POLL_MILLISECONDS, () => this.#wake());
   }
 
-  /** Tells at the end of the leadership, too: PostgreSQL may hold up a look for longer. */
-  #tellOfEnd(): void {
-    this.#cancelEnd();
-    const left = this.#leadsUntil - this.#clock.now();
-    if (left <= 0 || this.#isClosed) return;
-    this.#cancelEnd = this.#options.scheduler.after(left + 1, () => this.#listener?.looked());
-  }
-
   /** Whether nothing is missing between what it has seen and what it was told. */
   #continuesWith(commits: readonly Commit[]): boolean {
     // Without a lease it may have missed changes that are removed already.
@@ -272,7 +258,7 @@ export class Follower implements Peers {
 
   /** The nodes that were alive when something was committed, as far as is known. */
   #aliveIn(commits: readonly ToldCommit[]): ReadonlySet<string> {
-    return new Set(commits.flatMap(({ node, nodes }) => [node, ...nodes ?? this.#running]));
+    return new Set(commits.flatMap(({ node, nodes }) => [node, ...nodes ?? this.running]));
   }
 
   /** Lets the listener load what others have changed, at once or later. */
@@ -340,30 +326,10 @@ export class Follower implements Peers {
     this.#heldUntil = began + LEASE_MILLISECONDS - MARGIN_MILLISECONDS;
     if (hasSeen) await this.#telling.notify("saw", String(last));
     this.#tell(newest, null);
-    if (this.#isSurveyDue(began)) await this.#survey(client, began);
+    if (!this.#confirmations.isEmpty || this.#election.isDue(began)) {
+      this.#confirmations.compare(await this.#election.hold(client, began));
+    }
     if (began - this.#trimmedAt >= TRIM_MILLISECONDS) await this.#trim(client, began);
-  }
-
-  #isSurveyDue(now: number): boolean {
-    return !this.#confirmations.isEmpty || now - this.#surveyedAt >= POLL_MILLISECONDS;
-  }
-
-  /** Looks which nodes run and which one leads, and leads if it may and nobody does. */
-  async #survey(client: Client, now: number): Promise<void> {
-    const { node } = this.#options;
-    const isCandidate = this.#isCandidate;
-    const standing = isCandidate ? leading(node) : resigning(node);
-    if (isCandidate || this.#leader === node) await client.query(...standing);
-    const { rows } = await client.query<{ node: string; seen: number }>(...RUNNING);
-    const { rows: [leader] } = await client.query<{ node: string }>(...LEADER);
-    this.#surveyedAt = now;
-    this.#running = new Set(rows.map(({ node }) => node));
-    this.#leader = leader?.node ?? null;
-    this.#leadsUntil = isCandidate && this.#isCandidate && this.#leader === node
-      ? now + LEASE_MILLISECONDS - MARGIN_MILLISECONDS
-      : -Infinity;
-    this.#tellOfEnd();
-    this.#confirmations.compare(new Map(rows.map(({ node, seen }) => [node, seen])));
   }
 
   async #trim(client: Client, now: number): Promise<void> {
