@@ -1,6 +1,7 @@
 /** The web pages beside the API, with visitors who keep their cookies. */
 import assert from "node:assert/strict";
 import { BY_OPERATOR, type TestServicesOptions } from "./services.ts";
+import { blocksInTexts } from "./html_nesting.ts";
 import type { TestApi } from "./scenarios.ts";
 import { commitFiles, type TestProject, withProject } from "./projects.ts";
 
@@ -81,6 +82,9 @@ export class Visitor {
     for (const line of response.headers.getSetCookie()) this.#keep(line);
     const to = response.headers.get("location") ?? "";
     const html = await response.text();
+    if (response.headers.get("content-type")?.startsWith("text/html")) {
+      assert.deepEqual(blocksInTexts(html), [], request.url);
+    }
     if (to !== "" && follow) {
       return await this.get(new URL(to, request.url).href.replace("http://muster.test", ""));
     }

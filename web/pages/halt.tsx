@@ -39,9 +39,9 @@ function show(visit: Visit): View {
         {state.reason !== null && ` Reason: ${state.reason}`}
       </p>
       {(state.halted || rules.length > 0) && (
-        <p class="row">
+        <div class="row">
           <ButtonForm visit={visit} action="resume" label="Resume all agents" look="primary" />
-        </p>
+        </div>
       )}
       {rules.length > 0 && (
         <ul class="list" data-keys="list">

@@ -35,9 +35,9 @@ async function show(visit: Visit): Promise<View> {
           ? <AnswerForm visit={visit} question={question} />
           : <QuestionEnd question={question} />}
         {isOpen && visit.isAdmin && (
-          <p>
+          <div class="row">
             <ButtonForm visit={visit} action="withdraw" label="Withdraw it unanswered" />
-          </p>
+          </div>
         )}
       </section>
     </>

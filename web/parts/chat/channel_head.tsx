@@ -57,11 +57,11 @@ export function ChannelHead({ visit, channel, isIn }: {
           </button>
         </form>
       </search>
-      <span data-membership={isIn ? "in" : "out"}>
+      <div data-membership={isIn ? "in" : "out"}>
         {isIn
           ? <ButtonForm visit={visit} action="leave" to={path} label={LEAVE} />
           : <ButtonForm visit={visit} action="join" to={path} label="Join" look="primary" />}
-      </span>
+      </div>
     </header>
   );
 }
