@@ -6,7 +6,7 @@ Deno.test({
   name: "kill -9 in a mixed load loses nothing acknowledged, and leaves nothing half done",
   ...peer("fossil"),
   fn: async () => {
-    const { acknowledged } = await soak(4, 20_261_122);
+    const { acknowledged } = await soak(2, 20_261_122);
     assert.ok(acknowledged > 20, `${acknowledged}`);
   },
 });
