@@ -7,14 +7,22 @@ import { addressNetwork } from "../services/irc/mod.ts";
  */
 const MOST_AT_ONCE = 32;
 
+/** The requests of all strangers at one address. */
+export interface StrangerRequests {
+  /** How many have no answer yet. */
+  count: number;
+  /** Most of them. */
+  readonly most: number;
+}
+
 /** The properties of a new connection. */
 export interface HttpConnectionOptions {
   /** The client's address. */
   readonly address: string;
   /** The port of this machine. */
   readonly port: number;
-  /** Whether it may carry the requests of many clients. */
-  readonly isShared: boolean;
+  /** The requests of its address, where they have a bound; null if it carries those of many clients. */
+  readonly requests: StrangerRequests | null;
   /** The time in milliseconds, from any starting point. */
   readonly clock: { readonly now: number };
   /**
@@ -41,12 +49,14 @@ export class HttpConnection {
   readonly #clock: { readonly now: number };
   readonly #onTrusted: HttpConnectionOptions["onTrusted"];
   readonly #onRelaying: HttpConnectionOptions["onRelaying"];
-  readonly #isShared: boolean;
+  readonly #requests: StrangerRequests | null;
   readonly #cut = new AbortController();
   /** The requests that wait for their turn: what lets each begin. The oldest are first. */
   readonly #waiting: ((isOpen: boolean) => void)[] = [];
   /** How many requests have no answer yet. */
   #running = 0;
+  /** How many of them count among those of its address. */
+  #counted = 0;
   #served = false;
   #trusted = false;
   #kept = false;
@@ -56,7 +66,7 @@ export class HttpConnection {
     this.address = options.address;
     this.port = options.port;
     this.network = addressNetwork(options.address);
-    this.#isShared = options.isShared;
+    this.#requests = options.requests;
     this.#clock = options.clock;
     this.#onTrusted = options.onTrusted;
     this.#onRelaying = options.onRelaying;
@@ -96,8 +106,9 @@ export class HttpConnection {
   /** Remembers that a request came with a valid credential of a principal. */
   readonly trust = (principal: Principal): void => {
     this.#trusted = true;
-    this.#kept ||= this.#onTrusted(this, principal);
-    this.#letWaitingBegin();
+    if (this.#kept) return;
+    this.#kept = this.#onTrusted(this, principal);
+    if (this.#kept) this.#becomeKept();
   };
 
   /** Remembers that it belongs to another node. Each of its requests is somebody else's. */
@@ -107,13 +118,22 @@ export class HttpConnection {
     this.#relays = true;
     this.#kept = true;
     this.#onRelaying(this);
-    this.#letWaitingBegin();
+    this.#becomeKept();
   };
 
-  /** Records that the headers of a request have arrived. */
-  begin(): void {
+  /**
+   * Records that the headers of a request have arrived.
+   *
+   * @returns false if the strangers at its address have too many requests
+   */
+  begin(): boolean {
     this.#running++;
     this.#served = true;
+    const requests = this.#requests;
+    if (requests === null || this.#kept) return true;
+    this.#counted++;
+    requests.count++;
+    return requests.count <= requests.most;
   }
 
   /**
@@ -131,12 +151,14 @@ export class HttpConnection {
 
   /** Lets nobody wait for a turn any more: the connection has ended. */
   leave(): void {
+    this.#uncount(this.#counted);
     for (const begin of this.#waiting.splice(0)) begin(false);
   }
 
   /** Records that a request has been answered. */
   readonly end = (): void => {
     this.#running--;
+    if (this.#counted > 0) this.#uncount(1);
     this.#letWaitingBegin();
     this.waitsSince = this.#clock.now;
     if (!this.waits || this.onIdle === null) return;
@@ -145,13 +167,23 @@ export class HttpConnection {
     onIdle();
   };
 
+  #becomeKept(): void {
+    this.#uncount(this.#counted);
+    this.#letWaitingBegin();
+  }
+
+  #uncount(requests: number): void {
+    this.#counted -= requests;
+    if (this.#requests !== null) this.#requests.count -= requests;
+  }
+
   #letWaitingBegin(): void {
     while (this.#waiting.length > 0 && this.#hasTurn(this.#running)) this.#waiting.shift()?.(true);
   }
 
   /** Whether one more request may be answered, beside some that run or wait. */
   #hasTurn(others: number): boolean {
-    return this.#kept || this.#isShared || others - this.#waiting.length < MOST_AT_ONCE;
+    return this.#kept || this.#requests === null || others - this.#waiting.length < MOST_AT_ONCE;
   }
 
   /** Closes it at once. */

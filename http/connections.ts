@@ -1,14 +1,20 @@
 import { isOverseer, type Principal, roomFor } from "../services/identity/mod.ts";
-import { AcceptFailures } from "../services/irc/mod.ts";
+import { AcceptFailures, addressNetwork } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { HttpStats } from "../services/metrics/mod.ts";
 import { holderOf, shareOfOne } from "../services/places.ts";
 import { everyMultiple } from "../services/scheduler.ts";
-import { HttpConnection } from "./connection.ts";
+import { HttpConnection, type StrangerRequests } from "./connection.ts";
 
 /** The share of connections that may be TLS handshakes, and its minimum. */
 const HANDSHAKE_PART = 1 / 8;
 const LEAST_HANDSHAKES = 16;
+
+/**
+ * Most requests of strangers at one address that are answered at a time, for each connection that it
+ * may have. HTTP/2 carries hundreds on each, and a page takes some thirty at once.
+ */
+const REQUESTS_PER_CONNECTION = 4;
 
 /** Most addresses of other nodes that are remembered. */
 const MAX_NODES = 256;
@@ -65,6 +71,8 @@ export class HttpConnections {
   /** The strangers, the oldest first, by port and by network. */
   readonly #strangersAt = new Map<number, Set<HttpConnection>>();
   readonly #strangersOf = new Map<string, Set<HttpConnection>>();
+  /** The requests of strangers, by the network of their open connections. */
+  readonly #requestsOf = new Map<string, NetworkRequests>();
   /** Addresses of other nodes. */
   readonly #nodes = new Set<string>();
   /** Shared by all connections, so that a request need not read the clock. */
@@ -115,16 +123,18 @@ export class HttpConnections {
       this.#clock.now = performance.now();
       this.#stopSweeping = this.#startSweeping();
     }
+    const requests = this.#isExempt(address) ? null : this.#requestsAt(address);
     const connection = new HttpConnection({
       address,
       port,
-      isShared: this.#isExempt(address),
+      requests,
       clock: this.#clock,
       onTrusted: this.#keep,
       onRelaying: this.#keepNode,
     });
     if (!this.#makeRoom(connection)) return null;
     this.#open.add(connection);
+    if (requests !== null) this.#countConnection(connection.network, requests, 1);
     addTo(this.#strangersAt, port, connection);
     addTo(this.#strangersOf, connection.network, connection);
     return connection;
@@ -133,6 +143,9 @@ export class HttpConnections {
   /** Records that a connection is closed. */
   leave(connection: HttpConnection): void {
     if (!this.#open.delete(connection)) return;
+    const { network } = connection;
+    const requests = this.#requestsOf.get(network);
+    if (requests !== undefined) this.#countConnection(network, requests, -1);
     const holder = this.#keptOfOthers.get(connection);
     if (holder !== undefined) this.#countKept(holder, -1);
     this.#keptOfOthers.delete(connection);
@@ -140,6 +153,22 @@ export class HttpConnections {
     if (this.#open.size > 0) return;
     this.#stopSweeping?.();
     this.#stopSweeping = null;
+  }
+
+  /** Closes the connection of a stranger whose address has too many requests. */
+  closeCrowd(connection: HttpConnection): void {
+    this.#close(connection, "address");
+  }
+
+  #requestsAt(address: string): NetworkRequests {
+    const known = this.#requestsOf.get(addressNetwork(address));
+    return known ?? new NetworkRequests(() => this.#limits.perAddress);
+  }
+
+  #countConnection(network: string, requests: NetworkRequests, change: 1 | -1): void {
+    requests.connections += change;
+    if (requests.connections === 0) this.#requestsOf.delete(network);
+    else this.#requestsOf.set(network, requests);
   }
 
   #makeRoom({ address, network, port }: HttpConnection): boolean {
@@ -235,6 +264,22 @@ export class HttpConnections {
         if (waited > idleMilliseconds) this.#close(connection, "idle");
       } else if (waited > headerMilliseconds) this.#close(connection, "headers");
     }
+  }
+}
+
+/** The requests of strangers in a network. */
+class NetworkRequests implements StrangerRequests {
+  count = 0;
+  /** The open connections of the network, kept ones too. */
+  connections = 0;
+  readonly #mostConnections: () => number | null;
+
+  constructor(mostConnections: () => number | null) {
+    this.#mostConnections = mostConnections;
+  }
+
+  get most(): number {
+    return REQUESTS_PER_CONNECTION * (this.#mostConnections() ?? Infinity);
   }
 }
 

@@ -227,10 +227,14 @@ export class HttpServer {
     info: RequestInfo,
     connection: HttpConnection,
   ): Response | Promise<Response> {
-    connection.begin();
+    const hasRoom = connection.begin();
     const { completed } = info;
     const turn = connection.turn();
     completed.then(connection.end, connection.end);
+    if (!hasRoom) {
+      this.#options.connections.closeCrowd(connection);
+      return unsent();
+    }
     return turn === null
       ? this.#answerNow(request, completed, connection)
       : this.#answerInTurn(turn, { request, completed, connection });
@@ -245,8 +249,7 @@ export class HttpServer {
     },
   ): Promise<Response> {
     const isOpen = await turn;
-    // Nobody gets this answer.
-    if (!isOpen) return new Response(null, { status: 503 });
+    if (!isOpen) return unsent();
     return await this.#answerNow(request, completed, connection);
   }
 
@@ -297,6 +300,11 @@ export class HttpServer {
     const headers = { "X-Request-Id": id };
     return Response.json({ error: `internal error (${id})` }, { status: 500, headers });
   }
+}
+
+/** An answer that nobody gets, because the connection has ended. */
+function unsent(): Response {
+  return new Response(null, { status: 503 });
 }
 
 function refuseTarget(): Response {

@@ -5,16 +5,18 @@ import { silentLog } from "../../services/log.ts";
  * Starts an HTTP server on a free port of this machine.
  *
  * @param isExempt whether its clients have no bounds of their own
+ * @param perAddress most connections of a client that has such bounds
  */
 export function startHttpServer(
   handler: HttpHandler,
   graceMilliseconds?: number,
   isExempt = true,
+  perAddress: number | null = null,
 ) {
   const connections = new HttpConnections({
     limits: {
       total: 100,
-      perAddress: null,
+      perAddress,
       headerMilliseconds: 60_000,
       idleMilliseconds: 60_000,
     },
@@ -36,6 +38,8 @@ export function startHttpServer(
     port,
     /** How many connections are open. */
     connections: () => connections.stats().connections,
+    /** How many were closed because their client had too many connections or requests. */
+    crowds: () => connections.stats().closed.address,
     stop: () => server.stop(),
     async [Symbol.asyncDispose]() {
       await server.stop();

@@ -9,7 +9,7 @@ import { startHttpServer } from "./support.ts";
 const AT_ONCE = 32;
 
 /** A server that answers nothing until it is told, and what it was asked. */
-function startHoldingServer(isExempt = false) {
+function startHoldingServer(isExempt = false, perAddress: number | null = null) {
   const asked: { readonly path: string; readonly connection: RequestConnection }[] = [];
   const hold = Promise.withResolvers<void>();
   const server = startHttpServer(
@@ -20,6 +20,7 @@ function startHoldingServer(isExempt = false) {
     },
     undefined,
     isExempt,
+    perAddress,
   );
   return { server, asked, hold };
 }
@@ -98,4 +99,28 @@ Deno.test("a request whose connection ends before its turn is not answered", asy
   const response = await fetch(`http://127.0.0.1:${server.port}/next`);
   assert.equal(await response.text(), "done");
   assert.deepEqual(asked.slice(AT_ONCE).map(({ path }) => path), ["/next"]);
+});
+
+Deno.test("strangers at one address have a bounded number of requests, on all connections", async () => {
+  const { server, asked, hold } = startHoldingServer(false, 10);
+  await using _server = server;
+  const first = await sendTogether(server.port, 20);
+  const second = await sendTogether(server.port, 20);
+  await until(() => asked.length === 40);
+  const third = http2.connect(`http://127.0.0.1:${server.port}`);
+  third.on("error", () => {});
+  third.request({ ":path": "/one" }).on("error", () => {});
+  await within(new Promise((resolve) => third.once("close", resolve)), () => "it is closed");
+  assert.equal(server.crowds(), 1);
+
+  // A connection that has shown a credential does not count, nor does one that has ended.
+  asked[0]?.connection.trust(OPERATOR);
+  second.client.destroy();
+  await until(() => server.connections() === 1);
+  const { client, streams } = await sendTogether(server.port, 40);
+  hold.resolve();
+  const texts = await within(Promise.all(streams.map(textOf)), () => "all are answered");
+  assert.deepEqual(texts, streams.map(() => "done"));
+  client.destroy();
+  first.client.destroy();
 });
