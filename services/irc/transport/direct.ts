@@ -129,10 +129,11 @@ export class DirectTransport implements Transport {
     });
   }
 
+  /** After the writes to clients over TCP, because one message may go on to thousands of readers. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    queueMicrotask(() => queueMicrotask(this.#flushNow));
+    queueMicrotask(() => queueMicrotask(() => queueMicrotask(this.#flushNow)));
   }
 
   #flush(): void {

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { MessageHead } from "../../../services/irc/message_head.ts";
+import { Outbound } from "../../../services/irc/outbound.ts";
+import { DirectTransport } from "../../../services/irc/transport/direct.ts";
 import { StreamTransport } from "../../../services/irc/transport/stream.ts";
 import { Wire } from "../../../services/irc/wire.ts";
 
@@ -30,4 +33,30 @@ Deno.test("a line is written after what its task left for its end, such as the h
   queueMicrotask(() => order.push("stored"));
   await promise;
   assert.deepEqual(order, ["stored", "written"]);
+});
+
+Deno.test("a client in this process hears a message after it is written to clients over TCP", async () => {
+  const order: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const direct = new DirectTransport({
+    address: "internal",
+    receiver: {
+      message: () => {
+        order.push("heard");
+        resolve();
+      },
+      closed() {},
+    },
+    onError: (error) => assert.fail(String(error)),
+    onClosed() {},
+  });
+  const conn = silentClient(() => order.push("written"));
+  const options = { secure: false, sendQueueBytes: null, onClosed: () => {} };
+  const transport = new StreamTransport(conn, options);
+  const lines = "PING :1";
+  const head = new MessageHead({ source: null, command: "PING", params: ["1"] });
+  direct.deliver(new Outbound({ head, tags: {} as Outbound["tags"] }), {});
+  transport.send(new Wire({ form: 0, lines, bytes: lines.length, next: null }));
+  await promise;
+  assert.deepEqual(order, ["written", "heard"]);
 });
