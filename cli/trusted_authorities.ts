@@ -4,8 +4,8 @@ import { CommandFailed } from "./output.ts";
 const VARIABLE = "DENO_CERT";
 
 /**
- * Takes an empty variable for none, as containers set one. The runtime would look for a file without
- * a name at the first connection with TLS.
+ * Removes the variable if it is empty, as containers may set it. The runtime would look for a file
+ * without a name at the first connection with TLS.
  */
 export function ignoreEmptyAuthorities(): void {
   if (Deno.env.get(VARIABLE) === "") Deno.env.delete(VARIABLE);

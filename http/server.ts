@@ -229,12 +229,12 @@ export class HttpServer {
   ): Response | Promise<Response> {
     const hasRoom = connection.begin();
     const { completed } = info;
-    const turn = connection.turn();
     completed.then(connection.end, connection.end);
     if (!hasRoom) {
       this.#options.connections.closeCrowd(connection);
       return unsent();
     }
+    const turn = connection.turn();
     return turn === null
       ? this.#answerNow(request, completed, connection)
       : this.#answerInTurn(turn, { request, completed, connection });
