@@ -66,7 +66,7 @@ export class Cuttable implements AsyncDisposable {
       if (this.#isCut) continue;
       for (let sent = 0; sent < read;) sent += await to.write(buffer.subarray(sent, read));
     }
-    if (!this.#isCut) to.closeWrite();
+    if (!this.#isCut) await to.closeWrite();
   }
 
   #closeAll(): void {

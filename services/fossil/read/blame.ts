@@ -10,7 +10,7 @@ import type { Blame, BlameLine, CheckinRef } from "./shapes.ts";
 import { compareEnds, Lines, matchLines } from "./text/mod.ts";
 
 /** Default limits. */
-const DEFAULTS = { maxVersions: 10_000, maxBytes: 1024 * 1024 * 1024, maxMs: 10_000 };
+const DEFAULTS = { maxVersions: 10_000, maxBytes: 1024 * 1024 * 1024 };
 /** Largest file with blame, in bytes. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
@@ -25,15 +25,14 @@ export interface BlameOptions extends PathOptions {
   readonly maxVersions?: number;
   /** Most bytes of all these versions. */
   readonly maxBytes?: number;
-  /** Milliseconds. */
-  readonly maxMs?: number;
 }
 
 /**
  * The check-in that last changed each line of a file. Follows renames, and on request merges.
  *
  * @throws {FossilError} `missing` if there is no such file; `ambiguous`; `invalid` if it is binary;
- * `limit` if it has more versions, or larger ones, than the options allow, or if it takes too long.
+ * `limit` if it has more versions, or larger ones, than the options allow; and what `Reader.check`
+ * throws.
  */
 export function readBlame(reader: Reader, options: BlameOptions): Blame {
   return reader.read(() => {
@@ -44,7 +43,7 @@ export function readBlame(reader: Reader, options: BlameOptions): Blame {
     if (newest === null) throw new FossilError("missing", `"${card.name}" has no history`);
     const lines = new Lines(reader.repository.store.require(newest.file));
     if (isBinary(lines.bytes)) throw new FossilError("invalid", "A binary file has no lines");
-    const origins = new Tracer(reader, versions, new Limits(options)).trace(newest, lines);
+    const origins = new Tracer(reader, versions, new Limits(reader, options)).trace(newest, lines);
     const refs = new Map<number, CheckinRef | null>();
     return {
       checkin,
@@ -69,24 +68,25 @@ function lineOf(index: number, ref: CheckinRef | null, text: string): BlameLine 
 
 /** The used part of the limits. */
 class Limits {
+  readonly #reader: Reader;
   readonly #max: typeof DEFAULTS;
-  readonly #start = performance.now();
   #versions = 0;
   #bytes = 0;
 
-  constructor(options: BlameOptions) {
+  constructor(reader: Reader, options: BlameOptions) {
+    this.#reader = reader;
     this.#max = {
       maxVersions: options.maxVersions ?? DEFAULTS.maxVersions,
       maxBytes: options.maxBytes ?? DEFAULTS.maxBytes,
-      maxMs: options.maxMs ?? DEFAULTS.maxMs,
     };
   }
 
   /** Counts one more version of a file. */
   count(bytes: number): void {
+    this.#reader.check();
     this.#versions++;
     this.#bytes += bytes;
-    const { maxVersions, maxBytes, maxMs } = this.#max;
+    const { maxVersions, maxBytes } = this.#max;
     if (bytes > MAX_FILE_BYTES) {
       throw new FossilError("limit", `Blame of a file of ${bytes} bytes is not given`);
     }
@@ -95,9 +95,6 @@ class Limits {
     }
     if (this.#bytes > maxBytes) {
       throw new FossilError("limit", `Blame needs more than ${maxBytes} bytes of the file`);
-    }
-    if (performance.now() - this.#start > maxMs) {
-      throw new FossilError("timeout", `Blame takes longer than ${maxMs} ms`);
     }
   }
 }

@@ -20,8 +20,8 @@ const MAX_CONTEXT = 100_000;
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 /** Largest file to compare by lines, in bytes. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
-/** Default limit of the time to compare files, in milliseconds. */
-const DEFAULT_MAX_MS = 10_000;
+/** Default limit of the time to compare files, in milliseconds: half of what a read may take. */
+const DEFAULT_MAX_MS = 5_000;
 
 /** What to compare. */
 export interface DiffOptions {

@@ -26,10 +26,12 @@ export type TimeLimits = Readonly<Record<OperationName, number | null>>;
 
 /**
  * Time limits of running operations: reads 10 s, writes 60 s, and none for operations on the whole
- * repository. An operation ends at its next check, or else with its worker.
+ * repository. A blame has 30 s: its worker gives way to all others, so it takes far longer on a
+ * busy machine. An operation ends at its next check, or else with its worker.
  */
 export const TIME_LIMITS_MS: TimeLimits = {
   ...limitOfEach(READ_NAMES, 10_000),
+  blame: 30_000,
   ...limitOfEach(WRITE_NAMES, 60_000),
   ...limitOfEach(WHOLE_NAMES, null),
 };

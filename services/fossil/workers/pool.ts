@@ -105,9 +105,10 @@ export class RepositoryPool {
     this.#settings = settings;
     const laneOptions = { settings, maxQueued, graceMs, closeMs, startWorker, onStuck };
     this.#lanes = Array.from({ length: workers }, () => new Lane(laneOptions));
+    const sideOptions = { ...laneOptions, nicer: NICER_ON_THE_SIDE };
     this.#sides = Object.fromEntries(SIDES.map((side) => {
-      const options = { ...laneOptions, nicer: NICER_ON_THE_SIDE[side] };
-      return [side, Array.from({ length: WORKERS_ON_THE_SIDE[side] }, () => new Lane(options))];
+      const lanes = Array.from({ length: WORKERS_ON_THE_SIDE[side] }, () => new Lane(sideOptions));
+      return [side, lanes];
     })) as Record<Side, Lane[]>;
   }
 
