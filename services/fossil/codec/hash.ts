@@ -38,7 +38,7 @@ export type Sha3 = (content: Uint8Array) => string;
  * repositories: loading it takes as long as hashing a few megabytes.
  */
 export async function loadSha3(): Promise<Sha3> {
-  const { createSHA3 } = await import("hash-wasm");
+  const { createSHA3 } = await import("./wasm_sha3.ts");
   const hasher = await createSHA3(256);
   return (content) => hasher.init().update(content).digest("hex");
 }
