@@ -1,9 +1,6 @@
 import type { AgentRow, AgentState } from "./records.ts";
 import { describeAgent } from "./records.ts";
 
-/** Agents written in one step; other tasks run between steps. */
-const PIECE = 500;
-
 /** The constant parts of an agent's JSON, around the values that change without its record. */
 interface Frame {
   readonly head: string;
@@ -47,21 +44,4 @@ export class AgentTexts {
     this.#frames.set(row, frame);
     return frame;
   }
-}
-
-/**
- * Formats a JSON array of many items without blocking the main thread.
- *
- * @param write returns an item's JSON
- */
-export async function writeArray<Item>(
-  items: readonly Item[],
-  write: (item: Item) => string,
-): Promise<string> {
-  let text = "[";
-  for (const [index, item] of items.entries()) {
-    if (index > 0 && index % PIECE === 0) await new Promise((resolve) => setTimeout(resolve, 0));
-    text += index === 0 ? write(item) : `,${write(item)}`;
-  }
-  return `${text}]`;
 }
