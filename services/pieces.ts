@@ -17,7 +17,7 @@ type Clock = () => number;
  */
 export async function inPieces<Item>(
   items: readonly Item[],
-  work: (item: Item) => void,
+  work: (item: Item) => unknown,
   clock: Clock = () => performance.now(),
 ): Promise<void> {
   let end = clock() + PIECE;
@@ -39,9 +39,7 @@ export async function writeArray<Item>(
   items: readonly Item[],
   write: (item: Item) => string = (item) => JSON.stringify(item),
 ): Promise<string> {
-  let text = "";
-  await inPieces(items, (item) => {
-    text += text === "" ? write(item) : `,${write(item)}`;
-  });
-  return `[${text}]`;
+  const texts: string[] = [];
+  await inPieces(items, (item) => texts.push(write(item)));
+  return `[${texts.join(",")}]`;
 }
