@@ -41,5 +41,10 @@ export async function writeArray<Item>(
 ): Promise<string> {
   const texts: string[] = [];
   await inPieces(items, (item) => texts.push(write(item)));
-  return `[${texts.join(",")}]`;
+  const last = texts.pop();
+  if (last === undefined) return "[]";
+  // The array is joined with its brackets: to add them afterwards would copy it once more.
+  texts.push(`${last}]`);
+  texts[0] = `[${texts[0]}`;
+  return texts.join(",");
 }
