@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { HttpClient } from "../client/mod.ts";
 import { delay } from "../delay.ts";
+import { MainThread, type ThreadTimes } from "../main_thread.ts";
 import { MusterProcess } from "../servers/mod.ts";
 import type { Figure, Scenario } from "../scenario.ts";
 import { median } from "../statistics.ts";
@@ -18,7 +19,7 @@ const TIMES = 20;
 /** The pause between two requests of the caller that may have to wait, in milliseconds. */
 const PAUSE = 1;
 
-/** The aim for what that caller waits longer, in milliseconds. */
+/** The aim for what the server's main thread computes while that caller waits, in milliseconds. */
 const AIM = 5;
 
 /** A list and its request. */
@@ -52,7 +53,7 @@ export const LARGE_LISTS: Scenario = {
   anyIrcServer: false,
   describe: () =>
     `${AGENTS} agents and ${EVENTS} events; each list ${TIMES} times, while another caller asks ` +
-    `for GET /v1/status every ${PAUSE} ms`,
+    `for GET /v1/status, ${PAUSE} ms after each answer`,
   measure: async () => {
     const folder = await Deno.makeTempDir({ prefix: "muster-bench-lists-" });
     await using kept = new AsyncDisposableStack();
@@ -64,28 +65,20 @@ export const LARGE_LISTS: Scenario = {
     await using server = await MusterProcess.start(environment, folder);
     const { token, api } = server;
     using lister = await HttpClient.open(api);
-    using other = await HttpClient.open(api);
-    const status = HttpClient.format({ method: "GET", path: "/v1/status", token });
-    const ask = async () => {
-      const { status: code } = await other.ask(status);
-      if (code !== 200) throw new Error(`GET /v1/status was answered ${code}`);
-    };
-    const calm = await waitsWhile(ask, () => delay(TIMES * 50));
-    const figures: Figure[] = [
-      { name: "GET /v1/status alone: median", value: median(calm), unit: "ms" },
-      { name: "GET /v1/status alone: longest", value: Math.max(...calm), unit: "ms" },
-    ];
-    for (const list of LISTS) figures.push(...await measure(list, { lister, token, ask }));
+    await using other = await Other.open(server);
+    const figures: Figure[] = [];
+    for (const list of LISTS) figures.push(...await measure(list, { lister, token, other }));
     return figures;
   },
 };
 
+/** Measures a list that was asked for before, in turns with pauses as long as it takes. */
 async function measure(
   { name, path, isRight }: List,
-  { lister, token, ask }: {
+  { lister, token, other }: {
     readonly lister: HttpClient;
     readonly token: string;
-    readonly ask: () => Promise<void>;
+    readonly other: Other;
   },
 ): Promise<Figure[]> {
   // Without the other accepted type, which asks for a stream.
@@ -94,35 +87,87 @@ async function measure(
   const { status, text } = await lister.ask(request, true);
   if (status !== 200 || !isRight(text)) throw new Error(`${path} was answered ${status}`);
   const times: number[] = [];
-  const waits = await waitsWhile(ask, async () => {
-    for (let time = 0; time < TIMES; time++) {
-      const began = performance.now();
-      await lister.ask(request);
-      times.push(performance.now() - began);
-    }
-  });
+  const list = async () => {
+    const began = performance.now();
+    await lister.ask(request);
+    times.push(performance.now() - began);
+  };
+  for (let time = 0; time < TIMES; time++) await list();
+  const [calm, busy]: [Wait[], Wait[]] = [[], []];
+  for (const took of times.splice(0)) {
+    calm.push(longestOf(await other.askWhile(() => delay(took))));
+    busy.push(longestOf(await other.askWhile(list)));
+  }
+  const computed = busy.map((wait) => wait.computed);
   return [
     { name: `${name}: median`, value: median(times), unit: "ms" },
-    { name: `${name}: longest wait of the other`, value: Math.max(...waits), unit: "ms", aim: AIM },
+    { name: "  longest wait of the other", value: longestOf(busy).total, unit: "ms" },
+    { name: "  longest without a core in a wait", value: longestOf(busy).queued, unit: "ms" },
+    { name: "  longest wait between the lists", value: longestOf(calm).total, unit: "ms" },
+    { name: "  computed in a wait: at most", value: longestOf(busy).computed, unit: "ms" },
+    { name: "  the same, median of the lists", value: median(computed), unit: "ms", aim: AIM },
   ];
 }
 
-/** Asks again and again while something else runs. Returns the times, in milliseconds. */
-async function waitsWhile(
-  ask: () => Promise<void>,
-  run: () => Promise<void>,
-): Promise<number[]> {
-  const waits: number[] = [];
-  let isOver = false;
-  const running = run().finally(() => isOver = true);
-  while (!isOver) {
-    const began = performance.now();
-    await ask();
-    waits.push(performance.now() - began);
-    await delay(PAUSE);
+/** The most of each. */
+function longestOf(waits: readonly Wait[]): Wait {
+  const most = (key: keyof Wait) => Math.max(...waits.map((wait) => wait[key]));
+  return { total: most("total"), computed: most("computed"), queued: most("queued") };
+}
+
+/** How long a request waited for its answer, and what the server's main thread did meanwhile. */
+interface Wait extends ThreadTimes {
+  readonly total: number;
+}
+
+/** Another caller, who asks for the status. */
+class Other implements AsyncDisposable {
+  readonly #client: HttpClient;
+  readonly #request: string;
+  readonly #thread: MainThread;
+
+  private constructor(client: HttpClient, server: MusterProcess) {
+    const { token } = server;
+    this.#client = client;
+    this.#request = HttpClient.format({ method: "GET", path: "/v1/status", token });
+    this.#thread = new MainThread(server.pid);
   }
-  await running;
-  return waits;
+
+  static async open(server: MusterProcess): Promise<Other> {
+    return new Other(await HttpClient.open(server.api), server);
+  }
+
+  /** Asks again and again while something else runs. */
+  async askWhile(run: () => Promise<void>): Promise<readonly Wait[]> {
+    const waits: Wait[] = [];
+    let isOver = false;
+    const running = run().finally(() => isOver = true);
+    do {
+      waits.push(await this.#wait());
+      await delay(PAUSE);
+    } while (!isOver);
+    await running;
+    return waits;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#client[Symbol.dispose]();
+    await this.#thread[Symbol.asyncDispose]();
+  }
+
+  async #wait(): Promise<Wait> {
+    const before = await this.#thread.times();
+    const began = performance.now();
+    const { status } = await this.#client.ask(this.#request);
+    const total = performance.now() - began;
+    if (status !== 200) throw new Error(`GET /v1/status was answered ${status}`);
+    const after = await this.#thread.times();
+    return {
+      total,
+      computed: after.computed - before.computed,
+      queued: after.queued - before.queued,
+    };
+  }
 }
 
 /** Writes agents and events into the database of a stopped server; the events have no hash. */

@@ -14,9 +14,10 @@ import {
 } from "../identity/mod.ts";
 import { NICK_PATTERN } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
+import { writeArray } from "../pieces.ts";
 import { newUlid } from "../ulid.ts";
 import type { AgentPage } from "./agent_rows.ts";
-import { AgentTexts, writeArray } from "./listing.ts";
+import { AgentTexts } from "./listing.ts";
 import { SpeechControls } from "./speech_controls.ts";
 import { Presence } from "./presence.ts";
 import type { Provisioning, Sessions } from "./provisioning.ts";

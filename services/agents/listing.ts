@@ -1,67 +1,76 @@
 import type { AgentRow, AgentState } from "./records.ts";
 import { describeAgent } from "./records.ts";
 
-/** Agents written in one step; other tasks run between steps. */
-const PIECE = 500;
-
-/** The constant parts of an agent's JSON, around the values that change without its record. */
-interface Frame {
+/** An agent's JSON, and the values in it that change without its record. */
+interface Written {
+  /** The constant parts around these values. */
   readonly head: string;
   readonly tail: string;
-  lastSeen: number | null;
+  state: AgentState;
   /** When it was last seen, as JSON. */
   seen: string;
+  text: string;
 }
 
 /**
  * Formats agents as JSON. A record is formatted once; when the agent was last seen, whether it is
- * online and how much it sends are added each time.
+ * online and how much it sends are added when they change.
  */
 export class AgentTexts {
   /** By the record, which is replaced when it changes. */
-  readonly #frames = new WeakMap<AgentRow, Frame>();
+  readonly #written = new WeakMap<AgentRow, Written>();
 
   /** The JSON of {@link describeAgent}. */
-  of(row: AgentRow, { lastSeen, online, messagesPerMinute }: AgentState): string {
-    const frame = this.#frames.get(row) ?? this.#add(row);
-    if (frame.lastSeen !== lastSeen) {
-      frame.lastSeen = lastSeen;
-      frame.seen = JSON.stringify(lastSeen === null ? null : new Date(lastSeen).toISOString());
-    }
-    return `${frame.head}"last_seen":${frame.seen},"online":${online},` +
-      `"messages_per_minute":${messagesPerMinute},${frame.tail}`;
+  of(row: AgentRow, state: AgentState): string {
+    const written = this.#written.get(row);
+    if (written === undefined) return this.#add(row, state);
+    if (!areSame(written.state, state)) update(written, state);
+    return written.text;
   }
 
-  #add(row: AgentRow): Frame {
-    const state = { lastSeen: null, online: false, messagesPerMinute: 0 };
+  #add(row: AgentRow, state: AgentState): string {
     const { last_seen, online: _o, messages_per_minute: _m, rate_limit, ...known } = describeAgent(
       row,
       state,
     );
-    const frame: Frame = {
-      head: `${JSON.stringify(known).slice(0, -1)},`,
-      tail: `"rate_limit":${JSON.stringify(rate_limit)}}`,
-      lastSeen: null,
+    const written = {
+      head: `${JSON.stringify(known).slice(0, -1)},"last_seen":`,
+      tail: `,"rate_limit":${JSON.stringify(rate_limit)}}`,
+      state,
       seen: JSON.stringify(last_seen),
+      text: "",
     };
-    this.#frames.set(row, frame);
-    return frame;
+    write(written);
+    this.#written.set(row, written);
+    return written.text;
   }
 }
 
-/**
- * Formats a JSON array of many items without blocking the main thread.
- *
- * @param write returns an item's JSON
- */
-export async function writeArray<Item>(
-  items: readonly Item[],
-  write: (item: Item) => string,
-): Promise<string> {
-  let text = "[";
-  for (const [index, item] of items.entries()) {
-    if (index > 0 && index % PIECE === 0) await new Promise((resolve) => setTimeout(resolve, 0));
-    text += index === 0 ? write(item) : `,${write(item)}`;
+function areSame(one: AgentState, other: AgentState): boolean {
+  return one.lastSeen === other.lastSeen && one.online === other.online &&
+    one.messagesPerMinute === other.messagesPerMinute;
+}
+
+function update(written: Written, state: AgentState): void {
+  const { lastSeen } = state;
+  if (written.state.lastSeen !== lastSeen) {
+    written.seen = JSON.stringify(lastSeen === null ? null : new Date(lastSeen).toISOString());
   }
-  return `${text}]`;
+  written.state = state;
+  write(written);
+}
+
+/** Writes the text. A joined text is in one piece, so that it is only copied into that of a list. */
+function write(written: Written): void {
+  const { head, seen, state: { online, messagesPerMinute }, tail } = written;
+  written.text = [
+    head,
+    seen,
+    ',"online":',
+    online,
+    ',"messages_per_minute":',
+    messagesPerMinute,
+    tail,
+  ]
+    .join("");
 }

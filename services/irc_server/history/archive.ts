@@ -79,7 +79,7 @@ export interface ArchiveStats {
  * The history of the IRC server in a SQLite file, which a worker reads and writes. A change goes to
  * a journal first, in the task that makes it: a kill of the process loses at most the last
  * millisecond, and a power failure the last second. The worker writes the changes in batches,
- * every five seconds, and before anything is read. Deletions are written within 20 ms.
+ * every five seconds, and before they are read. Deletions are written within 20 ms.
  *
  * If the disk refuses, up to 16 MiB of changes wait and are tried again. Further records are lost,
  * counted and logged; chat continues. The stored history can still be read, unless a deletion is
@@ -294,7 +294,7 @@ export class HistoryArchive implements HistoryStore {
   }
 
   async #ask(question: Question): Promise<Answers[keyof Answers]> {
-    await this.#settle();
+    await this.#settle(this.#written + this.#changes.countBefore(question));
     if (this.#changes.haveDeletions) {
       throw new Unavailable("The history cannot be read until the deletions before it are done");
     }
@@ -303,9 +303,8 @@ export class HistoryArchive implements HistoryStore {
     return response.value;
   }
 
-  /** Writes all changes requested so far, or as many as the disk accepts. */
-  async #settle(): Promise<void> {
-    const goal = this.#asked;
+  /** Writes so many changes since the start, all by default, or as many as the disk accepts. */
+  async #settle(goal = this.#asked): Promise<void> {
     while (this.#written < goal) {
       if (!await this.#writes.write()) return;
     }

@@ -1,7 +1,7 @@
-import type { NewHistoryRecord } from "../../irc/mod.ts";
+import type { HistoryTarget, NewHistoryRecord } from "../../irc/mod.ts";
 import { type Scheduler, untilMultiple } from "../../scheduler.ts";
 import type { Journal } from "./journal.ts";
-import type { Operation } from "./protocol.ts";
+import type { Operation, Question } from "./protocol.ts";
 
 /** Most bytes of records that wait to be written. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -64,6 +64,17 @@ export class WaitingChanges {
 
   get haveDeletions(): boolean {
     return this.#changes.some(({ kind }) => kind !== "append");
+  }
+
+  /**
+   * How many of the oldest changes must be written before a question is answered: those up to the
+   * last deletion, and up to the last record that the answer may show. So a reader of one log does
+   * not wait for the messages of another.
+   */
+  countBefore(question: Question): number {
+    const mayShow = shownBy(question);
+    const isNeeded = (change: Operation) => change.kind !== "append" || mayShow(change);
+    return this.#changes.findLastIndex(isNeeded) + 1;
   }
 
   /** Whether there is room for a record. */
@@ -130,6 +141,25 @@ export class WaitingChanges {
     if (last === undefined || await journal.sync()) return;
     this.#urgent = Math.max(this.#urgent, last.sequence);
     onAdded();
+  }
+}
+
+/** Which waiting records the answer to a question may show. */
+function shownBy(question: Question): (change: Operation & { kind: "append" }) => boolean {
+  switch (question.kind) {
+    case "select":
+    case "search": {
+      const { account, name }: HistoryTarget = question.target;
+      return ({ record: { target } }) => target.name === name && target.account === account;
+    }
+    case "fetch": {
+      const last = question.places.reduce((one, other) => Math.max(one, other), 0);
+      return ({ sequence }) => sequence <= last;
+    }
+    case "lastMessages":
+    case "openChannels":
+    case "accounts":
+      return () => true;
   }
 }
 

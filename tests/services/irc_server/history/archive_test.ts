@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { DatabaseError } from "../../../../services/database/mod.ts";
 import { HistoryArchive, type Retention } from "../../../../services/irc_server/history/mod.ts";
-import type { Message, NewHistoryRecord } from "../../../../services/irc/mod.ts";
+import {
+  HistoryKind,
+  type HistoryQuery,
+  type HistoryTarget,
+  type Message,
+  type NewHistoryRecord,
+} from "../../../../services/irc/mod.ts";
 import { systemScheduler } from "../../../../services/scheduler.ts";
 import { TestLog } from "../../../support/services.ts";
 import { TestScheduler } from "../../../support/scheduler.ts";
@@ -352,13 +358,45 @@ Deno.test("a log never exceeds its limit by more than a tenth, however fast it g
       for (let index = 0; index < 700; index++) {
         historyStore.append(record(++sequence));
       }
-      await historyStore.fetch([]);
+      await historyStore.flush();
       const row = count.get() ?? {};
       assert.equal(row["n"], row["known"]);
       assert.ok(Number(row["n"]) <= limit * 1.1, `${row["n"]} in round ${round}`);
     }
     const newest = await historyStore.fetch([sequence, sequence - limit + 1]);
     assert.deepEqual(newest.map(({ id }) => id), [`id-${sequence}`, `id-${sequence - limit + 1}`]);
+  }));
+
+Deno.test("a question waits for the changes of its own log, and for deletions", () =>
+  withFolder(async (folder) => {
+    await using archive = await openArchive(folder, { scheduler: new TestScheduler() });
+    const historyStore = archive.value;
+    using file = openFile(folder);
+    const count = file.value.prepare("SELECT count(*) AS n FROM entries");
+    const written = () => Number(count.get()?.["n"]);
+    const [quiet, many] = [targetOf("#quiet"), targetOf("#many")];
+    const newest: HistoryQuery = {
+      part: { kind: "latest", since: null },
+      limit: 6000,
+      upTo: HistoryKind.MESSAGE,
+    };
+    historyStore.append(record(1, "#quiet"));
+    for (let time = 2; time < 3000; time++) historyStore.append(record(time));
+
+    const places = await historyStore.select(quiet, newest);
+    assert.deepEqual(places, [1]);
+    assert.deepEqual((await historyStore.fetch(places)).map(({ id }) => id), ["id-1"]);
+    assert.equal(written(), 500, "the batch with the first change");
+    assert.deepEqual(await historyStore.select(targetOf("#none"), newest), []);
+    assert.equal(written(), 500, "no other change is of this log");
+
+    historyStore.append(record(3000, "#quiet"));
+    historyStore.redact("id-1");
+    for (let time = 3001; time < 6000; time++) historyStore.append(record(time));
+    assert.deepEqual(await historyStore.fetch([1]), []);
+    assert.ok(written() < 4000, `${written()}`);
+    assert.equal((await historyStore.select(many, newest)).length, 5997);
+    assert.equal(written(), 5999);
   }));
 
 Deno.test("a file that is no archive, or a newer program's, stops the start", () =>
@@ -406,10 +444,14 @@ function journalsIn(folder: string): Deno.FileInfo[] {
   return [1, 2].map((number) => Deno.statSync(join(folder, `history.journal${number}`)));
 }
 
-/** A message of the channel `#many`. */
-function record(time: number): NewHistoryRecord {
+function targetOf(name: string): HistoryTarget {
+  return { account: null, name };
+}
+
+/** A message of a channel. */
+function record(time: number, name = "#many"): NewHistoryRecord {
   const said = { id: `id-${time}`, time, kind: 0, content: `text ${time}` } as const;
-  return { ...said, target: { account: null, name: "#many" }, title: "#many", confined: false };
+  return { ...said, target: targetOf(name), title: name, confined: false };
 }
 
 async function say(client: TestClient, line: string): Promise<Message[]> {

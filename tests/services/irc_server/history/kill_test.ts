@@ -139,7 +139,7 @@ async function play(list: readonly Step[], folder: string, withKills: boolean): 
     scheduler.advance(0);
     if (!withKills) continue;
     if ("pass" in step) scheduler.advance(step.pass);
-    else if ("read" in step) await archive.fetch([]);
+    else if ("read" in step) await archive.flush();
     else if ("kill" in step) run = await killed(run, join(folder, `${index + 1}`), step.kill);
   }
   await run.archive.close();
