@@ -1,6 +1,7 @@
 import { FossilError } from "../error.ts";
 import { unpack } from "./parcel.ts";
 import type { JobRequest, JobResponse, StartRequest, WorkerSettings } from "./protocol.ts";
+import { Watchdog } from "./watchdog.ts";
 
 /** Options of any call. */
 export interface CallOptions {
@@ -57,7 +58,7 @@ export class Lane {
   readonly #interrupt = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   #worker: Worker | null = null;
   #running: Job | null = null;
-  #watchdog: ReturnType<typeof setTimeout> | undefined;
+  #watchdog: Watchdog | null = null;
   #isClosed = false;
 
   constructor(options: LaneOptions) {
@@ -118,9 +119,9 @@ export class Lane {
       this.#queues.set("", [job]);
       this.#advance();
     });
-    const timer = setTimeout(() => this.#fail("It is closed"), this.#options.closeMs);
+    const watchdog = new Watchdog(this.#options.closeMs, () => this.#fail("It is closed"));
     await ended.catch(() => {});
-    clearTimeout(timer);
+    watchdog.stop();
     this.#worker?.terminate();
     this.#worker = null;
   }
@@ -141,10 +142,10 @@ export class Lane {
       const ms = limitMs + this.#options.graceMs;
       const { request } = job;
       const operation = request.kind === "run" ? request.operation : request.kind;
-      this.#watchdog = setTimeout(() => {
+      this.#watchdog = new Watchdog(ms, () => {
         this.#options.onStuck?.({ path, operation, ms });
         this.#fail("It does not answer");
-      }, ms);
+      });
     }
     try {
       this.#start().postMessage(job.request);
@@ -205,7 +206,7 @@ export class Lane {
   #finish(): Job | null {
     const job = this.#running;
     this.#running = null;
-    clearTimeout(this.#watchdog);
+    this.#watchdog?.stop();
     job?.signal?.removeEventListener("abort", job.onAbort);
     return job;
   }

@@ -180,7 +180,12 @@ export function openServer(scheduler: TestScheduler, options: Partial<IrcServerO
       verifyOperator: () => Promise.resolve({ kind: "refused" }),
     },
     ...options,
-    limits: { strangerRate: null, ...options.limits },
+    limits: {
+      strangerRate: null,
+      registrationSeconds: null,
+      pingSeconds: null,
+      ...options.limits,
+    },
   });
 }
 

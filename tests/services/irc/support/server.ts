@@ -138,10 +138,19 @@ export class TestServer implements AsyncDisposable {
   }
 }
 
-/** Starts a server. Every client may send without a limit unless the options say otherwise. */
+/**
+ * Starts a server. Unless the options say otherwise, every client may send without a limit, and be
+ * silent for as long as it likes: in a test, time leaps, or stands still on a busy machine.
+ */
 export function startServer(
   options: Partial<Omit<IrcServerOptions, "accounts">> & { accounts?: TestAccounts } = {},
 ): TestServer {
-  const limits = { strangerRate: null, accountRate: null, ...options.limits };
+  const limits = {
+    strangerRate: null,
+    accountRate: null,
+    registrationSeconds: null,
+    pingSeconds: null,
+    ...options.limits,
+  };
   return new TestServer({ ...options, limits });
 }

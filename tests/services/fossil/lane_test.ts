@@ -1,0 +1,53 @@
+/** The main thread's side of a worker. */
+import assert from "node:assert/strict";
+import { Lane } from "../../../services/fossil/workers/lane.ts";
+
+/** A worker that counts its answers to jobs where another thread can see them. */
+const WORKER = `
+  let answers;
+  self.onmessage = ({ data }) => {
+    if (data instanceof Int32Array) {
+      answers = data;
+      self.postMessage("ready");
+    }
+    if (data.kind !== "run") return;
+    self.postMessage({ kind: "refused", code: "missing", message: "No such file" });
+    Atomics.add(answers, 0, 1);
+    Atomics.notify(answers, 0);
+  };
+`;
+const SETTINGS = { maxOpen: 1, idleMs: 1000, settleMs: 1000, cacheBytes: 0 };
+
+Deno.test("an answer counts that came in time, though the main thread stood still", async () => {
+  const url = URL.createObjectURL(new Blob([WORKER]));
+  const worker = new Worker(url, { type: "module" });
+  const answers = new Int32Array(new SharedArrayBuffer(4));
+  const ready = new Promise((resolve) => worker.onmessage = resolve);
+  worker.postMessage(answers);
+  await ready;
+  const stuck: string[] = [];
+  const lane = new Lane({
+    settings: SETTINGS,
+    maxQueued: 1,
+    graceMs: 50,
+    closeMs: 1,
+    startWorker: () => worker,
+    onStuck: ({ operation }) => stuck.push(operation),
+  });
+  const call = lane.submit("one.fossil", {
+    kind: "run",
+    path: "one.fossil",
+    operation: "blame",
+    input: { path: "a" },
+    asJson: false,
+    limitMs: 50,
+    wantsProgress: false,
+    hashing: null,
+  });
+  Atomics.wait(answers, 0, 0);
+  Atomics.wait(answers, 0, 1, 200);
+  await assert.rejects(call, /No such file/);
+  assert.deepEqual(stuck, []);
+  await lane.close();
+  URL.revokeObjectURL(url);
+});
