@@ -76,5 +76,6 @@ function connectionLimits({ limits }: Config): ConnectionLimits {
     perAddress: limits.connections_per_address || null,
     headerMilliseconds: limits.header_seconds * 1000,
     idleMilliseconds: limits.idle_seconds * 1000,
+    answerMilliseconds: limits.answer_seconds * 1000,
   };
 }

@@ -14,8 +14,8 @@ export const SERVING = "Serving";
 const LIVE_KEYS = [
   ...["messages", "bytes", "replay_on_join", "max_days", "max_messages", "max_bytes"]
     .map((key) => `irc.history.${key}`),
-  ...["connections", "connections_per_address", "header_seconds", "idle_seconds"]
-    .map((key) => `limits.${key}`),
+  ...["connections", "connections_per_address"].map((key) => `limits.${key}`),
+  ...["header_seconds", "idle_seconds", "answer_seconds"].map((key) => `limits.${key}`),
   "irc.limits.",
   "irc.motd",
   "llm.backends",

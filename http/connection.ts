@@ -1,5 +1,6 @@
 import type { Principal } from "../services/identity/mod.ts";
 import { addressNetwork } from "../services/irc/mod.ts";
+import { PacedBody } from "./paced_body.ts";
 
 /**
  * Most requests that are answered at a time on the connection of a stranger. HTTP/2 carries hundreds,
@@ -57,6 +58,10 @@ export class HttpConnection {
   #running = 0;
   /** How many of them count among those of its address. */
   #counted = 0;
+  /** The bodies of long answers that have not been sent. */
+  readonly #paced = new Set<PacedBody>();
+  /** Whether the last request had a long answer. */
+  #wasLong = false;
   #served = false;
   #trusted = false;
   #kept = false;
@@ -86,6 +91,20 @@ export class HttpConnection {
   /** Whether the headers of a request ever came. */
   get served(): boolean {
     return this.#served;
+  }
+
+  /** Whether the last answer was long, so that its end may still be on its way to the client. */
+  get wasLong(): boolean {
+    return this.#wasLong;
+  }
+
+  /** Since when the client has taken nothing of an answer; null while it takes all that there is. */
+  get heldSince(): number | null {
+    let oldest: number | null = null;
+    for (const { heldSince } of this.#paced) {
+      if (heldSince !== null && (oldest === null || heldSince < oldest)) oldest = heldSince;
+    }
+    return oldest;
   }
 
   /** Whether it belongs to another node. */
@@ -129,6 +148,7 @@ export class HttpConnection {
   begin(): boolean {
     this.#running++;
     this.#served = true;
+    this.#wasLong = false;
     const requests = this.#requests;
     if (requests === null || this.#kept) return true;
     this.#counted++;
@@ -147,6 +167,23 @@ export class HttpConnection {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.#waiting.push(resolve);
     return promise;
+  }
+
+  /**
+   * Sends a long answer at the pace of the client.
+   *
+   * @param completed settles when it has been sent, or the client is gone
+   */
+  pace(answer: Response, completed: Promise<void>): Response {
+    if (answer.body === null) return answer;
+    const paced = new PacedBody(answer.body, this.#clock);
+    this.#paced.add(paced);
+    this.#wasLong = true;
+    const end = () => {
+      this.#paced.delete(paced);
+    };
+    completed.then(end, end);
+    return new Response(paced.stream, answer);
   }
 
   /** Lets nobody wait for a turn any more: the connection has ended. */

@@ -32,10 +32,12 @@ export interface ConnectionLimits {
   readonly headerMilliseconds: number;
   /** From an answer to the headers of the next request. */
   readonly idleMilliseconds: number;
+  /** Between two parts of an answer that a client takes. */
+  readonly answerMilliseconds: number;
 }
 
 /** Why a connection was closed or refused. */
-export type ClosedBecause = "full" | "address" | "headers" | "idle";
+export type ClosedBecause = "full" | "address" | "headers" | "idle" | "unread";
 
 export interface HttpConnectionsOptions {
   readonly limits: ConnectionLimits;
@@ -60,7 +62,13 @@ export class HttpConnections {
   /** Counts the servers' failures to accept. */
   readonly failures: AcceptFailures;
 
-  readonly #closed: Record<ClosedBecause, number> = { full: 0, address: 0, headers: 0, idle: 0 };
+  readonly #closed: Record<ClosedBecause, number> = {
+    full: 0,
+    address: 0,
+    headers: 0,
+    idle: 0,
+    unread: 0,
+  };
 
   readonly #isExempt: (address: string) => boolean;
   readonly #open = new Set<HttpConnection>();
@@ -246,8 +254,8 @@ export class HttpConnections {
 
   /** A deadline is exact to a quarter of its length or a second. */
   #startSweeping(): () => void {
-    const { headerMilliseconds, idleMilliseconds } = this.#limits;
-    const shortest = Math.min(headerMilliseconds, idleMilliseconds);
+    const { headerMilliseconds, idleMilliseconds, answerMilliseconds } = this.#limits;
+    const shortest = Math.min(headerMilliseconds, idleMilliseconds, answerMilliseconds);
     return everyMultiple(Math.min(SWEEP_MILLISECONDS, shortest / 4), () => this.#sweep());
   }
 
@@ -256,14 +264,22 @@ export class HttpConnections {
     // Events since the last tick carry its time, and must not end early.
     const lag = now - this.#clock.now;
     this.#clock.now = now;
-    const { headerMilliseconds, idleMilliseconds } = this.#limits;
     for (const connection of this.#open) {
-      if (!connection.waits) continue;
-      const waited = now - connection.waitsSince - lag;
-      if (connection.served) {
-        if (waited > idleMilliseconds) this.#close(connection, "idle");
-      } else if (waited > headerMilliseconds) this.#close(connection, "headers");
+      const why = this.#lateness(connection, now - lag);
+      if (why !== null) this.#close(connection, why);
     }
+  }
+
+  /** Which deadline a connection has missed; null if none. */
+  #lateness(connection: HttpConnection, now: number): ClosedBecause | null {
+    const { headerMilliseconds, idleMilliseconds, answerMilliseconds } = this.#limits;
+    const { waits, served, waitsSince, wasLong, heldSince } = connection;
+    if (heldSince !== null && now - heldSince > answerMilliseconds) return "unread";
+    if (!waits) return null;
+    if (!served) return now - waitsSince > headerMilliseconds ? "headers" : null;
+    // The end of a long answer leaves this process after the runtime has called it sent.
+    const most = wasLong ? Math.max(idleMilliseconds, answerMilliseconds) : idleMilliseconds;
+    return now - waitsSince > most ? "idle" : null;
   }
 }
 

@@ -5,6 +5,7 @@ import type { Principal } from "../services/identity/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { HttpConnection } from "./connection.ts";
 import type { HttpConnections } from "./connections.ts";
+import { isLongAnswer } from "./paced_body.ts";
 import { RequestTargets } from "./request_targets.ts";
 import { findServeConnection, type RequestInfo, type ServedConnection } from "./runtime.ts";
 import { dropUnreadBody, mayBeLong, mayHaveBody, WatchedRequest } from "./unread_body.ts";
@@ -254,6 +255,17 @@ export class HttpServer {
   }
 
   #answerNow(
+    request: Request,
+    completed: Promise<void>,
+    connection: HttpConnection,
+  ): Response | Promise<Response> {
+    const send = (answer: Response) =>
+      isLongAnswer(answer) ? connection.pace(answer, completed) : answer;
+    const answer = this.#ask(request, completed, connection);
+    return answer instanceof Response ? send(answer) : answer.then(send);
+  }
+
+  #ask(
     request: Request,
     completed: Promise<void>,
     connection: HttpConnection,

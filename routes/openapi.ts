@@ -1,10 +1,16 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { TypedResponse } from "hono";
 import { z } from "./extended_zod.ts";
 import { type AppEnv, newRoutes } from "./context.ts";
 import { describeApi, renderDocumentation } from "./documentation/mod.ts";
 import { once } from "./once.ts";
 import { route } from "./route.ts";
 import { json } from "./schemas.ts";
+
+const encoder = new TextEncoder();
+
+/** Bytes that one read of a body yields. */
+const PART_BYTES = 64 * 1024;
 
 const getDocument = route("GET /openapi.json", {
   summary: "This API as a document of OpenAPI 3.1; needs no credential",
@@ -26,18 +32,40 @@ const getPage = route("GET /docs", {
  */
 export function openApiRoutes(whole: () => Promise<OpenAPIHono<AppEnv>>) {
   const document = once(async () => describeApi(await whole()));
-  const page = once(async () => renderDocumentation(await document()));
+  const documentText = once(async () => encoder.encode(JSON.stringify(await document())));
+  const page = once(async () => {
+    const { body, contentSecurityPolicy } = await renderDocumentation(await document());
+    return { text: encoder.encode(body), contentSecurityPolicy };
+  });
   const routes = newRoutes();
   routes.openapi(getDocument, async (context) => {
-    const answer: { openapi: string } = await document();
-    return context.json(answer, 200, { "Cache-Control": "no-cache" });
+    const text = await documentText();
+    return context.body(inParts(text), 200, {
+      "Cache-Control": "no-cache",
+      "Content-Length": String(text.length),
+      "Content-Type": "application/json",
+    }) as unknown as TypedResponse<{ openapi: string }, 200, "json">;
   });
   return routes.openapi(getPage, async (context) => {
-    const { body, contentSecurityPolicy } = await page();
-    return context.html(body, 200, {
+    const { text, contentSecurityPolicy } = await page();
+    return context.body(inParts(text), 200, {
       "Cache-Control": "no-cache",
+      "Content-Length": String(text.length),
+      "Content-Type": "text/html; charset=UTF-8",
       "Content-Security-Policy": contentSecurityPolicy,
       "Referrer-Policy": "no-referrer",
     });
   });
+}
+
+/** Bytes as a body that does not copy them as a whole: many clients may read them slowly. */
+function inParts(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let at = 0;
+  return new ReadableStream({
+    pull(controller) {
+      controller.enqueue(bytes.subarray(at, at + PART_BYTES));
+      at += PART_BYTES;
+      if (at >= bytes.length) controller.close();
+    },
+  }, { highWaterMark: 0 });
 }

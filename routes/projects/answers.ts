@@ -80,11 +80,14 @@ function respond(context: Context<AppEnv>, answer: Answer, takesRanges = false):
   if (hasAlready(context, etag)) {
     return context.body(null, 304, conditionalHeaders(etag));
   }
+  // By its length, the server knows a long answer, which slow clients may take their time to read.
+  headers["Content-Length"] = String(bytes.length);
   if (!takesRanges) return context.body(bytes, 200, headers);
   const part = partOf(context, { etag, size: bytes.length });
   if (part instanceof Response) return part;
   const { status, start, end } = part;
   const body = status === 206 ? bytes.slice(start, end) : bytes;
+  headers["Content-Length"] = String(body.length);
   return context.body(body, status, { ...headers, ...part.headers });
 }
 

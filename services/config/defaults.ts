@@ -169,6 +169,7 @@ export const DEFAULTS: Config = {
     header_seconds: 10,
     body_seconds: 30,
     idle_seconds: 75,
+    answer_seconds: 300,
     login_attempts: 10,
     login_window_minutes: 15,
   },

@@ -203,6 +203,7 @@ export const configSchema = z.strictObject({
     header_seconds: z.number().positive().max(3600).default(10),
     body_seconds: z.number().positive().max(3600).default(30),
     idle_seconds: z.number().positive().max(86_400).default(75),
+    answer_seconds: z.number().positive().max(86_400).default(300),
     login_attempts: positive.default(10),
     login_window_minutes: z.number().positive().default(15),
   }).prefault({}),

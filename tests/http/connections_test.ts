@@ -9,6 +9,7 @@ const LIMITS = {
   perAddress: 2,
   headerMilliseconds: 60_000,
   idleMilliseconds: 60_000,
+  answerMilliseconds: 60_000,
 } as const;
 
 function agent(number: number): Principal {

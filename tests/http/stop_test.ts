@@ -29,7 +29,7 @@ Deno.test("a server that stops cuts off a request that does not finish", async (
   await using server = startHttpServer(() => {
     begun.resolve();
     return new Promise<Response>(() => {});
-  }, 50);
+  }, { graceMilliseconds: 50 });
   using connection = await begin(server, begun.promise);
   await server.stop();
   assert.equal(await connection.untilClosed(), "");

@@ -1,24 +1,32 @@
-import { HttpConnections, type HttpHandler, HttpServer } from "../../http/mod.ts";
+import {
+  type ConnectionLimits,
+  HttpConnections,
+  type HttpHandler,
+  HttpServer,
+} from "../../http/mod.ts";
 import { silentLog } from "../../services/log.ts";
 
-/**
- * Starts an HTTP server on a free port of this machine.
- *
- * @param isExempt whether its clients have no bounds of their own
- * @param perAddress most connections of a client that has such bounds
- */
+/** The bounds of a server, if they are not wide enough for any test. */
+interface Bounds extends Partial<ConnectionLimits> {
+  /** How long running requests may take when it stops. */
+  readonly graceMilliseconds?: number;
+  /** Whether its clients have no bounds of their own. */
+  readonly isExempt?: boolean;
+}
+
+/** Starts an HTTP server on a free port of this machine. */
 export function startHttpServer(
   handler: HttpHandler,
-  graceMilliseconds?: number,
-  isExempt = true,
-  perAddress: number | null = null,
+  { graceMilliseconds, isExempt = true, ...limits }: Bounds = {},
 ) {
   const connections = new HttpConnections({
     limits: {
       total: 100,
-      perAddress,
+      perAddress: null,
       headerMilliseconds: 60_000,
       idleMilliseconds: 60_000,
+      answerMilliseconds: 60_000,
+      ...limits,
     },
     isExempt: () => isExempt,
     onExhausted() {},
@@ -38,8 +46,8 @@ export function startHttpServer(
     port,
     /** How many connections are open. */
     connections: () => connections.stats().connections,
-    /** How many were closed because their client had too many connections or requests. */
-    crowds: () => connections.stats().closed.address,
+    /** How many were closed for a bound or a deadline, by which. */
+    closed: () => connections.stats().closed,
     stop: () => server.stop(),
     async [Symbol.asyncDispose]() {
       await server.stop();

@@ -18,9 +18,7 @@ function startHoldingServer(isExempt = false, perAddress: number | null = null) 
       await hold.promise;
       return new Response("done");
     },
-    undefined,
-    isExempt,
-    perAddress,
+    { isExempt, perAddress },
   );
   return { server, asked, hold };
 }
@@ -111,7 +109,7 @@ Deno.test("strangers at one address have a bounded number of requests, on all co
   third.on("error", () => {});
   third.request({ ":path": "/one" }).on("error", () => {});
   await within(new Promise((resolve) => third.once("close", resolve)), () => "it is closed");
-  assert.equal(server.crowds(), 1);
+  assert.equal(server.closed().address, 1);
 
   // A connection that has shown a credential does not count, nor does one that has ended.
   asked[0]?.connection.trust(OPERATOR);

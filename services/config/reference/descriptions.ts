@@ -147,6 +147,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "limits.header_seconds": "for a TLS handshake; then for the headers of the first request",
   "limits.body_seconds": "between two parts of a request's body",
   "limits.idle_seconds": "until the next request of a connection; at least 10 on a node",
+  "limits.answer_seconds": "between two parts of a long answer that a client takes",
   "limits.login_attempts": "wrong passwords per address and account, and logins per address",
   "limits.login_window_minutes": "the time in which wrong passwords count, in minutes",
   "tls": "TLS of the API, of MCP and of the TLS ports of IRC",
