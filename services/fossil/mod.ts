@@ -80,6 +80,7 @@ export {
   readHistory,
   readLatestWikiVersion,
   readLines,
+  readOpenWork,
   readReceived,
   readStatistics,
   readTechnote,

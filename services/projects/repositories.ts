@@ -3,7 +3,7 @@ import type { Database } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
 import type { Origin } from "../events/mod.ts";
 import { RepositoryPool } from "../fossil/front/mod.ts";
-import type { ImportReport, PooledRepository } from "../fossil/mod.ts";
+import type { ImportReport, OpenWork, PooledRepository } from "../fossil/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -15,8 +15,8 @@ import { RepositoryDownloads } from "./downloads.ts";
 import { projectEvent } from "./events.ts";
 import type { ProjectHomes } from "./homes.ts";
 import { Intentions, type RegisteredKind, type Stamp } from "./intentions.ts";
+import { KeptReads } from "./kept_reads.ts";
 import { Locks } from "./locks.ts";
-import { MainBranches } from "./main_branches.ts";
 import { OlderCopies } from "./older_copies.ts";
 import { markOf } from "./push_marks.ts";
 import { ReceivedPlaces } from "./received_places.ts";
@@ -64,7 +64,8 @@ export class ProjectRepositories {
   readonly intentions: Intentions;
   /** Kept answers of the API to reads; valid until the repository changes. */
   readonly answers: RepositoryAnswers;
-  readonly mainBranches: MainBranches;
+  readonly mainBranches: KeptReads<string>;
+  readonly openWork: KeptReads<OpenWork>;
   readonly archives: RepositoryArchives;
   readonly downloads: RepositoryDownloads;
   readonly indexes: SearchIndexes;
@@ -100,7 +101,8 @@ export class ProjectRepositories {
       copies: this.#copies,
     });
     this.answers = new RepositoryAnswers(this.files);
-    this.mainBranches = new MainBranches(this.files);
+    this.mainBranches = new KeptReads(this.files, (repository) => repository.mainBranch());
+    this.openWork = new KeptReads(this.files, (repository) => repository.openWork());
     this.archives = new RepositoryArchives(this.files);
     this.downloads = new RepositoryDownloads(this.files);
     this.indexes = new SearchIndexes({ files: this.files, log: options.log });

@@ -6,6 +6,7 @@ import type { Actor, Project, ProjectRepositories, Projects } from "../projects/
 import type { Protection } from "../protection/mod.ts";
 import type { Claims } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
+import { OpenReviewCounts } from "./open_counts.ts";
 import { placesOf, requireLine } from "./comment_lines.ts";
 import { ReviewOpening } from "./opening.ts";
 import { type Comment, isOpen, type Review, type ReviewStatus } from "./records.ts";
@@ -42,6 +43,7 @@ export class Reviews {
   readonly statements: ReviewStatements;
   /** The accounts that were asked for a verdict. */
   readonly reviewers: Reviewers;
+  readonly openCounts: OpenReviewCounts;
   /** Opens reviews, on request and for submitted work. */
   readonly opening: ReviewOpening;
   readonly #options: ReviewsOptions;
@@ -51,6 +53,7 @@ export class Reviews {
     this.store = new ReviewStore(options.database);
     this.statements = new ReviewStatements(options.database);
     this.reviewers = new Reviewers(options);
+    this.openCounts = new OpenReviewCounts(options.database, this.store);
     const parts = {
       ...options,
       store: this.store,

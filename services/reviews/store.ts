@@ -189,6 +189,15 @@ export class ReviewStore {
     return new Set(rows.map(({ author_key }) => author_key));
   }
 
+  /** How many reviews of a project are open. */
+  async countOpen(projectId: string): Promise<number> {
+    const { count } = await this.#tables.selectFrom("reviews")
+      .select(({ fn }) => fn.countAll<number>().as("count"))
+      .where("project_id", "=", projectId).where("status", "in", OPEN)
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  }
+
   /** How many open reviews of a project have an author. */
   async countOpenBy(projectId: string, author: string): Promise<number> {
     const { count } = await this.#tables.selectFrom("reviews")

@@ -62,7 +62,7 @@ export function Document({ visit, view, notice, theme, assets }: {
         <div class={hasPlaces ? "frame" : "frame bare"}>
           {hasPlaces && <Sidebar visit={visit} theme={theme} />}
           <main id="main" tabindex={-1}>
-            {project !== undefined && <ProjectBar {...project} isHeading={fills} />}
+            {project !== undefined && <ProjectBar visit={visit} place={project} />}
             <HaltNotice visit={visit} />
             {notice !== null && (
               <div class="notice good" role="status">

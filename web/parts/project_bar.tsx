@@ -1,4 +1,7 @@
+import { ServiceError } from "../../services/errors.ts";
+import { accessOf } from "../../services/projects/mod.ts";
 import type { ProjectPlace } from "../page.ts";
+import type { Visit } from "../visit.ts";
 
 /** The parts of a project. */
 const TABS = [
@@ -34,10 +37,22 @@ export function tabOf(part: string): ProjectTab {
   return own?.[0] ?? TABS_OF_PAGES[part] ?? "code";
 }
 
+/** How much waits behind a tab: the words for it, and the events after which it may have changed. */
+const COUNTED = {
+  tickets: { words: "open", on: "ticket" },
+  reviews: { words: "open", on: "review" },
+  branches: { words: "not merged", on: "checkin tag workspace" },
+} as const satisfies Partial<Record<ProjectTab, unknown>>;
+
+type Counts = Readonly<Partial<Record<ProjectTab, number>>>;
+
 /** The head of every page of a project: its name, and the way to its parts. */
-export function ProjectBar(
-  { slug, name, visibility, tab, mayAdmin = true }: ProjectPlace & { readonly isHeading: boolean },
-) {
+export async function ProjectBar({ visit, place }: {
+  readonly visit: Visit;
+  readonly place: ProjectPlace;
+}) {
+  const { slug, name, visibility, tab, mayAdmin = true } = place;
+  const counts = await countsOf(visit, slug);
   return (
     <header class="project-bar">
       <p class="project-name">
@@ -49,6 +64,7 @@ export function ProjectBar(
             <li>
               <a href={`/projects/${slug}${path}`} aria-current={id === tab ? "page" : undefined}>
                 {words}
+                <Count tab={id} counts={counts} />
               </a>
             </li>
           ))}
@@ -56,4 +72,46 @@ export function ProjectBar(
       </nav>
     </header>
   );
+}
+
+/** The number beside a tab; nothing for 0. */
+function Count({ tab, counts }: { readonly tab: ProjectTab; readonly counts: Counts }) {
+  if (!isCounted(tab)) return null;
+  const { words, on } = COUNTED[tab];
+  const count = counts[tab] ?? 0;
+  return (
+    <span class="tab-count" data-live-part={`count-${tab}`} data-live-on={on}>
+      {count > 0 && (
+        <>
+          {" "}
+          <span class="badge">
+            {count.toLocaleString("en")}
+            <span class="hidden-text">{` ${words}`}</span>
+          </span>
+        </>
+      )}
+    </span>
+  );
+}
+
+function isCounted(tab: ProjectTab): tab is keyof typeof COUNTED {
+  return Object.hasOwn(COUNTED, tab);
+}
+
+/** What waits in a project; nothing if the visitor may not read it, or it cannot be read now. */
+async function countsOf({ services, principal }: Visit, slug: string): Promise<Counts> {
+  const { projects, repositories: { openWork }, reviews } = services.hosting;
+  const held = projects.find(slug);
+  if (held === null || !accessOf(held, principal).may("read")) return {};
+  try {
+    const [{ open_tickets: tickets, unmerged_branches: branches }, open] = await Promise.all([
+      openWork.of(held.project),
+      reviews.openCounts.of(held.project),
+    ]);
+    return { tickets, branches, reviews: open };
+  } catch (error) {
+    // The page itself says why it has no project to show.
+    if (error instanceof ServiceError) return {};
+    throw error;
+  }
 }

@@ -23,6 +23,7 @@ export { type FileOptions, isBinary, type PathOptions, readFile } from "./file.t
 export { listForumThreads, readForumPost, readForumThread } from "./forum.ts";
 export { type HistoryOptions, readHistory } from "./history.ts";
 export { type LineOptions, type MergeOf, readBranchTip, readLines, readMergesOf } from "./lines.ts";
+export { readOpenWork } from "./open_work.ts";
 export { pageOf, type Paging } from "./paging.ts";
 export { Reader, type ReaderOptions } from "./reader.ts";
 export { readReceived, type ReceivedOptions } from "./received.ts";

@@ -315,6 +315,13 @@ export interface Statistics {
   readonly last_checkin: string | null;
 }
 
+/** How much in a repository is not finished. */
+export interface OpenWork {
+  readonly open_tickets: number;
+  /** The open branches with check-ins that the main branch lacks. */
+  readonly unmerged_branches: number;
+}
+
 /** A line of check-ins: one branch from a certain start. */
 export interface Line {
   /** The newest leaf, an open one if there is one. */

@@ -42,6 +42,7 @@ export const READ_NAMES = [
   "attachments",
   "attachment",
   "references",
+  "openWork",
   "statistics",
   "received",
   "resolveCheckin",

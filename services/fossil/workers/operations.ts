@@ -57,6 +57,7 @@ import {
   readLatestWikiVersion,
   readLines,
   readMergesOf,
+  readOpenWork,
   readReceived,
   readStatistics,
   readTechnote,
@@ -194,6 +195,8 @@ export const READS = {
     readAttachment(reader, which),
   /** Which of the names in a text stand for a page, a check-in or a ticket. */
   references: ({ reader }: Context, names: readonly string[]) => findReferences(reader, names),
+  /** How many tickets are open, and how many branches are not merged. */
+  openWork: ({ reader }: Context) => readOpenWork(reader),
   statistics: ({ reader }: Context) => readStatistics(reader),
   /** What came into the repository since a place, whichever program wrote it. */
   received: ({ reader }: Context, options: ReceivedOptions) => readReceived(reader, options),

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import {
   listBranches,
   listDivergedBranches,
+  listTickets,
   readComparison,
   readContributions,
   Reader,
+  readOpenWork,
   readTimeline,
   Repository,
   resolveCheckin,
@@ -41,6 +43,12 @@ Deno.test("branches are ahead of and behind the main branch by the check-ins of 
     });
     const diverged = listDivergedBranches(reader).map(({ is_named: _, ...branch }) => branch);
     assert.deepEqual(diverged, expected);
+    const unmerged = expected.filter(({ ahead, status }) => ahead > 0 && status === "open");
+    assert.ok(unmerged.length > 0);
+    assert.deepEqual(readOpenWork(reader), {
+      open_tickets: listTickets(reader, { state: "open" }).total,
+      unmerged_branches: unmerged.length,
+    });
     for (const { name, last_uuid, ahead, behind } of expected) {
       const compared = readComparison(reader, { from: main, to: last_uuid, limit: 1000 });
       assert.deepEqual([compared.ahead, compared.behind], [ahead, behind], name);

@@ -13,6 +13,14 @@ const PER_PAGE = 50;
 
 type Branch = Branches[number];
 
+/** The choices of the filter. */
+const STATUSES = [
+  ["", "Open and closed"],
+  ["open", "Open"],
+  ["unmerged", "Not merged"],
+  ["closed", "Closed"],
+] as const;
+
 async function show(visit: Visit): Promise<View> {
   const project = new CodeProject(visit);
   const [{ branches }, { main_branch }] = await Promise.all([
@@ -22,7 +30,7 @@ async function show(visit: Visit): Promise<View> {
   const wanted = visit.query("q")?.toLowerCase() ?? "";
   const status = visit.query("status") ?? "";
   const found = branches.filter((branch) =>
-    branch.name.toLowerCase().includes(wanted) && (status === "" || branch.status === status)
+    branch.name.toLowerCase().includes(wanted) && hasStatus(branch, status, main_branch)
   ).toSorted((one, other) => Number(other.name === main_branch) - Number(one.name === main_branch));
   const pages = Math.max(1, Math.ceil(found.length / PER_PAGE));
   const page = Math.min(visit.pageNumber, pages);
@@ -60,6 +68,11 @@ async function show(visit: Visit): Promise<View> {
   };
 }
 
+function hasStatus(branch: Branch, status: string, main: string): boolean {
+  if (status !== "unmerged") return status === "" || branch.status === status;
+  return branch.status === "open" && branch.name !== main && branch.ahead !== 0;
+}
+
 function BranchFilters({ visit, wanted, status }: {
   readonly visit: Visit;
   readonly wanted: string;
@@ -77,7 +90,7 @@ function BranchFilters({ visit, wanted, status }: {
       />
       <label class="hidden-text" for="status">Status</label>
       <select id="status" name="status">
-        {[["", "Open and closed"], ["open", "Open"], ["closed", "Closed"]].map(([value, words]) => (
+        {STATUSES.map(([value, words]) => (
           <option value={value} selected={value === status}>{words}</option>
         ))}
       </select>
