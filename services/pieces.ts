@@ -9,6 +9,11 @@ const STRIDE = 16;
 /** Milliseconds from any starting point. */
 type Clock = () => number;
 
+/** Lets other tasks run. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}
+
 /**
  * Calls a function with each item, in pieces.
  *
@@ -23,7 +28,7 @@ export async function inPieces<Item>(
   let end = clock() + PIECE;
   for (const [index, item] of items.entries()) {
     if (index > 0 && index % STRIDE === 0 && clock() >= end) {
-      await new Promise((resolve) => setTimeout(resolve, 0));
+      await nextTurn();
       end = clock() + PIECE;
     }
     work(item);

@@ -12,6 +12,8 @@ import {
 } from "../../services/releases/schemas.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
+import { writeArray } from "../../services/pieces.ts";
+import { jsonText } from "../json_text.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { proveAgain } from "../middleware/authenticate.ts";
 import { answerFile } from "./file_answers.ts";
@@ -140,7 +142,8 @@ export function releaseRoutes(services: ReleaseServices) {
     .openapi(listReleases, async (context) => {
       const { project } = context.get("access");
       const list = await releases.list(project, viewerOf(context));
-      return context.json({ releases: await shown(context, list) }, 200);
+      const releasesText = await writeArray(await shown(context, list));
+      return jsonText<{ releases: Release[] }>(context, `{"releases":${releasesText}}`);
     })
     .openapi(createRelease, async (context) => {
       const { project } = context.get("access");

@@ -5,6 +5,7 @@ import { MAX_PASSWORD_LENGTH } from "../../services/identity/mod.ts";
 import { textSchema } from "../../services/validation/schemas.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
+import { jsonArray } from "../json_text.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 
@@ -62,7 +63,7 @@ export function accountRoutes(accounts: IrcAccounts) {
       const account = await accounts.create(context.req.valid("json"), callerOf(context));
       return context.json(account, 201);
     })
-    .openapi(listAccounts, async (context) => context.json(await accounts.list(), 200))
+    .openapi(listAccounts, async (context) => jsonArray(context, await accounts.list()))
     .openapi(setPassword, async (context) => {
       const { account } = context.req.valid("param");
       const { password } = context.req.valid("json");

@@ -3,6 +3,7 @@ import type { Admins } from "../../services/admins/mod.ts";
 import { adminSchema, passwordSchema } from "../../services/admins/schemas.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
+import { jsonArray } from "../json_text.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 
@@ -49,7 +50,7 @@ const deleteAdmin = route("DELETE /v1/admins/{username}", {
 /** `/v1/admins`: the admins of this server. */
 export function adminRoutes(admins: Admins) {
   return newRoutes()
-    .openapi(listAdmins, async (context) => context.json(await admins.list(), 200))
+    .openapi(listAdmins, async (context) => jsonArray(context, await admins.list()))
     .openapi(createAdmin, async (context) => {
       await admins.create(context.req.valid("json"), callerOf(context));
       return context.body(null, 201);

@@ -5,6 +5,7 @@ import type { IrcBans } from "../../services/irc_server/bans/mod.ts";
 import { banRequestSchema } from "../../services/irc_server/bans/schemas.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
+import { jsonArray } from "../json_text.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 
@@ -75,7 +76,7 @@ export interface IrcRoutesOptions {
 /** `/v1/irc/bans` and `/v1/irc/clients`: the IRC server of this program. */
 export function ircRoutes({ ircBans, ircServer }: IrcRoutesOptions) {
   return newRoutes()
-    .openapi(listBans, (context) => context.json(present(ircBans).list(), 200))
+    .openapi(listBans, (context) => jsonArray(context, present(ircBans).list()))
     .openapi(createBan, async (context) => {
       const request = context.req.valid("json");
       return context.json(await present(ircBans).create(request, callerOf(context)), 201);

@@ -5,6 +5,7 @@ import { type BudgetStanding, type BudgetView, viewOfBudget } from "../../servic
 import { budgetSchema, USAGE_GROUPS } from "../../services/ledger/schemas.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
+import { jsonArray } from "../json_text.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest, wholeNumber } from "../schemas.ts";
 
@@ -179,7 +180,7 @@ export function llmUsageRoutes(
         kind !== "agent" || scope === "all" || (scope === "type" && subject === type) ||
         (scope === "agent" && subject === id)
       );
-      return context.json(standings.map(view), 200);
+      return jsonArray(context, standings, view);
     })
     .openapi(setBudget, async (context) => {
       const { budget } = context.req.valid("param");

@@ -7,6 +7,7 @@ import {
 } from "../../services/projects/schemas.ts";
 import { callerOf } from "../caller.ts";
 import { newRoutes } from "../context.ts";
+import { jsonArray } from "../json_text.ts";
 import { route } from "../route.ts";
 import { repositoryRoutes, type RepositoryServices } from "./project_repository.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
@@ -106,7 +107,10 @@ const removeMember = route("DELETE /v1/projects/{slug}/members/{name}", {
 export function projectRoutes(services: RepositoryServices) {
   const { projects, moves, repositories } = services.hosting;
   return newRoutes()
-    .openapi(listProjects, (context) => context.json(projects.all().map(viewOf), 200))
+    .openapi(
+      listProjects,
+      (context) => jsonArray(context, projects.all(), viewOf),
+    )
     .openapi(createProject, async (context) => {
       const held = await projects.create(context.req.valid("json"), callerOf(context));
       return context.json(viewOf(held), 201);
@@ -136,7 +140,7 @@ export function projectRoutes(services: RepositoryServices) {
     })
     .openapi(listMembers, (context) => {
       const { slug } = context.req.valid("param");
-      return context.json(projects.members(projects.require(slug)), 200);
+      return jsonArray(context, projects.members(projects.require(slug)));
     })
     .openapi(setMember, async (context) => {
       const { slug, name } = context.req.valid("param");

@@ -4,6 +4,7 @@ import type { OperatorToken, Token, Tokens } from "../../services/identity/mod.t
 import { tokenRequestSchema } from "../../services/identity/schemas.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
+import { jsonArray } from "../json_text.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 
@@ -80,7 +81,9 @@ export function tokenRoutes({ tokens, operatorToken, hosting }: TokenRoutesOptio
       const token = await tokens.create(request, callerOf(context), findProject);
       return context.json(withSlug(token), 201);
     })
-    .openapi(listTokens, async (context) => context.json((await tokens.list()).map(withSlug), 200))
+    .openapi(listTokens, async (context) => {
+      return jsonArray(context, await tokens.list(), withSlug);
+    })
     .openapi(revokeToken, async (context) => {
       const { id } = context.req.valid("param");
       await tokens.revoke(id, callerOf(context));

@@ -55,6 +55,7 @@ export { seal, type SealingKey, type SealingPurpose, unseal } from "./sealing.ts
 export { readSecretFile, SecretFileError } from "./secret_file.ts";
 export { newSecret, sha256 } from "./secrets.ts";
 export type { TokenKey } from "./token_key.ts";
-export { type IssuedToken, MOST_OWN_TOKENS, type Token, Tokens } from "./tokens.ts";
+export type { Token, TokenFilter } from "./token_lists.ts";
+export { type IssuedToken, MOST_OWN_TOKENS, Tokens } from "./tokens.ts";
 export { isCsrfToken, SESSION_SECONDS, type WebSession, WebSessions } from "./web_sessions.ts";
 export { formatNetwork, type Network, parseNetwork, widen } from "./ip_network.ts";

@@ -18,21 +18,7 @@ import { type Caller, originOf, type Principal, type Scope, SCOPES } from "./pri
 import type { TokenRequest } from "./schemas.ts";
 import { sha256 } from "./secrets.ts";
 import type { TokenKey } from "./token_key.ts";
-
-/** A listed token, without its secret. */
-export interface Token {
-  readonly id: string;
-  /** Name of the account that it belongs to; null for a project's token. */
-  readonly owner: string | null;
-  readonly name: string;
-  readonly scopes: Scope[];
-  /** Internal id of the project that it is for; null for an account's token. */
-  readonly project: string | null;
-  /** ISO 8601, as all times here. */
-  readonly created_at: string;
-  readonly expires_at: string | null;
-  readonly last_used: string | null;
-}
+import { type Token, type TokenFilter, TokenLists } from "./token_lists.ts";
 
 /** A new token, shown once. */
 export interface IssuedToken extends Token {
@@ -74,6 +60,7 @@ export class Tokens implements Directory {
   readonly #expiries: Expiries;
   readonly #clock: () => number;
   readonly #lastUsed: DeferredTimes;
+  readonly #lists: TokenLists;
   readonly #held = new HeldTokens();
   /** The tokens that were there before the last load, and are no more. */
   #replaced: readonly HeldToken[] = [];
@@ -89,6 +76,7 @@ export class Tokens implements Directory {
     this.#expiries = expiries;
     this.#clock = clock;
     this.#lastUsed = new DeferredTimes({ write: (times) => this.#writeLastUsed(times), log });
+    this.#lists = new TokenLists(database, this.#lastUsed);
   }
 
   /** Reads all tokens from the database. */
@@ -173,7 +161,7 @@ export class Tokens implements Directory {
         ? new Conflict(`The account "${owner?.name}" has just been removed`)
         : error;
     }
-    return { ...this.#describe({ ...row, owner: owner?.name ?? null }), token };
+    return { ...this.#lists.describe({ ...row, owner: owner?.name ?? null }), token };
   }
 
   /**
@@ -205,18 +193,14 @@ export class Tokens implements Directory {
     }
   }
 
-  /**
-   * Every token, oldest first.
-   *
-   * @param ownerId of this account alone
-   */
-  async list(ownerId?: string): Promise<Token[]> {
-    const rows = await this.#database.tables.selectFrom("tokens")
-      .leftJoin("accounts", "accounts.id", "tokens.owner_id")
-      .selectAll("tokens").select("accounts.name as owner")
-      .$if(ownerId !== undefined, (query) => query.where("owner_id", "=", ownerId ?? null))
-      .orderBy("tokens.id").execute();
-    return rows.map((row) => this.#describe(row));
+  /** Every token that fits, oldest first; all by default. */
+  list(filter?: TokenFilter): Promise<Token[]> {
+    return this.#lists.list(filter);
+  }
+
+  /** The ids of the tokens of which a condition holds, newest first; it needs no read. */
+  idsOf(isOne: (token: HeldToken) => boolean): string[] {
+    return this.#held.filter(isOne).map(({ id }) => id).sort().reverse();
   }
 
   /**
@@ -353,28 +337,6 @@ export class Tokens implements Directory {
     return owner;
   }
 
-  #describe(row: {
-    id: string;
-    owner: string | null;
-    name: string;
-    scopes: string;
-    project_id: string | null;
-    created_at: number;
-    expires_at: number | null;
-    last_used: number | null;
-  }): Token {
-    return {
-      id: row.id,
-      owner: row.owner,
-      name: row.name,
-      scopes: JSON.parse(row.scopes),
-      project: row.project_id,
-      created_at: new Date(row.created_at).toISOString(),
-      expires_at: isoTime(row.expires_at),
-      last_used: isoTime(this.#lastUsed.latest(row.id, row.last_used)),
-    };
-  }
-
   #writeLastUsed(times: ReadonlyMap<string, number>): Promise<unknown> {
     const { tables } = this.#database;
     return this.#database.commit({
@@ -385,10 +347,6 @@ export class Tokens implements Directory {
       ),
     });
   }
-}
-
-function isoTime(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString();
 }
 
 function noSuchToken(id: string): NotFound {

@@ -242,7 +242,7 @@ Deno.test("a person makes and revokes own tokens, and changes the password", asy
     assert.deepEqual([held?.kind, held?.name], ["person", "ann"]);
 
     const own = held?.id ?? "";
-    const [listed] = await api.services.tokens.list(own);
+    const [listed] = await api.services.tokens.list({ ownerId: own });
     const revoke = { action: "revoke", id: listed?.id ?? "" };
     assert.match((await person.see("/account")).text, /laptop read, write/);
     const again = await person.post("/account", form);
@@ -250,7 +250,7 @@ Deno.test("a person makes and revokes own tokens, and changes the password", asy
     assert.equal((await (await addPerson("bob")).post("/account", revoke)).status, 404);
     assert.doesNotMatch((await admin.see("/account")).text, /laptop of ann/);
     assert.match((await person.post("/account", revoke)).text, /The token is revoked/);
-    assert.deepEqual(await api.services.tokens.list(own), []);
+    assert.deepEqual(await api.services.tokens.list({ ownerId: own }), []);
 
     const next = "battery staple";
     const change = { action: "password", current: "correct horse", next, again: next };

@@ -22,7 +22,7 @@ const OWN_SCOPES: readonly Scope[] = ["read", "write", "admin"];
 
 async function show(visit: Visit): Promise<View> {
   const { name } = visit.principal;
-  const tokens = await visit.services.tokens.list(idOf(visit));
+  const tokens = await visit.services.tokens.list({ ownerId: idOf(visit) });
   const body = (
     <>
       <h1>Your account</h1>

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { statement } from "../../../services/database/mod.ts";
 import { ServiceError, Unauthorized } from "../../../services/errors.ts";
-import { OPERATOR, type Principal } from "../../../services/identity/mod.ts";
+import { OPERATOR, type Principal, type TokenFilter } from "../../../services/identity/mod.ts";
 import { tokenRequestSchema } from "../../../services/identity/schemas.ts";
 import {
   anAgent,
@@ -62,6 +63,38 @@ Deno.test("a token's listing shows its last use and not the token", async () => 
     assert.deepEqual(await later.tokens.list(), [used]);
     assert.equal((await present(later, token)).name, "coder");
     await later.close();
+  });
+});
+
+Deno.test("more tokens than are read at once are listed in order, all or some", async () => {
+  await withServices(async (services) => {
+    const { database, accounts, tokens } = services;
+    await anAgent(services, "coder");
+    const ownerId = accounts.find("coder")?.id ?? assert.fail();
+    const rows = Array.from({ length: 1200 }, (_, number) => ({
+      id: `${number}`.padStart(4, "0"),
+      owner_id: number % 3 === 0 ? null : ownerId,
+      project_id: number % 3 === 0 ? "project" : null,
+      name: `token ${number}`,
+      scopes: '["read"]',
+      token_hash: `${number}`,
+      created_at: 0,
+      expires_at: null,
+      last_used: null,
+    }));
+    const insertion = statement(database.tables.insertInto("tokens").values(rows));
+    await database.commit({ statements: [insertion] });
+    const ids = async (filter?: TokenFilter) => (await tokens.list(filter)).map(({ id }) => id);
+    const all = rows.map(({ id }) => id);
+    assert.deepEqual(await ids(), all);
+    const ofProject = all.filter((id) => Number(id) % 3 === 0);
+    assert.deepEqual(await ids({ projectId: "project" }), ofProject);
+    assert.deepEqual(await ids({ ownerId }), all.filter((id) => !ofProject.includes(id)));
+    assert.deepEqual(await ids({ ids: ["0007", "0003"] }), ["0003", "0007"]);
+    assert.deepEqual(await ids({ ids: [] }), []);
+
+    await tokens.load();
+    assert.deepEqual(tokens.idsOf(({ projectId }) => projectId !== null), ofProject.toReversed());
   });
 });
 
