@@ -113,7 +113,12 @@ export class Visit {
 
   /** The number of the page of a list, from 1. */
   get pageNumber(): number {
-    const number = Number(this.query("page") ?? 1);
+    return this.pageNumberOf("page");
+  }
+
+  /** The same of a list whose parameter has another name, since the page has several. */
+  pageNumberOf(parameter: string): number {
+    const number = Number(this.query(parameter) ?? 1);
     return Number.isSafeInteger(number) && number > 0 ? number : 1;
   }
 

@@ -39,7 +39,7 @@ async function show(visit: Visit): Promise<View> {
     attention.workOf(id, principal),
     attention.happenedBy(id, principal, SHOWN),
     attention.agent(id),
-    visit.isAdmin ? visit.services.tokens.list() : [],
+    visit.isAdmin ? visit.services.tokens.list({ ownerId: id }) : [],
     visit.isAdmin && !agent.revoked ? readInbox(visit, agent) : null,
   ]);
   const titles = await attention.titlesOf(events);
@@ -84,7 +84,7 @@ async function show(visit: Visit): Promise<View> {
             <AgentControls
               visit={visit}
               agent={agent}
-              tokens={tokens.filter(({ owner }) => owner === agent.nick)}
+              tokens={tokens}
             />
           )}
         </div>

@@ -7,12 +7,9 @@ import { definePage, type Leads, type View } from "../page.ts";
 import { ConfirmForm, requireTypedName } from "../parts/confirm.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Field, Form } from "../parts/form.tsx";
-import { Empty, Pager } from "../parts/lists.tsx";
+import { Empty, Pager, partOf, Search, searchOf } from "../parts/lists.tsx";
 import { Time } from "../parts/time.tsx";
 import type { Visit } from "../visit.ts";
-
-/** People on one page. */
-const PER_PAGE = 50;
 
 /** The accounts of people on IRC, and admins. */
 export const page = definePage({
@@ -60,11 +57,9 @@ function PeopleSection({ visit, people }: {
   readonly visit: Visit;
   readonly people: readonly IrcAccount[];
 }) {
-  const search = visit.query("q")?.toLowerCase() ?? "";
+  const search = searchOf(visit);
   const found = people.filter(({ account }) => account.toLowerCase().includes(search));
-  const pages = Math.max(1, Math.ceil(found.length / PER_PAGE));
-  const page = Math.min(visit.pageNumber, pages);
-  const shown = found.slice((page - 1) * PER_PAGE, page * PER_PAGE);
+  const { shown, page, pages } = partOf(visit, found);
   return (
     <section aria-labelledby="people">
       <h2 id="people">
@@ -73,16 +68,7 @@ function PeopleSection({ visit, people }: {
       <p class="soft small">
         Each has one name and one password for IRC and for these pages.
       </p>
-      <form method="get" action="/people" role="search" class="search">
-        <label class="hidden-text" for="q">Search by name</label>
-        <input
-          id="q"
-          name="q"
-          type="search"
-          value={visit.query("q") ?? ""}
-          placeholder="Search by name"
-        />
-      </form>
+      <Search visit={visit} label="Search by name" />
       {shown.length === 0
         ? (
           <Empty>
@@ -107,6 +93,9 @@ function AdminsSection({ visit, all }: {
   readonly visit: Visit;
   readonly all: readonly Admin[];
 }) {
+  const search = searchOf(visit);
+  const found = all.filter(({ username }) => username.toLowerCase().includes(search));
+  const { shown, page, pages } = partOf(visit, found, "admins");
   return (
     <section aria-labelledby="admins">
       <h2 id="admins">
@@ -117,12 +106,13 @@ function AdminsSection({ visit, all }: {
         : (
           <AccountList
             visit={visit}
-            accounts={all.map(({ username, created_at }) => (
+            accounts={shown.map(({ username, created_at }) => (
               { name: username, created_at }
             ))}
             actions={["adminPassword", "removeAdmin"]}
           />
         )}
+      <Pager visit={visit} page={page} pages={pages} parameter="admins" />
     </section>
   );
 }

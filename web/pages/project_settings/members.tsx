@@ -2,7 +2,7 @@ import { knownNames } from "../../parts/known_names.ts";
 import { memberRequestSchema } from "../../../services/projects/schemas.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Form, Select, TextField } from "../../parts/form.tsx";
-import { Empty } from "../../parts/lists.tsx";
+import { Empty, Pager, partOf, Search, searchOf } from "../../parts/lists.tsx";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 import { definePart } from "./part.ts";
@@ -30,16 +30,24 @@ export const members = definePart({
 
 function show(visit: Visit, { access: { held } }: OpenProject) {
   const list = visit.services.hosting.projects.members(held);
+  const search = searchOf(visit);
+  const found = list.filter(({ name }) => name.toLowerCase().includes(search));
+  const { shown, page, pages } = partOf(visit, found);
   return (
     <>
       <h2>
         Members <span class="soft">{list.length}</span>
       </h2>
-      {list.length === 0
-        ? <Empty>Nobody is a member. Add the first one below.</Empty>
+      {(pages > 1 || search !== "") && <Search visit={visit} label="Search by name" />}
+      {shown.length === 0
+        ? (
+          <Empty>
+            {search === "" ? "Nobody is a member. Add the first one below." : "No member fits."}
+          </Empty>
+        )
         : (
           <ul class="list" data-keys="list">
-            {list.map(({ name, kind, role }) => (
+            {shown.map(({ name, kind, role }) => (
               <li class="row spread">
                 <span>
                   <b>{name}</b> <span class="badge">{kind}</span>
@@ -70,6 +78,7 @@ function show(visit: Visit, { access: { held } }: OpenProject) {
             ))}
           </ul>
         )}
+      <Pager visit={visit} page={page} pages={pages} />
       <h2>Add a member</h2>
       <Form visit={visit} action="set-member">
         <TextField

@@ -2,7 +2,7 @@ import { tokenRequestSchema } from "../../../services/identity/schemas.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Copyable } from "../../parts/copy.tsx";
 import { Field, Form, TextField } from "../../parts/form.tsx";
-import { Empty } from "../../parts/lists.tsx";
+import { Empty, Pager, partOf } from "../../parts/lists.tsx";
 import { Time } from "../../parts/time.tsx";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
@@ -24,21 +24,20 @@ export const tokens = definePart({
     "make-token": make,
     "revoke-token": async (visit, project) => {
       const id = visit.entered("id");
-      const own = await tokensOf(visit, project);
-      if (own.some((token) => token.id === id)) {
-        await visit.services.tokens.revoke(id, visit.caller);
-      }
+      if (idsOf(visit, project).includes(id)) await visit.services.tokens.revoke(id, visit.caller);
       return "The token is revoked.";
     },
   },
 });
 
-async function tokensOf({ services }: Visit, { access: { project } }: OpenProject) {
-  return (await services.tokens.list()).filter((token) => token.project === project.id);
+/** The ids of the project's tokens, newest first. */
+function idsOf({ services }: Visit, { access: { project } }: OpenProject): string[] {
+  return services.tokens.idsOf(({ projectId }) => projectId === project.id);
 }
 
 async function show(visit: Visit, project: OpenProject) {
-  const own = await tokensOf(visit, project);
+  const { shown, page, pages } = partOf(visit, idsOf(visit, project));
+  const own = (await visit.services.tokens.list({ ids: shown })).reverse();
   return (
     <>
       <h2>Tokens of the project</h2>
@@ -78,6 +77,7 @@ async function show(visit: Visit, project: OpenProject) {
           ))}
         </ul>
       )}
+      <Pager visit={visit} page={page} pages={pages} />
       <TokenForm visit={visit} />
     </>
   );

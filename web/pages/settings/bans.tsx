@@ -3,7 +3,7 @@ import type { IrcBans } from "../../../services/irc_server/bans/mod.ts";
 import { banRequestSchema } from "../../../services/irc_server/bans/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ButtonForm, Form, Select, TextField } from "../../parts/form.tsx";
-import { Empty } from "../../parts/lists.tsx";
+import { Empty, Pager, partOf, Search, searchOf } from "../../parts/lists.tsx";
 import { SettingsFrame } from "../../parts/settings_frame.tsx";
 import { Time } from "../../parts/time.tsx";
 import type { Visit } from "../../visit.ts";
@@ -39,19 +39,26 @@ function show(visit: Visit): View {
 }
 
 function Bans({ visit, bans }: { readonly visit: Visit; readonly bans: IrcBans }) {
-  const list = bans.list();
+  const search = searchOf(visit);
+  const found = bans.list().filter(({ mask, reason }) =>
+    [mask, reason].some((text) => text.toLowerCase().includes(search))
+  );
+  const { shown, page, pages } = partOf(visit, found);
   return (
     <div class="columns">
       <div>
-        {list.length === 0
+        {(pages > 1 || search !== "") && <Search visit={visit} label="Search by whom or why" />}
+        {shown.length === 0
           ? (
             <Empty>
-              Nobody is banned. A ban keeps addresses, hosts or accounts off the IRC server.
+              {search === ""
+                ? "Nobody is banned. A ban keeps addresses, hosts or accounts off the IRC server."
+                : "No ban fits."}
             </Empty>
           )
           : (
             <ul class="list" data-keys="list">
-              {list.map(({ id, mask, reason, set_by, created_at, expires_at }) => (
+              {shown.map(({ id, mask, reason, set_by, created_at, expires_at }) => (
                 <li class="token">
                   <div>
                     <code>{mask}</code> <span>{reason}</span>
@@ -69,6 +76,7 @@ function Bans({ visit, bans }: { readonly visit: Visit; readonly bans: IrcBans }
               ))}
             </ul>
           )}
+        <Pager visit={visit} page={page} pages={pages} />
       </div>
       <section>
         <h2>Ban</h2>

@@ -10,14 +10,11 @@ import { definePage, type Leads, type View } from "../../page.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Copyable } from "../../parts/copy.tsx";
 import { Form, TextField } from "../../parts/form.tsx";
-import { Pager } from "../../parts/lists.tsx";
+import { Pager, partOf, Search, searchOf } from "../../parts/lists.tsx";
 import { SettingsFrame } from "../../parts/settings_frame.tsx";
 import { endOf, ExpiryField, ScopeChoice, TokenLines } from "../../parts/token_form.tsx";
 import { TokenList } from "../../parts/token_list.tsx";
 import { type Visit, withQuery } from "../../visit.ts";
-
-/** Tokens on one page. */
-const PER_PAGE = 50;
 
 /** Tokens of all accounts and projects, and the operator's API token. */
 export const page = definePage({
@@ -29,30 +26,16 @@ export const page = definePage({
 
 async function show(visit: Visit): Promise<View> {
   const { tokens, hosting: { projects } } = visit.services;
-  const search = visit.query("q")?.toLowerCase() ?? "";
-  const all = (await tokens.list()).map((token) => withSlug(token, projects));
-  const found = all.filter(({ name, owner, project }) =>
-    [name, owner ?? "", project ?? ""].some((text) => text.toLowerCase().includes(search))
-  ).reverse();
-  const pages = Math.max(1, Math.ceil(found.length / PER_PAGE));
-  const page = Math.min(visit.pageNumber, pages);
+  const { shown, page, pages } = partOf(visit, findTokens(visit));
+  const listed = await tokens.list({ ids: shown });
   const body = (
     <SettingsFrame part="tokens">
       <div class="columns">
         <div>
-          <form method="get" action="/settings/tokens" role="search" class="search">
-            <label class="hidden-text" for="q">Search by name, owner or project</label>
-            <input
-              id="q"
-              name="q"
-              type="search"
-              value={visit.query("q") ?? ""}
-              placeholder="Search by name, owner or project"
-            />
-          </form>
+          <Search visit={visit} label="Search by name, owner or project" />
           <TokenList
             visit={visit}
-            tokens={found.slice((page - 1) * PER_PAGE, page * PER_PAGE)}
+            tokens={listed.map((token) => withSlug(token, projects)).reverse()}
           />
           <Pager visit={visit} page={page} pages={pages} />
         </div>
@@ -80,6 +63,19 @@ async function show(visit: Visit): Promise<View> {
     </SettingsFrame>
   );
   return { title: "Tokens", body };
+}
+
+/** The ids of the tokens that are searched for, newest first. */
+function findTokens(visit: Visit): string[] {
+  const { tokens, accounts, hosting: { projects } } = visit.services;
+  const search = searchOf(visit);
+  return tokens.idsOf(({ name, ownerId, projectId }) =>
+    search === "" || [
+      name,
+      ownerId === null ? "" : accounts.get(ownerId)?.name ?? "",
+      projectId === null ? "" : projects.get(projectId)?.project.slug ?? "",
+    ].some((text) => text.toLowerCase().includes(search))
+  );
 }
 
 function NewToken({ visit }: { readonly visit: Visit }) {

@@ -9,7 +9,7 @@ import {
 import { budgetSchema, USAGE_GROUPS } from "../../../services/ledger/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ButtonForm, Form, TextField } from "../../parts/form.tsx";
-import { Empty } from "../../parts/lists.tsx";
+import { Empty, Pager, partOf } from "../../parts/lists.tsx";
 import { SettingsFrame } from "../../parts/settings_frame.tsx";
 import type { Visit } from "../../visit.ts";
 
@@ -33,7 +33,8 @@ async function show(visit: Visit): Promise<View> {
   const from = visit.query("from") || undefined;
   const to = visit.query("to") || undefined;
   const [read, standings] = await Promise.all([usage.read({ by, from, to }), budgets.list()]);
-  const views = standings.map((standing) =>
+  const { shown, page, pages } = partOf(visit, standings, "budgets");
+  const views = shown.map((standing) =>
     viewOfBudget(standing, budgetNames.nameOf(standing.budget) ?? "")
   );
   const body = (
@@ -57,6 +58,7 @@ async function show(visit: Visit): Promise<View> {
               {views.map((budget) => <BudgetEntry visit={visit} budget={budget} />)}
             </ul>
           )}
+          <Pager visit={visit} page={page} pages={pages} parameter="budgets" />
           <BudgetForm visit={visit} />
         </section>
       </div>
