@@ -6,7 +6,6 @@ import { newWebhookSchema, webhookChangeSchema } from "../../services/webhooks/s
 import { type AppEnv, newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import type { RouteAccess } from "../access.ts";
-import { jsonArray } from "../json_text.ts";
 import { type Description, tableRoute } from "../route.ts";
 import { errors, json, jsonRequest, wholeNumber } from "../schemas.ts";
 import { projectAccess, projectErrors } from "./route.ts";
@@ -206,7 +205,7 @@ export function webhooksBelow<Prefix extends Base>(
   return newRoutes()
     .openapi(
       routes.list,
-      (context) => jsonArray(context, webhooks.list(ownerOf(context))),
+      (context) => context.json(webhooks.list(ownerOf(context)), 200),
     )
     .openapi(routes.create, async (context) => {
       const owner = ownerOf(context);

@@ -115,11 +115,16 @@ export class AccountDirectory implements Directory {
     return this.#counts[kind];
   }
 
-  /** The names of the accounts of some kinds that are not revoked, sorted. */
+  /** The accounts of some kinds that are not revoked, by name. */
+  list(...kinds: readonly AccountKind[]): Account[] {
+    const isListed = ({ kind, revokedAt }: Account) => revokedAt === null && kinds.includes(kind);
+    return [...this.#byName].filter(([, account]) => isListed(account))
+      .sort(([one], [other]) => one < other ? -1 : 1).map(([, account]) => account);
+  }
+
+  /** Their names. */
   names(...kinds: readonly AccountKind[]): string[] {
-    return [...this.#byId.values()]
-      .filter(({ kind, revokedAt }) => revokedAt === null && kinds.includes(kind))
-      .map(({ name }) => name).sort();
+    return this.list(...kinds).map(({ name }) => name);
   }
 
   /** Calls a listener after each change of an account, as long as the directory exists. */

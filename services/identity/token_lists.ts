@@ -4,7 +4,7 @@ import type { DeferredTimes } from "./deferred_times.ts";
 import type { Scope } from "./principal.ts";
 
 /** Tokens that are read at once; other tasks run in between. */
-const PIECE = 500;
+const PIECE = 250;
 
 /** A listed token, without its secret. */
 export interface Token {

@@ -90,6 +90,16 @@ Deno.test("members, tokens and bans come in pages, with a search", () =>
     assert.match((await admin.see("/settings/bans?q=son007")).text, /person007!\*@\*/);
   }));
 
+Deno.test("halts come in pages", () =>
+  withWeb(async ({ admin, api: { services } }) => {
+    const agents = numbered(60).map((number) => `agent${number}`);
+    for (const nick of agents) await anAgent(services, nick);
+    await services.agents.halts.halt({ types: [], agents, reason: null }, BY_OPERATOR);
+    const halts = await admin.see("/halt?page=2");
+    assert.match(halts.text, /agent059: halted .* Page 2 of 2/);
+    assert.doesNotMatch(halts.text, /agent049: halted/);
+  }));
+
 Deno.test("budgets come in pages, and an agent's page has its own tokens", () =>
   withWeb(async (web) => {
     const { admin, api: { services } } = web;

@@ -5,6 +5,7 @@ import { AGENT_TYPES } from "../../services/agents/mod.ts";
 import { Invalid } from "../../services/errors.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { ButtonForm, Form, Select, TextField } from "../parts/form.tsx";
+import { Pager, partOf } from "../parts/lists.tsx";
 import { Time } from "../parts/time.tsx";
 import type { Visit } from "../visit.ts";
 
@@ -26,6 +27,7 @@ function show(visit: Visit): View {
       { ...rule, name: nick, field: "agent", value: nick }
     )),
   ];
+  const { shown, page, pages } = partOf(visit, rules);
   const body = (
     <>
       <h1>Halt</h1>
@@ -45,7 +47,7 @@ function show(visit: Visit): View {
       )}
       {rules.length > 0 && (
         <ul class="list" data-keys="list">
-          {rules.map(({ name, field, value, halted, reason, by, since }) => (
+          {shown.map(({ name, field, value, halted, reason, by, since }) => (
             <li class="token">
               <div>
                 {name}: {halted ? "halted" : "goes on"}
@@ -64,6 +66,7 @@ function show(visit: Visit): View {
           ))}
         </ul>
       )}
+      <Pager visit={visit} page={page} pages={pages} />
       <div class="halt-forms">
         <section class="card" aria-labelledby="halt-some">
           <h2 id="halt-some">Halt some agents</h2>

@@ -1,8 +1,8 @@
-import { IRC_CLIENTS, type IrcAccount, loginLines } from "../../services/agents/mod.ts";
+import { IRC_CLIENTS, loginLines } from "../../services/agents/mod.ts";
 import { personSchema } from "../../services/agents/schemas.ts";
-import type { Admin } from "../../services/admins/mod.ts";
 import { adminSchema, passwordSchema } from "../../services/admins/schemas.ts";
 import { Invalid, NotFound } from "../../services/errors.ts";
+import type { Account } from "../../services/identity/mod.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { ConfirmForm, requireTypedName } from "../parts/confirm.tsx";
 import { Copyable } from "../parts/copy.tsx";
@@ -19,22 +19,15 @@ export const page = definePage({
   json: () => "/v1/irc/accounts",
 });
 
-/** An account of a list, and the names of its actions. */
-interface Listed {
-  readonly name: string;
-  readonly created_at: string;
-}
-
-async function show(visit: Visit): Promise<View> {
+function show(visit: Visit): View {
   const { ircAccounts, admins } = visit.services;
-  const [people, allAdmins] = await Promise.all([ircAccounts.list(), admins?.list() ?? []]);
   const body = (
     <>
       <h1>People</h1>
       <div class="columns">
         <div>
-          <PeopleSection visit={visit} people={people} />
-          <AdminsSection visit={visit} all={allAdmins} />
+          <PeopleSection visit={visit} />
+          <AdminsSection visit={visit} />
         </div>
         <div>
           <NewAccount
@@ -53,12 +46,10 @@ async function show(visit: Visit): Promise<View> {
   return { title: "People", body };
 }
 
-function PeopleSection({ visit, people }: {
-  readonly visit: Visit;
-  readonly people: readonly IrcAccount[];
-}) {
+function PeopleSection({ visit }: { readonly visit: Visit }) {
+  const people = visit.services.accounts.list("person");
   const search = searchOf(visit);
-  const found = people.filter(({ account }) => account.toLowerCase().includes(search));
+  const found = people.filter(({ name }) => name.toLowerCase().includes(search));
   const { shown, page, pages } = partOf(visit, found);
   return (
     <section aria-labelledby="people">
@@ -80,7 +71,7 @@ function PeopleSection({ visit, people }: {
         : (
           <AccountList
             visit={visit}
-            accounts={shown.map(({ account, created_at }) => ({ name: account, created_at }))}
+            accounts={shown}
             actions={["password", "remove"]}
           />
         )}
@@ -89,12 +80,10 @@ function PeopleSection({ visit, people }: {
   );
 }
 
-function AdminsSection({ visit, all }: {
-  readonly visit: Visit;
-  readonly all: readonly Admin[];
-}) {
+function AdminsSection({ visit }: { readonly visit: Visit }) {
+  const all = visit.services.accounts.list("admin");
   const search = searchOf(visit);
-  const found = all.filter(({ username }) => username.toLowerCase().includes(search));
+  const found = all.filter(({ name }) => name.toLowerCase().includes(search));
   const { shown, page, pages } = partOf(visit, found, "admins");
   return (
     <section aria-labelledby="admins">
@@ -106,9 +95,7 @@ function AdminsSection({ visit, all }: {
         : (
           <AccountList
             visit={visit}
-            accounts={shown.map(({ username, created_at }) => (
-              { name: username, created_at }
-            ))}
+            accounts={shown}
             actions={["adminPassword", "removeAdmin"]}
           />
         )}
@@ -119,18 +106,18 @@ function AdminsSection({ visit, all }: {
 
 function AccountList({ visit, accounts, actions: [change, remove] }: {
   readonly visit: Visit;
-  readonly accounts: readonly Listed[];
+  readonly accounts: readonly Account[];
   /** The actions that change a password and that remove an account. */
   readonly actions: readonly [string, string];
 }) {
   return (
     <ul class="list" data-keys="list">
-      {accounts.map(({ name, created_at }) => (
+      {accounts.map(({ name, createdAt }) => (
         <li class="token">
           <div>
             <b>{name}</b>
             <div class="soft small">
-              added <Time at={created_at} />
+              added <Time at={new Date(createdAt).toISOString()} />
             </div>
           </div>
           <div class="row">
