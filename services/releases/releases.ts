@@ -2,6 +2,7 @@ import { type Database, type Statement, statement } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
 import type { NameRule, PooledRepository } from "../fossil/mod.ts";
 import { originOf } from "../identity/mod.ts";
+import { inPieces } from "../pieces.ts";
 import type { Project, RegisteredKind } from "../projects/mod.ts";
 import {
   eventsOf,
@@ -47,12 +48,14 @@ export class Releases {
     const rows = await tables.selectFrom("releases").selectAll()
       .where("project_id", "=", project.id).execute();
     const assets = await this.files.all(project);
-    return rows.filter((row) => withDrafts || row.is_draft === 0)
+    const shown = rows.filter((row) => withDrafts || row.is_draft === 0)
       .sort((one, other) =>
         (other.published_at ?? Infinity) - (one.published_at ?? Infinity) ||
         other.created_at - one.created_at
-      )
-      .map((row) => viewOf(row, assets.get(row.tag_name) ?? []));
+      );
+    const listed: Release[] = [];
+    await inPieces(shown, (row) => listed.push(viewOf(row, assets.get(row.tag_name) ?? [])));
+    return listed;
   }
 
   /**
