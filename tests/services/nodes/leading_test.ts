@@ -168,9 +168,12 @@ testNodes("a node stops its work when it no longer leads, not later", async ({ u
   // PostgreSQL takes the question, and does not answer it for some seconds.
   const looked = assert.rejects(peers?.catchUp() ?? Promise.resolve(), Unavailable);
   await until(() => !leadership.isLeading);
-  const ended = performance.now();
-  await until(() => !isWorking);
-  assert.ok(performance.now() - ended < 1000, "It worked on");
+  let turns = 0;
+  await until(() => {
+    turns++;
+    return !isWorking;
+  });
+  assert.ok(turns < 1000, "It worked on");
   await looked;
   database.mend();
 });
