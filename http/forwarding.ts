@@ -165,7 +165,12 @@ export class Forwarding {
     });
     const proven = response.headers.get(PRINCIPAL_HEADER);
     if (proven === null) return response;
-    connection.trust(this.#principalFrom(proven));
+    try {
+      connection.trust(this.#principalFrom(proven));
+    } catch (error) {
+      await response.body?.cancel();
+      throw error;
+    }
     response.headers.delete(PRINCIPAL_HEADER);
     return response;
   }
@@ -310,7 +315,26 @@ function principalText({ kind, id, project }: Principal): string {
   return JSON.stringify({ kind, id, project } satisfies Holder);
 }
 
+/** @throws Unavailable if it is not what {@linkcode principalText} writes */
 function principalFrom(text: string): Principal {
-  const { kind, id, project } = JSON.parse(text) as Holder;
+  const { kind, id, project } = holderFrom(text);
   return { kind, id, project, name: "", scopes: new Set(), tokenId: null, sessionId: null };
+}
+
+function holderFrom(text: string): Holder {
+  let holder: Partial<Record<keyof Holder, unknown>> | null = null;
+  try {
+    holder = JSON.parse(text);
+  } catch {
+    // It is refused below.
+  }
+  const { kind, id, project } = holder ?? {};
+  if (typeof kind === "string" && isTextOrNull(id) && isTextOrNull(project)) {
+    return holder as Holder;
+  }
+  throw new Unavailable("The answer of another node cannot be read; try again");
+}
+
+function isTextOrNull(value: unknown): boolean {
+  return value === null || typeof value === "string";
 }

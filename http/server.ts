@@ -19,6 +19,9 @@ const GRACE = 10_000;
  */
 const MORE_RELAYED = 16;
 
+/** How long the runtime has to send a short answer that it has, in milliseconds. */
+const FLUSH_MILLISECONDS = 5;
+
 /** The connection of a request. */
 export interface RequestConnection {
   /** The address of the socket. */
@@ -274,7 +277,7 @@ export class HttpServer {
     const watched = isLong && request.body !== null && !connection.relays
       ? new WatchedRequest(request, request.body)
       : null;
-    if (isLong && request.body === null) completed.then(connection.cut, connection.cut);
+    if (isLong && request.body === null) return this.#refuseBody(request, completed, connection);
     const asked = watched?.request ?? request;
     const response = this.#targets.isValid(request)
       ? this.#options.handler(asked, connection, completed)
@@ -282,6 +285,20 @@ export class HttpServer {
     if (watched !== null) return this.#answerWatched(watched, response, connection);
     // While a request without a body waits for its answer, nothing else of it stays in memory.
     return mayHaveBody(request) ? this.#answerAfterBody(request, response, connection) : response;
+  }
+
+  /**
+   * Refuses a body that the runtime does not pass on, and closes the connection: the runtime would
+   * read such a body to its end, however long it is.
+   */
+  #refuseBody({ method }: Request, completed: Promise<void>, connection: HttpConnection): Response {
+    const cut = () => {
+      if (this.#served.has(connection)) connection.cut();
+    };
+    const end = () => Deno.unrefTimer(setTimeout(cut, FLUSH_MILLISECONDS));
+    completed.then(end, end);
+    const error = `${method} takes no body of this length; leave it out`;
+    return Response.json({ error }, { status: 400, headers: { Connection: "close" } });
   }
 
   async #answerAfterBody(

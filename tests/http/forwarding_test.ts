@@ -368,3 +368,21 @@ Deno.test("a request whose body another node has had is refused when this one re
     { refusesItself: true },
   );
 });
+
+Deno.test("an answer that does not say whose request it was is not passed on", async () => {
+  const garbled = ["{", "null", "[]", '{"kind":1,"id":null,"project":null}', "operator"];
+  const answers = garbled.values();
+  await withNodes(
+    (_request, _connection, arrival) =>
+      refusalOf(arrival) ??
+        new Response("far", { headers: { "X-Muster-Principal": answers.next().value ?? "" } }),
+    async ({ front }) => {
+      for (const text of garbled) {
+        const response = await fetch(`http://127.0.0.1:${front.port}/far`);
+        assert.equal(response.status, 503, text);
+        const { error } = await response.json();
+        assert.equal(error, "The answer of another node cannot be read; try again");
+      }
+    },
+  );
+});

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { BodyReader } from "../../http/mod.ts";
 import { TooLarge } from "../../services/errors.ts";
 import { until, within } from "../support/until.ts";
-import { startHttpServer } from "./support.ts";
+import { sendRaw, startHttpServer } from "./support.ts";
 import { withNodes } from "./two_nodes.ts";
 
 /** A server that refuses every request without a look at its body. */
@@ -84,7 +84,7 @@ const ENDLESS = FRAMINGS.flatMap((framing) =>
     [`POST /limited HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n`, 413],
     [`POST /abandoned HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n`, 409],
     [`POST /cancelled HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n`, 409],
-    [`GET / HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n`, null],
+    [`GET / HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n`, 400],
     [`PUT ?x HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n`, 400],
     [`PUT / HTTP/1.1\r\nHost: a/b\r\n${framing}\r\n\r\n`, 400],
   ] as const
@@ -103,9 +103,23 @@ Deno.test("a client without a credential cannot have an endless body read", asyn
   for (const [head, status] of ENDLESS) {
     const { sent, answer } = await sendEndlessly(server.port, head);
     assert.ok(sent < BUFFERS, `${sent} bytes after ${head}`);
-    // The runtime passes on no body of GET, so that the server cannot hold it back.
-    if (status !== null) assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `), head);
+    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `), head);
   }
+});
+
+Deno.test("a body of GET whose length is not declared is refused with an answer", async () => {
+  await using server = startHttpServer(() => new Response("answered"));
+  const ask = async (text: string) => await sendRaw(server, text);
+  const head = "HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
+  const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`;
+  const error = '{"error":"GET takes no body of this length; leave it out"}';
+  for (let count = 0; count < 20; count++) {
+    const answer = await ask(`GET / ${chunked}`);
+    assert.match(answer, /^HTTP\/1\.1 400 /);
+    assert.ok(answer.endsWith(error), answer);
+    assert.match(await ask(`HEAD / ${chunked}`), /^HTTP\/1\.1 400 /);
+  }
+  assert.match(await ask(`GET / ${head}Content-Length: 5\r\n\r\nhello`), /\r\n\r\nanswered$/);
 });
 
 Deno.test("an endless body is not read either if another node answers the request", () =>

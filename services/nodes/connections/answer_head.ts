@@ -8,7 +8,7 @@ const LINE_END = "\r\n";
 const END = Buffer.from(LINE_END + LINE_END);
 
 /** `HTTP/1.1 200 OK` */
-const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: |\r\n|$)/;
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d{2})(?: |\r\n|$)/;
 
 /** RFC 9110, section 5.6.2. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;

@@ -11,6 +11,9 @@ const WHOLE_BYTES = 65_536;
 /** A status whose answer has the framing of a body, and no body (RFC 9110, section 15.3.6). */
 const RESET_CONTENT = 205;
 
+/** Most interim answers (RFC 9110, section 15.2) before an answer. */
+const MAX_INTERIM = 16;
+
 /** A connection that ended before anything of an answer came. */
 export class NoAnswer extends Error {}
 
@@ -116,6 +119,7 @@ export class Connection {
     method: string,
   ): Promise<{ readonly head: AnswerHead; readonly rest: Uint8Array<ArrayBuffer> }> {
     let bytes: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+    let interim = 0;
     for (;;) {
       const length = await this.#reading;
       if (length === null) {
@@ -130,6 +134,7 @@ export class Connection {
         if (head === null) break;
         const rest = bytes.subarray(head.length);
         if (head.status >= 200) return { head, rest };
+        if (++interim > MAX_INTERIM) throw new MalformedAnswer("The answer does not begin");
         bytes = rest;
       }
       bytes = bytes.slice();

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { MalformedAnswer } from "../../../../services/nodes/connections/answer_head.ts";
 import { Connection } from "../../../../services/nodes/connections/connection.ts";
 import { until } from "../../../support/until.ts";
 
@@ -70,4 +71,14 @@ Deno.test("a long answer is read no faster than its reader takes it", async () =
   assert.equal(text, chunks.map((chunk) => chunk.slice(3, 8)).join(""));
   await until(() => isIdle);
   connection.close();
+});
+
+Deno.test("a node may send a few interim answers, and not ever more of them", async () => {
+  const interim = "HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n";
+  const answer = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+  const ask = (parts: readonly string[]) =>
+    new Connection({ conn: new SentConn(parts), onIdle() {}, onClosed() {} })
+      .exchange("GET", encoder.encode("GET / HTTP/1.1\r\n\r\n"));
+  assert.equal((await ask([interim.repeat(10), answer])).status, 200);
+  await assert.rejects(ask(Array.from({ length: 100 }, () => interim)), MalformedAnswer);
 });

@@ -151,3 +151,10 @@ Deno.test("a head that two programs may read differently is refused", () => {
   }
   assert.throws(() => head("x".repeat(300_000)), MalformedAnswer);
 });
+
+Deno.test("a status is a number from 100 to 599", () => {
+  for (const status of ["000", "099", "600", "999"]) {
+    assert.throws(() => head(`HTTP/1.1 ${status} X\r\n\r\n`), MalformedAnswer);
+  }
+  assert.equal(head("HTTP/1.1 599 X\r\n\r\n")?.status, 599);
+});
