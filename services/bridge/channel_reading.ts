@@ -115,7 +115,7 @@ export class ChannelReading {
       ? this.#firstMessages(name, query, reader)
       : this.#read(entered, query, reader);
     const messages = await read;
-    if (query.waitSeconds) access.assertReadable(name, caller);
+    access.assertReadable(name, caller);
     return messages;
   }
 
@@ -125,11 +125,13 @@ export class ChannelReading {
     wanted: ChannelSearch,
     caller: Caller | undefined,
   ): Promise<FoundMessages> {
-    const { entry, searching } = this.#options;
+    const { entry, access, searching } = this.#options;
     const entered = await entry.visit(name, caller);
     if (entered === null) return { messages: [], searchedTo: null };
     await this.#options.sharing?.lines.reach(entered);
-    return await searching.search(entered, wanted);
+    const found = await searching.search(entered, wanted);
+    access.assertReadable(name, caller);
+    return found;
   }
 
   /** As `Bridge.follow`, of the channel with this name. */

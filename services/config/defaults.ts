@@ -166,7 +166,7 @@ export const DEFAULTS: Config = {
     channels_per_agent: 20,
     connections: 8000,
     connections_per_address: 256,
-    header_seconds: 10,
+    header_seconds: 60,
     body_seconds: 30,
     idle_seconds: 75,
     answer_seconds: 300,

@@ -200,7 +200,7 @@ export const configSchema = z.strictObject({
     channels_per_agent: count.default(20),
     connections: positive.default(8000),
     connections_per_address: count.default(256),
-    header_seconds: z.number().positive().max(3600).default(10),
+    header_seconds: z.number().positive().max(3600).default(60),
     body_seconds: z.number().positive().max(3600).default(30),
     idle_seconds: z.number().positive().max(86_400).default(75),
     answer_seconds: z.number().positive().max(86_400).default(300),

@@ -4,8 +4,10 @@ import {
   type BridgeOptions,
   type ChannelMessage,
   SPEAKER_TAG,
+  type Speakers,
 } from "../../../services/bridge/mod.ts";
 import { Forbidden, Invalid } from "../../../services/errors.ts";
+import type { ChannelStanding } from "../../../services/irc/mod.ts";
 import { HistoryArchive } from "../../../services/irc_server/history/mod.ts";
 import { isSought, parseSearch } from "../../../services/messages/mod.ts";
 import { systemScheduler } from "../../../services/scheduler.ts";
@@ -15,7 +17,7 @@ import { agentCaller, IrcUser, OPERATOR_CALLER, withBridge, type World } from ".
 
 /** Runs a test with a bridge whose server stores its history on disk. */
 function withArchive(
-  test: (world: World) => Promise<void>,
+  test: (world: World, archive: HistoryArchive) => Promise<void>,
   options: Partial<BridgeOptions> = {},
 ): Promise<void> {
   return withFolder(async (folder) => {
@@ -27,7 +29,7 @@ function withArchive(
       log: new TestLog(),
     });
     try {
-      await withBridge(test, {
+      await withBridge((world) => test(world, archive), {
         way: "direct",
         bridge: { archive, bufferSize: 3, ...options },
         server: { historyStore: archive },
@@ -108,9 +110,9 @@ Deno.test("a search finds nothing that was redacted, and makes no channel", () =
     assert.ok(!bridge.channels().includes("#empty"), "a search makes no channel");
   }));
 
-Deno.test("a search refuses whom the channel refuses", () => {
-  const standing = { exists: true, member: false, visible: true, refusal: "it is invite-only" };
-  const speakers = {
+/** Speakers of whom each has this relation to a channel. */
+function speakersWith(standing: ChannelStanding): Speakers {
+  return {
     standing: () => standing,
     speaker: () => null,
     requireVoice: () => {},
@@ -120,10 +122,39 @@ Deno.test("a search refuses whom the channel refuses", () => {
     isAgent: () => true,
     onAccessChanged: () => () => {},
   };
+}
+
+Deno.test("a search refuses whom the channel refuses", () => {
+  const standing = { exists: true, member: false, visible: true, refusal: "it is invite-only" };
   return withArchive(async ({ bridge, server }) => {
     const bob = new IrcUser(server, "bob");
     await bob.join("#room");
     const wanted = { sought: parseSearch("needle"), limit: 5 };
     await assert.rejects(bridge.search("room", wanted, agentCaller("eve")), Forbidden);
-  }, { speakers });
+  }, { speakers: speakersWith(standing) });
+});
+
+Deno.test("whom a channel refuses while the archive is read gets nothing of it", () => {
+  const open = { exists: true, member: false, visible: true, refusal: null };
+  const standing: { refusal: string | null } & ChannelStanding = { ...open };
+  return withArchive(async ({ bridge, server }, archive) => {
+    const bob = new IrcUser(server, "bob");
+    await bob.join("#room");
+    await bridge.messages("room", {}, OPERATOR_CALLER);
+    const [search, select] = [archive.search.bind(archive), archive.select.bind(archive)];
+    archive.search = (...sought) => {
+      standing.refusal = "you are banned";
+      return search(...sought);
+    };
+    archive.select = (...selected) => {
+      standing.refusal = "you are banned";
+      return select(...selected);
+    };
+    const eve = agentCaller("eve");
+    const wanted = { sought: parseSearch("needle"), limit: 5 };
+    await assert.rejects(bridge.search("room", wanted, eve), Forbidden);
+    standing.refusal = null;
+    const before = "2001-01-01T00:00:00Z";
+    await assert.rejects(bridge.messages("room", { before, limit: 3 }, eve), Forbidden);
+  }, { speakers: speakersWith(standing) });
 });
