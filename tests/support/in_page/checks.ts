@@ -70,14 +70,19 @@ interface AxeResult {
   /** The elements of the present looks. */
   let elementsOf: ReadonlyMap<string, readonly Element[]> = new Map();
 
-  /** Whether the colors of an element matter: its text is more than a sign, and in use. */
+  /**
+   * Whether the colors of an element matter: its text is more than a sign, in use, and where one can
+   * scroll. The link that skips the frame is elsewhere until it has the focus, and `axe-core` says
+   * nothing of it, so its look would be judged again on every page.
+   */
   function isText(element: Element): boolean {
     const control = element instanceof HTMLLabelElement ? element.control : element;
     if (control !== null && control.closest(":disabled, [aria-disabled=true]") !== null) {
       return false;
     }
-    const { width, height } = element.getBoundingClientRect();
+    const { width, height, right, bottom } = element.getBoundingClientRect();
     if (width <= 1 || height <= 1) return false;
+    if (right + scrollX <= 0 || bottom + scrollY <= 0) return false;
     return textOf(element).length > 1 || isInBlock(element);
   }
 
