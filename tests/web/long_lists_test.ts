@@ -47,6 +47,8 @@ Deno.test("accounts of people and of admins come in pages of their own, with one
     const found = await web.admin.see("/people?q=SS05");
     assert.match(found.text, /No account fits.* boss050 .* boss059/);
     assert.doesNotMatch(found.text, /boss049/);
+    assert.match((await web.admin.see("/people?q=person000")).text, /person000 .* No admin fits/);
+    assert.match(first.html, /aria-label="Pages".*aria-label="Pages of admins"/s);
   }));
 
 Deno.test("members, tokens and bans come in pages, with a search", () =>

@@ -81,7 +81,8 @@ function PeopleSection({ visit }: { readonly visit: Visit }) {
 }
 
 function AdminsSection({ visit }: { readonly visit: Visit }) {
-  const all = visit.services.accounts.list("admin");
+  const { accounts, admins } = visit.services;
+  const all = admins === null ? [] : accounts.list("admin");
   const search = searchOf(visit);
   const found = all.filter(({ name }) => name.toLowerCase().includes(search));
   const { shown, page, pages } = partOf(visit, found, "admins");
@@ -90,8 +91,10 @@ function AdminsSection({ visit }: { readonly visit: Visit }) {
       <h2 id="admins">
         Admins <span class="badge">{all.length}</span>
       </h2>
-      {visit.services.admins === null
+      {admins === null
         ? <Empty>The configuration turns admins off.</Empty>
+        : shown.length === 0
+        ? <Empty>No admin fits.</Empty>
         : (
           <AccountList
             visit={visit}
@@ -99,7 +102,7 @@ function AdminsSection({ visit }: { readonly visit: Visit }) {
             actions={["adminPassword", "removeAdmin"]}
           />
         )}
-      <Pager visit={visit} page={page} pages={pages} parameter="admins" />
+      <Pager visit={visit} page={page} pages={pages} parameter="admins" label="Pages of admins" />
     </section>
   );
 }

@@ -33,12 +33,14 @@ export function partOf<Item>(
 }
 
 /** The links to the neighbouring pages of a list. They keep the other parameters of the query. */
-export function Pager({ visit, page, pages, parameter = "page" }: {
+export function Pager({ visit, page, pages, parameter = "page", label = "Pages" }: {
   readonly visit: Visit;
   readonly page: number;
   readonly pages: number;
   /** Has the number of the page in the query. */
   readonly parameter?: string;
+  /** What a screen reader says; different from those of other lists of the page. */
+  readonly label?: string;
 }) {
   if (pages <= 1) return null;
   const to = (number: number) =>
@@ -47,7 +49,7 @@ export function Pager({ visit, page, pages, parameter = "page" }: {
       [parameter]: number,
     });
   return (
-    <nav class="pager" aria-label="Pages">
+    <nav class="pager" aria-label={label}>
       {page > 1 ? <a href={to(page - 1)} rel="prev">Previous</a> : <span />}
       <span class="soft">Page {page} of {pages}</span>
       {page < pages ? <a href={to(page + 1)} rel="next">Next</a> : <span />}
