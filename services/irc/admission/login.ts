@@ -38,6 +38,20 @@ export async function guardLogin(
   return result;
 }
 
+/** Why a password was not accepted, if it may have been the right one; else null. */
+export function whyNotChecked(
+  result: Exclude<Verification, { readonly kind: "accepted" }>,
+): string | null {
+  switch (result.kind) {
+    case "refused":
+      return null;
+    case "throttled":
+      return `Too many attempts, try again in ${result.retryAfterSeconds} seconds`;
+    case "unavailable":
+      return "Logins are not possible at the moment";
+  }
+}
+
 /**
  * Creates an account for a client without one; then call {@linkcode logIn}. The nick of another
  * user cannot be its name, because the owner of an account owns the nick. The result is

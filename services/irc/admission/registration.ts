@@ -112,11 +112,9 @@ export function observeSession(state: ServerState, client: Client): void {
  */
 function mayEnter({ state, client, reply }: CommandCall, password: string | null): boolean {
   if (client.account !== null) return true;
-  const { requireAccount, password: wanted } = state.options;
-  if (wanted && !isSame(password ?? "", wanted)) {
-    reply.numeric(ERR_PASSWDMISMATCH);
-    reply.finish();
-    state.disconnect(client, "Password incorrect");
+  const { requireAccount } = state.options;
+  if (state.options.password && !isServerPassword(state, password ?? "")) {
+    refusePassword({ state, client, reply });
     return false;
   }
   const required = requireAccount === "auto"
@@ -132,6 +130,21 @@ function mayEnter({ state, client, reply }: CommandCall, password: string | null
   reply.finish();
   state.disconnect(client, refusal);
   return false;
+}
+
+/** Whether this is the password of the server, which has one. */
+export function isServerPassword({ options }: ServerState, given: string): boolean {
+  return options.password ? isSame(given, options.password) : false;
+}
+
+/** Closes the connection of a client with a wrong password. */
+export function refusePassword(
+  { state, client, reply }: Pick<CommandCall, "state" | "client" | "reply">,
+  why = "Password incorrect",
+): void {
+  reply.numericText(ERR_PASSWDMISMATCH, [], why);
+  reply.finish();
+  state.disconnect(client, why);
 }
 
 /** Whether only the places kept for accounts are left. */

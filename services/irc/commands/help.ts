@@ -44,7 +44,10 @@ const TEXTS: ReadonlyMap<string, readonly [usage: string, purpose: string]> = ne
   ["NS", ["NS command ...", "The same as NICKSERV."]],
   ["OPER", ["OPER name password", "Makes you an IRC operator."]],
   ["PART", ["PART channel{,channel} [reason]", "Leaves channels."]],
-  ["PASS", ["PASS password", "Gives the password of this server, before NICK and USER."]],
+  ["PASS", [
+    "PASS password",
+    "Gives the password of this server, before NICK and USER; account:password logs in.",
+  ]],
   ["PING", ["PING token", "Asks for a PONG with the same token."]],
   ["PONG", ["PONG token", "Answers a PING."]],
   ["PRIVMSG", ["PRIVMSG target{,target} :text", "Sends a message to users and channels."]],

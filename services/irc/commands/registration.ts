@@ -6,12 +6,38 @@ import {
   ERR_NEEDMOREPARAMS,
   ERR_NONICKNAMEGIVEN,
 } from "../protocol/numerics.ts";
-import { changeNick, tryRegister } from "../admission/registration.ts";
+import { logIn, verifyPassword, whyNotChecked } from "../admission/login.ts";
+import {
+  changeNick,
+  isServerPassword,
+  refusePassword,
+  tryRegister,
+} from "../admission/registration.ts";
 
-/** PASS password: the server's, before NICK and USER. */
-export function pass({ client, params, reply }: CommandCall): void {
+/** The name and password of an account, in place of the server's password. */
+const ACCOUNT_PASSWORD = /^([^:]+):(.+)$/s;
+
+/**
+ * PASS password: the server's, before NICK and USER. PASS account:password logs in, for clients that
+ * have no SASL.
+ */
+export function pass(call: CommandCall): void | Promise<void> {
+  const { state, client, params, reply } = call;
   if (!client.registration) return reply.numeric(ERR_ALREADYREGISTERED);
-  client.registration.password = params[0] ?? "";
+  const [given = ""] = params;
+  client.registration.password = given;
+  const [, name, password] = ACCOUNT_PASSWORD.exec(given) ?? [];
+  if (name === undefined || password === undefined || !isNick(name)) return;
+  if (client.account !== null || isServerPassword(state, given)) return;
+  return logInByPass(call, name, password);
+}
+
+async function logInByPass(call: CommandCall, name: string, password: string): Promise<void> {
+  const { state, client } = call;
+  const result = await verifyPassword(state, name, password, client.transport.address);
+  if (client.quitReason !== null) return;
+  if (result.kind === "accepted") return logIn(call, result.account);
+  refusePassword(call, whyNotChecked(result) ?? undefined);
 }
 
 /** NICK nick. Before registration it checks only the form; the end of registration checks the rest. */

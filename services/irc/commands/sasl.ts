@@ -1,6 +1,7 @@
 /** The common part of the SASL mechanisms. */
 
 import { Buffer } from "node:buffer";
+import { whyNotChecked } from "../admission/login.ts";
 import type { CommandCall } from "../command.ts";
 import { ERR_SASLFAIL } from "../protocol/numerics.ts";
 import type { Verification } from "../options.ts";
@@ -23,14 +24,7 @@ export function failExchange(
   result: Exclude<Verification, { kind: "accepted" }> = { kind: "refused" },
 ): void {
   state.logins.endSasl(client);
-  switch (result.kind) {
-    case "refused":
-      return reply.numeric(ERR_SASLFAIL);
-    case "throttled": {
-      const text = `Too many attempts, try again in ${result.retryAfterSeconds} seconds`;
-      return reply.numericText(ERR_SASLFAIL, [], text);
-    }
-    case "unavailable":
-      return reply.numericText(ERR_SASLFAIL, [], "Logins are not possible at the moment");
-  }
+  const why = whyNotChecked(result);
+  if (why === null) return reply.numeric(ERR_SASLFAIL);
+  reply.numericText(ERR_SASLFAIL, [], why);
 }

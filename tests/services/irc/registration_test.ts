@@ -258,3 +258,52 @@ Deno.test("clients that do not log in need the server password", async () => {
     ]);
   }
 });
+
+Deno.test("PASS account:password logs in, with or without a password of the server", async () => {
+  for (const password of ["", "open", "alice:open"]) {
+    const accounts = new TestAccounts(PASSWORDS);
+    await using server = startServer({ requireAccount: true, password, accounts });
+    const client = await server.dial();
+    client.send("PASS alice:secret", "NICK alice", "USER a 0 * :A");
+    const [login] = await client.until("001");
+    assert.equal(login?.command, "900");
+    client.send("WHOIS alice");
+    const whois = await client.until("318");
+    assert.ok(whois.some(({ command, params }) => command === "330" && params[2] === "alice"));
+  }
+});
+
+Deno.test("a wrong password in PASS closes the connection, and says why", async () => {
+  const accounts = new TestAccounts(PASSWORDS);
+  await using server = startServer({ accounts });
+  const refused = async (line: string) => {
+    const client = await server.dial();
+    client.send(line, "NICK alice", "USER a 0 * :A");
+    return await client.untilClosed();
+  };
+  const wrong = [
+    "464 * Password incorrect",
+    "ERROR Closing link: * (Password incorrect)",
+  ];
+  assert.deepEqual(await refused("PASS alice:wrong"), wrong);
+  assert.deepEqual(await refused("PASS nobody:secret"), wrong);
+  accounts.outcome = { kind: "throttled", retryAfterSeconds: 60 };
+  const [throttled] = await refused("PASS alice:secret");
+  assert.equal(throttled, "464 * Too many attempts, try again in 60 seconds");
+  accounts.outcome = { kind: "unavailable" };
+  const [unavailable] = await refused("PASS alice:secret");
+  assert.equal(unavailable, "464 * Logins are not possible at the moment");
+});
+
+Deno.test("a password of the server may have a colon, and PASS is ignored where there is none", async () => {
+  const accounts = new TestAccounts(PASSWORDS);
+  await using closed = startServer({ password: "alice:wrong", accounts });
+  const guest = await closed.dial();
+  guest.send("PASS alice:wrong", "NICK bob", "USER b 0 * :B");
+  await guest.until("001");
+  await using open = startServer({ accounts });
+  const other = await open.dial();
+  for (const password of ["hello", ":x", "bob:", "not a nick:x"]) other.send(`PASS :${password}`);
+  other.send("NICK bob", "USER b 0 * :B");
+  await other.until("001");
+});
