@@ -59,8 +59,8 @@ export class Running {
     const ended = this.#process.status.then(({ code }) => {
       throw new Error(`It ended with code ${code}:\n${this.#lines.join("\n")}`);
     });
-    await Promise.race([done, ended]);
     ended.catch(() => {});
+    await Promise.race([done, ended]);
   }
 
   /** The process. */
@@ -75,7 +75,11 @@ export class Running {
 
   /** Ends it with a signal, and waits. */
   async stop(signal: Deno.Signal = "SIGKILL"): Promise<void> {
-    if (!this.#ended) this.#process.kill(signal);
+    try {
+      this.#process.kill(signal);
+    } catch {
+      // It has ended already.
+    }
     await this.#reading;
   }
 

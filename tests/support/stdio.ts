@@ -57,8 +57,9 @@ export class StdioMcp implements AsyncDisposable {
   request(method: string, params?: unknown, id: string | number = this.#next++) {
     const { promise, resolve } = Promise.withResolvers<RpcAnswer>();
     this.#waiting.set(id, resolve);
-    void this.send({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) });
-    return within(promise, () => `The answer to ${method}`);
+    const request = { jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) };
+    const answer = this.send(request).then(() => promise);
+    return within(answer, () => `The answer to ${method}`);
   }
 
   /** Opens as a client of a revision does. */

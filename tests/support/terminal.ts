@@ -2,9 +2,6 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { WAIT_LIMIT } from "./until.ts";
 
-/** Longest wait for the end of the terminal's command, in seconds; a bound. */
-const END_LIMIT = 10;
-
 /** A terminal (tmux) in which tests type and read like a person. */
 export class Terminal implements AsyncDisposable {
   readonly #socket: string;
@@ -62,7 +59,7 @@ export class Terminal implements AsyncDisposable {
   /** Closes the terminal, and waits for its command, which may still write its files. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#tmux("kill-server");
-    const args = ["--timeout", String(END_LIMIT), this.#lock, "true"];
+    const args = ["--timeout", String(WAIT_LIMIT / 1000), this.#lock, "true"];
     await new Deno.Command("flock", { args }).output();
   }
 

@@ -1,3 +1,4 @@
+import { ComputingTime } from "../computing_time.ts";
 import { FossilError } from "../error.ts";
 import { commonAncestor } from "./ancestry.ts";
 import { type CarriedDifference, carryOver } from "./carried.ts";
@@ -42,7 +43,7 @@ export interface DiffOptions {
   readonly offset?: number;
   /** Limit of the bytes of all diffs; further files are listed without their diff. */
   readonly maxBytes?: number;
-  /** Limit of the time, in milliseconds; otherwise like `maxBytes`. */
+  /** Limit of the time to compute, in milliseconds; otherwise like `maxBytes`. */
   readonly maxMs?: number;
   /**
    * The check-ins that `from` and `to` are changes of: what happened between these is left out. See
@@ -131,16 +132,17 @@ function isBelow({ name }: { readonly name: string }, path: string): boolean {
 /** The limits of all diffs together. */
 class Budget {
   #bytes: number;
-  readonly #deadline: number;
+  readonly #maxMs: number;
+  readonly #time = new ComputingTime();
 
   constructor(options: DiffOptions) {
     const { maxBytes = DEFAULT_MAX_BYTES, maxMs = DEFAULT_MAX_MS } = options;
     this.#bytes = maxBytes;
-    this.#deadline = performance.now() + maxMs;
+    this.#maxMs = maxMs;
   }
 
   get isUsedUp(): boolean {
-    return this.#bytes <= 0 || performance.now() > this.#deadline;
+    return this.#bytes <= 0 || this.#time.exceeds(this.#maxMs);
   }
 
   /** Subtracts the size of a diff; false if the limit is exceeded. */

@@ -1,3 +1,4 @@
+import { longestFor } from "../computing_time.ts";
 import { FossilError } from "../error.ts";
 import { unpack } from "./parcel.ts";
 import type { JobRequest, JobResponse, StartRequest, WorkerSettings } from "./protocol.ts";
@@ -139,7 +140,7 @@ export class Lane {
     if (!this.#isClosed) Atomics.store(this.#interrupt, 0, 0);
     const { limitMs } = job;
     if (limitMs !== null) {
-      const ms = limitMs + this.#options.graceMs;
+      const ms = longestFor(limitMs) + this.#options.graceMs;
       const { request } = job;
       const operation = request.kind === "run" ? request.operation : request.kind;
       this.#watchdog = new Watchdog(ms, () => {

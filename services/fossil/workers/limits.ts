@@ -21,17 +21,16 @@ export type JsonOperations = {
   ) => Promise<Uint8Array<ArrayBuffer>>;
 };
 
-/** Time limits of operations, in milliseconds; null for no limit. */
+/** How long operations may compute, in milliseconds; null for no limit. */
 export type TimeLimits = Readonly<Record<OperationName, number | null>>;
 
 /**
- * Time limits of running operations: reads 10 s, writes 60 s, and none for operations on the whole
- * repository. A blame has 30 s: its worker gives way to all others, so it takes far longer on a
- * busy machine. An operation ends at its next check, or else with its worker.
+ * Time limits of running operations: reads compute for 10 s, writes for 60 s, and operations on the
+ * whole repository as long as they like. An operation ends at its next check, or else with its
+ * worker.
  */
 export const TIME_LIMITS_MS: TimeLimits = {
   ...limitOfEach(READ_NAMES, 10_000),
-  blame: 30_000,
   ...limitOfEach(WRITE_NAMES, 60_000),
   ...limitOfEach(WHOLE_NAMES, null),
 };

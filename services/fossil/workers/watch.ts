@@ -1,3 +1,4 @@
+import { ComputingTime } from "../computing_time.ts";
 import { FossilError } from "../error.ts";
 
 /** The caller has cancelled. Never leaves the worker. */
@@ -7,7 +8,7 @@ export class Interrupted extends Error {
 
 /** How to watch a running job. */
 export interface WatchOptions {
-  /** Time limit in milliseconds; null for none. */
+  /** Limit of the time to compute, in milliseconds; null for none. */
   readonly limitMs: number | null;
   /** Whether the caller has cancelled. */
   readonly isInterrupted: () => boolean;
@@ -23,7 +24,7 @@ const REPORT_INTERVAL_MS = 100;
  */
 export class Watch {
   readonly #options: WatchOptions;
-  readonly #start = performance.now();
+  readonly #time = new ComputingTime();
   #reported = -Infinity;
 
   constructor(options: WatchOptions) {
@@ -34,9 +35,8 @@ export class Watch {
   readonly check = (): void => {
     const { limitMs, isInterrupted } = this.#options;
     if (isInterrupted()) throw new Interrupted("The caller gave up");
-    if (limitMs !== null && performance.now() - this.#start > limitMs) {
-      throw new FossilError("timeout", `It takes longer than ${limitMs / 1000} s`);
-    }
+    if (limitMs === null || !this.#time.exceeds(limitMs)) return;
+    throw new FossilError("timeout", `It takes longer than ${limitMs / 1000} s`);
   };
 
   /** Checks, and reports the progress to the caller; null for an unknown total. */

@@ -371,7 +371,7 @@ Deno.test("a worker that does not answer is terminated, and the next call gets a
     await refused("unavailable", waiting);
     assert.equal((await repository.timeline({})).total, 1);
     assert.equal(workers.length, 3);
-    assert.deepEqual(stuckCalls, [{ path: repository.path, operation: "statistics", ms: 30 }]);
+    assert.deepEqual(stuckCalls, [{ path: repository.path, operation: "statistics", ms: 50 }]);
   });
 });
 
