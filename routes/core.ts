@@ -11,7 +11,7 @@ import type { RouteGroup } from "./group.ts";
 import { createGroups } from "./groups.ts";
 import { authenticate, type AuthenticateOptions, proveAgain } from "./middleware/authenticate.ts";
 import { jsonBody } from "./middleware/body.ts";
-import { browsersFirst, type SharedPages } from "./middleware/browsers.ts";
+import { browsersFirst, SHARED_PATHS, type SharedPages } from "./middleware/browsers.ts";
 import { inOneTask } from "./middleware/chain.ts";
 import { refuseOtherMethods } from "./middleware/methods.ts";
 import { frameProjects } from "./projects/frame.ts";
@@ -52,7 +52,7 @@ export function createCore(services: Services): Core {
   app.use("/v1/agents/register", refuseOtherMethods(app));
 
   const sharedPages: SharedPages = new Map();
-  app.use("/projects", browsersFirst(sharedPages));
+  for (const path of SHARED_PATHS) app.use(path, browsersFirst(sharedPages));
   const streams = newStreams(services);
   const placed = frameProjects(app, services, readBody);
   let projects: ProjectRoutes | null = null;

@@ -172,6 +172,9 @@ function projectGroups(services: Services) {
     projectList: lazyGroup("projectList", async () => {
       return (await import("./projects/list.ts")).projectListRoutes(services);
     }),
+    search: lazyGroup("search", async () => {
+      return (await import("./projects/search_everywhere.ts")).searchEverywhereRoutes(services);
+    }),
     protection: lazyGroup("protection", async () => {
       return (await import("./v1/protection.ts")).protectionRoutes(services);
     }),

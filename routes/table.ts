@@ -33,6 +33,7 @@ export const ROUTES = {
   "GET /session": ["login", "session"],
 
   "GET /projects": ["projectList", "anybody"],
+  "GET /search": ["search", "anybody"],
 
   "GET /v1/status": ["status", "coordination"],
   "GET /v1/metrics": ["metrics", "server"],

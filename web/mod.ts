@@ -5,7 +5,7 @@
  */
 import type { Context, Hono } from "hono";
 import type { AppEnv } from "../routes/context.ts";
-import { type SharedPages, wantsHtml } from "../routes/middleware/browsers.ts";
+import { SHARED_PATHS, type SharedPages, wantsHtml } from "../routes/middleware/browsers.ts";
 import { notFoundHandler } from "../routes/middleware/not_found.ts";
 import { sameOrigin } from "../routes/middleware/origin.ts";
 import { once } from "../routes/once.ts";
@@ -52,7 +52,7 @@ export function mountPages(
   for (const [path, loader] of Object.entries(PAGES)) {
     const load = once(async () => (await loader()).page);
     const handle = async (context: Context<AppEnv>) => (await loaded()).answer(context, load);
-    if (path === "/projects") shared.set(path, handle);
+    if (isShared(path)) shared.set(path, handle);
     else app.get(path, handle);
     app.post(path, sameOrigin(), handle);
   }
@@ -64,6 +64,10 @@ export function mountPages(
     const error = new NotFound(`There is no ${context.req.path} here`);
     return await (await loaded()).refuse(context, error);
   });
+}
+
+function isShared(path: string): boolean {
+  return SHARED_PATHS.some((shared) => shared === path);
 }
 
 /** Whether a browser takes compressed answers (RFC 9110, 12.5.3). */

@@ -37,6 +37,7 @@ export const PAGES: Readonly<Record<string, Loader>> = {
   "/channels/:name": () => import("./pages/channel.tsx"),
   "/messages/:nick": () => import("./pages/conversation.tsx"),
 
+  "/search": () => import("./pages/search.tsx"),
   "/projects/new": () => import("./pages/project_new.tsx"),
   "/projects/:slug/settings": () => import("./pages/project_settings/page.tsx"),
   "/projects/:slug/settings/:part": () => import("./pages/project_settings/page.tsx"),

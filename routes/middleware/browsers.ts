@@ -2,6 +2,9 @@ import type { Context, Handler } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../context.ts";
 
+/** The addresses that a route shares with a page. */
+export const SHARED_PATHS = ["/projects", "/search"] as const;
+
 /** Pages at the addresses of routes, by path. */
 export type SharedPages = Map<string, Handler<AppEnv>>;
 

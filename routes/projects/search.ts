@@ -29,32 +29,80 @@ const matchFields = {
   }),
 };
 
-function group<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.array(z.object(shape).extend(matchFields)).readonly().optional();
-}
-
-export const searchSchema = z.object({
-  checkins: group({
+/** What a match of each kind has. */
+const MATCHES = {
+  checkin: z.object({
     uuid: z.string(),
     timestamp: timestampSchema,
     user: z.string(),
     comment: z.string(),
+    ...matchFields,
   }),
-  tickets: group({
+  ticket: z.object({
     uuid: z.string(),
     title: z.string(),
     status: z.string(),
     created: timestampSchema,
+    ...matchFields,
   }),
-  wiki: group({ name: z.string(), last_modified: timestampSchema }),
-  technotes: group({ id: z.string(), comment: z.string(), last_modified: timestampSchema }),
-  forum: group({ uuid: z.string(), title: z.string(), last_modified: timestampSchema }),
-  code: group({
+  wiki: z.object({ name: z.string(), last_modified: timestampSchema, ...matchFields }),
+  technote: z.object({
+    id: z.string(),
+    comment: z.string(),
+    last_modified: timestampSchema,
+    ...matchFields,
+  }),
+  forum: z.object({
+    uuid: z.string(),
+    title: z.string(),
+    last_modified: timestampSchema,
+    ...matchFields,
+  }),
+  code: z.object({
     checkin: z.string().openapi({ description: "The check-in whose files were searched" }),
     path: z.string(),
     uuid: z.string(),
     line: z.int().openapi({ description: "The line of the first match, from 1" }),
+    ...matchFields,
   }),
+} as const satisfies Record<SearchKind, z.ZodObject>;
+
+/** A match of any kind, which it names. */
+export const matchSchema = z.discriminatedUnion("kind", [
+  MATCHES.checkin.extend({ kind: z.literal("checkin") }),
+  MATCHES.ticket.extend({ kind: z.literal("ticket") }),
+  MATCHES.wiki.extend({ kind: z.literal("wiki") }),
+  MATCHES.technote.extend({ kind: z.literal("technote") }),
+  MATCHES.forum.extend({ kind: z.literal("forum") }),
+  MATCHES.code.extend({ kind: z.literal("code") }),
+]);
+
+/** The words to search for, and where. */
+export const searchParameters = {
+  q: z.string().optional().openapi({
+    param: { name: "q", in: "query", required: true },
+    description: "At most 1000 characters and 32 words",
+  }),
+  kind: z.enum(["checkin", "ticket", "wiki", "technote", "forum", "code"]).optional(),
+};
+
+/** @throws Invalid if there is nothing to search for */
+export function requireWords(q: string): string {
+  if (q.trim() === "") throw new Invalid("Query parameter 'q' is required");
+  return q;
+}
+
+function group<Shape extends z.ZodRawShape>(match: z.ZodObject<Shape>) {
+  return z.array(match).readonly().optional();
+}
+
+export const searchSchema = z.object({
+  checkins: group(MATCHES.checkin),
+  tickets: group(MATCHES.ticket),
+  wiki: group(MATCHES.wiki),
+  technotes: group(MATCHES.technote),
+  forum: group(MATCHES.forum),
+  code: group(MATCHES.code),
   is_complete: z.boolean().openapi({
     description: "False while the repository is being indexed: matches can be missing",
   }),
@@ -68,14 +116,7 @@ const search = projectRoute("GET /api/search", {
     "check-in comments, tickets with their comments, and wiki pages, or only one `kind`; `code` is " +
     "the files at the tip of the main branch. Each group has its own pages.",
   request: {
-    query: z.object({
-      ...pageParameters,
-      q: z.string().optional().openapi({
-        param: { name: "q", in: "query", required: true },
-        description: "At most 1000 characters and 32 words",
-      }),
-      kind: z.enum(["checkin", "ticket", "wiki", "technote", "forum", "code"]).optional(),
-    }),
+    query: z.object({ ...pageParameters, ...searchParameters }),
   },
   responses: {
     200: json(searchSchema, "The matches"),
@@ -88,7 +129,7 @@ const search = projectRoute("GET /api/search", {
 export function searchRoutes(services: Pick<Services, "hosting">) {
   return newRoutes().openapi(search, (context) => {
     const { q = "", kind, ...page } = context.req.valid("query");
-    if (q.trim() === "") throw new Invalid("Query parameter 'q' is required");
+    requireWords(q);
     const kinds = kind === undefined ? DEFAULT_KINDS : [kind];
     const { indexes } = services.hosting.repositories;
     const { project } = context.get("access");

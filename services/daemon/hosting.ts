@@ -33,6 +33,7 @@ import { Releases } from "../releases/mod.ts";
 import { Mirrors } from "../mirrors/mod.ts";
 import { Webhooks, WebhookSender } from "../webhooks/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { ProjectSearch } from "../search/mod.ts";
 import { ProjectSync } from "../sync/mod.ts";
 import { Technotes } from "../technotes/mod.ts";
 import { ProjectTexts } from "../texts/mod.ts";
@@ -96,6 +97,8 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly mirrors: Mirrors;
   readonly sqlQueries: SqlQueries;
   readonly reads: ReadsAnywhere;
+  /** Full text search over projects. */
+  readonly search: ProjectSearch;
   /** Copies of projects that other nodes send. */
   readonly arrivingCopies: ArrivingCopies;
   readonly moves: ProjectMoves;
@@ -119,6 +122,7 @@ type Work = Omit<
   | "mirrors"
   | "sqlQueries"
   | "reads"
+  | "search"
   | "arrivingCopies"
   | "moves"
   | "restores"
@@ -222,11 +226,13 @@ export async function openHosting(
   const wikis = new Wikis({ repositories });
   const sqlQueries = new SqlQueries({ repositories, scheduler, log });
   started.defer(() => sqlQueries.close());
+  const reads = new ReadsAnywhere({ repositories, client: options.nodeLinks?.client ?? null });
   const followers = [notifications.notifier, ticketNotes, overlapWatch];
   return {
     ...work,
     ...await openMoves({ ...options, projects, repositories, uploads, followers }, started),
-    reads: new ReadsAnywhere({ repositories, client: options.nodeLinks?.client ?? null }),
+    reads,
+    search: new ProjectSearch({ ...options, projects, reads }),
     wikis,
     sqlQueries,
     feeds,

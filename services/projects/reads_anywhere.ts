@@ -1,15 +1,15 @@
 import { Invalid, NotFound, Unavailable } from "../errors.ts";
-import type { PooledRepository } from "../fossil/mod.ts";
+import type { PooledRepository, SearchOptions, SearchResult } from "../fossil/mod.ts";
 import type { NodeClient, NodeRecord } from "../nodes/mod.ts";
 import type { Project } from "./records.ts";
 import type { ProjectRepositories } from "./repositories.ts";
 import type { SharedRead } from "./schemas.ts";
 
 /** What can be read of repositories on other nodes too. */
-export type SharedReads = Pick<PooledRepository, SharedRead["operation"]>;
+export type SharedReads = Pick<PooledRepository, Exclude<SharedRead["operation"], "search">>;
 
 export interface ReadsAnywhereOptions {
-  readonly repositories: Pick<ProjectRepositories, "read" | "homes">;
+  readonly repositories: Pick<ProjectRepositories, "read" | "homes" | "indexes">;
   /** Null if the server is alone. */
   readonly client: Pick<NodeClient, "ask"> | null;
 }
@@ -40,11 +40,37 @@ export class ReadsAnywhere {
     });
   }
 
+  /**
+   * Searches a project, and has its index updated if that is behind.
+   *
+   * @throws ServiceError; Unavailable if its node does not run; the reason of the signal
+   */
+  async search(
+    project: Project,
+    options: SearchOptions,
+    signal?: AbortSignal,
+  ): Promise<SearchResult> {
+    const { repositories, client } = this.#options;
+    const node = client === null ? null : repositories.homes.elsewhere(project);
+    if (client !== null && node !== null) {
+      const question: SharedRead = { operation: "search", input: [options] };
+      return await this.#ask(client, { node, project }, question, signal) as SearchResult;
+    }
+    const call = signal === undefined ? {} : { signal };
+    const result = await repositories.read(
+      project,
+      (repository) => repository.search(options, call),
+    );
+    if (!result.is_complete) repositories.indexes.update(project);
+    return result;
+  }
+
   /** Answers what another node asks. */
   answer(
     project: Project,
     { operation, input }: SharedRead,
   ): Promise<unknown> {
+    if (operation === "search") return this.search(project, input[0] as SearchOptions);
     return this.#options.repositories.read(project, (repository) => {
       const call = repository[operation] as (...input: readonly unknown[]) => Promise<unknown>;
       return call(...input);
@@ -55,10 +81,16 @@ export class ReadsAnywhere {
     client: Pick<NodeClient, "ask">,
     { node, project: { slug } }: { readonly node: NodeRecord; readonly project: Project },
     question: SharedRead,
+    signal?: AbortSignal,
   ): Promise<unknown> {
     const target = `/internal/reads/${slug}`;
     const body = JSON.stringify(question);
-    const response = await client.ask(node, { method: "POST", target, body });
+    const response = await client.ask(node, {
+      method: "POST",
+      target,
+      body,
+      ...signal === undefined ? {} : { signal },
+    });
     const answer = await response.json().catch((cause: unknown) => {
       throw new Unavailable(`Node "${node.name}" has not answered to the end`, { cause });
     });

@@ -64,7 +64,7 @@ export type ProjectChange = z.infer<typeof projectChangeSchema>;
 
 /** What a node asks of a repository that another node has. */
 export const sharedReadSchema = z.strictObject({
-  operation: z.enum(["tickets", "branches", "resolveTicket"]),
+  operation: z.enum(["tickets", "branches", "resolveTicket", "search"]),
   input: z.array(z.unknown()),
 });
 export type SharedRead = z.infer<typeof sharedReadSchema>;

@@ -100,6 +100,8 @@ function serverPaths({ webhook }: FilledServer): readonly string[] {
     "/messages/scout",
     "/projects",
     "/projects/new",
+    "/search",
+    "/search?q=lines",
   ];
 }
 
@@ -187,6 +189,7 @@ function guestPaths({ reviews }: ProjectPlaces): readonly string[] {
     "/login",
     "/enter",
     "/projects",
+    "/search?q=main",
     DEMO,
     `${DEMO}/tickets?view=board`,
     `${DEMO}/reviews/${reviews.landing}?view=changes`,

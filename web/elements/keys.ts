@@ -3,7 +3,7 @@ const PAIR = 1500;
 
 /** Keys that act on every page. */
 const KEYS: readonly (readonly [keys: string, words: string])[] = [
-  ["/", "Search on this page, in this project, or among all projects"],
+  ["/", "Search on this page, in this project, or in all projects"],
   ["j", "Next entry of the list"],
   ["k", "Previous entry of the list"],
   ["Enter", "Open the entry"],
@@ -86,7 +86,7 @@ function focusSearch(): (() => void) | null {
 function goToSearch(): (() => void) | null {
   if (location.pathname === "/login") return null;
   const [project] = /^\/projects\/(?!new(?:\/|$))[^/]+/.exec(location.pathname) ?? [];
-  const to = project === undefined ? "/projects#q" : `${project}/search#q`;
+  const to = project === undefined ? "/search#q" : `${project}/search#q`;
   return location.pathname + location.hash === to ? null : () => location.assign(to);
 }
 

@@ -12,6 +12,7 @@ export const page = definePage({
         "Disallow: /projects/*/history/",
         "Disallow: /projects/*/search",
         `Disallow: /projects/*/${config.projects.scm}/`,
+        "Disallow: /search",
         "Disallow: /v1/",
         "Disallow: /login",
         "Crawl-delay: 2",

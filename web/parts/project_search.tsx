@@ -8,18 +8,34 @@ export const SEARCH_KINDS = [
   ["forum", "forum", "Forum"],
 ] as const;
 
-/** The search in everything that a project's repository holds. */
-export function ProjectSearch({ slug, q = "", kind = "" }: {
-  readonly slug: string;
+/** What a form of a search holds. */
+interface Sought {
   /** What was searched for. */
   readonly q?: string | undefined;
   /** The kind that is chosen; empty for all. */
-  readonly kind?: string;
+  readonly kind?: string | undefined;
+}
+
+/** The search in everything that a project's repository holds. */
+export function ProjectSearch({ slug, ...sought }: Sought & { readonly slug: string }) {
+  const action = `/projects/${slug}/search`;
+  return <SearchForm action={action} label="Search this project" sought={sought} />;
+}
+
+/** The search in all projects that the visitor may read. */
+export function SearchEverywhere(sought: Sought) {
+  return <SearchForm action="/search" label="Search all projects" sought={sought} />;
+}
+
+function SearchForm({ action, label, sought: { q = "", kind = "" } }: {
+  readonly action: string;
+  readonly label: string;
+  readonly sought: Sought;
 }) {
   return (
-    <form class="row search-row" role="search" action={`/projects/${slug}/search`}>
-      <label class="hidden-text" for="q">Search this project</label>
-      <input id="q" name="q" type="search" value={q} placeholder="Search this project" />
+    <form class="row search-row" role="search" action={action}>
+      <label class="hidden-text" for="q">{label}</label>
+      <input id="q" name="q" type="search" value={q} placeholder={label} />
       <label class="hidden-text" for="kind">In</label>
       <select id="kind" name="kind">
         <option value="">Everywhere</option>

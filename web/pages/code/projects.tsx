@@ -4,7 +4,7 @@ import { definePage, type View } from "../../page.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { Time } from "../../parts/time.tsx";
-import type { Visit } from "../../visit.ts";
+import { type Visit, withQuery } from "../../visit.ts";
 
 /** The projects that the visitor sees. */
 export const page = definePage({ opens: "anybody", show });
@@ -47,6 +47,10 @@ async function show(visit: Visit): Promise<View> {
         </select>
         <button type="submit">Search</button>
       </form>
+      <p class="hint">
+        Searches names and descriptions.{" "}
+        <a href={withQuery("/search", { q: wanted || undefined })}>Search in all projects</a>
+      </p>
       {sorted.length === 0
         ? <NoProjects visit={visit} isSearch={wanted !== ""} />
         : (

@@ -1,11 +1,9 @@
-import type { Child } from "hono/jsx";
 import type { z } from "zod";
 import type { searchSchema } from "../../../routes/projects/search.ts";
-import type { ProjectAddresses } from "../../addresses.ts";
+import type { SearchMatch } from "../../../services/fossil/mod.ts";
 import { definePage, type View } from "../../page.ts";
-import { firstLine } from "../../parts/files.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
-import { Time } from "../../parts/time.tsx";
+import { MatchEntry, SearchHint } from "../../parts/matches.tsx";
 import { ProjectSearch, SEARCH_KINDS } from "../../parts/project_search.tsx";
 import { CodeProject } from "../../code_project.ts";
 import { type Visit, withQuery } from "../../visit.ts";
@@ -18,15 +16,6 @@ export const page = definePage({
 });
 
 type Found = z.output<typeof searchSchema>;
-
-/** A match in the form that the page shows. */
-interface Match {
-  readonly to: string;
-  readonly title: string;
-  readonly about: Child;
-  readonly snippet: string;
-  readonly highlights: readonly (readonly [number, number])[];
-}
 
 type Kind = (typeof SEARCH_KINDS)[number];
 
@@ -50,10 +39,11 @@ async function show(visit: Visit): Promise<View> {
     <>
       <h1>Search</h1>
       <ProjectSearch slug={project.slug} q={visit.query("q")} kind={kind?.[0] ?? ""} />
-      <p class="hint">
-        Finds whole words, and all of them must occur. <code>start*</code>{" "}
-        finds words that begin so; <code>"a phrase"</code> and <code>-without</code> also work.
-      </p>
+      <SearchHint>
+        <a href={withQuery("/search", { q: q || undefined, kind: kind?.[0] })}>
+          Search in all projects
+        </a>
+      </SearchHint>
       {isPartial && (
         <p class="notice">The repository is being indexed: some matches can be missing.</p>
       )}
@@ -100,17 +90,7 @@ function groupOf({ project, answer, kind, q, isOnly }: {
         {words} <span class="badge">{total.toLocaleString("en")}</span>
       </h2>
       <ul class="list" data-keys="list">
-        {matchesOf(project.to, answer, kind).map((match) => (
-          <li>
-            <div class="row">
-              <a class="strong" href={match.to}>{match.title}</a>
-              <span class="soft small">{match.about}</span>
-            </div>
-            <p class={name === "code" ? "snippet mono" : "snippet"}>
-              {marked(match.snippet, match.highlights)}
-            </p>
-          </li>
-        ))}
+        {matchesOf(answer, kind).map((match) => <MatchEntry to={project.to} match={match} />)}
       </ul>
       {!isOnly && total > FEW && (
         <p>
@@ -121,69 +101,20 @@ function groupOf({ project, answer, kind, q, isOnly }: {
   );
 }
 
-function matchesOf(to: ProjectAddresses, found: Found, [kind]: Kind): Match[] {
+/** The matches of one kind. */
+function matchesOf(found: Found, [kind]: Kind): readonly SearchMatch[] {
   switch (kind) {
     case "code":
-      return (found.code ?? []).map((match) => ({
-        ...match,
-        to: withQuery(to.file(match.checkin, match.path), { line: match.line }),
-        title: match.path,
-        about: `line ${match.line}`,
-      }));
+      return (found.code ?? []).map((match) => ({ ...match, kind }));
     case "checkin":
-      return (found.checkins ?? []).map((match) => ({
-        ...match,
-        to: to.checkin(match.uuid),
-        title: firstLine(match.comment),
-        about: (
-          <>
-            {match.user}, <Time at={match.timestamp} />
-          </>
-        ),
-      }));
+      return (found.checkins ?? []).map((match) => ({ ...match, kind }));
     case "ticket":
-      return (found.tickets ?? []).map((match) => ({
-        ...match,
-        to: to.ticket(match.uuid),
-        title: match.title || "(no title)",
-        about: (
-          <>
-            {match.status}, <Time at={match.created} />
-          </>
-        ),
-      }));
+      return (found.tickets ?? []).map((match) => ({ ...match, kind }));
     case "wiki":
-      return (found.wiki ?? []).map((match) => ({
-        ...match,
-        to: to.wiki(match.name),
-        title: match.name,
-        about: <Time at={match.last_modified} />,
-      }));
+      return (found.wiki ?? []).map((match) => ({ ...match, kind }));
     case "technote":
-      return (found.technotes ?? []).map((match) => ({
-        ...match,
-        to: to.at(`/technotes/${match.id}`),
-        title: firstLine(match.comment),
-        about: <Time at={match.last_modified} />,
-      }));
+      return (found.technotes ?? []).map((match) => ({ ...match, kind }));
     case "forum":
-      return (found.forum ?? []).map((match) => ({
-        ...match,
-        to: to.at(`/forum/${match.uuid}`),
-        title: match.title,
-        about: <Time at={match.last_modified} />,
-      }));
+      return (found.forum ?? []).map((match) => ({ ...match, kind }));
   }
-}
-
-/** A text whose matching words are marked. */
-function marked(text: string, highlights: Match["highlights"]): Child[] {
-  const parts: Child[] = [];
-  let end = 0;
-  for (const [start, stop] of highlights) {
-    if (start < end) continue;
-    parts.push(text.slice(end, start), <mark>{text.slice(start, stop)}</mark>);
-    end = stop;
-  }
-  return [...parts, text.slice(end)];
 }
