@@ -1,8 +1,9 @@
-import { IRC_CLIENTS, type IrcAccount, loginLines } from "../../services/agents/mod.ts";
+import type { IrcAccount } from "../../services/agents/mod.ts";
 import { personSchema } from "../../services/agents/schemas.ts";
 import type { Admin } from "../../services/admins/mod.ts";
 import { adminSchema, passwordSchema } from "../../services/admins/schemas.ts";
 import { Invalid, NotFound } from "../../services/errors.ts";
+import { IRC_CLIENTS, loginLines } from "../../services/login_lines.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { ConfirmForm, requireTypedName } from "../parts/confirm.tsx";
 import { Copyable } from "../parts/copy.tsx";
