@@ -16,9 +16,12 @@ const TYPES = { script: "text/javascript; charset=utf-8", style: "text/css; char
 /** A file that pages load. */
 interface Asset {
   readonly content: string;
-  /** The same, compressed. Pages are not: they have what somebody wrote beside a secret token. */
-  readonly gzip: Uint8Array<ArrayBuffer>;
   readonly type: string;
+  /**
+   * The same, compressed at the first call. Pages are not: they have what somebody wrote beside a
+   * secret token.
+   */
+  gzip(): Uint8Array<ArrayBuffer>;
 }
 
 /** What every page loads: the style sheet and the script, whose addresses change with them. */
@@ -45,7 +48,9 @@ export async function readAssets(): Promise<Assets> {
 }
 
 function assetOf(content: string, type: string): Asset {
-  return { content, gzip: new Uint8Array(gzipSync(content, { level: 9 })), type };
+  let compressed: Uint8Array<ArrayBuffer> | null = null;
+  const gzip = () => compressed ??= new Uint8Array(gzipSync(content, { level: 9 }));
+  return { content, type, gzip };
 }
 
 /** The modules that run in the browser, by name; the first one imports the others. */

@@ -45,7 +45,7 @@ export function mountPages(
       "Vary": "Accept-Encoding",
     };
     if (!takesGzip(context)) return context.body(asset.content, 200, headers);
-    return context.body(asset.gzip, 200, { ...headers, "Content-Encoding": "gzip" });
+    return context.body(asset.gzip(), 200, { ...headers, "Content-Encoding": "gzip" });
   });
   mountStreams(app, surroundings);
   mountRepository(app, surroundings);

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { call } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
 import { type Program, startProgram } from "../support/program.ts";
+import { anyCharacter } from "../support/any_character.ts";
 
 /** What a regular expression, `trim` or a reader of lines may take for more than text. */
 const TREACHEROUS = [
@@ -25,7 +26,7 @@ const anyText = fc.string({
   unit: fc.oneof(
     fc.constantFrom(...TREACHEROUS),
     fc.constantFrom(..."abcXYZ019 "),
-    fc.string({ unit: "binary", minLength: 1, maxLength: 1 })
+    fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 })
       .filter((character) => !/[\\0\\r\\n]/.test(character) && character.isWellFormed()),
   ),
   minLength: 1,

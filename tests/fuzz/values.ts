@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import type { Schema } from "../support/api_document.ts";
+import { anyCharacter } from "../support/any_character.ts";
 
 /** Deepest nesting of what is generated. */
 const MAX_DEPTH = 4;
@@ -72,7 +73,7 @@ export class Values {
       ...(pool.length === 0 ? [] : [{ weight: 12, arbitrary: fc.constantFrom(...pool) }]),
       { weight: 6, arbitrary: this.of(schema) },
       { weight: 1, arbitrary: fc.jsonValue() },
-      { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 200 }) },
+      { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 200 }) },
     );
   }
 

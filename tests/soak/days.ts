@@ -6,7 +6,7 @@ import { Hours } from "./hour.ts";
 import { Isolates } from "./isolates.ts";
 import { prepare } from "./project.ts";
 
-/** How long an hour takes, in milliseconds: 72 hours are six minutes. */
+/** How long an hour takes by default, in milliseconds: 72 hours are six minutes. */
 const HOUR = 5000;
 
 /** How much a value may grow. */
@@ -41,6 +41,14 @@ export interface Trend {
   readonly grows: boolean;
 }
 
+/** Options of {@linkcode live}. */
+export interface LifeOptions {
+  /** How long an hour takes at least, in milliseconds; in each, the team does its work once or more. */
+  readonly hourMs?: number;
+  /** Called after each hour of the second tenth and of the last one. */
+  readonly onHour?: (hour: number, sample: Sample) => void;
+}
+
 /** What a soak did and saw. */
 export interface Life {
   /** How often the team did its work. */
@@ -49,20 +57,17 @@ export interface Life {
 }
 
 /**
- * Lets the real program serve a small team for so many hours, each of them in five seconds.
+ * Lets the real program serve a small team for so many hours, by default each in five seconds.
  *
  * Measured are, after a full collection of each thread: what the threads hold in memory, the
  * resident memory of the process, and its open files; and the processor time of a request of each
  * kind. Time on the clock would tell how busy the machine is.
  *
  * @param hours at least three
- * @param onHour called after each hour of the second tenth and of the last one
- * @returns how those two tenths differ
+ * @returns how the second tenth and the last one differ
  */
-export async function live(
-  hours: number,
-  onHour: (hour: number, sample: Sample) => void = () => {},
-): Promise<Life> {
+export async function live(hours: number, options: LifeOptions = {}): Promise<Life> {
+  const { hourMs = HOUR, onHour = () => {} } = options;
   const inspector = freePort();
   await using program = await startProgram({
     environment: ENVIRONMENT,
@@ -82,7 +87,7 @@ export async function live(
     do {
       await team.next();
       rounds++;
-    } while (performance.now() - began < hour * HOUR);
+    } while (performance.now() - began < hour * hourMs);
     // The first version of a page costs less than the next ones.
     if (hour === tenth) await costs.measure();
     const isFirst = hour > tenth && hour <= 2 * tenth;

@@ -13,7 +13,7 @@ const PASSWORD = "correct horse";
 const PAGES = 10;
 
 /** Hours between two pushes. */
-const PUSH_EVERY = 6;
+export const PUSH_EVERY = 6;
 
 /** What an admin looks at. */
 const LOOKED_AT = [

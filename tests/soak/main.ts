@@ -22,7 +22,7 @@
  * The first two and the last need `fossil`.
  */
 import { disturb, type Part, PARTS } from "./cluster/chaos.ts";
-import { live, type Measured, typical } from "./days.ts";
+import { live, type Measured, type Sample, typical } from "./days.ts";
 import { deliver } from "./inboxes.ts";
 import { soak } from "./kills.ts";
 import { decide } from "./questions.ts";
@@ -49,12 +49,13 @@ function wholeNumber(argument: string): number {
 }
 
 async function serve(hours: number): Promise<void> {
-  const { rounds, trends } = await live(hours, (hour, sample) => {
+  const onHour = (hour: number, sample: Sample) => {
     const values = [...sample].map(([name, { values, unit }]) =>
       `${name} ${show({ value: typical(values, unit), unit })}`
     );
     say(`hour ${hour}: ${values.join(", ")}`);
-  });
+  };
+  const { rounds, trends } = await live(hours, { onHour });
   say(`The team worked ${rounds} times.`);
   for (const { name, first, last, grows } of trends) {
     const change = ((last.value / first.value - 1) * 100).toFixed(1);

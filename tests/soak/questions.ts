@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { call, registerAgent } from "../support/api.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
+import { asked } from "../support/until.ts";
 import { Random } from "../services/fossil/support/random.ts";
 import { Client } from "./client.ts";
 import { expect, nameOf } from "./project.ts";
@@ -250,6 +251,7 @@ export async function decide(
       }
       const { api } = program;
       await Promise.all(desks.map((desk) => desk.askInVain(new Client(api, desk.token))));
+      await passDeadlines(program, desks);
       await sooner("the ends of all deadlines", async () => {
         await checkAll(kills);
         const left = desks.flatMap(({ asked }) => [...asked.values()])
@@ -263,6 +265,17 @@ export async function decide(
     }
   });
   return decisions;
+}
+
+/** Waits until the last deadline has passed. To check all questions meanwhile would keep a core busy. */
+async function passDeadlines(program: Program, desks: readonly Desk[]): Promise<void> {
+  const last = desks.flatMap(({ asked }) => [...asked.values()])
+    .reduce((one, other) => (other.deadline ?? 0) > (one.deadline ?? 0) ? other : one);
+  const operator = new Client(program.api, program.token);
+  await asked(
+    () => operator.get<Shown>(`/v1/questions/${last.id}`),
+    (shown) => endOf(shown) !== null,
+  );
 }
 
 function count(desks: readonly Desk[], kills: number): Decisions {

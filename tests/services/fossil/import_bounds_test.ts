@@ -12,13 +12,19 @@ import { Fixture, put } from "./support/fixture.ts";
 const nameOf = (number: number) => number.toString(16).padStart(64, "0");
 
 /** Imports a repository after SQL has changed it. */
-function importForged(forge: (fixture: Fixture) => void, progress?: () => void): void {
+function importForged(forge: (fixture: Fixture) => void): void {
   using fixture = new Fixture();
   fixture.commit([put("a", "1\n".repeat(50))]);
   forge(fixture);
-  fixture.repository.checkpoint();
-  using copy = createEmptyRepository(fixture.scratch.path("copy.fossil"), { admin: "root" });
-  importFossil(copy, fixture.path, progress === undefined ? {} : { progress });
+  importCopy(fixture);
+}
+
+/** Imports a repository into a new one. */
+function importCopy({ repository, path, scratch }: Fixture, progress: () => void = () => {}): void {
+  repository.checkpoint();
+  const copied = scratch.path(`copy-${crypto.randomUUID()}.fossil`);
+  using copy = createEmptyRepository(copied, { admin: "root" });
+  importFossil(copy, path, { progress });
 }
 
 function addBlob({ repository: { db } }: Fixture, size: number, content: Uint8Array, srcid = 0) {
@@ -59,20 +65,19 @@ Deno.test("a delta that makes more than its row declares is refused before it is
 });
 
 Deno.test("an import can be abandoned at every row, and at every large artifact of later steps", () => {
-  const large = put("large", "\0".repeat(20_000_000));
-  const add = (fixture: Fixture) => void fixture.commit([large]);
-  let [rows, calls] = [0, 0];
-  importForged((fixture) => {
-    add(fixture);
-    rows = fixture.repository.db.value<number>("SELECT count(*) FROM blob") ?? 0;
-  }, () => calls++);
+  using fixture = new Fixture();
+  fixture.commit([put("a", "1\n".repeat(50))]);
+  fixture.commit([put("large", "\0".repeat(20_000_000))]);
+  const rows = fixture.repository.db.value<number>("SELECT count(*) FROM blob") ?? 0;
+  let calls = 0;
+  importCopy(fixture, () => calls++);
   assert.equal(calls, rows + 2);
   for (let last = 1; last <= calls; last++) {
     let left = last;
     const abandon = () => {
       if (--left === 0) throw new FossilError("timeout", "abandoned");
     };
-    assert.throws(() => importForged(add, abandon), { code: "timeout" });
+    assert.throws(() => importCopy(fixture, abandon), { code: "timeout" });
   }
 });
 

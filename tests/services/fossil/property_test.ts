@@ -16,6 +16,7 @@ import { peer } from "../../support/peers.ts";
 import { Fixture } from "./support/fixture.ts";
 import { Scratch } from "./support/fossil.ts";
 import { judged, judges } from "./support/judges.ts";
+import { anyCharacter } from "../../support/any_character.ts";
 
 const added = encodeUtf8("something else\n");
 
@@ -24,7 +25,7 @@ type Model = Map<string, { readonly content: Uint8Array; readonly mode: FileMode
 
 /** Any character that Unicode has, but what cannot stand in the name of a file. */
 const character = fc.oneof(
-  fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
+  fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }),
   fc.constantFrom(..."aA.-~ \\\t\n\r\x7f\"'*?:|<>$%#@[](){}=;,&!^`\u0301é"),
 );
 const segment = fc.string({ unit: character, minLength: 1, maxLength: 12 })

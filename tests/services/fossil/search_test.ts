@@ -21,6 +21,7 @@ import {
 import { Fixture, put, refuses } from "./support/fixture.ts";
 import { Scratch } from "./support/fossil.ts";
 import { History } from "./support/history.ts";
+import { anyCharacter } from "../../support/any_character.ts";
 
 /** A repository with an index beside it. */
 class Searched implements Disposable {
@@ -280,7 +281,7 @@ Deno.test("no query causes an error of SQLite", () => {
   );
   const query = fc.oneof(
     fc.string(),
-    fc.string({ unit: "binary" }),
+    fc.string({ unit: anyCharacter }),
     fc.array(word).map((words) => words.join(" ")),
     fc.array(word).map((words) => words.join("")),
   );

@@ -5,13 +5,14 @@ import { HistoryKind } from "../../../services/irc/history/store.ts";
 import { MessageHead } from "../../../services/irc/message_head.ts";
 import { Outbound, type OutboundTags } from "../../../services/irc/outbound.ts";
 import { jsonString, shortAscii } from "../../../services/irc/protocol/ascii.ts";
+import { anyCharacter } from "../../support/any_character.ts";
 
 const AWKWARD = ["", " ", '"', "\\", "\x7f", "\x1f", "\0", "~ []", "é", "\u2028", "\ud800", "😀"];
 
 /** Texts with and without characters that need an escape. */
 const text = fc.oneof(
   fc.string(),
-  fc.string({ unit: "binary" }),
+  fc.string({ unit: anyCharacter }),
   fc.array(fc.constantFrom(...AWKWARD)).map((parts) => parts.join("")),
 );
 

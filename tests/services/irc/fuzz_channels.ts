@@ -10,6 +10,7 @@ import fc from "fast-check";
 import { IrcServer, type MemoryConnection, parseMessage } from "../../../services/irc/mod.ts";
 import { type Action, type AskedChange, ChannelModel, TEXT } from "./support/channel_model.ts";
 import { TestAccounts } from "./support/server.ts";
+import { anyCharacter } from "../../support/any_character.ts";
 
 /** Clients at once; the first of them have accounts. */
 const CLIENTS = 8;
@@ -97,7 +98,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 const noise = fc.oneof(
   fc.constantFrom("JOIN", "KICK #a", "MODE", "INVITE n1", "TOPIC", "PART", "PRIVMSG", "NICK", ""),
   fc.constantFrom("PRIVMSG #a", "JOIN :", "PART :,,", "MODE #a", "KICK #a,#b n1", "@", ":", ": :"),
-  fc.string({ unit: "binary", maxLength: 40 }).map((text) => `X${text}`),
+  fc.string({ unit: anyCharacter, maxLength: 40 }).map((text) => `X${text}`),
   fc.string({ maxLength: 40 }).map((text) => `@${text} XX ${text}`),
 );
 

@@ -116,7 +116,7 @@ judged("a sync --verily finds what an ordinary sync passes over", async (program
 });
 
 /** More than the server reads of a request that may not write. */
-const LARGE_BYTES = 20_000_000;
+const LARGE_BYTES = 17_000_000;
 
 judged("large unversioned files go both ways", async (program) => {
   await withSync(program, async (test) => {
