@@ -1,5 +1,10 @@
 import { Forbidden, Invalid, TimedOut, TooMany, Unavailable } from "../errors.ts";
-import type { QueryAnswer, QueryLimits, QueryResult } from "../fossil/sql/mod.ts";
+import {
+  longestFor,
+  type QueryAnswer,
+  type QueryLimits,
+  type QueryResult,
+} from "../fossil/sql/mod.ts";
 import { type Caller, isOverseer, roomFor } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
@@ -157,7 +162,7 @@ export class SqlQueries {
     const process = startOrExplain(() => start(request), log);
     const kill = () => process.kill();
     signal.addEventListener("abort", kill, { once: true });
-    const cancel = scheduler.after(limits.milliseconds + START_ALLOWANCE, kill);
+    const cancel = scheduler.after(longestFor(limits.milliseconds) + START_ALLOWANCE, kill);
     try {
       const answer = await process.answer;
       if (answer !== null) return answer;

@@ -82,7 +82,8 @@ export class TestBrowser implements AsyncDisposable {
     page.on("pageerror", (error) => void this.complaints.push(`uncaught: ${String(error)}`));
     page.on("dialog", (dialog) => {
       this.complaints.push(`dialog: ${dialog.message()}`);
-      void dialog.dismiss();
+      // It goes with its page, if that is left first.
+      dialog.dismiss().catch(() => {});
     });
     page.on("request", (request) => {
       const url = request.url();

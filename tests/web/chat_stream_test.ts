@@ -21,7 +21,7 @@ class PageStream {
 
   constructor(body: ReadableStream<Uint8Array<ArrayBuffer>>) {
     this.#reader = body.pipeThrough(new TextDecoderStream()).getReader();
-    void this.#read();
+    this.#read().catch((error: unknown) => this.#text += `\n\nbroken: ${error}\n\n`);
   }
 
   static async open(

@@ -1,4 +1,5 @@
 /** Statements of SQL by strangers: judged by what they touch, run in a process of their own. */
+export { longestFor } from "../computing_time.ts";
 export { runQuery } from "./query.ts";
 export { runQueryProcess } from "./query_process.ts";
 export type {

@@ -4,11 +4,16 @@
  * is gone, because the system then closes standard input.
  */
 import { getPriority, setPriority } from "node:os";
+import process from "node:process";
+import { longestFor } from "../computing_time.ts";
 import type { QueryRequest } from "./types.ts";
 
 /** How much nicer than muster it is: it gets what the server leaves over. */
 const NICER = 10;
 const NICEST = 19;
+
+/** How often it looks whether its time is over, at most, in milliseconds. */
+const LOOK_MS = 10;
 
 /** What the process needs no more once its worker has started. */
 const DROPPED = ["net", "write", "env", "sys", "run", "ffi"] as const;
@@ -37,7 +42,7 @@ export async function runQueryProcess(): Promise<never> {
     text += value;
   }
   const request: QueryRequest = JSON.parse(text);
-  setTimeout(() => Deno.exit(1), request.limits.milliseconds);
+  endAfter(request.limits.milliseconds);
   worker.postMessage(request);
   while (!(await input.read()).done);
   Deno.exit(1);
@@ -47,6 +52,22 @@ function writeAll(bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length;) {
     written += Deno.stdout.writeSync(bytes.subarray(written));
   }
+}
+
+/**
+ * Ends the process once it has computed for so many milliseconds, or the clock has gone on by
+ * {@link longestFor} so many: it gets what others leave over.
+ */
+function endAfter(milliseconds: number): void {
+  const before = process.cpuUsage();
+  const end = performance.now() + longestFor(milliseconds);
+  const look = () => {
+    const { user, system } = process.cpuUsage(before);
+    const left = Math.min(milliseconds - (user + system) / 1000, end - performance.now());
+    if (left <= 0) Deno.exit(1);
+    setTimeout(look, Math.max(left, LOOK_MS));
+  };
+  look();
 }
 
 function giveWay(): void {

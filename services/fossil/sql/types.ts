@@ -13,7 +13,7 @@ export interface QueryLimits {
   readonly bytes: number;
   /** Bytes that SQLite may hold at once; temporary tables are in memory too. */
   readonly memory: number;
-  /** How long the process may live, in milliseconds. */
+  /** How long the process may compute, in milliseconds; see `longestFor`. */
   readonly milliseconds: number;
 }
 

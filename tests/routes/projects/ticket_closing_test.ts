@@ -102,11 +102,11 @@ Deno.test("landing a review closes its ticket and ends the claim", async () => {
     const { answer, caller, api } = test;
     const ticket = await claimed(test, "By landing");
     const review = await approved(test, "four", ticket);
-    const { promise: landed, resolve } = Promise.withResolvers<void>();
+    const { promise: landed, resolve, reject } = Promise.withResolvers<void>();
     const look = async () => {
       if ((await answer(`GET /api/reviews/${review}`)).status === "merged") resolve();
     };
-    const stop = api.services.database.onAppended(() => void look());
+    const stop = api.services.database.onAppended(() => void look().catch(reject));
     await answer(`POST /api/reviews/${review}/land`, { as: caller });
     await look();
     await landed;

@@ -38,7 +38,7 @@ class StreamReader {
     assert.equal(response.status, 200);
     assert.ok(response.body !== null);
     this.#reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    void this.#read();
+    this.#read().catch((error: unknown) => this.text += `\nBroken: ${error}`);
   }
 
   async #read(): Promise<void> {

@@ -199,7 +199,7 @@ testBridge(
     for (const user of [cy, dan]) await user.join("#room");
     const users = async () => (await bridge.users("room")).join(" ");
     await assert.rejects(users(), NotFound);
-    bridge.presence("room", "early", OPERATOR_CALLER);
+    await bridge.presence("room", "early", OPERATOR_CALLER);
     await bridge.join("room");
     assert.equal(await users(), "bob bridge cy dan");
     bob.send("NICK Robert", "TOPIC #room :talk", "KICK #room dan");
@@ -209,8 +209,8 @@ testBridge(
     cy.send("PART #room");
     dan.send("JOIN #room", "QUIT");
     await bob.expect(/QUIT/);
-    bridge.presence("room", "web-ann", OPERATOR_CALLER);
-    bridge.presence("room", "ROBERT", OPERATOR_CALLER);
+    await bridge.presence("room", "web-ann", OPERATOR_CALLER);
+    await bridge.presence("room", "ROBERT", OPERATOR_CALLER);
     scheduler.advance(299_999);
     await bridge.post("room", { nick: "eve", text: "hi" }, OPERATOR_CALLER);
     assert.equal(await users(), "Robert bridge eve web-ann");

@@ -237,17 +237,17 @@ Deno.test("WebSockets work over TLS, and a new certificate keeps connections ope
   const { port } = server.server.listenWebSocket(address);
   using first = await openSecure(port, cert);
   await first.until("101 Switching Protocols");
-  first.send("NICK first", "USER u 0 * :r");
+  await first.send("NICK first", "USER u 0 * :r");
   await first.until(" 422 first");
   server.server.renewCertificate({ cert, key });
   using second = await openSecure(port, cert);
   await second.until("101 Switching Protocols");
-  second.send("NICK second", "USER u 0 * :r", "PRIVMSG first :still there");
+  await second.send("NICK second", "USER u 0 * :r", "PRIVMSG first :still there");
   await first.until("PRIVMSG first :still there");
   const { transports } = server.server.stats();
   assert.deepEqual([...transports].find(([kind]) => kind === "websocket"), ["websocket", 2]);
   assert.throws(() => server.server.renewCertificate({ cert: "none", key }));
-  first.send("PING :1");
+  await first.send("PING :1");
   await first.until("PONG irc.test :1");
 });
 
@@ -281,11 +281,11 @@ async function openSecure(port: number, cert: string) {
   ));
   return {
     /** Sends lines of less than 126 bytes, each in a frame with a mask of zeros. */
-    send(...lines: string[]): void {
+    async send(...lines: string[]): Promise<void> {
       const frames = lines.flatMap((line) => {
         return [0x81, 0x80 | line.length, 0, 0, 0, 0, ...encoder.encode(line)];
       });
-      write(Uint8Array.from(frames));
+      await write(Uint8Array.from(frames));
     },
     /** Reads until a text has come. */
     async until(text: string): Promise<void> {

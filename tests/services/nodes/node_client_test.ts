@@ -243,12 +243,12 @@ Deno.test("an answer that is none of HTTP, or that ends early, fails", () =>
       ...["HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n"],
     ];
     for (const [index, text] of malformed.entries()) {
-      const sent = client.send(node, request());
+      const failed = assert.rejects(client.send(node, request()), Unavailable, text);
       const far = await connection(index + 1);
       await far.requests(1);
       await far.write(text);
       far.close();
-      await assert.rejects(sent, Unavailable, text);
+      await failed;
     }
     const streamed = client.send(node, request());
     const far = await connection(malformed.length + 1);
