@@ -89,7 +89,7 @@ function sendMessages(
   }
   const query = { part: part(references), limit, upTo: lastKindFor(client) };
   const entries = state.history.read(conversation, query);
-  return reply.batch("chathistory", [target], messagesFor(client, conversation, entries));
+  return reply.batch("chathistory", [target], messagesFor(call, conversation, entries));
 }
 
 /**
@@ -100,26 +100,28 @@ function lastKindFor(client: Client): HistoryKind {
   return client.hasCapability(Cap.MESSAGE_REDACTION) ? HistoryKind.REDACTION : HistoryKind.EVENT;
 }
 
-/** Entries in the form for a client; those of a channel under its current name. */
+/**
+ * Entries in the form for a client; those of a channel under its current name, and only while the
+ * client may read it.
+ */
 function messagesFor(
-  client: Client,
+  { state, client }: CommandCall,
   conversation: Conversation,
   entries: Iterable<HistoryEntry> | AsyncIterable<HistoryEntry>,
 ): Iterable<Outbound> | AsyncIterable<Outbound> {
   const isExtended = client.hasCapability(Cap.EXTENDED_JOIN);
-  const channel = conversation instanceof Channel ? conversation.name : null;
+  const channel = conversation instanceof Channel ? conversation : null;
   function formOf({ message: plain, extended }: HistoryEntry): Outbound {
     const message = isExtended ? extended ?? plain : plain;
-    return channel === null ? message : message.inChannel(channel);
+    return channel === null ? message : message.inChannel(channel.name);
   }
-  return Symbol.iterator in entries ? Array.from(entries, formOf) : mapLater(entries, formOf);
-}
-
-async function* mapLater<From, To>(
-  values: AsyncIterable<From>,
-  map: (value: From) => To,
-): AsyncIterable<To> {
-  for await (const value of values) yield map(value);
+  async function* later(read: AsyncIterable<HistoryEntry>): AsyncIterable<Outbound> {
+    for await (const entry of read) {
+      if (channel !== null && readable(state, client, channel.name) !== channel) return;
+      yield formOf(entry);
+    }
+  }
+  return Symbol.iterator in entries ? Array.from(entries, formOf) : later(entries);
 }
 
 /** Channels and users whose last message is between two times, the oldest first. */

@@ -113,7 +113,7 @@ export class History {
     const { store } = this.#options;
     const target = targetOf(conversation);
     if (whole || store === null || target === null) return entries;
-    return this.#readStore(store, target, query, entries);
+    return this.#readStore(store, target, { conversation, query });
   }
 
   /** The entry of a conversation with this id, unless it was redacted or is no longer kept. */
@@ -199,8 +199,7 @@ export class History {
   async *#readStore(
     store: HistoryStore,
     target: HistoryTarget,
-    query: HistoryQuery,
-    inMemory: readonly HistoryEntry[],
+    { conversation, query }: { readonly conversation: Conversation; readonly query: HistoryQuery },
   ): AsyncIterable<HistoryEntry> {
     let hasBegun = false;
     try {
@@ -212,7 +211,8 @@ export class History {
       }
     } catch (error) {
       this.#options.log.warn("Stored history could not be read", { error });
-      if (!hasBegun) yield* inMemory;
+      // Not what memory had at the start: some of it may be redacted by now.
+      if (!hasBegun) yield* select(this.#entriesOf(conversation), query).entries;
     }
   }
 

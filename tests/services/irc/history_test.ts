@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Message } from "../../../services/irc/protocol/message.ts";
+import type {
+  HistoryRecord,
+  HistoryStore,
+  LastMessage,
+  NewHistoryRecord,
+} from "../../../services/irc/mod.ts";
 import { essence, readBatch, texts } from "./support/history.ts";
 import { startServer, TestAccounts } from "./support/server.ts";
 
@@ -224,4 +230,85 @@ Deno.test("the key of a channel is sent to its members and not logged", async ()
   const shown = await alice.sync();
   const modes = shown.filter((line) => line.startsWith("alice MODE"));
   assert.deepEqual(modes, ["alice MODE #c +mk-t s3cret", "alice MODE #c +mk-t *"]);
+});
+
+/** A store that answers no question before the test lets it, and then with all that it was given. */
+class WaitingStore implements HistoryStore {
+  readonly newestTime = 0;
+  readonly #records: NewHistoryRecord[] = [];
+  readonly #asked = Promise.withResolvers<void>();
+  readonly #answer = Promise.withResolvers<void>();
+
+  /** Resolves when it is asked for a part of a log. */
+  get asked(): Promise<void> {
+    return this.#asked.promise;
+  }
+
+  answer(): void {
+    this.#answer.resolve();
+  }
+
+  fail(): void {
+    this.#answer.reject(new Error("The disk is away"));
+  }
+
+  async select(): Promise<readonly number[]> {
+    this.#asked.resolve();
+    await this.#answer.promise;
+    return [...this.#records.keys()];
+  }
+
+  fetch(places: readonly number[]): Promise<readonly HistoryRecord[]> {
+    return Promise.resolve(places.flatMap((place) => this.#records[place] ?? []));
+  }
+
+  lastMessages(): Promise<readonly LastMessage[]> {
+    return Promise.resolve([]);
+  }
+
+  append(record: NewHistoryRecord): void {
+    this.#records.push(record);
+  }
+
+  redact(): void {}
+  confine(): void {}
+  forgetConfined(): void {}
+  forgetAccount(): void {}
+  rename(): void {}
+}
+
+Deno.test("a client that is kicked while the store is read gets nothing of the channel", async () => {
+  const historyStore = new WaitingStore();
+  await using server = startServer({ historyStore, limits: { historyMessages: 1 } });
+  const alice = await server.client("alice", CAPABILITIES);
+  const bob = await server.client("bob", CAPABILITIES);
+  alice.send("JOIN #c", "PRIVMSG #c :one");
+  await alice.sync();
+  bob.send("JOIN #c");
+  await bob.sync();
+  bob.send("CHATHISTORY LATEST #c * 9");
+  await historyStore.asked;
+  alice.send("KICK #c bob", "PRIVMSG #c :about bob");
+  await alice.sync();
+  historyStore.answer();
+  const commands = (await bob.syncMessages()).map(({ command }) => command);
+  assert.deepEqual(commands.toSorted(), ["BATCH", "BATCH", "KICK"]);
+});
+
+Deno.test("what is redacted while a failing store is read is not shown from memory", async () => {
+  const historyStore = new WaitingStore();
+  await using server = startServer({ historyStore });
+  const alice = await server.client("alice", `${CAPABILITIES} draft/message-redaction`);
+  const bob = await server.client("bob", CAPABILITIES);
+  alice.send("JOIN #c", "PRIVMSG #c :a secret", "PRIVMSG #c :news");
+  const [secret] = (await alice.syncMessages()).filter(({ command }) => command === "PRIVMSG");
+  bob.send("JOIN #c");
+  await bob.sync();
+  bob.send("CHATHISTORY LATEST #c * 9");
+  await historyStore.asked;
+  alice.send(`REDACT #c ${secret?.tags.get("msgid")}`);
+  await alice.sync();
+  historyStore.fail();
+  const said = (await bob.syncMessages()).filter(({ command }) => command === "PRIVMSG");
+  assert.deepEqual(texts(said), ["news"]);
 });
