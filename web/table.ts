@@ -17,6 +17,7 @@ export const PAGES: Readonly<Record<string, Loader>> = {
   "/metrics": () => import("./pages/metrics.tsx"),
   "/halt": () => import("./pages/halt.tsx"),
   "/people": () => import("./pages/people.tsx"),
+  "/people/:name": () => import("./pages/person.tsx"),
   "/settings": () => import("./pages/settings/index.ts"),
   "/settings/tokens": () => import("./pages/settings/tokens.tsx"),
   "/settings/policies": () => import("./pages/settings/policies.tsx"),

@@ -78,6 +78,7 @@ function serverPaths({ webhook }: FilledServer): readonly string[] {
     "/events",
     "/metrics",
     "/people",
+    "/people/ann",
     "/account",
     "/halt",
     "/settings",
@@ -177,6 +178,7 @@ function personPaths({ reviews }: ProjectPlaces): readonly string[] {
   return [
     "/",
     "/account",
+    "/people/ann",
     "/channels/general",
     DEMO,
     `${DEMO}/reviews/${reviews.pending}`,

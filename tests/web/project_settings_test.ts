@@ -127,10 +127,13 @@ Deno.test("webhooks are added with a secret that is shown once, tested, changed 
   await withWeb(async (web) => {
     await join(web, "ann", "admin");
     const page = `${SETTINGS}/webhooks`;
-    const fields = { action: "add-webhook", url: "ftp://x", types: "checkin review" };
+    const fields = { action: "add-webhook", url: "ftp://x", types: ["checkin", "review"] };
     const refused = await web.person.post(page, fields);
     assert.equal(refused.status, 400);
-    assert.match(refused.html, /value="checkin review"/);
+    const [, ...boxes] = refused.html.split('<input type="checkbox" name="types"');
+    const chosen = boxes.filter((box) => / checked/.test(box.split(">", 1)[0] ?? ""));
+    assert.match(chosen.join(), /^ value="checkin".* value="review"/s);
+    assert.equal(chosen.length, 2);
     const url = "https://ci.example.test/hook";
     const added = await web.person.post(page, { ...fields, url });
     assert.match(added.text, /The secret for https:\/\/ci\.example\.test\/hook .*whsec_/);

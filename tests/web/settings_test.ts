@@ -138,7 +138,7 @@ Deno.test("webhooks of the server are made, tested, turned off and removed", asy
   await withWeb(async ({ admin, api: { services } }) => {
     const { hosting } = services;
     const { webhooks } = hosting;
-    const form = { action: "create", url: "https://ci.example/hook", types: "ticket review" };
+    const form = { action: "create", url: "https://ci.example/hook", types: ["ticket", "review"] };
     const wrong = await admin.post("/settings/webhooks", Object.assign({}, form, { url: "ftp:x" }));
     assert.equal(wrong.status, 400);
     const made = await admin.post("/settings/webhooks", form);

@@ -6,6 +6,7 @@ import { tokenRequestSchema } from "../../services/identity/schemas.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { Copyable } from "../parts/copy.tsx";
 import { Form, TextField } from "../parts/form.tsx";
+import { PersonLink } from "../parts/person_link.tsx";
 import { TokenList } from "../parts/token_list.tsx";
 import { endOf, ExpiryField, ScopeChoice, TokenLines } from "../parts/token_form.tsx";
 import type { Visit } from "../visit.ts";
@@ -27,7 +28,7 @@ async function show(visit: Visit): Promise<View> {
     <>
       <h1>Your account</h1>
       <p class="soft">
-        You are <b>{name}</b>. One name and one password work here and on IRC.
+        You are <PersonLink name={name} />. One name and one password work here and on IRC.
       </p>
       <div class="columns">
         <section aria-labelledby="tokens">

@@ -1,8 +1,6 @@
-import type { Child } from "hono/jsx";
 import type { Agent } from "../../services/agents/mod.ts";
 import { slotsSchema } from "../../services/agents/schemas.ts";
 import { pauseSchema } from "../../services/agents/schemas.ts";
-import type { AgentWorkload } from "../../services/attention/mod.ts";
 import { NotFound } from "../../services/errors.ts";
 import { acknowledgementOf } from "../../services/inboxes/mod.ts";
 import { definePage, type Leads, type View } from "../page.ts";
@@ -13,10 +11,9 @@ import { AgentStateBadge } from "../parts/agent_state.tsx";
 import { MessageText } from "../parts/chat/message.tsx";
 import { channelPath } from "../parts/chat/written.ts";
 import { ConfirmForm, requireTypedName } from "../parts/confirm.tsx";
-import { EventSentence } from "../parts/event_sentence.tsx";
-import { Empty } from "../parts/lists.tsx";
 import { requireAdmin } from "../parts/require_admin.ts";
 import { Time } from "../parts/time.tsx";
+import { Happenings, Work } from "../parts/work.tsx";
 import type { Visit } from "../visit.ts";
 
 /** Events, and messages of the inbox, that the page shows. */
@@ -59,23 +56,7 @@ async function show(visit: Visit): Promise<View> {
       <div class="columns">
         <div>
           <Work work={work} />
-          <section
-            aria-labelledby="events"
-            data-live-part="events"
-            data-live-on="project.* agent.*"
-          >
-            <h2 id="events">What it did</h2>
-            {events.length === 0 ? <p class="soft">Nothing of late.</p> : (
-              <ol class="happenings">
-                {events.map((event) => (
-                  <li>
-                    <EventSentence event={event} titles={titles} withActor={false} />{" "}
-                    <Time at={event.time} />
-                  </li>
-                ))}
-              </ol>
-            )}
-          </section>
+          <Happenings events={events} titles={titles} />
           {inbox !== null && <InboxView visit={visit} messages={inbox} />}
         </div>
         <div>
@@ -138,70 +119,6 @@ function Facts({ visit, agent }: { readonly visit: Visit; readonly agent: Agent 
         </>
       )}
     </dl>
-  );
-}
-
-function Work({ work: { claims, workspaces, reviews } }: { readonly work: AgentWorkload }) {
-  const isEmpty = claims.length + workspaces.length + reviews.length === 0;
-  return (
-    <section
-      aria-labelledby="work"
-      data-live-part="work"
-      data-live-on="project.claim project.workspace project.review project.ticket"
-    >
-      <h2 id="work">Work</h2>
-      {isEmpty
-        ? <Empty>It holds no ticket, and has no workspace and no open review.</Empty>
-        : (
-          <ul class="list" data-keys="list">
-            {claims.map(({ slug, ticket, title, expiresAt }) => (
-              <WorkItem kind="Ticket" slug={slug} to={`tickets/${ticket}`} title={title}>
-                the claim lapses <Time at={new Date(expiresAt).toISOString()} />
-              </WorkItem>
-            ))}
-            {workspaces.map(({ slug, name, updatedAt }) => (
-              <WorkItem
-                kind="Workspace"
-                slug={slug}
-                to={`workspaces/${encodeURIComponent(name)}`}
-                title={name}
-              >
-                changed <Time at={new Date(updatedAt).toISOString()} />
-              </WorkItem>
-            ))}
-            {reviews.map(({ slug, review }) => (
-              <WorkItem
-                kind="Review"
-                slug={slug}
-                to={`reviews/${review.number}`}
-                title={review.title}
-              >
-                {review.status.replace("_", " ")}
-              </WorkItem>
-            ))}
-          </ul>
-        )}
-    </section>
-  );
-}
-
-function WorkItem({ kind, slug, to, title, children }: {
-  readonly kind: string;
-  readonly slug: string;
-  readonly to: string;
-  readonly title: string;
-  readonly children?: Child;
-}) {
-  return (
-    <li class="waiting-entry">
-      <span class="badge">{kind}</span>
-      <div class="waiting-text">
-        <a href={`/projects/${slug}/${to}`}>{title}</a>
-        <div class="soft small">
-          <a class="quiet" href={`/projects/${slug}`}>{slug}</a> · {children}
-        </div>
-      </div>
-    </li>
   );
 }
 

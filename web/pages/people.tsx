@@ -8,6 +8,7 @@ import { ConfirmForm, requireTypedName } from "../parts/confirm.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Field, Form } from "../parts/form.tsx";
 import { Empty, Pager, partOf, Search, searchOf } from "../parts/lists.tsx";
+import { PersonLink } from "../parts/person_link.tsx";
 import { Time } from "../parts/time.tsx";
 import type { Visit } from "../visit.ts";
 
@@ -118,7 +119,9 @@ function AccountList({ visit, accounts, actions: [change, remove] }: {
       {accounts.map(({ name, createdAt }) => (
         <li class="token">
           <div>
-            <b>{name}</b>
+            <b>
+              <PersonLink name={name} />
+            </b>
             <div class="soft small">
               added <Time at={new Date(createdAt).toISOString()} />
             </div>

@@ -37,7 +37,7 @@ async function show(visit: Visit): Promise<View> {
       <h1>Search</h1>
       <SearchEverywhere {...sought} />
       <SearchHint>
-        To search in the messages of a channel, go to <a href="/channels">the channel</a>.
+        <a href="/channels">Channels</a> have a search of their own.
       </SearchHint>
       {finding instanceof Invalid && <p class="notice bad" role="alert">{finding.message}.</p>}
       {finding !== null && !(finding instanceof Invalid) && (

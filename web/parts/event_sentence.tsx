@@ -1,5 +1,6 @@
 import type { Child } from "hono/jsx";
 import type { LoggedEvent } from "../../services/events/mod.ts";
+import { PersonLink } from "./person_link.tsx";
 import { encodePath } from "../addresses.ts";
 import { isByMuster, releaseVerb } from "../../services/notifications/mod.ts";
 
@@ -50,6 +51,7 @@ function Actor({ event }: { readonly event: LoggedEvent }) {
   const user = type.startsWith("project.") && actor === "system" ? text(data["user"]) : "";
   const [kind = "", name = actor] = user === "" ? actor.split(/:(.*)/s) : ["", user];
   if (kind === "agent") return <a href={`/agents/${encodeURIComponent(name)}`}>{name}</a>;
+  if (kind === "person" || kind === "admin") return <PersonLink name={name} />;
   return <b>{name === "system" ? "muster" : name}</b>;
 }
 

@@ -1,4 +1,4 @@
-import { wordsOf } from "../../parts/known_names.ts";
+import { chosenEvents, EventChoice } from "../../parts/event_choice.tsx";
 import type { z } from "zod";
 import type {
   deliverySchema,
@@ -109,13 +109,7 @@ function WebhookFields({ visit, webhook }: { readonly visit: Visit; readonly web
         required
         value={webhook?.url ?? ""}
       />
-      <TextField
-        visit={visit}
-        name="types"
-        label="Events"
-        hint="Separated by spaces, such as: checkin review ticket. Empty: all."
-        value={webhook?.types.join(" ") ?? ""}
-      />
+      <EventChoice visit={visit} types={webhook?.types ?? []} />
     </>
   );
 }
@@ -224,8 +218,7 @@ function DeliveryRow({ visit, delivery }: {
 }
 
 function requestOf(visit: Visit) {
-  const types = wordsOf(visit.entered("types"));
-  return { url: visit.entered("url").trim(), types };
+  return { url: visit.entered("url").trim(), types: chosenEvents(visit) };
 }
 
 async function add(visit: Visit, { slug }: OpenProject): Promise<Outcome> {

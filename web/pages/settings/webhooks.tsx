@@ -1,7 +1,6 @@
-import { PROJECT_EVENT_NAMES } from "../../../services/events/mod.ts";
 import type { IssuedWebhook, WebhookView } from "../../../services/webhooks/mod.ts";
 import { newWebhookSchema } from "../../../services/webhooks/schemas.ts";
-import { wordsOf } from "../../parts/known_names.ts";
+import { chosenEvents, EventChoice } from "../../parts/event_choice.tsx";
 import { definePage, type View } from "../../page.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { Form, TextField } from "../../parts/form.tsx";
@@ -70,13 +69,7 @@ export function WebhookFields({ visit, url, types }: {
   return (
     <>
       <TextField visit={visit} name="url" label="URL" type="url" required value={url} />
-      <TextField
-        visit={visit}
-        name="types"
-        label="Events"
-        value={types.join(" ")}
-        hint={`Separated by spaces; empty: all. ${PROJECT_EVENT_NAMES.join(", ")}`}
-      />
+      <EventChoice visit={visit} types={types} />
     </>
   );
 }
@@ -102,7 +95,7 @@ async function create(visit: Visit): Promise<View> {
 
 /** What the form of a webhook says. */
 export function fieldsOf(visit: Visit) {
-  return { url: visit.entered("url").trim(), types: wordsOf(visit.entered("types")) };
+  return { url: visit.entered("url").trim(), types: chosenEvents(visit) };
 }
 
 /** The secret of a webhook, which is shown once. */
