@@ -2,7 +2,7 @@ import { z } from "zod";
 import { AGENT_INBOX } from "./agent_inbox.ts";
 import { AGENT_SLOTS } from "./agent_slots.ts";
 import { ApiClient, Refused } from "./client.ts";
-import { loginLines } from "../services/agents/mod.ts";
+import { loginLines } from "../services/login_lines.ts";
 import type { Command, Group, Option } from "./command_line/mod.ts";
 import {
   checkCount,

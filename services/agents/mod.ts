@@ -18,7 +18,6 @@ export {
   type IrcAccountsOptions,
   type NewIrcAccount,
 } from "./irc_accounts.ts";
-export { IRC_CLIENTS, type Login, loginLines } from "./login_lines.ts";
 export type { SpeechControls } from "./speech_controls.ts";
 export { PRESENCE } from "./presence.ts";
 export {

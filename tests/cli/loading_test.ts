@@ -52,6 +52,17 @@ for (const path of PATHS) {
   });
 }
 
+for (const path of ["cli/account.ts", "cli/agent.ts", "cli/channel.ts", "cli/project.ts"]) {
+  Deno.test(`${path} loads what talks to a server, and no part of one`, async () => {
+    const loaded = await loadedWith(path);
+    const needless = [...loaded].filter((specifier) =>
+      /^npm:.*kysely/.test(specifier) ||
+      /\/services\/(agents|daemon|identity|irc|projects)\//.test(specifier)
+    );
+    assert.deepEqual(needless, []);
+  });
+}
+
 Deno.test("the start of a server loads no schemas, routes, pages, bots, tools or repositories", async () => {
   const needed = await Promise.all(["cli/server.ts", "cli/serve.ts"].map(loadedWith));
   const loaded = needed.flatMap((modules) => [...modules]);

@@ -1,8 +1,8 @@
-import { IRC_CLIENTS, loginLines } from "../../services/agents/mod.ts";
 import { personSchema } from "../../services/agents/schemas.ts";
 import { adminSchema, passwordSchema } from "../../services/admins/schemas.ts";
 import { Invalid, NotFound } from "../../services/errors.ts";
 import type { Account } from "../../services/identity/mod.ts";
+import { IRC_CLIENTS, loginLines } from "../../services/login_lines.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { ConfirmForm, requireTypedName } from "../parts/confirm.tsx";
 import { Copyable } from "../parts/copy.tsx";

@@ -1,4 +1,4 @@
-import { Invalid } from "../errors.ts";
+import { Invalid } from "./errors.ts";
 
 /** The IRC clients for which {@link loginLines} knows the commands. */
 export const IRC_CLIENTS = Object.freeze(["irssi", "weechat", "hexchat"]);
