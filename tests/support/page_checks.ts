@@ -31,15 +31,19 @@ export function sourceOf(name: string): string {
  * media features, which styles follow at once.
  *
  * The first page of each address gets a walk by keyboard, and the rules of `axe-core` at both widths.
- * Further pages of an address are made of the same parts: they get the rules once, at the width where
- * there is least room. The rules about colors cost the most, and most texts look alike: they judge a
- * text only if none that looks the same has passed, on the first pages in both themes.
+ * They judge a phone only where it shows, hides or lets scroll what the desk did not, and if that is
+ * not, word for word, what an earlier page had. Further pages of an address are made of the same parts:
+ * they get the rules once, at the width where there is least room. The rules about colors cost the
+ * most, and most texts look alike: they judge a text only if none that looks the same has passed, on
+ * the first pages in both themes.
  */
 export class Inspector {
   /** The addresses of which a page was seen. */
   readonly visited = new Set<string>();
   /** How texts look whose colors have passed. */
   readonly #looks = new Set<string>();
+  /** How phones differ from a desk, on pages that the rules have judged. */
+  readonly #onPhones = new Set<string>();
 
   /** @returns what is wrong with a page */
   async inspect(tab: TestBrowser, { path, status }: Stop): Promise<string[]> {
@@ -66,6 +70,7 @@ export class Inspector {
       ...await this.judgeColors(tab),
       ...await walkByTab(tab.page),
     ];
+    await check(tab.page, "noteShown");
     await tab.look({ width: "desk", theme: "dark" });
     await check(tab.page, "unfold");
     return [...faults, ...await this.judgeColors(tab), ...await overflowOf(tab)];
@@ -76,12 +81,19 @@ export class Inspector {
     if (!isFirst) await check(tab.page, "unfold");
     const faults = [
       ...await overflowOf(tab),
-      ...await tab.violations("structure"),
+      ...!isFirst || await this.#hasNews(tab) ? await tab.violations("structure") : [],
       ...await this.judgeColors(tab),
     ];
     if (!isFirst) return faults;
     await tab.look({ width: "phone", theme: "dark" });
     return [...faults, ...await this.judgeColors(tab)];
+  }
+
+  /** Whether a phone differs from a desk, in something in which no earlier page did. */
+  async #hasNews({ page }: TestBrowser): Promise<boolean> {
+    const found = new Set(await check(page, "differences")).difference(this.#onPhones);
+    for (const html of found) this.#onPhones.add(html);
+    return found.size > 0;
   }
 
   /** @returns what is wrong with colors that were not seen before */

@@ -124,6 +124,39 @@ interface AxeResult {
     return element.checkVisibility({ visibilityProperty: true });
   }
 
+  /** Whether an element has a bar to scroll by. */
+  function doesScroll(element: Element): boolean {
+    const { overflowX, overflowY } = getComputedStyle(element);
+    return /auto|scroll/.test(overflowX) && element.scrollWidth > element.clientWidth ||
+      /auto|scroll/.test(overflowY) && element.scrollHeight > element.clientHeight;
+  }
+
+  /** The HTML of an element without what a form sends unseen, such as the address of the page. */
+  function htmlOf(element: Element): string {
+    const copy = element.cloneNode(true) as Element;
+    for (const field of copy.querySelectorAll("input[type=hidden]")) field.removeAttribute("value");
+    return copy.outerHTML;
+  }
+
+  /** Elements that are shown, and whether they scroll. */
+  type Shown = ReadonlyMap<Element, boolean>;
+
+  let noted: Shown = new Map();
+
+  function shownElements(): Shown {
+    const shown = [...document.querySelectorAll("*")].filter(isShown);
+    return new Map(shown.map((element) => [element, doesScroll(element)]));
+  }
+
+  /** The elements of `some` that are not among `others`, without those within another one of them. */
+  function outermost(some: Shown, others: Shown): readonly Element[] {
+    return [...some.keys()].filter((element) => {
+      const { parentElement } = element;
+      if (others.has(element)) return false;
+      return parentElement === null || !some.has(parentElement) || others.has(parentElement);
+    });
+  }
+
   let expected: HTMLElement[] = [];
   let before = new Map<Element, Looks>();
   const reached: Element[] = [];
@@ -182,6 +215,18 @@ interface AxeResult {
     pageOverflow() {
       const { scrollWidth, clientWidth } = document.documentElement;
       return scrollWidth - clientWidth;
+    },
+    noteShown() {
+      noted = shownElements();
+    },
+    differences() {
+      const now = shownElements();
+      return [
+        ...outermost(now, noted).map((element) => `shown ${htmlOf(element)}`),
+        ...outermost(noted, now).map((element) => `hidden ${htmlOf(element)}`),
+        ...[...now].filter(([element, scrolls]) => scrolls && noted.get(element) === false)
+          .map(([element]) => `to scroll ${htmlOf(element)}`),
+      ];
     },
     looks() {
       const texts = [...document.body.querySelectorAll("*")].filter(isShown).filter(isText);

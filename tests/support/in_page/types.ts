@@ -10,6 +10,10 @@ export interface PageChecks {
   pageOverflow(): number;
   /** Opens everything that is folded, and the menu. */
   unfold(): void;
+  /** Notes what the page shows now, for {@linkcode differences}. */
+  noteShown(): void;
+  /** What is now shown, hidden or to scroll, and was not when it was noted: each with its HTML. */
+  differences(): string[];
   /** All that decides on the contrast of visible texts, for each text that looks like no other one. */
   looks(): string[];
   /** Lets `axe-core` judge the colors of the texts with these looks. */
