@@ -295,7 +295,7 @@ Deno.test("a wrong password in PASS closes the connection, and says why", async 
   assert.equal(unavailable, "464 * Logins are not possible at the moment");
 });
 
-Deno.test("a password of the server may have a colon, and PASS is ignored where there is none", async () => {
+Deno.test("a password of the server may have a colon, and PASS is ignored if there is none", async () => {
   const accounts = new TestAccounts(PASSWORDS);
   await using closed = startServer({ password: "alice:wrong", accounts });
   const guest = await closed.dial();
