@@ -1,8 +1,9 @@
+import { amount } from "../services/amount.ts";
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
 import type { Command } from "./command_line/mod.ts";
 import { checkCount, type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
-import { CommandFailed, counted, print, printJson, visible } from "./output.ts";
+import { CommandFailed, print, printJson, visible } from "./output.ts";
 
 const inboxSchema = z.looseObject({
   id: z.string(),
@@ -52,7 +53,7 @@ async function acknowledge(
   const path = `${pathOf(nick)}/acknowledge`;
   const answer = await client.call("POST", path, acknowledgedSchema, body);
   if (options.json === true) return printJson(answer);
-  print(`${counted(answer.acknowledged, "entry", "entries")} removed`);
+  print(`${amount(answer.acknowledged, "entry", "entries")} removed`);
 }
 
 function pathOf(nick: string): string {

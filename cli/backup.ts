@@ -1,3 +1,4 @@
+import { amount } from "../services/amount.ts";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { z } from "zod";
 import {
@@ -24,7 +25,7 @@ import { InvalidValue, type Leaf } from "./command_line/mod.ts";
 import { isHeld, readEndpoints } from "./endpoints.ts";
 import { TerminalProgress } from "./fossil/progress.ts";
 import { type CommandOptions, JSON_OPTION } from "./options.ts";
-import { CommandFailed, counted, print, printError, printJson } from "./output.ts";
+import { CommandFailed, print, printError, printJson } from "./output.ts";
 import { readSettings } from "./settings.ts";
 
 /** How many backups a folder keeps. */
@@ -88,7 +89,7 @@ function printReport(path: string, report: BackupReport, { json, to }: BackupCom
   if (path === STANDARD_OUTPUT) return;
   if (json === true) return printJson({ path: resolve(path), ...report });
   const kept = to === undefined ? "" : `, ${sizeOf(unchanged)} of them unchanged`;
-  print(`${counted(files, "file")} with ${sizeOf(bytes)}${kept}`);
+  print(`${amount(files, "file")} with ${sizeOf(bytes)}${kept}`);
   print(`Changes of projects waited for ${Math.ceil(paused)} ms`);
   print(path);
 }
@@ -215,7 +216,7 @@ function printRestored(folder: string, report: RestoreReport, { json }: CommandO
   if (json === true) return printJson(report);
   const { created_at, files, bytes, previous } = report;
   print(
-    `${counted(files, "file")} with ${sizeOf(bytes)} of ${created_at}, all whole, in ${folder}`,
+    `${amount(files, "file")} with ${sizeOf(bytes)} of ${created_at}, all whole, in ${folder}`,
   );
   if (previous !== null) print(`What was there before is in ${previous}`);
 }

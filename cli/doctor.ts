@@ -1,3 +1,4 @@
+import { amount } from "../services/amount.ts";
 import { join } from "node:path";
 import type { Config } from "../services/config/mod.ts";
 import { DatabaseError, readPostgresSettings } from "../services/database/mod.ts";
@@ -13,7 +14,7 @@ import { checkNodes } from "./doctor_nodes.ts";
 import { isHeld } from "./endpoints.ts";
 import { TerminalProgress } from "./fossil/progress.ts";
 import { type CommandOptions, JSON_OPTION } from "./options.ts";
-import { CommandFailed, counted, print, printJson, visible } from "./output.ts";
+import { CommandFailed, print, printJson, visible } from "./output.ts";
 import { findClearText } from "./preflight.ts";
 import { readSettings, type SettingsOptions } from "./settings.ts";
 import { faultOfAuthorities } from "./trusted_authorities.ts";
@@ -69,7 +70,7 @@ async function checkAll(options: CheckOptions): Promise<void> {
     }
     if (bad.length === 0) print("Everything is in order");
   }
-  if (bad.length > 0) throw new CommandFailed(counted(bad.length, "finding"));
+  if (bad.length > 0) throw new CommandFailed(amount(bad.length, "finding"));
 }
 
 async function examine(options: CheckOptions): Promise<Finding[]> {

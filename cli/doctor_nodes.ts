@@ -1,10 +1,10 @@
+import { amount } from "../services/amount.ts";
 import { z } from "zod";
 import type { Config } from "../services/config/mod.ts";
 import { type Finding, findingsOf } from "../services/doctor/mod.ts";
 import { ApiClient } from "./client.ts";
 import { readEndpoints } from "./endpoints.ts";
 import type { CommandOptions } from "./options.ts";
-import { counted } from "./output.ts";
 
 /** How long a node may take to answer, in milliseconds. */
 const ANSWER_TIMEOUT = 5000;
@@ -53,7 +53,7 @@ function findingOfStopped({ name, drained_at: drainedAt, projects }: Node): Find
   const state = isDrained ? "stopped, drained, and" : "stopped, and";
   const has = projects === 0
     ? "has no projects"
-    : `its ${counted(projects, "project")} ${projects === 1 ? "answers" : "answer"} 503`;
+    : `its ${amount(projects, "project")} ${projects === 1 ? "answers" : "answer"} 503`;
   const start = isDrained
     ? `start it and let it take work again: muster node resume ${name}`
     : "start it";

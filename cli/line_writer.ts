@@ -1,3 +1,4 @@
+import { amount } from "../services/amount.ts";
 import { type Scheduler, systemScheduler, untilMultiple } from "../services/scheduler.ts";
 
 /** Lines that may wait to be written; further ones are dropped and counted. */
@@ -96,7 +97,13 @@ export class LineWriter {
   async #writeWaiting(): Promise<void> {
     const lines = this.#waiting.map((line) => typeof line === "string" ? line : line());
     this.#waiting = [];
-    if (this.#dropped > 0) lines.push(`(${this.#dropped} lines of the log were dropped here)`);
+    if (this.#dropped > 0) {
+      lines.push(
+        `(${amount(this.#dropped, "line")} of the log ${
+          this.#dropped === 1 ? "was" : "were"
+        } dropped here)`,
+      );
+    }
     this.#dropped = 0;
     try {
       if (lines.length > 0) await this.#writeAll(this.#encoder.encode(`${lines.join("\n")}\n`));

@@ -1,10 +1,11 @@
+import { amount } from "../services/amount.ts";
 import { type Config, DataFolder, isPostgresUrl } from "../services/config/mod.ts";
 import { type MoveReport, moveToPostgres, moveToSqlite } from "../services/daemon/mod.ts";
 import { type PostgresSettings, readPostgresSettings } from "../services/database/mod.ts";
 import { InvalidValue, type Leaf } from "./command_line/mod.ts";
 import { TerminalProgress } from "./fossil/progress.ts";
 import { type CommandOptions, JSON_OPTION } from "./options.ts";
-import { CommandFailed, counted, print, printError, printJson, visible } from "./output.ts";
+import { CommandFailed, print, printError, printJson, visible } from "./output.ts";
 import { readSettings } from "./settings.ts";
 import { explainStart } from "./start_errors.ts";
 
@@ -75,10 +76,10 @@ async function move(
 }
 
 function printReport({ tables, rows, log, file }: MoveReport): void {
-  print(`${counted(rows, "row")} of ${counted(tables, "table")} copied, and each compared`);
+  print(`${amount(rows, "row")} of ${amount(tables, "table")} copied, and each compared`);
   for (const finding of log.findings) printError(`warning: ${visible(finding)}`);
   const state = log.found > 0 ? "as damaged as before" : "intact";
-  print(`The event log is ${state}: ${counted(log.events, "event")}, the last one ${log.last}`);
+  print(`The event log is ${state}: ${amount(log.events, "event")}, the last one ${log.last}`);
   print(`SQLite file: ${file}`);
 }
 

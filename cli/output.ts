@@ -43,11 +43,6 @@ function write(stream: typeof Deno.stdout, bytes: Uint8Array): void {
   }
 }
 
-/** `1 branch`, `2 branches`: a number with its noun. */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}
-
 /** The columns of a terminal; null if the stream is not a terminal. */
 export function terminalWidth(stream: typeof Deno.stdout): number | null {
   if (!stream.isTerminal()) return null;

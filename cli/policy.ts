@@ -22,11 +22,22 @@ async function setPolicy(
   options: CommandOptions,
 ): Promise<void> {
   const client = await ApiClient.connect(options);
+  const given = readValue(value);
+  requireField(name, given);
   const patch = name.split(".").reduceRight<unknown>(
     (nested, key) => ({ [key]: nested }),
-    readValue(value),
+    given,
   );
   await client.call("PUT", PATH, objectSchema, patch);
+}
+
+/** @throws CommandFailed if a bot as a whole would get a value that is none of all its settings */
+function requireField(name: string, value: unknown): void {
+  if (name.includes(".") || value === null || objectSchema.safeParse(value).success) return;
+  const [, field = "FIELD", rest = "VALUE"] = /^(\w+)=(.*)$/s.exec(String(value)) ?? [];
+  throw new CommandFailed(
+    `"${name}" is a bot, and this sets one of its fields: muster policy set ${name}.${field} ${rest}`,
+  );
 }
 
 /** Parses a value as JSON; a text that is not JSON stands for itself. */

@@ -1,4 +1,5 @@
 /** `muster project mirror`: a project pulls from a Fossil repository, and is pushed to a Git remote. */
+import { amount } from "../services/amount.ts";
 import { z } from "zod";
 import { ApiClient, Refused } from "./client.ts";
 import type { Group } from "./command_line/mod.ts";
@@ -78,7 +79,7 @@ async function showMirror(slug: string, options: CommandOptions): Promise<void> 
   printFields([
     ...fieldsOf("pulls from", mirror.fossil),
     ...fieldsOf("pushes to", mirror.git),
-    ["every", `${mirror.every_minutes} minutes`],
+    ["every", amount(mirror.every_minutes, "minute")],
     ["last run", mirror.last_run_at ?? "never"],
     ["last success", mirror.last_success_at ?? "never"],
     ["last error", mirror.last_error ?? ""],

@@ -1,11 +1,12 @@
 /** `muster project import`, `export` and `accept`: repositories as files and streams. */
+import { amount } from "../services/amount.ts";
 import { z } from "zod";
 import { ApiClient, Refused } from "./client.ts";
 import type { Command } from "./command_line/mod.ts";
 import { TerminalProgress } from "./fossil/progress.ts";
 import { printNotices } from "./notices.ts";
 import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
-import { CommandFailed, counted, print, printBytes, printJson } from "./output.ts";
+import { CommandFailed, print, printBytes, printJson } from "./output.ts";
 import {
   bodyOf,
   DESCRIPTION_OPTION,
@@ -50,7 +51,7 @@ async function importProject(
     const imported = await upload(client, slug, source, progress);
     progress[Symbol.dispose]();
     if (options.json === true) return printJson({ project: slug, ...imported });
-    print(`${counted(imported.checkins, "check-in")} in "${slug}"`);
+    print(`${amount(imported.checkins, "check-in")} in "${slug}"`);
     if (imported.notices !== undefined) printNotices(imported.notices);
   } catch (error) {
     progress[Symbol.dispose]();

@@ -1,3 +1,4 @@
+import { amount } from "../services/amount.ts";
 import { z } from "zod";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
 import type { QueryResult } from "../services/fossil/sql/mod.ts";
@@ -96,7 +97,7 @@ function describe(result: QueryResult, maxChars: number) {
 function cutOffOf({ rows, cut }: QueryResult, shown: number): string | null {
   const next = `Order the rows and go on with LIMIT and OFFSET ${shown}, or select less`;
   if (shown < rows.length) {
-    const more = cut === null ? `${rows.length - shown} more rows` : "More rows";
+    const more = cut === null ? amount(rows.length - shown, "more row") : "More rows";
     return `${more} did not fit into max_chars. ${next}`;
   }
   if (cut === null) return null;

@@ -1,3 +1,4 @@
+import { amount } from "../../services/amount.ts";
 import {
   exportGit,
   type GitProgress,
@@ -5,7 +6,7 @@ import {
   readPieces,
 } from "../../services/fossil/mod.ts";
 import { printNotices } from "../notices.ts";
-import { CommandFailed, counted, print, printBytes } from "../output.ts";
+import { CommandFailed, print, printBytes } from "../output.ts";
 import { printJson } from "./format.ts";
 import { TerminalProgress } from "./progress.ts";
 import { defaultUser, explaining, reading } from "./session.ts";
@@ -39,10 +40,10 @@ export async function importStream(file: string, options: ImportCommandOptions):
   if (json) return printJson(report);
   const { checkins, files, branches, tags, notices } = report;
   print([
-    counted(checkins, "check-in"),
-    counted(files, "file version"),
-    counted(branches, "branch", "branches"),
-    counted(tags, "tag"),
+    amount(checkins, "check-in"),
+    amount(files, "file version"),
+    amount(branches, "branch", "branches"),
+    amount(tags, "tag"),
   ].join(", "));
   printNotices(notices);
 }

@@ -1,10 +1,11 @@
+import { amount } from "../../services/amount.ts";
 import {
   type Examination,
   examineRepository,
   type Progress,
   Repository,
 } from "../../services/fossil/mod.ts";
-import { CommandFailed, counted, print, table, visible } from "../output.ts";
+import { CommandFailed, print, table, visible } from "../output.ts";
 import { printJson } from "./format.ts";
 import { TerminalProgress } from "./progress.ts";
 import { defaultUser, explaining, reading, writing } from "./session.ts";
@@ -62,7 +63,7 @@ function failuresOf({ artifacts, file, damages, missing_count }: Examination): s
 function printExamination(found: Examination, isWhole: boolean): void {
   const { artifacts, file, damages, missing, missing_count, shunned_count } = found;
   const shunned = shunned_count === 0 ? "" : `, ${shunned_count} shunned`;
-  if (isWhole) return print(`${counted(artifacts, "artifact")}, all whole${shunned}`);
+  if (isWhole) return print(`${amount(artifacts, "artifact")}, all whole${shunned}`);
   for (const finding of file) print(visible(finding));
   if (damages.length > 0) {
     print(table(["HASH", "DAMAGE"], damages.map(({ hash, reason }) => [hash, reason])));
@@ -84,5 +85,5 @@ export async function rebuild(file: string, { json = false }: JsonOption): Promi
   progress[Symbol.dispose]();
   if (json) return printJson(result);
   const { blobs, artifacts, phantoms } = result;
-  print(`${counted(blobs, "artifact")} (${artifacts} structural), ${counted(phantoms, "phantom")}`);
+  print(`${amount(blobs, "artifact")} (${artifacts} structural), ${amount(phantoms, "phantom")}`);
 }

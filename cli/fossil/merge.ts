@@ -1,3 +1,4 @@
+import { amount } from "../../services/amount.ts";
 import {
   branchOf,
   type MergePreview,
@@ -8,7 +9,7 @@ import {
   writeMerge,
   writePick,
 } from "../../services/fossil/mod.ts";
-import { CommandFailed, counted, print, table, visible } from "../output.ts";
+import { CommandFailed, print, table, visible } from "../output.ts";
 import { printJson } from "./format.ts";
 import { reading, type Session, type WriteOptions, writingAs } from "./session.ts";
 
@@ -34,7 +35,7 @@ export async function merge(file: string, name: string, options: MergeOptions): 
   else printResult(result);
   if (isMerged) throw new CommandFailed(`"${name}" is already merged`);
   if (conflicts.length > 0) {
-    throw new CommandFailed(`Nothing is merged: ${counted(conflicts.length, "file")} in conflict`);
+    throw new CommandFailed(`Nothing is merged: ${amount(conflicts.length, "file")} in conflict`);
   }
 }
 

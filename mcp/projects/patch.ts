@@ -1,4 +1,5 @@
 /** Unified diffs: their files and hunks, and what they make of a text. */
+import { amount } from "../../services/amount.ts";
 import { Invalid } from "../../services/errors.ts";
 
 /** A run of changed lines with their context. */
@@ -232,7 +233,7 @@ function placeOf(
     return before.every((line, index) => lines[place + index] === line);
   };
   if (matches(expected)) return expected;
-  if (before.length === 0) return `the file has ${lines.length} lines`;
+  if (before.length === 0) return `the file has ${amount(lines.length, "line")}`;
   const places = lines.map((_, index) => index).filter(matches);
   const [place, ...others] = places;
   if (place === undefined) return mismatchOf(before, lines, expected);
@@ -258,7 +259,9 @@ function mismatchOf(
   const shown = (line: string) => JSON.stringify(line.slice(0, MAX_SHOWN));
   const wanted = shown(before[index] ?? "");
   if (found === undefined) {
-    return `it expects ${wanted} at line ${number}, and the file has ${lines.length} lines`;
+    return `it expects ${wanted} at line ${number}, and the file has ${
+      amount(lines.length, "line")
+    }`;
   }
   return `line ${number} is ${shown(found)}, and the patch expects ${wanted}`;
 }

@@ -1,3 +1,4 @@
+import { amount } from "../amount.ts";
 import { isOverseer, type Principal } from "../identity/mod.ts";
 import type { Need, NeedSource } from "../needs/mod.ts";
 import type { AwaitedReview } from "../reviews/mod.ts";
@@ -97,7 +98,7 @@ function needOfStruck({ slug, ticket, title, strikes, mayChange }: StruckTicket)
     kind: "stuck",
     id: `stuck/${slug}/${ticket}`,
     title,
-    why: `${strikes} claims ended without a result`,
+    why: `${amount(strikes, "claim")} ended without a result`,
     actors: [],
     group: "members",
     isYours: mayChange,

@@ -1,3 +1,4 @@
+import { amount } from "../amount.ts";
 import { PURPOSES } from "../policies/mod.ts";
 import { z } from "zod";
 import type { ChannelActivity } from "../bridge/mod.ts";
@@ -14,7 +15,6 @@ import {
 } from "./bot.ts";
 import { MAX_STATE_LENGTH } from "./bot_state.ts";
 import { countIn } from "./readable.ts";
-import { amount } from "./words.ts";
 
 /** Entries of its own record. */
 const MAX_ENTRIES = 1000;

@@ -1,3 +1,4 @@
+import { amount } from "../amount.ts";
 import { ServiceError } from "../errors.ts";
 import { isChannelName } from "../irc/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -89,7 +90,10 @@ export class Commands {
       const lines = typeof given === "string" ? [given] : given;
       const most = command.lines ?? ANSWER_LINES;
       const left = lines.length - most;
-      answer(left <= 0 ? lines : [...lines.slice(0, most), `… and ${left} more lines`], isPrivate);
+      answer(
+        left <= 0 ? lines : [...lines.slice(0, most), `… and ${amount(left, "more line")}`],
+        isPrivate,
+      );
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       answer([error.message], isPrivate);

@@ -1,3 +1,4 @@
+import { amount } from "../amount.ts";
 import { type ChannelMessage, parseEnvelope } from "../bridge/mod.ts";
 
 /** Speakers and tasks that a digest names. */
@@ -23,8 +24,10 @@ export function digestOf(channel: string, messages: readonly ChannelMessage[]): 
   const others = speakers.length - shown.length;
   const tasks = statesOf(messages);
   return [
-    `${channel}: ${messages.length} messages from ${minute(first)} to ${minute(last)}, by ` +
-    shown.join(", ") + (others > 0 ? ` and ${others} others` : ""),
+    `${channel}: ${amount(messages.length, "message")} from ${minute(first)} to ${
+      minute(last)
+    }, by ` +
+    shown.join(", ") + (others > 0 ? ` and ${amount(others, "other")}` : ""),
     ...tasks.length === 0 ? [] : [`Tasks: ${tasks.slice(0, MOST_TASKS).join("; ")}`],
     "Last lines:",
     ...messages.filter(({ text }) => parseEnvelope(text) === null).slice(-LAST_LINES)

@@ -1,9 +1,10 @@
+import { amount } from "../amount.ts";
 import { PURPOSES } from "../policies/mod.ts";
 import { Invalid, ServiceError, TimedOut, Unavailable } from "../errors.ts";
 import { channelName } from "../irc/mod.ts";
 import { type BotCommandCall, type BotContext, type BotInstance, defineBot } from "./bot.ts";
 import type { HeraldDesk } from "./herald_desk.ts";
-import { amount, NO_CHANNEL } from "./words.ts";
+import { NO_CHANNEL } from "./words.ts";
 
 /** In place of no limit; the bot keeps its own pace, by notices instead of lines. */
 const UNLIMITED = 1_000_000;

@@ -1,6 +1,6 @@
 /** What herald says about the events of other programs. */
+import { amount } from "../amount.ts";
 import type { SourceKind } from "./herald_signatures.ts";
-import { amount } from "./words.ts";
 
 /** An event from outside: its type, by which it is routed, and what is said about it. */
 export interface HeraldNotice {

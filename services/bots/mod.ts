@@ -22,7 +22,6 @@ export { reportChannels } from "./report_channels.ts";
 export { type Accepted, HeraldDesk } from "./herald_desk.ts";
 export type { HeraldSource } from "./herald_schemas.ts";
 export { SOURCE_KINDS, type SourceKind } from "./herald_signatures.ts";
-export { amount } from "./words.ts";
 export {
   type AgentMail,
   BotPort,

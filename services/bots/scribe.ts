@@ -1,3 +1,4 @@
+import { amount } from "../amount.ts";
 import { PURPOSES } from "../policies/mod.ts";
 import { resolve } from "node:path";
 import {
@@ -32,7 +33,6 @@ import {
   type ScribeRecord,
   type ScribeSettings,
 } from "./scribe_files.ts";
-import { amount } from "./words.ts";
 
 /** How long a message may wait before it is written, in milliseconds. */
 const WRITE_AFTER_MS = 1000;

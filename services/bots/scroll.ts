@@ -1,3 +1,4 @@
+import { amount } from "../amount.ts";
 import { PURPOSES } from "../policies/mod.ts";
 import type { ChannelMessage } from "../bridge/mod.ts";
 import { Conflict, Invalid } from "../errors.ts";
@@ -45,7 +46,7 @@ class Scroll {
     const limit = Math.min(last, most, MOST_LINES - HEAD_LINES);
     const messages = await this.#read(channel, parameters.get("since"), limit);
     if (messages.length === 0) return [`Nothing was said in ${channel}`];
-    const head = `${channel}: ${messages.length} messages`;
+    const head = `${channel}: ${amount(messages.length, "message")}`;
     return [head, ...formatted(messages, format)];
   }
 

@@ -1,7 +1,4 @@
-/** A number with its noun: `1 task`, `2 tasks`. */
-export function amount(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}
+import { amount } from "../amount.ts";
 
 /** How often a bot that moderates has acted. */
 export function measuresOf(

@@ -1,3 +1,4 @@
+import { amount } from "../amount.ts";
 import { X509Certificate } from "node:crypto";
 import { type Finding, findingsOf, quoted, reasonOf } from "./finding.ts";
 
@@ -28,7 +29,9 @@ export async function checkCertificate(
   if (to < now) findings.push(found.error(`The certificate "${cert}" has expired`, renew));
   else if (to - now < SOON * DAY) {
     const days = Math.floor((to - now) / DAY);
-    findings.push(found.warning(`The certificate "${cert}" expires in ${days} days`, renew));
+    findings.push(
+      found.warning(`The certificate "${cert}" expires in ${amount(days, "day")}`, renew),
+    );
   }
   if (from > now) {
     const fix = "check the clock of this machine, or wait";

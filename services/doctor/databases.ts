@@ -1,4 +1,5 @@
 /** The app database, the event log and the IRC history. */
+import { amount } from "../amount.ts";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { Folders } from "../backup/mod.ts";
@@ -175,7 +176,9 @@ function checkContent(
   if (unsettled > 0 && !isRunning) {
     findings.push(
       findingsOf("unfinished").note(
-        `${unsettled} changes of projects were interrupted`,
+        `${amount(unsettled, "change")} of projects ${
+          unsettled === 1 ? "was" : "were"
+        } interrupted`,
         "the next start settles them",
       ),
     );
@@ -257,7 +260,9 @@ function checkJournal(path: string): Finding[] {
     )
   );
   if (operations.length > 0) {
-    const message = `${operations.length} changes of the history are only in its journal`;
+    const message = `${amount(operations.length, "change")} of the history ${
+      operations.length === 1 ? "is" : "are"
+    } only in its journal`;
     findings.push(found.note(message, "the next start moves them into the database"));
   }
   if (torn > 0) {
@@ -287,7 +292,10 @@ export function integrityOf(path: string, check: string): Finding[] {
 
 function checkReferences({ rows, tables }: Content["loose"]): Finding[] {
   if (rows === 0) return [];
-  const message = `${rows} rows of the database name others that do not exist, in ` +
+  const message =
+    `${amount(rows, "row")} of the database ${
+      rows === 1 ? "names" : "name"
+    } others that do not exist, in ` +
     tables.join(", ");
   return [findingsOf("database").error(message, RESTORE)];
 }
@@ -342,5 +350,5 @@ function number(database: DatabaseSync, sql: string): number {
 
 function few(messages: readonly string[]): string[] {
   if (messages.length <= SHOWN) return [...messages];
-  return [...messages.slice(0, SHOWN), `… and ${messages.length - SHOWN} more findings`];
+  return [...messages.slice(0, SHOWN), `… and ${amount(messages.length - SHOWN, "more finding")}`];
 }

@@ -1,3 +1,4 @@
+import { amount } from "../amount.ts";
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
 import { type Folders, SqliteSnapshot } from "../backup/mod.ts";
@@ -65,7 +66,11 @@ function problemOf(copy: string): string | null {
     copy,
     (database) => database.prepare("PRAGMA foreign_key_check").all(),
   );
-  return lost.length === 0 ? null : `${lost.length} rows name others that do not exist`;
+  return lost.length === 0
+    ? null
+    : `${amount(lost.length, "row")} ${
+      lost.length === 1 ? "names" : "name"
+    } others that do not exist`;
 }
 
 /** The start keeps a copy of the old database, and the log of the migration may be as long. */

@@ -35,11 +35,19 @@ const UNITS: Readonly<Record<string, string>> = { string: "character", array: "e
  */
 export function describeIssue(issue: Issue): string {
   const { path, message, missing } = faultOf(issue);
-  const field = path.map(String).join(".");
+  const field = fieldName(path);
   if (message.startsWith(`${field} `)) return message;
   if (field !== "") return missing ? `"${field}" is required` : `"${field}" ${message}`;
   if (issue.code === "invalid_type") return `The body must be a JSON ${issue.expected}`;
   return LIBRARY_MESSAGE.test(issue.message) ? `The body ${message}` : message;
+}
+
+/** A field as texts name it: `goals[0].title`. */
+function fieldName(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((name, key) => {
+    if (typeof key === "number") return `${name}[${key}]`;
+    return name === "" ? String(key) : `${name}.${String(key)}`;
+  }, "");
 }
 
 /** The field of an issue, and what is wrong with it, in muster's words. */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { cut, pad, widthOf } from "../../cli/command_line/mod.ts";
 import { join } from "node:path";
-import { calledAs, counted } from "../../cli/output.ts";
+import { calledAs } from "../../cli/output.ts";
+import { amount } from "../../services/amount.ts";
 import { withFolder } from "../support/temporary.ts";
 
 Deno.test("widthOf counts the cells of a terminal", () => {
@@ -28,10 +29,10 @@ Deno.test("cut and pad bring a text to a number of cells", () => {
   assert.equal(pad("日本", 6), "日本  ");
 });
 
-Deno.test("counted() puts the noun into the plural unless there is one", () => {
-  assert.equal(counted(0, "tag"), "0 tags");
-  assert.equal(counted(1, "branch", "branches"), "1 branch");
-  assert.equal(counted(2, "branch", "branches"), "2 branches");
+Deno.test("amount() puts the noun into the plural unless there is one", () => {
+  assert.equal(amount(0, "tag"), "0 tags");
+  assert.equal(amount(1, "branch", "branches"), "1 branch");
+  assert.equal(amount(2, "branch", "branches"), "2 branches");
 });
 
 Deno.test("calledAs() names an executable that PATH leads to, and otherwise its path", async () => {

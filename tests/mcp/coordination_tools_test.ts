@@ -70,7 +70,7 @@ const SCENARIOS: readonly Scenario[] = [
     who: "operator",
     tool: "register_agent",
     input: { nick: "coder", channels: ["a", 5] },
-    outcome: { error: /^"channels\.1" must be a string$/ },
+    outcome: { error: /^"channels\[1\]" must be a string$/ },
   },
   { who: "writer", tool: "send_message", outcome: { error: /^"channel" is required$/ } },
   {

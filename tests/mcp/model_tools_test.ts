@@ -155,7 +155,7 @@ const REFUSALS: readonly Refusal[] = [
   },
   { tool: "send_message", input: { ...MESSAGE, to: "scout" }, error: '"to" must be an array' },
   { tool: "send_message", input: { ...MESSAGE, to: [] }, error: '"to" must not be empty' },
-  { tool: "send_message", input: { ...MESSAGE, to: ["#ops"] }, error: /^"to\.0" must be a nick/ },
+  { tool: "send_message", input: { ...MESSAGE, to: ["#ops"] }, error: /^"to\[0\]" must be a nick/ },
   {
     tool: "send_message",
     input: { ...MESSAGE, to: ["scout", "scuot"] },

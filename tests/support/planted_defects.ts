@@ -153,7 +153,7 @@ export const DEFECTS: readonly Defect[] = [
         home,
         "PRAGMA foreign_keys = OFF; INSERT INTO agent_channels VALUES ('x', 'a', 'a', 0)",
       ),
-    finding: { level: "error", check: "database", message: /1 rows of .* in agent_channels/ },
+    finding: { level: "error", check: "database", message: /1 row of .* in agent_channels/ },
     cure: restoreAll,
   },
   {
@@ -182,7 +182,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: "what a kill left in the history's journal",
     plant: (home) => leaveInJournal(home),
-    finding: { level: "note", check: "history", message: /1 changes of the history are only/ },
+    finding: { level: "note", check: "history", message: /1 change of the history is only/ },
   },
   {
     name: "a journal of another history",

@@ -229,7 +229,7 @@ Deno.test("a stream tells what its reader has not read elsewhere, once for each 
     assert.deepEqual(news(home), [{ channels: all, people: ["bob"] }]);
     assert.deepEqual(news(project), news(home));
     await project.cancel();
-    assert.match((await person.see("/")).text, /#other @1 messages name you #plans 1 unread/);
+    assert.match((await person.see("/")).text, /#other @1 message names you #plans 1 unread/);
     await stream.cancel();
     await home.cancel();
   }));

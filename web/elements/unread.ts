@@ -30,17 +30,21 @@ function showUnread({ channels, people }: Unread): boolean {
     const [unread, mentions] = counts.get(name) ?? [0, 0];
     const known = Number(link.dataset["mentions"] ?? 0);
     link.dataset["mentions"] = String(mentions);
-    if (mentions > known) notify(name, `${countOf(mentions)} messages name you`, link);
+    if (mentions > known) notify(name, `${countOf(mentions)}${namesYou(mentions)}`, link);
     showCount(link, unread, mentions);
   }
   showPeople(own, people);
   return own.textContent !== before;
 }
 
+function namesYou(mentions: number): string {
+  return mentions === 1 ? " message names you" : " messages name you";
+}
+
 function showCount(link: HTMLElement, unread: number, mentions: number): void {
   link.querySelector(".count")?.remove();
   if (unread === 0) return;
-  const words = mentions > 0 ? " messages name you" : " unread";
+  const words = mentions > 0 ? namesYou(mentions) : " unread";
   link.append(badge(mentions > 0 ? `@${countOf(mentions)}` : countOf(unread), words, mentions > 0));
 }
 

@@ -56,7 +56,7 @@ function send(form: HTMLFormElement, file: File): void {
     if (request.status !== 200 || error !== undefined) {
       return fail(`${error ?? `The server answered ${request.status}`}.`);
     }
-    show(1, `Imported ${checkins ?? 0} check-ins.`);
+    show(1, `Imported ${checkins === 1 ? "1 check-in" : `${checkins ?? 0} check-ins`}.`);
     location.href = form.dataset["then"] ?? "/";
   };
   request.open("PUT", form.dataset["upload"] ?? "");

@@ -1,4 +1,4 @@
-import { amount } from "../words.ts";
+import { amount } from "../../amount.ts";
 import { type Assignment, isSame } from "./plan_book.ts";
 import type { ProjectWork } from "./project_work.ts";
 
@@ -13,7 +13,7 @@ export function linesOfWork({ project, unclaimed, unclaimedTotal, claims }: Proj
   const more = unclaimedTotal - open.length;
   return [
     ...open,
-    ...more > 0 ? [`… and ${more} more unclaimed tickets of ${project}`] : [],
+    ...more > 0 ? [`… and ${amount(more, "more unclaimed ticket")} of ${project}`] : [],
     ...shown(claims, ({ id, title, agent }) => `Ticket ${id} of ${project}: ${title} (${agent})`),
   ];
 }

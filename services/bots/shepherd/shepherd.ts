@@ -1,3 +1,4 @@
+import { amount } from "../../amount.ts";
 import { PURPOSES } from "../../policies/mod.ts";
 import { Forbidden, Invalid, NotFound, ServiceError } from "../../errors.ts";
 import { parseEnvelope } from "../../bridge/mod.ts";
@@ -8,7 +9,7 @@ import {
   defineBot,
   type Speaker,
 } from "../bot.ts";
-import { amount, NO_CHANNEL } from "../words.ts";
+import { NO_CHANNEL } from "../words.ts";
 import {
   type Assignment,
   type Goal,

@@ -1,3 +1,4 @@
+import { amount } from "../../amount.ts";
 import { PURPOSES } from "../../policies/mod.ts";
 import { z } from "zod";
 import { Forbidden, ServiceError } from "../../errors.ts";
@@ -22,7 +23,7 @@ import {
   SEVERITIES,
   type Severity,
 } from "../sentinel/mod.ts";
-import { amount, measuresOf } from "../words.ts";
+import { measuresOf } from "../words.ts";
 
 /** Speakers whose last act is remembered. */
 const MAX_ACTS = 500;
@@ -128,7 +129,7 @@ class Steward implements Moderating {
         measuresOf(this.#counts)
       }`,
       ...mutes.slice(0, SHOWN_MUTES),
-      ...more > 0 ? [`… and ${more} more mutes`] : [],
+      ...more > 0 ? [`… and ${amount(more, "more mute")}`] : [],
     ];
   }
 

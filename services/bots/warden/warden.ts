@@ -1,3 +1,4 @@
+import { amount } from "../../amount.ts";
 import { PURPOSES } from "../../policies/mod.ts";
 import type { JudgedMessage } from "../../irc/mod.ts";
 import { type Mute, subjectOf } from "../../irc_server/mutes/mod.ts";
@@ -10,7 +11,7 @@ import {
   moderationCommands,
   Moderator,
 } from "../moderation/mod.ts";
-import { amount, measuresOf } from "../words.ts";
+import { measuresOf } from "../words.ts";
 import { Escalation, type Step } from "./escalation.ts";
 import { Rates } from "./rates.ts";
 import { type Pattern, Repetition } from "./repetition.ts";
@@ -96,12 +97,14 @@ class Warden implements Moderating {
     const mutes = this.moderator.mutesFor(speaker);
     const more = mutes.length - SHOWN_MUTES;
     return [
-      `${perSecond} messages per second after ${burst} at once; mutes last ${cooldown} seconds`,
+      `${
+        amount(perSecond, "message")
+      } per second after ${burst} at once; mutes last ${cooldown} seconds`,
       `By myself since the start: ${amount(this.#counts.refused, "message")} refused, ${
         measuresOf(this.#counts)
       }`,
       ...mutes.slice(0, SHOWN_MUTES),
-      ...more > 0 ? [`… and ${more} more mutes`] : [],
+      ...more > 0 ? [`… and ${amount(more, "more mute")}`] : [],
     ];
   }
 
@@ -129,7 +132,7 @@ class Warden implements Moderating {
       return { reason: PATTERNS[pattern], place: channel, isWhole: true };
     }
     if (this.#rates.admits(speaker, { perSecond, burst }, time, lines)) return null;
-    const reason = `You send more than ${perSecond} messages per second.`;
+    const reason = `You send more than ${amount(perSecond, "message")} per second.`;
     return { reason, place: null, isWhole: false };
   }
 

@@ -23,8 +23,8 @@ testWarden(
     const ann = await world.person("ann");
     const bob = await world.agent("bob");
     for (let index = 1; index <= 5; index++) bob.send(`PRIVMSG #general :line ${index}`);
-    await bob.expect(/^:warden!\S+ NOTICE bob :You are warned: You send more than 1 messages/);
-    await bob.expect(/ 404 bob #general :You send more than 1 messages per second\. #general did/);
+    await bob.expect(/^:warden!\S+ NOTICE bob :You are warned: You send more than 1 message/);
+    await bob.expect(/ 404 bob #general :You send more than 1 message per second\. #general did/);
     world.services.clock.advance(1000);
     bob.send("PRIVMSG #general :line 6");
     await ann.expect(/:line 6$/);
@@ -35,7 +35,7 @@ testWarden(
       nick: "bob",
       account: "bob",
       channel: null,
-      reason: "You send more than 1 messages per second.",
+      reason: "You send more than 1 message per second.",
     }]);
   },
 );
@@ -50,7 +50,7 @@ testWarden(
     for (let index = 1; index <= 2 + 5; index++) bob.send(`PRIVMSG #general :line ${index}`);
     await bob.expect(/ NOTICE bob :You are muted in all channels until 2026-11-20T12:00:30Z: /);
     clock.advance(0);
-    await ann.expect(/^:warden!\S+ KICK #general bob :You send more than 1 messages per second\.$/);
+    await ann.expect(/^:warden!\S+ KICK #general bob :You send more than 1 message per second\.$/);
     await bob.join("#general");
     clock.advance(5000);
     bob.send("PRIVMSG #general :still muted");
@@ -110,7 +110,7 @@ testWarden(
     const post = { text: "three\nfour" };
     await assert.rejects(
       async () => await services.bridge?.post("#general", post, caller),
-      /IRC refused the message: You send more than 1 messages per second/,
+      /IRC refused the message: You send more than 1 message per second/,
     );
     bob.send("PRIVMSG #general :five");
     await ann.expect(/:five$/);

@@ -15,7 +15,12 @@ const REFUSALS: readonly (readonly [z.ZodType, unknown, string])[] = [
   [z.object({ a: z.string().min(1) }), { a: "" }, '"a" must not be empty'],
   [z.object({ a: z.string().max(2) }), { a: "abc" }, '"a" must have at most 2 characters'],
   [z.object({ a: z.array(z.int()).max(1) }), { a: [1, 2] }, '"a" must have at most 1 entry'],
-  [z.object({ a: z.array(z.int()) }), { a: ["x"] }, '"a.0" must be a number'],
+  [z.object({ a: z.array(z.int()) }), { a: ["x"] }, '"a[0]" must be a number'],
+  [
+    z.object({ a: z.array(z.object({ b: z.int() })) }),
+    { a: [{ b: 1 }, { b: "x" }] },
+    '"a[1].b" must be a number',
+  ],
   [z.object({ a: z.enum(["x", "y"]) }), { a: "z" }, '"a" must be "x" or "y"'],
   [z.object({ a: z.literal(2) }), { a: 3 }, '"a" must be 2'],
   [z.object({ a: z.boolean() }), { a: "true" }, '"a" must be true or false'],
@@ -28,7 +33,7 @@ const REFUSALS: readonly (readonly [z.ZodType, unknown, string])[] = [
   [
     z.object({ a: z.union([z.string(), z.array(z.object({ b: z.string() }))]) }),
     { a: [{ b: 1 }] },
-    '"a.0.b" must be a string',
+    '"a[0].b" must be a string',
   ],
   [z.record(z.string().max(1), z.string()), { ab: "" }, '"ab" must have at most 1 character'],
   [z.object({ a: z.never({ error: "is not taken" }) }), { a: null }, '"a" is not taken'],

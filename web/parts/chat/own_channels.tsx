@@ -40,11 +40,16 @@ function OwnChannel({ visit, channel: { name, unread, mentions } }: {
       {unread > 0 && (
         <span class={`badge count${mentions > 0 ? " accent" : ""}`}>
           {mentions > 0 ? `@${countOf(mentions)}` : countOf(unread)}
-          <span class="hidden-text">{mentions > 0 ? " messages name you" : " unread"}</span>
+          <span class="hidden-text">{wordsOf(mentions)}</span>
         </span>
       )}
     </Place>
   );
+}
+
+function wordsOf(mentions: number): string {
+  if (mentions === 0) return " unread";
+  return mentions === 1 ? " message names you" : " messages name you";
 }
 
 function Links({ id, heading, isHidden = false, children }: {

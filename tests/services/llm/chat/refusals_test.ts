@@ -6,8 +6,8 @@ import { FakeProvider } from "../support/provider.ts";
 Deno.test("a request that a provider's format cannot express is the caller's error, and nothing is sent", async () => {
   await using provider = new FakeProvider(() => Response.json({}));
   const table: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
-    ["anthropic", { messages: [{ role: "wizard", content: "x" }] }, /messages\.0\.role/],
-    ["anthropic", { messages: [{ role: "user", content: 7 }] }, /messages\.0\.content/],
+    ["anthropic", { messages: [{ role: "wizard", content: "x" }] }, /messages\[0\]\.role/],
+    ["anthropic", { messages: [{ role: "user", content: 7 }] }, /messages\[0\]\.content/],
     ["anthropic", { n: 2 }, /"n"/],
     ["anthropic", { model: "../../v1/files" }, /"model"/],
     ["gemini", { messages: [{ role: "tool", tool_call_id: "c0", content: "x" }] }, /c0/],
