@@ -50,55 +50,54 @@ async function connect(program: Program, wire: Wire, token: string, pin: string)
   return client;
 }
 
-for (const revision of ["2025-11-25", "2026-07-28"]) {
-  for (const wire of ["HTTP", "stdio"] satisfies Wire[]) {
-    Deno.test(`files, wiki pages and tickets are resources of ${revision} over ${wire}`, async () => {
-      const { program, ticket } = await startWithContent();
-      await using _ = program;
-      const client = await connect(program, wire, await tokenOf(program, "reader", true), revision);
-      const { resources } = await client.listResources();
-      assert.deepEqual(resources.map(({ uri }) => uri), [
-        "muster://project/demo/wiki/Home",
-        `muster://project/demo/ticket/${ticket}`,
-      ]);
-      const { resourceTemplates } = await client.listResourceTemplates();
-      assert.equal(resourceTemplates.length, 3);
-      const read = async (uri: string) => {
-        const { contents: [content] } = await client.readResource({ uri });
-        return content !== undefined && "text" in content ? content.text : "";
-      };
-      assert.equal(await read("muster://project/demo/file/docs/a%20b.txt"), "one\ntwo\n");
-      assert.equal(
-        await read("muster://project/demo/file/docs/a%20b.txt?checkin=trunk"),
-        "one\ntwo\n",
-      );
-      assert.equal(await read("muster://project/demo/wiki/Home"), "# Home");
-      assert.match(await read(`muster://project/demo/ticket/${ticket}`), /A fault/);
-      await assert.rejects(read("muster://project/demo/file/nothing"), /nothing/);
-      await assert.rejects(read("muster://elsewhere"), /There is no such resource/);
-      await client.close();
-    });
-  }
+/** Lists and reads everything that {@linkcode startWithContent} made. */
+async function readResources(client: Client, ticket: string): Promise<void> {
+  const { resources } = await client.listResources();
+  assert.deepEqual(resources.map(({ uri }) => uri), [
+    "muster://project/demo/wiki/Home",
+    `muster://project/demo/ticket/${ticket}`,
+  ]);
+  const { resourceTemplates } = await client.listResourceTemplates();
+  assert.equal(resourceTemplates.length, 3);
+  const read = async (uri: string) => {
+    const { contents: [content] } = await client.readResource({ uri });
+    return content !== undefined && "text" in content ? content.text : "";
+  };
+  assert.equal(await read("muster://project/demo/file/docs/a%20b.txt"), "one\ntwo\n");
+  assert.equal(await read("muster://project/demo/file/docs/a%20b.txt?checkin=trunk"), "one\ntwo\n");
+  assert.equal(await read("muster://project/demo/wiki/Home"), "# Home");
+  assert.match(await read(`muster://project/demo/ticket/${ticket}`), /A fault/);
+  await assert.rejects(read("muster://project/demo/file/nothing"), /nothing/);
+  await assert.rejects(read("muster://elsewhere"), /There is no such resource/);
 }
 
-Deno.test("resources of a project that the caller may not read do not exist for it", async () => {
-  const { program } = await startWithContent();
+Deno.test("files, wiki pages and tickets are resources for those who may read them", async (t) => {
+  const { program, ticket } = await startWithContent();
   await using _ = program;
-  const token = await tokenOf(program, "stranger-1", false);
-  const client = await connect(program, "HTTP", token, "2025-11-25");
-  assert.equal(client.getServerCapabilities()?.resources, undefined);
-  await client.close();
-});
-
-Deno.test("the contract's initialize shows tools alone, also to the operator", async () => {
-  const { program } = await startWithContent();
-  await using _ = program;
-  const response = await fetch(program.mcp, {
-    method: "POST",
-    headers: { authorization: `Bearer ${program.token}` },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: {} }),
+  for (const revision of ["2025-11-25", "2026-07-28"]) {
+    for (const wire of ["HTTP", "stdio"] satisfies Wire[]) {
+      await t.step(`of ${revision} over ${wire}`, async () => {
+        const token = await tokenOf(program, `reader-${revision}-${wire}`, true);
+        const client = await connect(program, wire, token, revision);
+        await readResources(client, ticket);
+        await client.close();
+      });
+    }
+  }
+  await t.step("a stranger to the project is offered none", async () => {
+    const token = await tokenOf(program, "stranger", false);
+    const client = await connect(program, "HTTP", token, "2025-11-25");
+    assert.equal(client.getServerCapabilities()?.resources, undefined);
+    await client.close();
   });
-  assert.deepEqual((await response.json()).result.capabilities, { tools: {} });
+  await t.step("the contract's initialize shows tools alone, also to the operator", async () => {
+    const response = await fetch(program.mcp, {
+      method: "POST",
+      headers: { authorization: `Bearer ${program.token}` },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: {} }),
+    });
+    assert.deepEqual((await response.json()).result.capabilities, { tools: {} });
+  });
 });
 
 Deno.test("the prompts hold the caller's shift, and a review with its diff", async () => {

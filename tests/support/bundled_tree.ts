@@ -1,6 +1,9 @@
 /**
  * The tree as a bundle, which starts with a third of the work. Tests run muster hundreds of times.
  * In the bundle, a password costs next to nothing; the executable has the real costs.
+ *
+ * Deno keeps V8's code of the bundle's modules between runs, which saves a fifth of a start. The start
+ * script of the executable would save another fifth, and cost each command a quarter more.
  */
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
