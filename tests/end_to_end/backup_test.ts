@@ -177,8 +177,9 @@ Deno.test("repositories in a folder of their own are part of a backup", async ()
 Deno.test("a backup to a pipe that nobody reads, and to a full disk, has failed", async () => {
   await using program = await startProgram();
   assert.equal(await program.stop(), 0);
-  for (const place of ["| true", "> /dev/full"]) {
-    const script = `set -o pipefail; "$0" "$@" backup - ${place}`;
+  const unread = "mkfifo pipe; exec 3<>pipe 4>pipe 3>&-";
+  for (const [opened, place] of [[unread, ">&4"], ["", ">/dev/full"]]) {
+    const script = `${opened}\n"$0" "$@" backup - ${place}`;
     const { code, stderr } = await new Deno.Command("bash", {
       cwd: program.folder,
       args: ["-c", script, ...musterWords()],

@@ -13,6 +13,7 @@ const NONE: Readonly<Record<string, string>> = {
   "/account": "is a form",
   "/login": "is a form",
   "/enter": "takes the forms of the login",
+  "/people/:name": "no endpoint tells what a person did in all projects",
   "/messages/:nick": "conversations of people are only on IRC and on the pages",
   "/projects": "answers programs itself",
   "/projects/new": "is a form",
