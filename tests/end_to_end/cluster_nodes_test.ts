@@ -1,6 +1,6 @@
 /** Several nodes as real programs: list, drain, resume and remove, as operators see it. */
 import assert from "node:assert/strict";
-import { call, ChannelStream, order } from "../support/api.ts";
+import { call, ChannelStream, orderNode } from "../support/api.ts";
 import { Cluster, clusterPeers, readiness } from "../support/real_cluster.ts";
 import { asked } from "../support/until.ts";
 import { run, succeed } from "../support/commands.ts";
@@ -16,7 +16,7 @@ interface NodeView {
 }
 
 async function nodesOf(program: Program): Promise<readonly NodeView[]> {
-  return await order(program, "GET /v1/nodes") as readonly NodeView[];
+  return await orderNode(program, "GET /v1/nodes") as readonly NodeView[];
 }
 
 /** Which node answers through the load balancer, as one of them knows. */
@@ -45,8 +45,8 @@ Deno.test(
     await asked(() => answering(cluster.url, a), (name) => name === "a");
 
     await using stream = await ChannelStream.open(a, "general");
-    await order(a, "POST /v1/projects", { slug: "one" });
-    await order(a, "POST /v1/projects", { slug: "two" });
+    await orderNode(a, "POST /v1/projects", { slug: "one" });
+    await orderNode(a, "POST /v1/projects", { slug: "two" });
     const drained = await succeed(b, "node", "drain", "a", "--move-projects");
     assert.match(drained, /^a leads no more[^]*The project "(one|two)" is on the node "b"\n$/);
     assert.deepEqual(await readiness(a.api), {
@@ -119,9 +119,9 @@ Deno.test("promtool accepts a node's metrics", {
 async function projectOn(program: Program, node: string): Promise<string> {
   for (let index = 0;; index++) {
     const slug = `demo-${index}`;
-    const made = await order(program, "POST /v1/projects", { slug }) as { node: string };
+    const made = await orderNode(program, "POST /v1/projects", { slug }) as { node: string };
     if (made.node !== node) continue;
-    await order(program, `PATCH /v1/projects/${slug}`, { channel: "#general" });
+    await orderNode(program, `PATCH /v1/projects/${slug}`, { channel: "#general" });
     return slug;
   }
 }
@@ -132,17 +132,19 @@ Deno.test("IRC misses nothing although the node that leads has died", clusterPee
   await using cluster = await Cluster.start({ nodes: ["a", "b", "c"], config });
   const b = cluster.node("b");
   await asked(() => nodesOf(b), leads("a"));
-  await order(b, "POST /v1/admins", root);
-  await order(b, "POST /v1/agents/register", { nick: "scout" });
+  await orderNode(b, "POST /v1/admins", root);
+  await orderNode(b, "POST /v1/agents/register", { nick: "scout" });
   const slug = await projectOn(b, "b");
   const tickets = `/projects/${slug}/fossil/api/tickets`;
-  const { uuid } = await order(b, `POST ${tickets}`, { title: "Hard" }) as { uuid: string };
+  const { uuid } = await orderNode(b, `POST ${tickets}`, { title: "Hard" }) as { uuid: string };
   await cluster.network.register(root.username, root.password);
   await using client = await cluster.network.logIn(root.username, root.password);
   assert.ok(client !== null);
   await client.join("#general");
   const ask = (text: string) =>
-    order(b, "POST /v1/questions", { text, ticket: `${slug}/${uuid}` }) as Promise<{ id: number }>;
+    orderNode(b, "POST /v1/questions", { text, ticket: `${slug}/${uuid}` }) as Promise<
+      { id: number }
+    >;
   await ask("Before?");
   await client.expect(/ PRIVMSG #general :Question 1 from /);
 
@@ -157,12 +159,14 @@ Deno.test("IRC misses nothing although the node that leads has died", clusterPee
     };
     await asked(halts, ({ agents = [] }) => agents.map(({ nick }) => nick).join() === "scout");
   }
-  const { events } = await order(b, "GET /v1/events?types=agents.halted") as { events: unknown[] };
+  const { events } = await orderNode(b, "GET /v1/events?types=agents.halted") as {
+    events: unknown[];
+  };
   assert.equal(events.length, 1);
   const { id } = await ask("While nobody leads?");
   await client.send(`PRIVMSG #general :!answer ${id} yes`);
   await asked(
-    () => order(b, `GET /v1/questions/${id}`) as Promise<{ state: string }>,
+    () => orderNode(b, `GET /v1/questions/${id}`) as Promise<{ state: string }>,
     ({ state }) => state === "answered",
   );
   const { id: open } = await ask("Still nobody?");
