@@ -21,7 +21,10 @@ Deno.test("policies are read and set from the command line and take effect at on
   const absent = await run(program, "policy", "get", "oracle.backend");
   assert.deepEqual([absent.code, absent.stdout], [1, ""]);
   const whole = await run(program, "policy", "set", "shepherd", "channels=foo");
-  assert.match(whole.stderr, /"shepherd" is a bot, .*: muster policy set shepherd\.channels foo\n$/);
+  assert.match(
+    whole.stderr,
+    /"shepherd" is a bot, .*: muster policy set shepherd\.channels foo\n$/,
+  );
   const wrong = await run(program, "policy", "set", "warden.burst", "many");
   assert.equal(wrong.code, 1);
   assert.match(wrong.stderr, /warden\.burst/);
