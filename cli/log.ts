@@ -9,7 +9,7 @@ import {
   JSON_OPTION,
   URL_OPTION,
 } from "./options.ts";
-import { print, visible } from "./output.ts";
+import { print, printJsonLine, visible } from "./output.ts";
 import { followStream } from "./stream.ts";
 
 /** Events per request. */
@@ -90,7 +90,7 @@ function eventsPath({ types }: LogOptions, query: Readonly<Record<string, number
 }
 
 function printEvent(event: LoggedEvent, { json }: CommandOptions): void {
-  if (json === true) return print(JSON.stringify(event));
+  if (json === true) return printJsonLine(event);
   const { seq, time, type, actor, address, data } = event;
   const facts = Object.entries(data).map(([key, value]) => `${key}=${textOf(value)}`);
   const origin = address === null ? actor : `${actor} from ${address}`;

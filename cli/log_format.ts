@@ -21,8 +21,9 @@ const PLAIN = /^[ !#-[\]-~]*$/;
 /** The members of every line. */
 const COMMON: ReadonlySet<string> = new Set(["@timestamp", "level", "message", "logger"]);
 
-/** Characters that JSON allows and terminals treat as commands. */
-const CONTROLS = /[\x7f-\x9f]/g;
+/** Characters that terminals treat as commands; JSON allows the last of them. */
+// deno-lint-ignore no-control-regex
+const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
 
 /** The names of the levels in JSON. */
 const JSON_LEVELS: Readonly<Record<LogLevel, string>> = {
@@ -52,7 +53,7 @@ export function jsonFormat(): LogFormat {
       logger: "muster",
       ...properties,
     });
-    return line.replace(CONTROLS, escapeControl);
+    return escapeControls(line);
   };
 }
 
@@ -89,7 +90,7 @@ export function readableFormat(): LogFormat {
     const facts = Object.entries(properties)
       .map(([key, value]) => `${key}=${value instanceof Error ? value.stack : stringify(value)}`)
       .join(" ");
-    return `${time} ${level.padEnd(7)} ${message} ${facts}`.trimEnd();
+    return escapeControls(`${time} ${level.padEnd(7)} ${message} ${facts}`.trimEnd());
   };
 }
 
@@ -184,6 +185,9 @@ function errorAsObject(error: Error): Record<string, unknown> {
   };
 }
 
-function escapeControl(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+/** Makes JSON or lines of text safe for a terminal. JSON keeps its value. */
+export function escapeControls(text: string): string {
+  return text.replace(CONTROLS, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
 }

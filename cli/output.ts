@@ -1,5 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { cut, pad, widthOf } from "./command_line/mod.ts";
+import { escapeControls } from "./log_format.ts";
 
 /** A command failed; the message is for its caller. */
 export class CommandFailed extends Error {
@@ -17,9 +18,9 @@ export function print(line = ""): void {
   writeLine(Deno.stdout, line);
 }
 
-/** Writes a line to standard error. */
-export function printError(line: string): void {
-  writeLine(Deno.stderr, line);
+/** Writes lines to standard error, safe for a terminal: an error may quote untrusted text. */
+export function printError(lines: string): void {
+  writeLine(Deno.stderr, visibleLines(lines));
 }
 
 /** Writes bytes to standard output unchanged. */
@@ -29,7 +30,7 @@ export function printBytes(bytes: Uint8Array): void {
 
 /** Writes untrusted text: unchanged into a file or a pipe, made safe on a terminal. */
 export function printText(text: string): void {
-  const safe = Deno.stdout.isTerminal() ? text.replace(/[^\t\n]+/g, visible) : text;
+  const safe = Deno.stdout.isTerminal() ? visibleLines(text) : text;
   printBytes(new TextEncoder().encode(safe));
 }
 
@@ -111,9 +112,19 @@ export function visible(text: string): string {
   });
 }
 
-/** Prints a value as JSON. */
+/** As {@link visible}, for a text of several lines. */
+function visibleLines(text: string): string {
+  return text.replace(/[^\t\n]+/g, visible);
+}
+
+/** Prints a value as JSON, safe for a terminal. */
 export function printJson(value: unknown): void {
-  print(JSON.stringify(value, null, 2));
+  print(escapeControls(JSON.stringify(value, null, 2)));
+}
+
+/** As {@link printJson}, in one line. */
+export function printJsonLine(value: unknown): void {
+  print(escapeControls(JSON.stringify(value)));
 }
 
 /** Prints names with their values, one per line. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ApiClient } from "./client.ts";
 import type { Group } from "./command_line/mod.ts";
 import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
-import { CommandFailed, print, visible } from "./output.ts";
+import { CommandFailed, printJson } from "./output.ts";
 
 const PATH = "/v1/settings/policies";
 
@@ -59,10 +59,6 @@ function valueAt(policies: Readonly<Record<string, unknown>>, name: string): unk
     value = object.data[key];
   }
   return value;
-}
-
-function printJson(value: unknown): void {
-  for (const line of JSON.stringify(value, null, 2).split("\n")) print(visible(line));
 }
 
 /** `muster policy`: the settings of each bot. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ApiClient } from "./client.ts";
 import type { Leaf } from "./command_line/mod.ts";
 import { checkCount, type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
-import { print, visible } from "./output.ts";
+import { print, printJsonLine, visible } from "./output.ts";
 import { followStream } from "./stream.ts";
 
 const messageSchema = z.object({ nick: z.string(), text: z.string(), timestamp: z.string() });
@@ -42,7 +42,7 @@ async function tail(
 }
 
 function printMessage(message: Message, { json }: CommandOptions): void {
-  if (json === true) return print(JSON.stringify(message));
+  if (json === true) return printJsonLine(message);
   const time = new Date(message.timestamp).toLocaleTimeString("en-GB");
   print(`${time} <${visible(message.nick)}> ${visible(message.text)}`);
 }

@@ -163,3 +163,16 @@ Deno.test("a terminal shows lines for people, and new settings apply to later li
   assert.match(second, /^\d\d:\d\d:\d\d\.\d{3} debug {3}Also shown$/);
   assert.deepEqual(rest, []);
 });
+
+Deno.test("no text of a log line commands the terminal", async () => {
+  for (const format of ["json", "text"] as const) {
+    const lines = new Lines(true);
+    const log = new Logging({ level: "info", format }, lines);
+    log.warn("Refused", { nick: "\x9b2J\x1b[2J", error: new Error("\x1b]0;title\x07 \x7f\x85") });
+    await log.flush();
+    // deno-lint-ignore no-control-regex
+    assert.doesNotMatch(lines.text, /[\0-\x08\x0b-\x1f\x7f-\x9f]/);
+    assert.match(lines.text, /\\u009b2J/);
+    assert.match(lines.text, /\\u001b\]0;title/);
+  }
+});

@@ -137,6 +137,24 @@ Deno.test("send posts a message and tail prints it, its control characters made 
   );
 });
 
+Deno.test("neither JSON nor an error commands the terminal", async () => {
+  await using program = await startProgram();
+  // deno-lint-ignore no-control-regex
+  const controls = /[\0-\x08\x0b-\x1f\x7f-\x9f]/;
+  await using irc = await IrcClient.connect(program.irc);
+  await irc.register({ nick: "ann" });
+  await irc.join("#general");
+  await irc.send("PRIVMSG #general :\x9b2J");
+  await irc.send("PING :said");
+  await irc.expect(/PONG \S+ :?said$/);
+  const shown = await succeed(program, "channel", "show", "general", "--json");
+  assert.doesNotMatch(shown, controls);
+  assert.equal(JSON.parse(shown).messages.at(-1).text, "\x9b2J");
+  const refused = await run(program, "agent", "show", "\x1b[2J\x9b2J");
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /^There is no agent "\u241b\[2J\ufffd2J"\n$/);
+});
+
 Deno.test("health reports whether the server is up", async () => {
   const program = await startProgram();
   try {
