@@ -70,7 +70,7 @@ async function walkProjects(walk: ApiWalk, repository: Uint8Array): Promise<void
   await walk.step("POST /v1/projects/{slug}/accept", { path, status: 409 });
   await walk.step("GET /v1/projects", { status: 200 });
   await walk.step("GET /projects", { status: 200 });
-  await walk.step("GET /search", { query: "q=main", status: 200 });
+  await walk.step("GET /search", { query: "?q=main", status: 200 });
   await walk.step("GET /v1/projects/{slug}", { path, status: 200 });
   const change = { description: "A project", visibility: "public" };
   await walk.step("PATCH /v1/projects/{slug}", { path, body: change, status: 200 });

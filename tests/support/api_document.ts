@@ -71,9 +71,9 @@ export function endpointsOf(document: Document): readonly Endpoint[] {
   );
 }
 
-/** Whether an endpoint belongs to hosting: projects, their repositories and webhooks. */
+/** Whether an endpoint belongs to hosting: projects, their search, their repositories and webhooks. */
 export function isHosting({ path }: Endpoint): boolean {
-  return /^\/(?:projects|v1\/projects|v1\/webhooks)(?:\/|$)/.test(path);
+  return /^\/(?:projects|search|v1\/projects|v1\/webhooks)(?:\/|$)/.test(path);
 }
 
 /** A path with values for its parameters, in order, and `nobody` for the rest. */
