@@ -16,6 +16,7 @@ const NONE: Readonly<Record<string, string>> = {
   "/people/:name": "no endpoint tells what a person did in all projects",
   "/messages/:nick": "conversations of people are only on IRC and on the pages",
   "/projects": "answers programs itself",
+  "/search": "answers programs itself",
   "/projects/new": "is a form",
   "/projects/:slug/settings": "is a form",
   "/projects/:slug/settings/:part": "is a form",
