@@ -23,12 +23,18 @@ export function nickServ(options: NickServOptions): CommandService {
   return new CommandService({
     nick: "NickServ",
     realname: "Looks after accounts and nicks",
-    commands: new Map([...commandsOfNicks(accounts), ...commandsOfAccounts(accounts)]),
+    commands: new Map([
+      ...commandsOfNicks(accounts, options.selfRegistration),
+      ...commandsOfAccounts(accounts),
+    ]),
     aliases: { ID: "IDENTIFY", LOGIN: "IDENTIFY", REGAIN: "RECOVER", RELEASE: "GHOST" },
   });
 }
 
-function commandsOfNicks(accounts: NickServ): [string, ServiceCommand][] {
+function commandsOfNicks(
+  accounts: NickServ,
+  selfRegistration: boolean,
+): [string, ServiceCommand][] {
   return [
     ["IDENTIFY", {
       usage: "[account] password",
@@ -39,7 +45,9 @@ function commandsOfNicks(accounts: NickServ): [string, ServiceCommand][] {
     }],
     ["REGISTER", {
       usage: "password",
-      purpose: "Makes an account with the name of your nick.",
+      purpose: selfRegistration
+        ? "Makes an account with the name of your nick."
+        : "Is refused here: the operator of this server makes accounts.",
       words: 1,
       run: (words, caller) => accounts.register(words, caller),
     }],

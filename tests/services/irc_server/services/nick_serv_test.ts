@@ -67,6 +67,10 @@ Deno.test("REGISTER makes an account and logs in, if people may make accounts", 
       "Accounts are made by the operator of this server.",
     ]);
     assert.equal(world.services.accounts.find("guest"), null);
+    assert.deepEqual(await guest.ask("NS HELP REGISTER"), [
+      "REGISTER password",
+      "Is refused here: the operator of this server makes accounts.",
+    ]);
   }, { selfRegistration: false });
 });
 
