@@ -44,6 +44,8 @@ export async function minify(script: string): Promise<string> {
     minifyIdentifiers: isOfPackages(script),
     minifySyntax: true,
     minifyWhitespace: true,
+    // As it is, a `using` whose resource is used once would become that use, without a disposal.
+    supported: { using: false },
     target: "esnext",
     treeShaking: true,
   });

@@ -49,3 +49,21 @@ Deno.test("a script of packages gets short names inside, and one of ours keeps t
     await stop();
   }
 });
+
+Deno.test("a resource that is used once is still disposed of", async () => {
+  try {
+    const script = await minify(`
+      function read() {
+        using file = { [Symbol.dispose]() { log.push("closed"); }, sync() { log.push("synced"); } };
+        file.sync();
+        log.push("end");
+      }
+      export const log = [];
+      read();
+    `);
+    const module = await import(`data:text/javascript,${encodeURIComponent(script)}`);
+    assert.deepEqual(module.log, ["synced", "end", "closed"]);
+  } finally {
+    await stop();
+  }
+});
