@@ -36,7 +36,7 @@ Deno.test("a misspelled field of a body is refused, with the field that was prob
     const response = await send("PUT /api/protection", { body: rules });
     assert.deepEqual(
       [response.status, (await response.json()).error],
-      refused("0.approvals.peple", '; did you mean "people"?'),
+      refused("[0].approvals.peple", '; did you mean "people"?'),
     );
     assert.deepEqual(await answer("GET /api/protection"), []);
     const changed = await api.send({

@@ -78,7 +78,7 @@ Deno.test("an impossible backend is refused, naming the field", async () => {
     ["api_key", KEY],
     ["api_key", null],
   ];
-  const sentence = (field: string) => new RegExp(`"\\\\"${field}(?:\\.\\d+)?\\\\" (?:must|is) `);
+  const sentence = (field: string) => new RegExp(`"\\\\"${field}(?:\\[\\d+\\])?\\\\" (?:must|is) `);
   const names = [undefined, "", "Main", "a/b", "-a", "a-", "x".repeat(65), "ü"];
   await withApi(async (api) => {
     await api.expect([

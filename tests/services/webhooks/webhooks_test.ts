@@ -344,7 +344,7 @@ Deno.test("only the operator changes and removes webhooks", async () => {
         request: `PATCH ${own}`,
         body: { types: ["wiki", "tickets"] },
         status: 400,
-        matches: /types\.1.* must be one of accepted, .*checkin, .*ticket, /,
+        matches: /types\[1\].* must be one of accepted, .*checkin, .*ticket, /,
       },
       { request: `PATCH ${own}`, body: { url: "ftp://a.example/" }, status: 400 },
       { request: `PATCH ${own}`, body: { url: "https://u:p@a.example/" }, status: 400 },
