@@ -21,7 +21,7 @@ const PLAIN = /^[ !#-[\]-~]*$/;
 /** The members of every line. */
 const COMMON: ReadonlySet<string> = new Set(["@timestamp", "level", "message", "logger"]);
 
-/** Characters that terminals treat as commands; JSON allows the last of them. */
+/** Characters that terminals treat as commands. JSON escapes only those below U+0020. */
 // deno-lint-ignore no-control-regex
 const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
 

@@ -31,7 +31,7 @@ async function setPolicy(
   await client.call("PUT", PATH, objectSchema, patch);
 }
 
-/** @throws CommandFailed if a bot as a whole would get a value that is none of all its settings */
+/** @throws CommandFailed if the value would replace all settings of a bot, and is no object */
 function requireField(name: string, value: unknown): void {
   if (name.includes(".") || value === null || objectSchema.safeParse(value).success) return;
   const [, field = "FIELD", rest = "VALUE"] = /^(\w+)=(.*)$/s.exec(String(value)) ?? [];

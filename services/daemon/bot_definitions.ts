@@ -1,6 +1,6 @@
 import { amount } from "../amount.ts";
 import { auditbot, herald, oracle, scribe, scroll, systembot } from "../bots/catalog/mod.ts";
-import { type BotDefinition, type HeraldDesk } from "../bots/mod.ts";
+import type { BotDefinition, HeraldDesk } from "../bots/mod.ts";
 import type { Bridge } from "../bridge/mod.ts";
 import type { DataFolder } from "../config/mod.ts";
 import type { BotServices } from "./bots.ts";

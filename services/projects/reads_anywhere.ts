@@ -56,13 +56,7 @@ export class ReadsAnywhere {
       const question: SharedRead = { operation: "search", input: [options] };
       return await this.#ask(client, { node, project }, question, signal) as SearchResult;
     }
-    const call = signal === undefined ? {} : { signal };
-    const result = await repositories.read(
-      project,
-      (repository) => repository.search(options, call),
-    );
-    if (!result.is_complete) repositories.indexes.update(project);
-    return result;
+    return await this.#searchHere(project, options, signal);
   }
 
   /** Answers what another node asks. */
@@ -70,11 +64,26 @@ export class ReadsAnywhere {
     project: Project,
     { operation, input }: SharedRead,
   ): Promise<unknown> {
-    if (operation === "search") return this.search(project, input[0] as SearchOptions);
+    if (operation === "search") return this.#searchHere(project, input[0] as SearchOptions);
     return this.#options.repositories.read(project, (repository) => {
       const call = repository[operation] as (...input: readonly unknown[]) => Promise<unknown>;
       return call(...input);
     });
+  }
+
+  async #searchHere(
+    project: Project,
+    options: SearchOptions,
+    signal?: AbortSignal,
+  ): Promise<SearchResult> {
+    const { repositories } = this.#options;
+    const call = signal === undefined ? {} : { signal };
+    const result = await repositories.read(
+      project,
+      (repository) => repository.search(options, call),
+    );
+    if (!result.is_complete) repositories.indexes.update(project);
+    return result;
   }
 
   async #ask(

@@ -83,7 +83,7 @@ export class ProjectSearch {
   async search(principal: Principal, { query, kind, after }: SearchRequest): Promise<Finding> {
     const { scheduler } = this.#options;
     const readable = await this.#readable(principal);
-    // An unknown slug, as of a project that was removed meanwhile, begins anew.
+    // An unknown slug starts from the beginning: its project may have been removed meanwhile.
     const rest = readable.slice(readable.findIndex(({ project: { slug } }) => slug === after) + 1);
     const options = { query, limit: MATCHES, ...kind === undefined ? {} : { kinds: [kind] } };
     const found: FoundProject[] = [];

@@ -25,7 +25,7 @@ async function show(visit: Visit): Promise<View | Response> {
   ]);
   const isActive = events.length + work.claims.length + work.workspaces.length +
       work.reviews.length > 0;
-  // Only admins know all accounts: for others, one of which they see nothing is not there.
+  // Only admins may know every account. To others, an account without visible work does not exist.
   if (!isActive && !visit.isAdmin && account.id !== principal.id) throw noSuchPerson(asked);
   const titles = await attention.titlesOf(events);
   const body = (

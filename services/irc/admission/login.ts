@@ -38,7 +38,7 @@ export async function guardLogin(
   return result;
 }
 
-/** Why a password was not accepted, if it may have been the right one; else null. */
+/** Why a password could not be checked; null if it was checked and is wrong. */
 export function whyNotChecked(
   result: Exclude<Verification, { readonly kind: "accepted" }>,
 ): string | null {
