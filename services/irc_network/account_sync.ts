@@ -60,6 +60,8 @@ export class AccountSync {
   readonly #comparison: AccountComparison;
   #cancelTimer: () => void = () => {};
   #running: Promise<void> | null = null;
+  /** What the start looks up for its warning. */
+  #warned: Promise<void> = Promise.resolve();
   /** When our rights were checked, in Unix milliseconds. */
   #checkedAt = -Infinity;
   /**
@@ -94,7 +96,7 @@ export class AccountSync {
 
   /** Starts with a comparison; of several nodes, the leader starts with {@linkcode takeOver}. */
   start(): void {
-    this.#warnOfStrangers().catch((error: unknown) => {
+    this.#warned = this.#warnOfStrangers().catch((error: unknown) => {
       this.#options.log.error("The accounts of the IRC network cannot be read", { error });
     });
     this.compare();
@@ -187,6 +189,7 @@ export class AccountSync {
 
   /** Resolves when nothing is running. */
   async whenIdle(): Promise<void> {
+    await this.#warned;
     await this.#running;
   }
 
@@ -194,7 +197,7 @@ export class AccountSync {
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancelTimer();
-    await this.#running;
+    await this.whenIdle();
   }
 
   #distrust(): void {
