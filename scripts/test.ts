@@ -48,7 +48,7 @@ async function main(args: readonly string[]): Promise<number> {
     const modules = orderGroups(groups).map((name) =>
       writeModule(join(folder, `${name}.ts`), groups.get(name) ?? [])
     );
-    return await runTests(modules, options, makePlace(folder));
+    return await runTests(modules, options, folder);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -62,6 +62,13 @@ function makePlace(folder: string): string {
   return place;
 }
 
+/** Makes the folder in which tests note their ports; see `tests/support/free_port.ts`. */
+function makePorts(folder: string): string {
+  const ports = join(folder, "ports");
+  Deno.mkdirSync(ports);
+  return ports;
+}
+
 /** Writes the module of a group; returns its path. */
 function writeModule(path: string, group: readonly string[]): string {
   const imports = group.map((file) => `import ${JSON.stringify(pathToFileURL(file).href)};\n`);
@@ -73,8 +80,9 @@ function writeModule(path: string, group: readonly string[]): string {
 async function runTests(
   modules: readonly string[],
   options: readonly string[],
-  place: string,
+  folder: string,
 ): Promise<number> {
+  const place = makePlace(folder);
   const jobs = Deno.env.get("DENO_JOBS") ?? String(navigator.hardwareConcurrency + 4);
   const hasColors = Deno.stdout.isTerminal() && !Deno.noColor;
   const disk = memoryDiskOn(place);
@@ -95,6 +103,7 @@ async function runTests(
     folder: ROOT,
     environment: {
       DENO_JOBS: jobs,
+      MUSTER_TEST_PORTS: makePorts(folder),
       ...disk.length > 0 ? { TMPDIR: place } : {},
       ...hasColors ? { FORCE_COLOR: "1" } : {},
     },

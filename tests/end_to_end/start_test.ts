@@ -304,6 +304,7 @@ Deno.test("muster's own environment variables cause no warning", async () => {
       MUSTER_NEWER_FOSSIL: "fossil",
       MUSTER_PEERS: "required",
       MUSTER_PYTHON_CLIENTS: "/nowhere",
+      MUSTER_TEST_PORTS: "/nowhere",
       MUSTER_TOKEN: "token",
       MUSTER_URL: "http://127.0.0.1:1",
     };
