@@ -301,6 +301,7 @@ Deno.test("muster's own environment variables cause no warning", async () => {
       MUSTER_EXECUTABLE: "dist/muster",
       MUSTER_BENCH_ERGO: "/nowhere",
       MUSTER_BENCH_SCUTTLEBOT: "/nowhere",
+      MUSTER_MCP_CLIENTS: "/nowhere",
       MUSTER_NEWER_FOSSIL: "fossil",
       MUSTER_PEERS: "required",
       MUSTER_PYTHON_CLIENTS: "/nowhere",
