@@ -72,7 +72,7 @@ Deno.test("messages survive kill -9, on IRC and over HTTP, with their ids and ti
       ) => [id, nick === "carol" ? `[carol] ${text}` : text]),
     );
     await dora.send("PRIVMSG #general :new");
-    const [next] = await read(program, `?since=${shown.at(-1)?.timestamp}&wait_seconds=10`);
+    const [next] = await read(program, `?since=${shown.at(-1)?.timestamp}&wait_seconds=60`);
     assert.equal(next?.text, "new");
     assert.ok((next?.timestamp ?? "") > (shown.at(-1)?.timestamp ?? "z"));
   }));
