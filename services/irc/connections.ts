@@ -25,6 +25,8 @@ export class Connections {
   readonly #admission: Admission;
   /** Connections that may not be registered yet, the oldest first. */
   readonly #newcomers = new Set<Connection>();
+  /** Those of the open transports that make room, or were refused: each closes in a moment. */
+  readonly #leaving = new Set<Transport>();
   #sweeper: ReturnType<typeof setTimeout> | undefined;
   #isClosing = false;
   /** Resolves when the last transport is closed; null until somebody waits for that. */
@@ -81,7 +83,7 @@ export class Connections {
   /** Closes unregistered connections as long as there are more than the limit. */
   shrink(): void {
     const most = this.#state.limits.connections ?? Infinity;
-    for (let beyond = this.#open.size - most; beyond > 0 && this.#makeRoom(null);) beyond--;
+    for (let beyond = this.#staying - most; beyond > 0 && this.#makeRoom(null);) beyond--;
   }
 
   /** Lets no WebSocket in any more, and no longer checks for time limits. */
@@ -97,11 +99,16 @@ export class Connections {
     return this.#empty.promise;
   }
 
+  /** How many transports are open and not about to close. */
+  get #staying(): number {
+    return this.#open.size - this.#leaving.size;
+  }
+
   /** Accepts a new connection, or closes it at once if there are too many. */
   #enter(transport: StreamTransport | WebSocketTransport): void {
     const refusal = this.#admission.enter(
       transport.address,
-      this.#open.size,
+      this.#staying,
       (network) => this.#makeRoom(network),
     );
     if (refusal !== null) return this.#refuse(transport, refusal);
@@ -119,6 +126,7 @@ export class Connections {
       if (isGone || (network !== null && !isFrom(client, network))) continue;
       this.#newcomers.delete(connection);
       this.#state.counters.displaced++;
+      this.#leaving.add(client.transport);
       this.#state.disconnect(client, "Too many connections");
       return true;
     }
@@ -135,6 +143,7 @@ export class Connections {
     const message = this.#state.bareMessage("ERROR", { params: [], text: reason });
     transport.send(message.wire(0));
     this.#open.set(transport, null);
+    this.#leaving.add(transport);
     transport.end();
   }
 
@@ -142,6 +151,7 @@ export class Connections {
     const connection = this.#open.get(transport);
     if (connection) this.#newcomers.delete(connection);
     this.#open.delete(transport);
+    this.#leaving.delete(transport);
     if (!transport.internal) this.#admission.leave(transport.address);
     if (this.#open.size === 0) this.#empty?.resolve();
   }

@@ -49,7 +49,7 @@ export class Admission {
   /**
    * Counts a connection. Call {@linkcode leave} when it ends, even if it was refused.
    *
-   * @param open the number of open connections
+   * @param open the number of open connections that are not about to close
    * @param makeRoom closes the oldest unregistered connection, of the network or of all; returns false
    *   if there is none
    */

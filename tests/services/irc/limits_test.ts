@@ -150,6 +150,20 @@ Deno.test("the oldest unregistered connection makes room, and a guest never does
   assert.equal(server.server.stats().displaced, 2);
 });
 
+Deno.test("connections that are about to close are not counted again", async () => {
+  await using server = startServer({ limits: { connections: 6 } });
+  const clients = [await server.dial(), await server.dial(), await server.dial()];
+  for (const [index, client] of clients.entries()) {
+    client.send(`NICK n${index}`);
+    await client.sync();
+  }
+  server.server.reconfigure({ limits: { connections: 2 } });
+  server.server.reconfigure({ limits: { connections: 2 } });
+  await clients[0]?.untilClosed();
+  for (const client of clients.slice(1)) await client.sync();
+  assert.equal(server.server.stats().displaced, 1);
+});
+
 Deno.test("guests leave a quarter of the connections to accounts", async () => {
   const accounts = new TestAccounts({ worker: "pw" });
   await using server = startServer({ accounts, limits: { connections: 4 } });
