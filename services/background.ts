@@ -10,11 +10,12 @@ export function logFailure(log: Pick<Log, "error">, name: string, error: unknown
  * and ends nothing else.
  *
  * @param name what the work does, such as `settle the start`
+ * @returns a promise that resolves when the work has ended; it never rejects
  */
 export function inBackground(
   log: Pick<Log, "error">,
   name: string,
   work: () => void | Promise<void>,
-): void {
-  Promise.try(work).catch((error) => logFailure(log, name, error));
+): Promise<void> {
+  return Promise.try(work).catch((error) => logFailure(log, name, error));
 }

@@ -78,6 +78,10 @@ export class BotRunner {
   #failures = 0;
   #failedAt = 0;
   #cancelRestart: () => void = () => {};
+  /** Resolves when the last start is over: it may take longer than the run that it was for. */
+  #begun: Promise<void> = Promise.resolve();
+  /** Resolves when the last run that failed has ended. */
+  #ended: Promise<void> = Promise.resolve();
   /** Resolves when the events so far are logged. */
   #recorded: Promise<unknown> = Promise.resolve();
   /** The present run; tasks of an earlier one are ignored. */
@@ -108,7 +112,7 @@ export class BotRunner {
   start(): void {
     if (this.#condition !== "stopped") return;
     this.#record("bot.started", { bot: this.name });
-    inBackground(this.#options.log, "start a bot", () => this.#begin());
+    this.#begun = inBackground(this.#options.log, "start a bot", () => this.#begin());
   }
 
   /** Stops it, and leaves IRC. Resolves when the bot has ended. */
@@ -121,6 +125,7 @@ export class BotRunner {
     this.#speech.close();
     this.#voice?.close(reason);
     this.#voice = null;
+    await Promise.all([this.#begun, this.#ended]);
     this.#record("bot.stopped", { bot: this.name });
     await this.#recorded;
   }
@@ -214,10 +219,10 @@ export class BotRunner {
       error: error instanceof Error ? error.name : typeof error,
       restart_seconds: pause / 1000,
     });
-    const ended = this.#end();
+    this.#ended = this.#end();
     this.#cancelRestart = scheduler.after(pause, () => {
-      inBackground(log, "start a bot again", async () => {
-        await ended;
+      this.#begun = inBackground(log, "start a bot again", async () => {
+        await this.#ended;
         if (this.#condition === "failed") await this.#begin();
       });
     });

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { type BotContext, BridgeVoices, defineBot } from "../../../services/bots/mod.ts";
+import {
+  type BotContext,
+  type BotInstance,
+  BridgeVoices,
+  defineBot,
+} from "../../../services/bots/mod.ts";
 import { Conflict } from "../../../services/errors.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { until } from "../../support/until.ts";
@@ -233,6 +238,67 @@ testParrot("A bot is enabled and disabled while muster runs", async (world) => {
   await ann.expect(/PRIVMSG #general :back$/);
   assert.deepEqual(await world.events("bot.started"), [{ bot: "scroll" }, { bot: "scroll" }]);
   assert.deepEqual(await world.events("bot.stopped"), [{ bot: "scroll" }]);
+});
+
+Deno.test("a bot that is stopped while it starts has ended once that is over", async () => {
+  const [isStarting, mayStart] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const doing: string[] = [];
+  const slow = defineBot<"scroll", BotInstance>({
+    name: "scroll",
+    purpose: "Starts slowly.",
+    commands: [],
+    async start() {
+      isStarting.resolve();
+      await mayStart.promise;
+      return { stop: () => void doing.push("ended") };
+    },
+  });
+  await withOwnBots(() => [slow], async (world) => {
+    await world.policies({ scroll: { enabled: true } });
+    await isStarting.promise;
+    const stopped = world.bots.stop().then(() => doing.push("stopped"));
+    await until(() => world.condition("scroll") === "stopped");
+    for (let turn = 0; turn < 10; turn++) await world.events("bot.started");
+    mayStart.resolve();
+    await stopped;
+    assert.deepEqual(doing, ["ended", "stopped"]);
+  });
+});
+
+Deno.test("a bot that is stopped while it fails has ended once that is over", async () => {
+  const [isEnding, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const doing: string[] = [];
+  const failing = defineBot<"scroll", BotInstance>({
+    name: "scroll",
+    purpose: "Fails, and ends slowly.",
+    commands: [{
+      name: "FAIL",
+      usage: "",
+      purpose: "fails",
+      may: "anyone",
+      run() {
+        throw new TypeError("A fault of the bot");
+      },
+    }],
+    start: () => ({
+      async stop() {
+        isEnding.resolve();
+        await mayEnd.promise;
+        doing.push("ended");
+      },
+    }),
+  });
+  await withOwnBots(() => [failing], async (world) => {
+    await world.enable("scroll");
+    const ann = await world.person("ann");
+    ann.send("PRIVMSG #general :!scroll fail");
+    await isEnding.promise;
+    const stopped = world.bots.stop().then(() => doing.push("stopped"));
+    for (let turn = 0; turn < 10; turn++) await world.events("bot.started");
+    mayEnd.resolve();
+    await stopped;
+    assert.deepEqual(doing, ["ended", "stopped"]);
+  });
 });
 
 testParrot("a bot that left with lines to say speaks when it is back", async (world) => {

@@ -6,7 +6,7 @@ import {
 } from "../../../services/database/mod.ts";
 import { NoteExchange } from "../../support/note_exchange.ts";
 import { peer } from "../../support/peers.ts";
-import { postgresOf, query } from "../../support/postgres.ts";
+import { holdLeases, postgresOf, query } from "../../support/postgres.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import { withFolder } from "../../support/temporary.ts";
 
@@ -49,6 +49,7 @@ function withCluster(hasNotes: boolean, run: (world: World) => Promise<void>): P
     const open = async (name: string, patience?: number) => {
       const node = await openNode(url, name, { isFirst: opened.length === 0, patience });
       opened.push(node.database);
+      if (opened.length === 1) await holdLeases(url);
       if (hasNotes) node.database.peers?.use(notes.of(name));
       return node;
     };
