@@ -53,6 +53,8 @@ export class ProjectMoves {
   readonly #moving = new Set<string>();
   readonly #ended = new AbortController();
   #cancelSweep: () => void = () => {};
+  /** The removal of what is left of moved projects. */
+  #removing: Promise<void> = Promise.resolve();
 
   constructor(options: ProjectMovesOptions) {
     this.#options = options;
@@ -62,16 +64,20 @@ export class ProjectMoves {
   start(): void {
     const { repositories: { files }, nodes, scheduler, log } = this.#options;
     if (nodes.self === null) return;
-    void files.removeMoved(Date.now()).catch((error) =>
+    this.#removing = files.removeMoved(Date.now()).catch((error) =>
       log.warn("The copies of moved projects cannot be removed", { error })
     );
     this.#cancelSweep = scheduler.after(SWEEP_INTERVAL, () => this.start());
   }
 
-  /** Gives up the moves under way; each project stays where it is. */
-  close(): void {
+  /**
+   * Gives up the moves under way; each project stays where it is. Resolves when no copy is being
+   * removed.
+   */
+  async close(): Promise<void> {
     this.#cancelSweep();
     this.#ended.abort(new Unavailable("muster is shutting down"));
+    await this.#removing;
   }
 
   /**

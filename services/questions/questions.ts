@@ -62,6 +62,8 @@ export class Questions {
   readonly #listeners = new Set<QuestionListener>();
   /** Whether this node ends questions at their deadlines and tells askers. */
   #isKeeper = false;
+  /** What listeners are being told of questions that other nodes have ended. */
+  #telling: Promise<void> = Promise.resolve();
   readonly #stopListening: () => void;
 
   private constructor(options: QuestionsOptions, book: QuestionBook) {
@@ -318,6 +320,7 @@ export class Questions {
     await this.#deadlines.close();
     await this.#endings.settled();
     await this.#notices.close();
+    await this.#telling;
   }
 
   #eventOf(question: Question): QuestionEvent {
@@ -365,7 +368,7 @@ export class Questions {
     for (const id of numbers) this.#waits.ended(id);
     if (numbers.length === 0) return;
     if (this.#isKeeper) this.#notices.send();
-    void this.#tellEnds(numbers);
+    this.#telling = this.#telling.then(() => this.#tellEnds(numbers));
   }
 
   async #tellEnds(numbers: readonly number[]): Promise<void> {
