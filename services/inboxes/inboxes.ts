@@ -76,6 +76,8 @@ export class Inboxes {
   readonly #bounces: Bounces;
   readonly #expiries: Expiries;
   readonly #stopListening: () => void;
+  /** Messages on their way back to their senders. */
+  readonly #returning = new Set<Promise<void>>();
   #closed = false;
 
   constructor(options: InboxesOptions) {
@@ -316,6 +318,8 @@ export class Inboxes {
     this.#stopListening();
     await this.#expiries.idle();
     await Promise.allSettled(Array.from(this.#inboxes.values(), ({ loading }) => loading));
+    // What was loaded may have made room for what came meanwhile.
+    await Promise.all(this.#returning);
     this.#inboxes.clear();
     await this.#options.store?.close();
   }
@@ -358,9 +362,11 @@ export class Inboxes {
       const { log, store, scheduler } = this.#options;
       const why = "its inbox is full";
       const onBounced = (message: AddressedText, tracking: Tracking) => {
-        this.#bounces.returnTo({ agent, message, why }, tracking).catch((error: unknown) =>
-          log.error("A message could not be returned to its sender", { error })
-        );
+        const returning = this.#bounces.returnTo({ agent, message, why }, tracking)
+          .catch((error: unknown) =>
+            log.error("A message could not be returned to its sender", { error })
+          ).finally(() => this.#returning.delete(returning));
+        this.#returning.add(returning);
       };
       inbox = new Inbox({ accountId, nick, store, log, clock: scheduler.now, onBounced });
       this.#inboxes.set(accountId, inbox);

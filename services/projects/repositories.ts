@@ -114,12 +114,10 @@ export class ProjectRepositories {
       scheduler: options.scheduler,
     });
     this.takeovers = new Takeovers({
+      ...options,
       files: this.files,
       intentions: this.intentions,
       places: this.places,
-      homes: options.homes,
-      scheduler: options.scheduler,
-      log: options.log,
       alone: (project, task) => this.#locks.run(project.id, task),
       catchUp: (project) => this.catchUp(project),
     });
@@ -387,6 +385,7 @@ export class ProjectRepositories {
 
   /** Waits for running writes and closes every file. */
   async close(): Promise<void> {
+    await this.takeovers.close();
     await this.#locks.idle();
     await this.#pool.close();
     await this.downloads.close();

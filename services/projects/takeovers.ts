@@ -10,11 +10,11 @@ import type { RepositoryFiles } from "./repository_files.ts";
 const RETRY_MS = 5000;
 
 export interface TakeoversOptions {
-  readonly files: RepositoryFiles;
-  readonly intentions: Intentions;
-  readonly places: ReceivedPlaces;
-  readonly homes: ProjectHomes;
-  readonly scheduler: Scheduler;
+  readonly files: Pick<RepositoryFiles, "forget" | "setAside">;
+  readonly intentions: Pick<Intentions, "reload">;
+  readonly places: Pick<ReceivedPlaces, "forget" | "reload">;
+  readonly homes: Pick<ProjectHomes, "self" | "isHere" | "settle" | "onChanged">;
+  readonly scheduler: Pick<Scheduler, "after">;
   readonly log: Log;
   /** Runs a task while nothing is written to a project's repository. */
   alone(project: Project, task: () => Promise<void>): Promise<void>;
@@ -25,10 +25,14 @@ export interface TakeoversOptions {
 /** Takes over repositories that come to this node, and lets go of those that leave. */
 export class Takeovers {
   readonly #options: TakeoversOptions;
+  readonly #turns = new Set<Promise<void>>();
+  /** Each calls off another attempt. */
+  readonly #cancelRetries = new Set<() => void>();
+  #isClosed = false;
 
   constructor(options: TakeoversOptions) {
     this.#options = options;
-    options.homes.onChanged((project, isHere) => void this.#turn(project, isHere));
+    options.homes.onChanged((project, isHere) => this.#begin(project, isHere));
   }
 
   /** Sets aside the files of projects that went to other nodes while this one was away. */
@@ -36,6 +40,19 @@ export class Takeovers {
     const { homes } = this.#options;
     if (homes.self === null) return;
     for (const { project } of projects) if (!homes.isHere(project)) await this.#leave(project);
+  }
+
+  /** Begins nothing more, and waits for what is under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const cancel of this.#cancelRetries) cancel();
+    await Promise.all(this.#turns);
+  }
+
+  #begin(project: Project, isHere: boolean): void {
+    if (this.#isClosed) return;
+    const turn = this.#turn(project, isHere).finally(() => this.#turns.delete(turn));
+    this.#turns.add(turn);
   }
 
   /** Takes over a repository that came to this node, or closes one that left. */
@@ -56,7 +73,12 @@ export class Takeovers {
     } catch (error) {
       if (!isHere || !homes.isHere(project)) return;
       log.error("A project cannot be taken over yet", { slug: project.slug, error });
-      scheduler.after(RETRY_MS, () => void this.#turn(project, true));
+      if (this.#isClosed) return;
+      const cancel = scheduler.after(RETRY_MS, () => {
+        this.#cancelRetries.delete(cancel);
+        this.#begin(project, true);
+      });
+      this.#cancelRetries.add(cancel);
     }
   }
 

@@ -73,6 +73,7 @@ export class WebhookSender {
   /** Events that are not written as deliveries yet. */
   #batch: LoggedEvent[] = [];
   #taking: Promise<void> = Promise.resolve();
+  #trimming: Promise<void> = Promise.resolve();
   readonly #sending = new Map<
     string,
     { readonly webhookId: string; readonly done: Promise<void> }
@@ -101,7 +102,7 @@ export class WebhookSender {
     this.#batch = [];
     const cursors = webhooks.all().map(({ cursor }) => cursor);
     this.#follow(Math.min(eventLog.newest, ...cursors));
-    this.#trim();
+    this.#trimLater();
     this.#wake();
   }
 
@@ -114,6 +115,7 @@ export class WebhookSender {
     for (const cancel of this.#cancelRetries.values()) cancel();
     await this.#taking;
     await this.#filling;
+    await this.#trimming;
     await Promise.all(Array.from(this.#sending.values(), ({ done }) => done));
   }
 
@@ -326,14 +328,23 @@ export class WebhookSender {
     }
   }
 
-  #trim(): void {
-    const { scheduler, webhooks, log } = this.#options;
+  /** Removes old deliveries now and then, until it is stopped. */
+  #trimLater(): void {
+    if (this.#aborted.signal.aborted) return;
+    const { scheduler, log } = this.#options;
     this.#cancelTrim = scheduler.after(TRIM_MS, () => {
-      void (async () => {
-        for (const webhook of webhooks.all()) await webhooks.deliveries.trim(webhook);
-      })().catch((error) => log.warn("Old deliveries cannot be removed", { error }));
-      this.#trim();
+      this.#trimming = this.#trim().catch((error) =>
+        log.warn("Old deliveries cannot be removed", { error })
+      ).finally(() => this.#trimLater());
     });
+  }
+
+  async #trim(): Promise<void> {
+    const { webhooks } = this.#options;
+    for (const webhook of webhooks.all()) {
+      if (this.#aborted.signal.aborted) return;
+      await webhooks.deliveries.trim(webhook);
+    }
   }
 }
 

@@ -111,6 +111,26 @@ Deno.test("messages that arrive while an inbox is loaded come after the stored o
     assert.deepEqual(bodies.map(({ body }) => body), ["", "two", "three", ""]);
   }, STORED));
 
+Deno.test("what comes back to its sender while inboxes stop is stored", () =>
+  withServices(async (services) => {
+    const { clock: scheduler, database, log } = services;
+    for (const nick of ["scout", "ann"]) await anAgent(services, nick);
+    for (let count = 0; count < 200; count++) say(services, String(count));
+    await services.inboxes.stop();
+    const store = new InboxStore({ database, age: null, scheduler, log });
+    const load = store.load.bind(store);
+    store.load = async (accountId) => {
+      for (let turn = 0; turn < 10; turn++) await store.knows(accountId, "");
+      return await load(accountId);
+    };
+    const later = withStore(services, store);
+    say({ ...services, inboxes: later }, "last");
+    const last = await restarted({ ...services, inboxes: later });
+    const back = await last.read("ann", {}, OPERATOR);
+    assert.deepEqual(back.map(({ kind, message }) => [kind, message]), [["bounce", "id-0"]]);
+    await last.stop();
+  }, STORED));
+
 Deno.test("an unreadable inbox keeps new messages until it can be read", () =>
   withServices(async (services) => {
     const { clock: scheduler, database, log } = services;

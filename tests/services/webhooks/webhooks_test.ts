@@ -5,7 +5,12 @@ import type { Project } from "../../../services/projects/mod.ts";
 import type { DeliveryView, IssuedWebhook } from "../../../services/webhooks/mod.ts";
 import { Unavailable } from "../../../services/errors.ts";
 import { byEverybody, TestApi, withApi } from "../../support/scenarios.ts";
-import { BY_OPERATOR, openServices, type TestServices } from "../../support/services.ts";
+import {
+  BY_OPERATOR,
+  openServices,
+  type TestServices,
+  withServices,
+} from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
 import { until } from "../../support/until.ts";
 import { type Arrival, Receiver } from "./receiver.ts";
@@ -103,6 +108,28 @@ Deno.test("events are posted to webhooks of the project and of all projects, sig
     assert.equal(receiver.arrivals.length, 2);
   }, CONFIG);
 });
+
+Deno.test("the sender stops once old deliveries are removed", () =>
+  withServices(async ({ clock, database, hosting }) => {
+    const { webhooks, webhookSender } = hosting;
+    await webhooks.create(null, { url: "https://example.com/hook", types: [] }, BY_OPERATOR);
+    const [isTrimming, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const doing: string[] = [];
+    webhooks.deliveries.trim = async () => {
+      isTrimming.resolve();
+      await mayEnd.promise;
+      doing.push("trimmed");
+    };
+    clock.advance(HOUR);
+    await isTrimming.promise;
+    const stopped = webhookSender.stop().then(() => doing.push("stopped"));
+    for (let turn = 0; turn < 10; turn++) {
+      await database.tables.selectFrom("webhooks").select("id").execute();
+    }
+    mayEnd.resolve();
+    await stopped;
+    assert.deepEqual(doing, ["trimmed", "stopped"]);
+  }, CONFIG));
 
 Deno.test("failed deliveries, and events that came meanwhile, are sent after a restart", async () => {
   await withFolder(async (folder) => {
