@@ -114,7 +114,8 @@ export class AcmeCertificate implements Disposable {
     await this.#store.write(certificate);
     const expires = new Date(readFacts(certificate.cert).to).toISOString();
     log.info("A certificate was obtained", { domains: acme.domains, expires });
-    this.#onChange();
+    // Null if it was closed while the certificate was written.
+    this.#onChange?.();
   }
 
   /** The key of the account, which the first order makes. */

@@ -3,6 +3,7 @@ import { OPERATOR } from "../../../services/identity/mod.ts";
 import type { TestServices } from "../../support/services.ts";
 import { anAgent } from "../../support/services.ts";
 import { byEverybody, withApi } from "../../support/scenarios.ts";
+import { until } from "../../support/until.ts";
 
 const MESSAGES = "GET /v1/agents/caller/messages";
 
@@ -77,13 +78,21 @@ Deno.test("GET /v1/agents/{nick}/messages returns the same messages at every rea
 Deno.test("GET /v1/agents/{nick}/messages waits, and ends with the agent's credential", async () => {
   await withApi(async (api) => {
     const request = `${MESSAGES}?since=2099-01-01T00:00:00Z&wait_seconds=60`;
+    await api.send({ request: MESSAGES });
+    const { inboxes } = api.services;
+    const read = inboxes.read.bind(inboxes);
+    let reads = 0;
+    inboxes.read = (...query) => {
+      reads++;
+      return read(...query);
+    };
     const waiting = api.send({ who: "reader", request });
-    // The agent is authenticated before its request waits.
-    await api.send({ request: "GET /v1/agents/caller" });
+    // An inbox that is loaded has the reader wait in the same turn of the event loop.
+    await until(() => reads === 1);
     say(api.services, "wake up");
     assert.match(await (await waiting).text(), /^\[\{[^{]*"text":"wake up"[^{]*\}\]$/);
     const ended = api.send({ who: "writer", request });
-    await api.send({ request: "GET /v1/agents/caller" });
+    await until(() => reads === 2);
     await api.send({ request: "POST /v1/agents/caller/revoke" });
     assert.equal(await (await ended).text(), "[]");
   });
