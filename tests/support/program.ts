@@ -247,12 +247,16 @@ class ProgramLog {
   }
 
   /** Resolves with the first line that matches, of those written and those still to come. */
-  async first(pattern: RegExp, ended: Promise<unknown>): Promise<string> {
-    return this.lines.find((line) => pattern.test(line)) ?? await this.next(pattern, ended);
+  first(pattern: RegExp, ended: Promise<unknown>): Promise<string> {
+    const written = this.lines.find((line) => pattern.test(line));
+    return written === undefined ? this.next(pattern, ended) : Promise.resolve(written);
   }
 
-  /** Resolves with the next line that matches. Rejects if the program ends first, or is late. */
-  async next(pattern: RegExp, ended: Promise<unknown>): Promise<string> {
+  /**
+   * Resolves with the next line that matches. Rejects if the program ends first, or is late; a test
+   * that has failed before it awaits this shows its own error, and leaves the other tests alone.
+   */
+  next(pattern: RegExp, ended: Promise<unknown>): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const take = (line: string) => {
       if (pattern.test(line)) resolve(line);
@@ -263,10 +267,12 @@ class ProgramLog {
     const timer = setTimeout(() => fail(`${WAIT_LIMIT} ms passed before`), WAIT_LIMIT);
     this.#waiting.add(take);
     ended.then(() => fail("It ended before"));
-    return await promise.finally(() => {
+    const found = promise.finally(() => {
       clearTimeout(timer);
       this.#waiting.delete(take);
     });
+    found.catch(() => {});
+    return found;
   }
 }
 
