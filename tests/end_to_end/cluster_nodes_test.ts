@@ -60,7 +60,11 @@ Deno.test(
     const { stderr } = await run(b, "node", "drain", "b");
     assert.match(stderr, /No other node would do the work of "b"/);
     assert.equal(await stream.next(), null, "the reader is sent away");
-    for (let time = 0; time < 20; time++) assert.equal(await answering(cluster.url, a), "b");
+    for (let time = 0; time < 20; time++) {
+      // Where no node answers, b was away from the load balancer or from the database for a moment.
+      const isOfNode = (name: string) => /^[ab]$|drained/.test(name);
+      assert.equal(await asked(() => answering(cluster.url, a), isOfNode), "b");
+    }
 
     await succeed(b, "node", "resume", "a");
     await asked(() => readiness(a.api), ({ status }) => status === 200);

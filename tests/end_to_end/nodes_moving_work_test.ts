@@ -6,6 +6,7 @@ import { peer } from "../support/peers.ts";
 import type { Program } from "../support/program.ts";
 import { FossilClient } from "../support/sync.ts";
 import { withFolder } from "../support/temporary.ts";
+import { asked } from "../support/until.ts";
 
 const BASE = "/projects/demo/fossil/api";
 
@@ -13,17 +14,24 @@ interface World {
   readonly nodes: readonly Program[];
   readonly scout: Credentials;
   readonly critic: Credentials;
+  /** The check-ins whose push succeeded. */
+  readonly pushed: string[];
+  /** The check-ins of merges that succeeded. */
+  readonly merged: string[];
   isOver: boolean;
 }
 
-/** Pushes with the fossil program; returns the check-ins whose push succeeded. */
-async function push(world: World, client: FossilClient, token: string): Promise<string[]> {
-  const urls = world.nodes.map(({ api }) =>
-    `http://scout:${token}@${new URL(api).host}/projects/demo/fossil`
-  );
-  const folder = await client.checkout(urls[0] ?? "");
-  await client.fossil(["settings", "autosync", "off"], folder);
-  const pushed: string[] = [];
+/** The URLs of the project on each node, with a token. */
+function urlsOf({ nodes }: World, token: string): string[] {
+  return nodes.map(({ api }) => `http://scout:${token}@${new URL(api).host}/projects/demo/fossil`);
+}
+
+/** Pushes with the fossil program, from a checkout in a folder. */
+async function push(
+  world: World,
+  client: FossilClient,
+  { folder, urls }: { readonly folder: string; readonly urls: readonly string[] },
+): Promise<void> {
   let waiting: string[] = [];
   for (let turn = 0; !world.isOver; turn++) {
     client.write("work/file.txt", "x".repeat(turn + 1));
@@ -34,16 +42,14 @@ async function push(world: World, client: FossilClient, token: string): Promise<
     const url = urls[turn % urls.length] ?? "";
     const { code, stdout, stderr } = await client.run(["push", url, "--once"], folder);
     if (code !== 0 || /error|failed|unavailable/i.test(stdout + stderr)) continue;
-    pushed.push(...waiting);
+    world.pushed.push(...waiting);
     waiting = [];
   }
-  return pushed;
 }
 
-/** Lets reviews be made, approved and merged; returns the check-ins of the merges. */
-async function merge(world: World): Promise<string[]> {
+/** Lets reviews be made, approved and merged. */
+async function merge(world: World): Promise<void> {
   const { scout, critic } = world;
-  const merged: string[] = [];
   for (let turn = 0; !world.isOver; turn++) {
     const workspace = `w${turn}`;
     await insist(world.nodes, scout, `${BASE}/workspaces/create`, { name: workspace });
@@ -58,9 +64,21 @@ async function merge(world: World): Promise<string[]> {
     });
     await insist(world.nodes, critic, `${BASE}/reviews/${id}/approve`, {});
     const { checkin } = await insist(world.nodes, scout, `${BASE}/reviews/${id}/merge`, {});
-    merged.push(String(checkin));
+    world.merged.push(String(checkin));
   }
-  return merged;
+}
+
+/** Moves the project to and fro, until there were pushes and merges meanwhile. */
+async function move({ nodes: [, one], pushed, merged }: World): Promise<void> {
+  assert.ok(one !== undefined);
+  const moveBoth = async () => {
+    for (const node of ["two", "one"]) {
+      await moveProject(one, "demo", node);
+      await reaches(one, "demo");
+    }
+  };
+  await moveBoth();
+  await asked(moveBoth, () => pushed.length > 0 && merged.length > 0);
 }
 
 Deno.test(
@@ -83,17 +101,16 @@ Deno.test(
       const body = { owner: "scout", name: "sync", scopes: ["read", "write"] };
       const { token } = await order(two, "POST /v1/tokens", body) as { token: string };
       using client = new FossilClient("fossil");
-      const world: World = { nodes: [two, one], scout, critic, isOver: false };
-      const work = Promise.all([push(world, client, token), merge(world)]);
-      const moving = (async () => {
-        for (const node of ["two", "one", "two", "one"]) {
-          await moveProject(one, "demo", node);
-          await reaches(one, "demo");
-        }
-      })().finally(() => world.isOver = true);
-      const [[pushed, merged]] = await Promise.all([work, moving]);
-      assert.ok(pushed.length > 0 && merged.length > 0, `${pushed.length} and ${merged.length}`);
-      for (const node of world.nodes) {
+      const [pushed, merged]: [string[], string[]] = [[], []];
+      const nodes = [two, one];
+      const world: World = { nodes, scout, critic, pushed, merged, isOver: false };
+      const urls = urlsOf(world, token);
+      const checkout = await client.checkout(urls[0] ?? "");
+      await client.fossil(["settings", "autosync", "off"], checkout);
+      const work = Promise.all([push(world, client, { folder: checkout, urls }), merge(world)]);
+      const moving = move(world).finally(() => world.isOver = true);
+      await Promise.all([work, moving]);
+      for (const node of nodes) {
         for (const uuid of [...pushed, ...merged]) await order(node, `GET ${BASE}/checkin/${uuid}`);
       }
       assert.equal(new Set(merged).size, merged.length);

@@ -10,8 +10,14 @@ import { asked } from "../support/until.ts";
 /** More handshakes than may come too late before a port gets a relay. */
 const STALLED = 40;
 
+/** How long a client may take for its handshake and its first request, in milliseconds. */
+const LIMIT_MS = 1500;
+
+/** How often a client that took longer than that is tried. */
+const ATTEMPTS = 3;
+
 const SHORT_TIMES = {
-  MUSTER_LIMITS_HEADER_SECONDS: "1.5",
+  MUSTER_LIMITS_HEADER_SECONDS: String(LIMIT_MS / 1000),
   MUSTER_IRC_LIMITS_REGISTRATION_SECONDS: "2",
 };
 
@@ -29,8 +35,22 @@ async function stall(url: string, hello: string): Promise<RawConnection[]> {
   return connections;
 }
 
-/** Asks API, MCP and IRC over TLS, each on a connection of its own. */
+/**
+ * Asks API, MCP and IRC over TLS, each on a connection of its own. A client that a busy machine holds
+ * up for longer than the program waits is closed, and asks again.
+ */
 async function assertServes(program: Program, ircs: string, cert: string): Promise<void> {
+  for (let attempt = 1;; attempt++) {
+    const start = performance.now();
+    try {
+      return await askAll(program, ircs, cert);
+    } catch (error) {
+      if (performance.now() - start < LIMIT_MS || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function askAll(program: Program, ircs: string, cert: string): Promise<void> {
   const { api, mcp, token } = program;
   using client = Deno.createHttpClient({ caCerts: [cert], poolMaxIdlePerHost: 0 });
   const headers = { authorization: `Bearer ${token}` };

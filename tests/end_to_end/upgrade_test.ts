@@ -49,7 +49,7 @@ for (const { name, version, hosts } of ARCHIVES) {
       assert.ok(report.to > report.from && report.bytes > 0, checked.stdout);
       assert.deepEqual(filesIn(folder).map(withoutLock), before.map(withoutLock));
       {
-        await using program = await startProgram({ folder, startLimit: 120_000 });
+        await using program = await startProgram({ folder });
         const agents = await (await call(program, "GET", "/v1/agents")).json();
         assert.deepEqual(agents.map(({ nick }: { nick: string }) => nick), ["scout"]);
         const { tickets } = hosts

@@ -15,7 +15,7 @@ export interface ProgramOptions {
   readonly openFiles?: number;
   /** The text of `config.yaml`. */
   readonly config?: string;
-  /** How long it may take to listen, in milliseconds; a minute if absent. */
+  /** How long it may take to listen, in milliseconds; three minutes if absent. */
   readonly startLimit?: number;
   /** The words that run another muster than {@linkcode musterWords}. */
   readonly words?: readonly string[];
@@ -120,6 +120,9 @@ export function treeEnvironment(more: Readonly<Record<string, string>>): Record<
   return { ...Object.fromEntries(inherited), NO_COLOR: "1", ...more };
 }
 
+/** How long a start may take, in milliseconds: all cores may be busy with others. */
+const START_LIMIT = 3 * WAIT_LIMIT;
+
 /** How long a command may take, in milliseconds; some write a hundred megabytes. */
 const COMMAND_LIMIT = 5 * WAIT_LIMIT;
 
@@ -146,7 +149,7 @@ export async function runMuster(
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
-    process.kill("SIGKILL");
+    kill(process, "SIGKILL");
   }, COMMAND_LIMIT);
   const { code, stdout, stderr } = await process.output().finally(() => clearTimeout(timer));
   const decoder = new TextDecoder();
@@ -186,17 +189,13 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   });
   const timer = setTimeout(() => {
     listening.reject(new Error(`It does not listen:\n${log.lines.join("\n")}`));
-  }, options.startLimit ?? WAIT_LIMIT);
+  }, options.startLimit ?? START_LIMIT);
   const ended = process.status.then(({ code }) => {
     listening.reject(new Error(`It ended with code ${code}:\n${log.lines.join("\n")}`));
     return code;
   });
   const stop = async (signal: Deno.Signal = "SIGTERM"): Promise<number> => {
-    try {
-      process.kill(signal);
-    } catch {
-      // It has ended already.
-    }
+    kill(process, signal);
     const code = await within(ended, () => `${log.last()}\nThe end after ${signal}`);
     await reading;
     return code;
@@ -223,6 +222,15 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   };
 }
 
+/** Sends a signal, unless the process has ended. */
+function kill(process: Deno.ChildProcess, signal: Deno.Signal): void {
+  try {
+    process.kill(signal);
+  } catch {
+    // It has ended already.
+  }
+}
+
 /** The lines that a program writes to standard error. */
 class ProgramLog {
   readonly lines: string[] = [];
@@ -239,12 +247,16 @@ class ProgramLog {
   }
 
   /** Resolves with the first line that matches, of those written and those still to come. */
-  async first(pattern: RegExp, ended: Promise<unknown>): Promise<string> {
-    return this.lines.find((line) => pattern.test(line)) ?? await this.next(pattern, ended);
+  first(pattern: RegExp, ended: Promise<unknown>): Promise<string> {
+    const written = this.lines.find((line) => pattern.test(line));
+    return written === undefined ? this.next(pattern, ended) : Promise.resolve(written);
   }
 
-  /** Resolves with the next line that matches. Rejects if the program ends first, or is late. */
-  async next(pattern: RegExp, ended: Promise<unknown>): Promise<string> {
+  /**
+   * Resolves with the next line that matches. Rejects if the program ends first, or is late; a test
+   * that has failed before it awaits this shows its own error, and leaves the other tests alone.
+   */
+  next(pattern: RegExp, ended: Promise<unknown>): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const take = (line: string) => {
       if (pattern.test(line)) resolve(line);
@@ -255,10 +267,12 @@ class ProgramLog {
     const timer = setTimeout(() => fail(`${WAIT_LIMIT} ms passed before`), WAIT_LIMIT);
     this.#waiting.add(take);
     ended.then(() => fail("It ended before"));
-    return await promise.finally(() => {
+    const found = promise.finally(() => {
       clearTimeout(timer);
       this.#waiting.delete(take);
     });
+    found.catch(() => {});
+    return found;
   }
 }
 
