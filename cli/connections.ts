@@ -10,6 +10,11 @@ import type { Log } from "../services/log.ts";
 import { Descriptors } from "./descriptors.ts";
 import { HttpServers } from "./http.ts";
 
+/** Closes repositories when descriptors run out. */
+interface OpenRepositories {
+  openFewer(): void;
+}
+
 /** The HTTP and IRC connections of the program, within its limit of descriptors. */
 export class Connections implements Disposable {
   readonly http: HttpServers;
@@ -17,6 +22,8 @@ export class Connections implements Disposable {
   #config: Config;
   /** The IRC server of this program, once it listens. */
   #irc: IrcServer | null = null;
+  /** The repositories of this program, once it runs; they use descriptors too. */
+  #repositories: OpenRepositories | null = null;
 
   constructor(config: Config, log: Log) {
     this.#config = config;
@@ -36,6 +43,11 @@ export class Connections implements Disposable {
     return listeners.open();
   }
 
+  /** Has these repositories share the descriptors with the connections. */
+  shareWith(repositories: OpenRepositories): void {
+    this.#repositories = repositories;
+  }
+
   /** The number of open connections from outside this process. */
   get open(): number {
     return this.http.open + countOpen(this.#irc);
@@ -49,6 +61,7 @@ export class Connections implements Disposable {
         this.#bound(fitted);
         this.http.guard();
         this.#irc?.guard();
+        this.#repositories?.openFewer();
       },
     });
   };

@@ -7,6 +7,7 @@ import {
   parseAddress,
 } from "../services/config/mod.ts";
 import { isLoopback } from "../services/irc/mod.ts";
+import { filesLeft } from "../services/threads.ts";
 import { CommandFailed } from "./output.ts";
 
 /** An address to listen on, and its configuration key. */
@@ -46,19 +47,12 @@ const LEAST_FILES = 160;
  * @throws CommandFailed
  */
 export function requireDescriptors(): void {
-  const files: Deno.FsFile[] = [];
-  try {
-    while (files.length < LEAST_FILES) files.push(Deno.openSync("/dev/null"));
-  } catch (error) {
-    // A system without this file has other limits.
-    if (error instanceof Deno.errors.NotFound) return;
-    throw new CommandFailed(
-      `muster needs to open at least ${LEAST_FILES} files, and this process may open only ` +
-        `${files.length} more: raise the limit, for example with "ulimit -n 1024"`,
-    );
-  } finally {
-    for (const file of files) file.close();
-  }
+  const left = filesLeft(LEAST_FILES);
+  if (left === LEAST_FILES) return;
+  throw new CommandFailed(
+    `muster needs to open at least ${LEAST_FILES} files, and this process may open only ` +
+      `${left} more: raise the limit, for example with "ulimit -n 1024"`,
+  );
 }
 
 /** Every address that the configuration has the server listen on. */

@@ -144,6 +144,7 @@ async function start(
     clientAddress: (socket, header) => trusted.clientOf(socket, header),
     startExamination: examine,
   });
+  connections.shareWith(daemon.services.hosting.repositories.files);
   const { api, mcp, irc } = await listen(config, certificate, connections, daemon);
   const firstAdmin = await makeFirstAdmin(daemon.services.admins, log);
   await daemon.ready();

@@ -50,10 +50,18 @@ export function errorHandler(log: Log) {
       const message = error.status === 400 ? "The body is not valid JSON" : error.message;
       return errorBody(context, error.status as ContentfulStatusCode, message);
     }
+    // What the client waited for ended with it.
+    if (error === abortReasonOf(context)) return errorBody(context, 503, "The client is gone");
     const id = context.get("requestId");
     log.error("A request failed on a bug", { requestId: id, error });
     return errorBody(context, 500, `internal error (${id})`);
   };
+}
+
+/** Why the request was aborted; undefined if its client still waits for the answer. */
+function abortReasonOf({ req }: Context<AppEnv>): unknown {
+  const { signal } = req.raw;
+  return signal.aborted ? signal.reason : undefined;
 }
 
 function serviceError(error: ServiceError, context: Context<AppEnv>): Response {

@@ -1,4 +1,5 @@
 import { Unavailable } from "../errors.ts";
+import { requireThread } from "../threads.ts";
 import { PASSWORD_COSTS, type PasswordCosts } from "./password_costs.ts";
 import type { PasswordRequest, PasswordResponse } from "./password_protocol.ts";
 
@@ -19,7 +20,7 @@ interface Job {
   readonly from: string;
   readonly request: PasswordRequest;
   resolve(response: PasswordResponse): void;
-  reject(error: Error): void;
+  reject(error: unknown): void;
 }
 
 /** Whether the text is a password hash that {@link Passwords} can check against. */
@@ -113,12 +114,21 @@ export class Passwords {
     if (this.#running.size >= WORKERS) return;
     const job = this.#waiting.shift();
     if (job === undefined) return;
-    const worker = this.#idle.pop() ?? this.#startWorker();
-    this.#running.set(worker, job);
-    worker.postMessage(job.request);
+    try {
+      const worker = this.#idle.pop() ?? this.#startWorker();
+      this.#running.set(worker, job);
+      worker.postMessage(job.request);
+    } catch (error) {
+      // The worker that runs takes it next.
+      if (this.#running.size > 0) return void this.#waiting.unshift(job);
+      job.reject(error);
+      this.#advance();
+    }
   }
 
+  /** @throws Unavailable if no thread can start */
   #startWorker(): Worker {
+    requireThread();
     const worker = new Worker(new URL("./password_worker.ts", import.meta.url), {
       type: "module",
       name: "password hashing",

@@ -1,4 +1,6 @@
+import { Unavailable } from "../errors.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { requireThread } from "../threads.ts";
 import { Failures } from "./failures.ts";
 import { FairQueue } from "./fair_queue.ts";
 import { plainHtml } from "./plain.ts";
@@ -42,8 +44,9 @@ interface Job extends RenderRequest {
 
 /**
  * Renders Markdown and Fossil's wiki markup as HTML that is safe to show, in a worker that starts
- * on demand. A text that is too long, takes too long, or comes while too many wait, is shown as
- * plain text. So are the texts of a project that has used too much of the worker's time.
+ * on demand. A text that is too long, takes too long, or comes while too many wait or no thread can
+ * start, is shown as plain text. So are the texts of a project that has used too much of the
+ * worker's time.
  */
 export class Markup {
   readonly #scheduler: Scheduler;
@@ -143,7 +146,12 @@ export class Markup {
       if (this.#worker !== null) this.#setTimer(IDLE_MS, () => this.#end());
       return;
     }
-    this.#worker ??= this.#start();
+    try {
+      this.#worker ??= this.#start();
+    } catch (error) {
+      if (error instanceof Unavailable) return this.close();
+      throw error;
+    }
     if (job === null) return;
     this.#running = job;
     this.#runningSince = this.#scheduler.now();
@@ -224,7 +232,9 @@ export class Markup {
   }
 }
 
+/** @throws Unavailable if no thread can start */
 function startMarkupWorker(): MarkupWorker {
+  requireThread();
   const url = new URL("./markup_worker.ts", import.meta.url);
   return new Worker(url, { type: "module", name: "markup" });
 }

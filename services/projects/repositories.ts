@@ -2,8 +2,7 @@ import { join } from "node:path";
 import type { Database } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
 import type { Origin } from "../events/mod.ts";
-import { RepositoryPool } from "../fossil/front/mod.ts";
-import type { ImportReport, OpenWork, PooledRepository } from "../fossil/mod.ts";
+import type { ImportReport, OpenWork, PooledRepository, RepositoryPool } from "../fossil/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -18,6 +17,7 @@ import { Intentions, type RegisteredKind, type Stamp } from "./intentions.ts";
 import { KeptReads } from "./kept_reads.ts";
 import { Locks } from "./locks.ts";
 import { OlderCopies } from "./older_copies.ts";
+import { openPool } from "./pool.ts";
 import { markOf } from "./push_marks.ts";
 import { ReceivedPlaces } from "./received_places.ts";
 import type { ReceptionObserver } from "./reception.ts";
@@ -81,12 +81,7 @@ export class ProjectRepositories {
   readonly #lastDates = new Map<string, number>();
 
   private constructor(options: ProjectRepositoriesOptions) {
-    this.#pool = options.pool ?? new RepositoryPool({
-      onStuck: (call) =>
-        options.log.warn("A call of a repository did not end in time; its worker is ended", {
-          ...call,
-        }),
-    });
+    this.#pool = options.pool ?? openPool(options.log);
     this.homes = options.homes;
     this.places = new ReceivedPlaces(options.database, options.homes.self);
     this.#copies = new OlderCopies({

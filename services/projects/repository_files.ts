@@ -71,6 +71,11 @@ export class RepositoryFiles {
     }
   }
 
+  /** Keeps fewer files open: the process has no file descriptors left. */
+  openFewer(): void {
+    this.#pool.openFewer();
+  }
+
   /** The repository file of a project. */
   pathOf({ slug }: Pick<Project, "slug">): string {
     return join(this.folder, `${slug}.fossil`);

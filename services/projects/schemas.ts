@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { channelName } from "../irc/mod.ts";
-import { lineSchema } from "../validation/schemas.ts";
+import { lineSchema, longTextSchema } from "../validation/schemas.ts";
 
 /** The name of a project in URLs and of its file. */
 export const slugSchema = z.string().regex(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/, {
@@ -9,7 +9,7 @@ export const slugSchema = z.string().regex(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9]
 });
 
 const name = z.string().trim().pipe(lineSchema(1, 200));
-const description = z.string().max(5000, { error: "must have at most 5000 characters" });
+const description = longTextSchema(5000);
 const visibility = z.enum(["public", "internal", "private"], {
   error: 'must be "public", "internal" or "private"',
 });

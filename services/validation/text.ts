@@ -2,6 +2,16 @@ import { z } from "zod";
 import { FORGING, LINE } from "./line.ts";
 
 /**
+ * Refuses halves of surrogate pairs. Artifacts and databases hold whole characters alone: another
+ * one would stand for the half.
+ */
+export function whole(schema: z.ZodString): z.ZodString {
+  return schema.refine((text) => text.isWellFormed(), {
+    error: "must be well-formed Unicode: it has half of a surrogate pair",
+  });
+}
+
+/**
  * The JSON Schema of a text without control characters (Unicode category Cc). A pattern in a
  * document has no flag `u`, and not every validator supports `\P{Cc}`.
  */
@@ -19,29 +29,32 @@ export function lineSchema(minLength: number, maxLength: number): z.ZodString {
     .meta({ pattern: LINE });
 }
 
-/** A string without control characters, of a bounded length in UTF-16 code units. */
+/**
+ * A string without control characters and halves of surrogate pairs, of a bounded length in UTF-16
+ * code units.
+ */
 export function textSchema(minLength: number, maxLength: number): z.ZodString {
   const atLeast = minLength === 1
     ? "must not be empty"
     : `must have at least ${minLength} characters`;
-  return z.string()
+  const schema = z.string()
     .min(minLength, { error: atLeast })
     .max(maxLength, { error: `must have at most ${maxLength} characters` })
-    .regex(/^\P{Cc}*$/u, { error: "must have no control characters" })
-    .meta({ pattern: NO_CONTROLS });
+    .regex(/^\P{Cc}*$/u, { error: "must have no control characters" });
+  return whole(schema).meta({ pattern: NO_CONTROLS });
 }
 
 const NO_NUL = "^[^\\u0000]*$";
 
 /**
- * A text of several lines, with any characters but NUL: Fossil and SQLite end a text there, so the
- * rest of it would be lost. Its length is bounded in UTF-16 code units.
+ * A text of several lines, with any whole characters but NUL: Fossil and SQLite end a text there, so
+ * the rest of it would be lost. Its length is bounded in UTF-16 code units.
  */
 export function longTextSchema(maxLength: number): z.ZodString {
-  return z.string()
+  const schema = z.string()
     .max(maxLength, { error: `must have at most ${maxLength} characters` })
-    .regex(new RegExp(NO_NUL), { error: "must not contain NUL characters" })
-    .meta({ pattern: NO_NUL });
+    .regex(new RegExp(NO_NUL), { error: "must not contain NUL characters" });
+  return whole(schema).meta({ pattern: NO_NUL });
 }
 
 /** What {@link FORGING} has, except for line feeds and tabs. */
@@ -52,13 +65,12 @@ const PARAGRAPHS = `^[^${FORGING.replace("\\u0000-\\u001f", "\\u0000-\\u0008\\u0
  * of a surrogate pair. Its length is bounded in UTF-16 code units.
  */
 export function paragraphSchema(maxLength: number): z.ZodString {
-  return z.string()
+  const schema = z.string()
     .min(1, { error: "must not be empty" })
     .max(maxLength, { error: `must have at most ${maxLength} characters` })
     .regex(new RegExp(PARAGRAPHS), {
       error: "must have no control or invisible characters other than line feeds and tabs",
     })
-    .regex(/\S/, { error: "must not be blank" })
-    .refine((text) => text.isWellFormed(), { error: "must be well-formed Unicode" })
-    .meta({ pattern: PARAGRAPHS });
+    .regex(/\S/, { error: "must not be blank" });
+  return whole(schema).meta({ pattern: PARAGRAPHS });
 }

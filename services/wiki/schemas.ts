@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isLine } from "../validation/mod.ts";
-import { lineSchema } from "../validation/schemas.ts";
+import { lineSchema, whole } from "../validation/schemas.ts";
 
 /** The markups of a page, under the names that Fossil stores. */
 export const MIMETYPES = ["text/x-markdown", "text/x-fossil-wiki", "text/plain"] as const;
@@ -29,8 +29,10 @@ export const pageNameSchema = z.string().refine(isPageName, {
 
 /** The body of a request that writes a version of a page. */
 export const wikiEditSchema = z.strictObject({
-  content: z.string().min(1, { error: "must not be empty; DELETE deletes the page" })
-    .regex(/^[^\0]*$/, { error: "must not contain NUL characters" }),
+  content: whole(
+    z.string().min(1, { error: "must not be empty; DELETE deletes the page" })
+      .regex(/^[^\0]*$/, { error: "must not contain NUL characters" }),
+  ),
   mimetype: z.preprocess(
     (name) => typeof name === "string" ? OTHER_NAMES[name] ?? name : name,
     z.enum(MIMETYPES, {

@@ -115,6 +115,32 @@ Deno.test("a program that runs out of file descriptors recovers when some are fr
   assert.ok(await metric(program, "muster_irc_accept_failures_total") > 0);
 });
 
+Deno.test("a program that has no file descriptors for another thread refuses what needs one", {
+  ...peer("prlimit"),
+}, async () => {
+  await using program = await startProgram({ openFiles: OPEN_FILES });
+  const headers = { authorization: `Bearer ${program.token}` };
+  const body = '{"slug": "open", "visibility": "public"}';
+  const made = await fetch(`${program.api}/v1/projects`, { method: "POST", headers, body });
+  assert.equal(made.status, 201);
+  await made.body?.cancel();
+  using connection = await RawConnection.open(program.api);
+  const ask = async (answer: RegExp, line: string, body = "") => {
+    const length = `content-length: ${body.length}`;
+    await connection.send(`${line} HTTP/1.1\r\nhost: 127.0.0.1\r\n${length}\r\n\r\n${body}`);
+    return await connection.until(answer);
+  };
+  // From its source tree, the program loads files for the first request of a kind.
+  await ask(/"error"/, "POST /login", "{}");
+  await ask(/"error"/, "GET /search");
+  await limitOpenFiles(program, 3);
+  await ask(/ 503 [^]*"error"/, "POST /login", '{"username": "admin", "password": "wrong"}');
+  await ask(/"unsearched":\["open"\]/, "GET /search?q=word");
+  await limitOpenFiles(program, OPEN_FILES);
+  await ask(/"unsearched":\[\]/, "GET /search?q=word");
+  await assertServes(program, "after");
+});
+
 Deno.test("connections with half a request or none are closed; a stream is not", async () => {
   await using program = await startProgram({ environment: SHORT_TIMES });
   const { api, mcp, token } = program;

@@ -36,3 +36,15 @@ Deno.test("a reached limit is answered 429 and says when to retry", async () => 
   assert.equal(response.headers.get("retry-after"), "2");
   assert.deepEqual(await response.json(), { error: "Too many" });
 });
+
+Deno.test("work that ended because its client left is no bug", async () => {
+  const client = new AbortController();
+  client.abort();
+  const records: Record<string, unknown>[] = [];
+  const app = failingWith(client.signal.reason, (properties) => records.push(properties));
+  const request = new Request("http://localhost/", { signal: client.signal });
+  const response = await app.request(request, {}, { remoteAddress: "192.0.2.1" });
+  assert.equal(response.status, 503);
+  await response.body?.cancel();
+  assert.deepEqual(records, []);
+});

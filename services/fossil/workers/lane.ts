@@ -104,6 +104,13 @@ export class Lane {
     await this.submit(path, { kind: "close", path });
   }
 
+  /** Closes half of the open repositories after the earlier jobs, and keeps as few open. */
+  openFewer(): void {
+    if (this.#worker === null || this.#isClosed) return;
+    // A worker that ends meanwhile has no repositories open.
+    this.submit("", { kind: "openFewer" }).catch(() => {});
+  }
+
   /**
    * Ends the worker. Refuses waiting jobs. The running one finishes, or ends at its next check, or
    * ends with the worker if it takes too long.

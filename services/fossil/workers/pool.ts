@@ -30,6 +30,8 @@ export interface PoolOptions extends Partial<WorkerSettings> {
   readonly closeMs?: number;
   /** Starts a worker that runs `repository_worker.ts`. */
   readonly startWorker?: () => Worker;
+  /** Called before a thread starts; throws if none can. */
+  readonly requireThread?: () => void;
   /** Called when a worker is terminated because a call has not ended in time. */
   readonly onStuck?: (call: StuckCall) => void;
 }
@@ -78,6 +80,7 @@ const DEFAULTS: Required<PoolOptions> = {
   graceMs: 10_000,
   closeMs: 5000,
   startWorker: startRepositoryWorker,
+  requireThread: () => {},
   onStuck: () => {},
 };
 
@@ -90,17 +93,21 @@ export class RepositoryPool {
   readonly #lanes: readonly Lane[];
   readonly #sides: Readonly<Record<Side, readonly Lane[]>>;
   readonly #timeLimits: TimeLimits;
+  readonly #requireThread: () => void;
   /** What calls on the side wait for, by path. */
   readonly #held = new Map<string, Promise<unknown>>();
   /** By path. */
   readonly #pins = new Map<string, Lane>();
 
   constructor(options: PoolOptions = {}) {
-    const { workers, maxQueued, startWorker, onStuck, timeLimits, graceMs, closeMs, ...settings } =
-      {
-        ...DEFAULTS,
-        ...options,
-      };
+    const all = { ...DEFAULTS, ...options };
+    const { workers, maxQueued, onStuck, timeLimits, graceMs, closeMs, ...rest } = all;
+    const { startWorker: start, requireThread, ...settings } = rest;
+    const startWorker = () => {
+      requireThread();
+      return start();
+    };
+    this.#requireThread = requireThread;
     this.#timeLimits = { ...TIME_LIMITS_MS, ...timeLimits };
     this.#settings = settings;
     const laneOptions = { settings, maxQueued, graceMs, closeMs, startWorker, onStuck };
@@ -164,6 +171,14 @@ export class RepositoryPool {
     };
   }
 
+  /**
+   * Has every worker close half of its open repositories, and keep as few open from then on: for a
+   * process that has no file descriptors left.
+   */
+  openFewer(): void {
+    for (const lane of this.#allLanes) lane.openFewer();
+  }
+
   /** Refuses waiting calls, ends running ones if possible, and closes every file. */
   async close(): Promise<void> {
     await Promise.all(this.#allLanes.map((lane) => lane.close()));
@@ -174,7 +189,14 @@ export class RepositoryPool {
   }
 
   #handle(path: string, lane: Lane): PooledRepository {
-    return handle({ path, lane, sides: this.#sides, held: this.#held, limits: this.#timeLimits });
+    return handle({
+      path,
+      lane,
+      sides: this.#sides,
+      held: this.#held,
+      limits: this.#timeLimits,
+      requireThread: this.#requireThread,
+    });
   }
 
   /** Makes a file. Forgets its name if that fails. */
@@ -255,6 +277,7 @@ interface Door {
   /** What calls on the side wait for, by path. */
   readonly held: Map<string, Promise<unknown>>;
   readonly limits: TimeLimits;
+  readonly requireThread: () => void;
   /** Whether the caller wants results as JSON. */
   readonly asJson: boolean;
 }
@@ -266,7 +289,8 @@ function leastBusy(lanes: readonly Lane[]): Lane {
 }
 
 /** One method per operation; `limits.ts` has their types. */
-function operationsOf({ path, lane, sides, held, limits, asJson }: Door): Record<string, unknown> {
+function operationsOf(door: Door): Record<string, unknown> {
+  const { path, lane, sides, held, limits, requireThread, asJson } = door;
   const names = Object.keys(limits) as OperationName[];
   return Object.fromEntries(names.map((operation) => {
     const submit = (hashing: HashMemory | null, input: unknown, options?: CallOptions) => {
@@ -282,6 +306,7 @@ function operationsOf({ path, lane, sides, held, limits, asJson }: Door): Record
     };
     const call = (input: unknown, options?: CallOptions) => submit(null, input, options);
     const callHelped = async (input: unknown, options?: CallOptions) => {
+      requireThread();
       using helper = new HashHelper();
       return await submit(helper.memory, input, options);
     };

@@ -56,6 +56,8 @@ export type JobRequest =
   | { readonly kind: "create"; readonly path: string; readonly options: NewRepositoryOptions }
   | { readonly kind: "backup"; readonly path: string; readonly target: string }
   | { readonly kind: "close"; readonly path: string }
+  /** Closes half of the open repositories, and keeps as few open from then on. */
+  | { readonly kind: "openFewer" }
   /** Closes all repositories: the last job of a worker. */
   | { readonly kind: "end" };
 

@@ -15,6 +15,9 @@ import { Interrupted, Watch } from "./watch.ts";
 /** An operation as the worker calls it; the asynchronous interface has checked the types. */
 type AnyOperation = (context: Context, input: unknown) => unknown;
 
+/** Open repositories that a worker may always have. */
+const LEAST_OPEN = 2;
+
 /** Runs jobs, one after the other, on repositories that it keeps open for a while. */
 class RepositoryWorker {
   readonly #settings: WorkerSettings;
@@ -24,9 +27,11 @@ class RepositoryWorker {
   readonly #idleTimers = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #settleTimers = new Map<string, ReturnType<typeof setTimeout>>();
   #watch: Watch | null = null;
+  #maxOpen: number;
 
   constructor(request: StartRequest) {
     this.#settings = request.settings;
+    this.#maxOpen = request.settings.maxOpen;
     this.#interrupt = new Int32Array(request.interrupt);
   }
 
@@ -50,6 +55,12 @@ class RepositoryWorker {
         return backUp(request.path, request.target);
       case "close":
         return this.#close(request.path);
+      case "openFewer":
+        this.#maxOpen = Math.min(
+          this.#maxOpen,
+          Math.max(LEAST_OPEN, Math.floor(this.#open.size / 2)),
+        );
+        return this.#closeSurplus();
       case "end":
         for (const path of [...this.#open.keys()]) this.#close(path);
         return;
@@ -103,9 +114,16 @@ class RepositoryWorker {
     const open = new OpenRepository(path, repository, () => this.#watch?.check());
     this.#open.set(path, open);
     this.#closeWhenIdle(open);
-    const [oldest] = this.#open.keys();
-    if (oldest !== undefined && this.#open.size > this.#settings.maxOpen) this.#close(oldest);
+    this.#closeSurplus();
     return open;
+  }
+
+  /** Closes the repositories that were not used for longest. */
+  #closeSurplus(): void {
+    for (const path of this.#open.keys()) {
+      if (this.#open.size <= this.#maxOpen) return;
+      this.#close(path);
+    }
   }
 
   #settleSoon(open: OpenRepository): void {

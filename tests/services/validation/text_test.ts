@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { z } from "zod";
 import { isLine } from "../../../services/validation/mod.ts";
-import { lineSchema, textSchema } from "../../../services/validation/schemas.ts";
+import {
+  lineSchema,
+  longTextSchema,
+  paragraphSchema,
+  textSchema,
+} from "../../../services/validation/schemas.ts";
 import { anyCharacter } from "../../support/any_character.ts";
 
 for (
@@ -38,5 +43,16 @@ Deno.test("a line cannot pass for another text", () => {
   }
   for (const text of ["", "Zürich", "שלום\u200f", "می‌خواهم", "👩‍💻", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"]) {
     assert.equal(isLine(text), true, text);
+  }
+});
+
+Deno.test("half of a surrogate pair is refused, because only whole characters can be stored", () => {
+  const schemas = [textSchema(0, 9), lineSchema(0, 9), longTextSchema(9), paragraphSchema(9)];
+  for (const schema of schemas) {
+    for (const half of ["a\ud83d", "\udc69a"]) {
+      const [issue] = schema.safeParse(half).error?.issues ?? [];
+      assert.match(issue?.message ?? "", /half of a surrogate pair/, JSON.stringify(half));
+    }
+    assert.equal(schema.safeParse("👩‍💻").success, true);
   }
 });
