@@ -82,7 +82,7 @@ export class ProjectTexts {
     const account = this.#options.accounts.find(mention.slice(1));
     if (account === null) return [];
     const name = encodeURIComponent(account.name);
-    return [[mention, account.kind === "agent" ? `/agents/${name}` : `/people#${name}`]];
+    return [[mention, account.kind === "agent" ? `/agents/${name}` : `/people/${name}`]];
   }
 }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { TokenRequest } from "../../services/identity/mod.ts";
 import { BY_OPERATOR } from "../support/services.ts";
 import { type TestWeb, withWeb } from "../support/web.ts";
 
@@ -51,3 +52,66 @@ Deno.test("an account without work has a page for itself and for admins, and an 
     assert.equal((await admin.get("/people/nobody-here")).status, 404);
   });
 });
+
+Deno.test("names in the work of a project lead to people and agents, if the visitor may know them", async () => {
+  await withWeb(async (web) => {
+    const { person, admin, guest, addPerson, api } = web;
+    const bob = await addPerson("bob");
+    await letWrite(web, "ann");
+    await letWrite(web, "bob");
+    await api.services.hosting.projects.change("demo", { visibility: "public" }, BY_OPERATOR);
+    const { ticket, review } = await workOf(web);
+    const ann = /<a class="strong plain-link" href="\/people\/ann">ann<\/a>/;
+    const pages = [
+      "tickets",
+      "tickets?view=board",
+      `tickets/${ticket}`,
+      "workspaces",
+      "workspaces/mine",
+      "reviews",
+      `reviews/${review}`,
+      "wiki",
+      "wiki/Home",
+    ];
+    for (const page of pages.map((path) => `/projects/demo/${path}`)) {
+      for (const visitor of [person, bob, admin]) {
+        assert.match((await visitor.see(page)).html, ann, page);
+      }
+      const { html, text } = await guest.see(page);
+      assert.match(text, /\bann\b/, page);
+      assert.doesNotMatch(html, /href="\/people/, page);
+    }
+    const caller = /<a class="strong plain-link" href="\/agents\/caller">caller<\/a>/;
+    assert.match((await bob.see(`/projects/demo/reviews/${review}`)).html, caller);
+    // Bob may know the members of his projects, also those who did nothing of late.
+    await addPerson("idle");
+    assert.equal((await bob.get("/people/idle")).status, 404);
+    await letWrite(web, "idle");
+    assert.equal((await bob.get("/people/idle")).status, 200);
+    // Who was a member once is a name.
+    await api.services.hosting.projects.removeMember("demo", "ann", BY_OPERATOR);
+    assert.doesNotMatch((await bob.see(`/projects/demo/reviews/${review}`)).html, ann);
+  });
+});
+
+/** Ann holds a ticket, has a workspace whose review `caller` comments on, and writes in the wiki. */
+async function workOf(
+  { api, answer, caller }: TestWeb,
+): Promise<{ readonly ticket: string; readonly review: number }> {
+  const scopes: TokenRequest["scopes"] = ["write"];
+  const request = { owner: "ann", name: "x", scopes, project: null, expires_at: null };
+  const { token } = await api.services.tokens.create(request, BY_OPERATOR);
+  const asAnn = (call: string, body: unknown = {}) => answer(call, { as: `Bearer ${token}`, body });
+  const { uuid: ticket } = await asAnn("POST /api/tickets", { title: "It crashes" });
+  await asAnn(`POST /api/tickets/${ticket}/claim`);
+  await asAnn("POST /api/workspaces/create", { name: "mine", ticket });
+  await asAnn("POST /api/workspaces/mine/commit", {
+    message: "Mend it",
+    changes: [{ path: "a.txt", content: "a\n" }],
+  });
+  const review = { title: "Mend it", workspace: "mine" };
+  const { id } = await asAnn("POST /api/reviews/create", review);
+  await answer(`POST /api/reviews/${id}/comment`, { as: caller, body: { body: "Good" } });
+  await asAnn("PUT /api/wiki/Home", { content: "Hello" });
+  return { ticket, review: id };
+}

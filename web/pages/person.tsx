@@ -1,5 +1,6 @@
 import { NotFound } from "../../services/errors.ts";
 import type { Account } from "../../services/identity/mod.ts";
+import { accessOf } from "../../services/projects/mod.ts";
 import { definePage, type View } from "../page.ts";
 import { Time } from "../parts/time.tsx";
 import { Happenings, Work } from "../parts/work.tsx";
@@ -25,8 +26,10 @@ async function show(visit: Visit): Promise<View | Response> {
   ]);
   const isActive = events.length + work.claims.length + work.workspaces.length +
       work.reviews.length > 0;
-  // Only admins may know every account. To others, an account without visible work does not exist.
-  if (!isActive && !visit.isAdmin && account.id !== principal.id) throw noSuchPerson(asked);
+  // Only admins may know every account. To others, one exists that has visible work, or is a member.
+  if (!isActive && !visit.isAdmin && account.id !== principal.id && !isMember(visit, account)) {
+    throw noSuchPerson(asked);
+  }
   const titles = await attention.titlesOf(events);
   const body = (
     <>
@@ -44,6 +47,13 @@ async function show(visit: Visit): Promise<View | Response> {
     </>
   );
   return { title: account.name, body, live: "/live/home" };
+}
+
+/** Whether an account is a member of a project that the visitor may see. */
+function isMember({ services, principal }: Visit, { id }: Account): boolean {
+  return services.hosting.projects.all().some((held) =>
+    held.members.has(id) && accessOf(held, principal).may("read")
+  );
 }
 
 function Facts({ visit, account: { id, name, createdAt } }: {

@@ -1,3 +1,4 @@
+import { AccountName, type NamePlace } from "./account_name.tsx";
 import { readable } from "./ticket_words.ts";
 import { Time } from "./time.tsx";
 
@@ -61,7 +62,7 @@ function lookOf(field: TicketField, value: string): string {
 }
 
 /** Who holds a ticket, and how often its claims ended without a result. */
-export function TicketHolder({ holder, until, strikes, isStruck }: {
+export function TicketHolder({ visit, project, holder, until, strikes, isStruck }: NamePlace & {
   readonly holder: string | null;
   /** ISO 8601; null if nobody holds it. */
   readonly until: string | null;
@@ -73,7 +74,7 @@ export function TicketHolder({ holder, until, strikes, isStruck }: {
     <>
       {holder !== null && (
         <span class="holder">
-          held by <b>{holder}</b>
+          held by <AccountName {...{ visit, project }} name={holder} />
           {until !== null && (
             <span class="soft">
               , the claim ends <Time at={until} />

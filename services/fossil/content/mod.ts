@@ -16,6 +16,7 @@ export {
   TAG,
   UNJUDGED_SCHEMA,
 } from "./schema.ts";
+export { DANGLING, PUBLIC, READABLE } from "./present.ts";
 export { rebuildPositions } from "./rebuild_order.ts";
 export { mainBranch } from "./main_branch.ts";
 export { dropPrivate, dropShunned, shun } from "./shun.ts";

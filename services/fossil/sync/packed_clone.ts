@@ -1,5 +1,6 @@
 /** Sends a whole repository to clients that clone by version 3 of the protocol. */
 import { packBlob } from "../codec/mod.ts";
+import { DANGLING } from "../content/mod.ts";
 import { type Exchange, MAX_ANSWER_BYTES } from "./exchange.ts";
 
 /** About the length of a card without its content, in bytes. */
@@ -7,9 +8,10 @@ const HEAD_BYTES = 140;
 /** Rows that are counted at once to find the end of an answer. */
 const STEP = 4096;
 
-/** Private artifacts, and public ones that are stored as deltas of private ones. */
+/** Private artifacts, public ones that are stored as deltas of private ones, and those without bytes. */
 const SPECIAL = `SELECT rid FROM private
-  UNION SELECT delta.rid FROM delta JOIN private ON private.rid=delta.srcid`;
+  UNION SELECT delta.rid FROM delta JOIN private ON private.rid=delta.srcid
+  UNION SELECT rid FROM (${DANGLING})`;
 const IS_SENT = `blob.size>=0 AND NOT EXISTS(SELECT 1 FROM shun WHERE shun.uuid=blob.uuid)`;
 const WITH_SOURCE = `blob LEFT JOIN delta ON delta.rid=blob.rid
   LEFT JOIN blob AS source ON source.rid=delta.srcid`;
@@ -95,7 +97,7 @@ function sendSpecial(exchange: Exchange, first: number, end: number): number {
     );
     if (row === undefined) continue;
     const isPrivate = row.isPrivate === 1;
-    if (isPrivate ? !sendsPrivate : !store.isAvailable(rid)) continue;
+    if ((isPrivate && !sendsPrivate) || !store.isAvailable(rid)) continue;
     if (isPrivate) out.add({ kind: "private" });
     out.add({
       kind: "cfile",

@@ -1,5 +1,6 @@
 /** Sends artifacts, and the names of artifacts. */
 import { createDelta } from "../codec/mod.ts";
+import { PUBLIC, READABLE } from "../content/mod.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** An artifact of this length or less is not worth a delta. */
@@ -8,10 +9,6 @@ const MIN_DELTA_BYTES = 100;
 const MIN_SAVING = 50;
 /** The tag of cluster artifacts. */
 const CLUSTER_TAG = 7;
-/** Artifacts that clients may know: present, public and not shunned. */
-const PUBLIC = `NOT EXISTS(SELECT 1 FROM phantom WHERE phantom.rid=blob.rid)
-  AND NOT EXISTS(SELECT 1 FROM private WHERE private.rid=blob.rid)
-  AND NOT EXISTS(SELECT 1 FROM shun WHERE shun.uuid=blob.uuid)`;
 
 /**
  * Sends an artifact that the client asked for, as a delta of an older version if that is shorter.
@@ -98,12 +95,12 @@ export function sendUnpacked(exchange: Exchange, first: number): number {
 
 /** Names the artifacts that are in no cluster. */
 export function announceUnclustered(exchange: Exchange): void {
-  announce(exchange, `SELECT uuid, rid FROM unclustered JOIN blob USING(rid) WHERE ${PUBLIC}`);
+  announce(exchange, `SELECT uuid, rid FROM unclustered JOIN blob USING(rid) WHERE ${READABLE}`);
 }
 
 /** Names all artifacts: for `sync --verily`, and for clones by version 1 of the protocol. */
 export function announceAll(exchange: Exchange): void {
-  announce(exchange, `SELECT uuid, rid FROM blob WHERE ${PUBLIC}`);
+  announce(exchange, `SELECT uuid, rid FROM blob WHERE ${READABLE}`);
 }
 
 /** Names the clusters that are in another cluster. */
@@ -131,6 +128,6 @@ function announce({ repository: { db }, out, onRemote }: Exchange, select: strin
 /** How many artifacts are in no cluster, and could be. */
 export function countUnclustered({ repository: { db } }: Exchange): number {
   return db.value<number>(
-    `SELECT count(*) FROM unclustered JOIN blob USING(rid) WHERE ${PUBLIC}`,
+    `SELECT count(*) FROM unclustered JOIN blob USING(rid) WHERE ${READABLE}`,
   ) ?? 0;
 }

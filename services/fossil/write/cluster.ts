@@ -1,4 +1,4 @@
-import type { Origin } from "../content/mod.ts";
+import { type Origin, READABLE } from "../content/mod.ts";
 import type { Repository } from "../repository.ts";
 
 /** Fewer unclustered artifacts than this are not worth a cluster. */
@@ -17,10 +17,7 @@ export function writeClusters(repository: Repository): string[] {
     const { db } = repository;
     const members = db.rows<{ uuid: string }>(
       `SELECT uuid FROM unclustered JOIN blob USING(rid)
-        WHERE NOT EXISTS(SELECT 1 FROM phantom WHERE phantom.rid=blob.rid)
-          AND NOT EXISTS(SELECT 1 FROM private WHERE private.rid=blob.rid)
-          AND NOT EXISTS(SELECT 1 FROM shun WHERE shun.uuid=blob.uuid)
-        ORDER BY uuid`,
+        WHERE ${READABLE} ORDER BY uuid`,
     ).map(({ uuid }) => uuid);
     const clusters: string[] = [];
     while (members.length >= (clusters.length === 0 ? MIN_MEMBERS : 1)) {

@@ -9,7 +9,7 @@ const MARKUPS = ["text/x-markdown", "text/x-fossil-wiki", "text/html", "text/pla
 const KNOWN = {
   "abcd1234": "/projects/demo/checkin/abcd1234ff",
   "#beef": "/projects/demo/tickets/beef00",
-  "@ann": "/people#ann",
+  "@ann": "/people/ann",
   "Other page": "/projects/demo/wiki/Other%20page",
 };
 const links = { base: "/projects/demo", known: KNOWN };
@@ -71,7 +71,7 @@ Deno.test("Markdown: references to pages, check-ins, tickets and people become l
   assert.match(html, /<a href="\/projects\/demo\/checkin\/abcd1234ff"[^>]*>abcd1234<\/a>/);
   assert.equal(html.match(/href="\/projects\/demo\/wiki\/Other%20page"/g)?.length, 2);
   assert.match(html, /<a href="\/projects\/demo\/tickets\/beef00"[^>]*>#beef<\/a>/);
-  assert.match(html, /<a href="\/people#ann"[^>]*>@ann<\/a>, \[x\] ann@ann #b <code>@ann<\/code>/);
+  assert.match(html, /<a href="\/people\/ann"[^>]*>@ann<\/a>, \[x\] ann@ann #b <code>@ann<\/code>/);
   assert.match(html, /href="\/projects\/demo\/wiki\/P"[^>]*>a</);
   assert.match(html, /href="\/projects\/demo\/checkin\/abcd"[^>]*>b</);
   assert.match(html, /href="\/projects\/demo\/wiki\/Q"[^>]*>c</);

@@ -83,3 +83,32 @@ judged(
     });
   },
 );
+
+judged("a refused check-in keeps nobody from cloning what came after it", async (fossil) => {
+  await withSync(fossil, async (test) => {
+    const { client, url, otherUrl } = test;
+    const files = Array.from({ length: 20 }, (_, index) => [`files/${index}.txt`, `${index}\n`]);
+    await commitFiles(test, Object.fromEntries(files));
+    const work = await client.checkout(url);
+    await client.checkout(otherUrl, "early");
+    await client.fossil(["set", "autosync", "off"], work);
+    client.write("work/files/1.txt", "one\n");
+    const foreign = ["--branch", "feature", "--user-override", "nobody"];
+    await client.fossil(["commit", "-m", "not mine", "--no-warnings", ...foreign], work);
+    await client.run(["push"], work);
+    client.write("work/files/2.txt", "two\n");
+    await client.fossil(["commit", "-m", "mine", "--no-warnings"], work);
+    const refused = await client.run(["push"], work);
+    assert.match(refused.stdout + refused.stderr, /names the user "nobody"/);
+    // The second check-in is a delta of the first one, which the server has not.
+    const dangling = "SELECT count(*) FROM delta JOIN phantom ON srcid=phantom.rid";
+    assert.equal((await client.fossil(["sql", "-R", test.file, dangling])).trim(), "1");
+    await client.fossil(["clone", "--save-http-password", otherUrl, "late.fossil"]);
+    await test.assertSound(client.path("late.fossil"));
+    for (const name of ["early", "late"]) {
+      await client.fossil(["sync", "-R", client.path(`${name}.fossil`)]);
+      const missing = ["sql", "-R", client.path(`${name}.fossil`), "SELECT count(*) FROM phantom"];
+      assert.equal((await client.fossil(missing)).trim(), "0", name);
+    }
+  });
+});

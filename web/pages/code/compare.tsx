@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { comparisonSchema } from "../../../routes/projects/reading_schemas.ts";
 import { Invalid } from "../../../services/errors.ts";
 import { definePage, type View } from "../../page.ts";
+import { AccountName } from "../../parts/account_name.tsx";
 import { DiffPart, layoutOf, patchOf, readDiff } from "../../parts/diff_page.tsx";
 import { CheckinLink, firstLine, readBranchesAndTags, shortName } from "../../parts/files.tsx";
 import { linkWith, Segments } from "../../parts/filters.tsx";
@@ -166,11 +167,12 @@ function Ways({ visit, compared, from, to }: Sides & {
 }
 
 /** The check-ins of the one side alone. */
-function Checkins({ project: { to }, compared: { checkins, ahead } }: {
+function Checkins({ project, compared: { checkins, ahead } }: {
   readonly project: CodeProject;
   readonly compared: Comparison;
 }) {
   if (checkins.length === 0) return null;
+  const { visit, to } = project;
   return (
     <details class="more" open={ahead <= UNFOLDED}>
       <summary>{ahead === 1 ? "1 check-in" : `${ahead.toLocaleString("en")} check-ins`}</summary>
@@ -182,7 +184,7 @@ function Checkins({ project: { to }, compared: { checkins, ahead } }: {
             </div>
             <div class="meta">
               <CheckinLink to={to} uuid={uuid} />
-              <b>{user}</b>
+              <AccountName {...{ visit, project }} name={user} />
               <Time at={timestamp} />
             </div>
           </li>

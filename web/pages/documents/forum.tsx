@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { threadsSchema } from "../../../routes/projects/reading_schemas.ts";
 import { definePage, type View } from "../../page.ts";
+import { AccountName } from "../../parts/account_name.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { Time } from "../../parts/time.tsx";
 import { openProject } from "../../project.ts";
@@ -33,7 +34,7 @@ async function show(visit: Visit): Promise<View> {
                     </a>
                   </div>
                   <div class="meta">
-                    <b>{user}</b>
+                    <AccountName {...{ visit, project }} name={user} />
                     <span>{post_count} {post_count === 1 ? "post" : "posts"}</span>
                     <span>
                       changed <Time at={last_modified} />

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { technoteSchema } from "../../../routes/projects/reading_schemas.ts";
 import { definePage, type View } from "../../page.ts";
+import { AccountName } from "../../parts/account_name.tsx";
 import { Prose } from "../../parts/prose.tsx";
 import { Time } from "../../parts/time.tsx";
 import { openProject } from "../../project.ts";
@@ -27,7 +28,7 @@ async function show(visit: Visit): Promise<View> {
         <a class="button" href={`${project.base}/technotes`}>All technotes</a>
       </div>
       <div class="meta ticket-head">
-        <b>{note.user}</b>
+        <AccountName {...{ visit, project }} name={note.user} />
         <Time at={note.timestamp} />
         <span class="mono">{note.id.slice(0, 10)}</span>
         {note.versions.length > 1 && (

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { technotesSchema } from "../../../routes/projects/reading_schemas.ts";
 import { definePage, type View } from "../../page.ts";
+import { AccountName } from "../../parts/account_name.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { Time } from "../../parts/time.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
@@ -39,7 +40,7 @@ async function show(visit: Visit): Promise<View> {
                     ))}
                   </div>
                   <div class="meta">
-                    <b>{user}</b>
+                    <AccountName {...{ visit, project }} name={user} />
                     <Time at={timestamp} />
                   </div>
                 </li>

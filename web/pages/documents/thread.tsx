@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { threadSchema } from "../../../routes/projects/reading_schemas.ts";
 import { definePage, type View } from "../../page.ts";
+import { AccountName } from "../../parts/account_name.tsx";
 import { Pager } from "../../parts/lists.tsx";
 import { Prose } from "../../parts/prose.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -41,7 +42,7 @@ async function show(visit: Visit): Promise<View> {
           <li id={`post-${post.uuid.slice(0, 10)}`}>
             <article class="card said">
               <header class="meta">
-                <b>{post.user}</b> <Time at={post.timestamp} />
+                <AccountName {...{ visit, project }} name={post.user} /> <Time at={post.timestamp} />
                 {post.in_reply_to !== null && (
                   <span>
                     answers{" "}

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { landingListSchema } from "../../../routes/projects/landing.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
+import { AccountName } from "../../parts/account_name.tsx";
 import { ButtonForm } from "../../parts/form.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -121,7 +122,7 @@ function Row({ visit, project, landing }: {
       <div class="meta">
         <span class="mono">#{review}</span>
         <span>
-          by <b>{landing.agent_id}</b> into <code>{landing.target_branch}</code>
+          by <AccountName {...{ visit, project }} name={landing.agent_id} /> into <code>{landing.target_branch}</code>
         </span>
         {candidate !== null && (
           <span>
@@ -132,7 +133,7 @@ function Row({ visit, project, landing }: {
           </span>
         )}
         <span>
-          queued by <b>{landing.queued_by}</b> <Time at={landing.queued_at} />
+          queued by <AccountName {...{ visit, project }} name={landing.queued_by} /> <Time at={landing.queued_at} />
         </span>
         {landing.ended_at !== null && (
           <span>

@@ -195,7 +195,7 @@ function lineLinks(visit: Visit) {
 function belowOf(
   props: ReviewProps & { readonly html: readonly string[]; readonly diff: RoundDiff },
 ) {
-  const { visit, review, html, diff } = props;
+  const { visit, project, review, html, diff } = props;
   const at = mayComment(props, diff) ? placeIn(visit.query("at")) : null;
   const comments = new Map<string, { readonly comment: Comment; readonly html: string }[]>();
   for (const [index, comment] of review.comments.entries()) {
@@ -211,7 +211,12 @@ function belowOf(
     return (
       <div class="line-comments" id={isAt ? "at" : undefined}>
         {found.map((one) => (
-          <CommentCard key={one.comment.id} id={`comment-${one.comment.id}`} {...one} />
+          <CommentCard
+            key={one.comment.id}
+            id={`comment-${one.comment.id}`}
+            {...{ visit, project }}
+            {...one}
+          />
         ))}
         {isAt
           ? <LineForm visit={visit} place={at} isReply={found.length > 0} />

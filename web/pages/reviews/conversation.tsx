@@ -1,3 +1,4 @@
+import { AccountName, type NamePlace } from "../../parts/account_name.tsx";
 import { Form, TextArea } from "../../parts/form.tsx";
 import { Prose } from "../../parts/prose.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -107,6 +108,8 @@ function Entry({ visit, project, review, html, entry }: {
     return (
       <li id={`comment-${comment.id}`}>
         <CommentCard
+          visit={visit}
+          project={project}
           comment={comment}
           html={html[index + 1] ?? ""}
           place={verdict === undefined
@@ -120,7 +123,7 @@ function Entry({ visit, project, review, html, entry }: {
     return (
       <li>
         <p class="meta">
-          <b>{verdict.agent_id}</b> <VerdictBadge verdict={verdict} />{" "}
+          <AccountName {...{ visit, project }} name={verdict.agent_id} /> <VerdictBadge verdict={verdict} />{" "}
           <Time at={verdict.given_at} />
         </p>
       </li>
@@ -130,7 +133,7 @@ function Entry({ visit, project, review, html, entry }: {
     <li>
       <p class="meta">
         <span>
-          <b>{review.agent_id}</b> began round {round.round} with{" "}
+          <AccountName {...{ visit, project }} name={review.agent_id} /> began round {round.round} with{" "}
           <a class="mono" href={`${project.base}/checkin/${round.tip}`}>{round.tip.slice(0, 10)}</a>
         </span>
         <Time at={round.started_at} />
@@ -155,7 +158,8 @@ function VerdictBadge({ verdict: { verdict, round } }: { readonly verdict: Verdi
 }
 
 /** A comment of a review. */
-export function CommentCard({ comment: { author, created_at }, html, place, id }: {
+export function CommentCard(
+  { visit, project, comment: { author, created_at }, html, place, id }: NamePlace & {
   readonly comment: Pick<Comment, "author" | "created_at">;
   readonly html: string;
   readonly place?: unknown;
@@ -164,7 +168,7 @@ export function CommentCard({ comment: { author, created_at }, html, place, id }
   return (
     <article class="card said" id={id} tabindex={id === undefined ? undefined : -1}>
       <header class="meta">
-        <b>{author}</b> <Time at={created_at} /> {place}
+        <AccountName {...{ visit, project }} name={author} /> <Time at={created_at} /> {place}
       </header>
       <Prose html={html} />
     </article>

@@ -1,11 +1,12 @@
 import type { z } from "zod";
 import type { reviewListSchema } from "../../../routes/projects/review_schemas.ts";
 import { definePage, type View } from "../../page.ts";
+import { AccountName, type NamePlace } from "../../parts/account_name.tsx";
 import { linkWith, Segments } from "../../parts/filters.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { Time } from "../../parts/time.tsx";
 import { WorkStatus } from "../../parts/work_badges.tsx";
-import { openProject } from "../../project.ts";
+import { type OpenProject, openProject } from "../../project.ts";
 import type { Query, Visit } from "../../visit.ts";
 
 type ReviewList = z.output<typeof reviewListSchema>;
@@ -62,7 +63,7 @@ async function show(visit: Visit): Promise<View> {
           : (
             <ul class="list" data-keys="list">
               {listed.reviews.map((review) => (
-                <Row key={review.id} base={project.base} review={review} />
+                <Row key={review.id} visit={visit} project={project} review={review} />
               ))}
             </ul>
           )}
@@ -73,10 +74,11 @@ async function show(visit: Visit): Promise<View> {
   return { title: "Reviews", body, project: project.place("reviews"), live: project.live };
 }
 
-function Row({ base, review }: {
-  readonly base: string;
+function Row({ visit, project, review }: NamePlace & {
+  readonly project: OpenProject;
   readonly review: ReviewList["reviews"][number];
 }) {
+  const { base } = project;
   const { id, title, status, agent_id, round, comment_count, files_changed, reviewers } = review;
   return (
     <li>
@@ -87,7 +89,7 @@ function Row({ base, review }: {
       <div class="meta">
         <span class="mono">#{id}</span>
         <span>
-          by <b>{agent_id}</b> into <code>{review.target_branch}</code>
+          by <AccountName {...{ visit, project }} name={agent_id} /> into <code>{review.target_branch}</code>
         </span>
         <span>round {round}</span>
         <span>{files_changed.length} {files_changed.length === 1 ? "file" : "files"}</span>
@@ -108,7 +110,16 @@ function Row({ base, review }: {
             <a href={`${base}/tickets/${review.ticket_uuid}`}>#{review.ticket_uuid.slice(0, 10)}</a>
           </span>
         )}
-        {reviewers.length > 0 && <span>asked: {reviewers.join(", ")}</span>}
+        {reviewers.length > 0 && (
+          <span>
+            asked: {reviewers.map((name, index) => (
+              <>
+                {index > 0 && ", "}
+                <AccountName {...{ visit, project, name }} />
+              </>
+            ))}
+          </span>
+        )}
         <span>
           changed <Time at={review.updated_at} />
         </span>

@@ -3,6 +3,7 @@ import type { checkinStatusSchema } from "../../../routes/projects/checks.ts";
 import type { landingListSchema } from "../../../routes/projects/landing.ts";
 import type { reviewDetailSchema } from "../../../routes/projects/review_schemas.ts";
 import { definePage, type View } from "../../page.ts";
+import { AccountName } from "../../parts/account_name.tsx";
 import { Segments } from "../../parts/filters.tsx";
 import { Time } from "../../parts/time.tsx";
 import { WorkStatus } from "../../parts/work_badges.tsx";
@@ -113,9 +114,10 @@ async function htmlOf(
   return await texts.htmlOf(project, all.map((text) => ({ text, mimetype: "text/x-markdown" })));
 }
 
-function Head({ visit, project: { base, mayWrite }, review, isChanges }: ReviewProps & {
+function Head({ visit, project, review, isChanges }: ReviewProps & {
   readonly isChanges: boolean;
 }) {
+  const { base, mayWrite } = project;
   const { pathname } = visit.url;
   const { ticket_uuid: ticket, comments, files_changed } = review;
   return (
@@ -126,7 +128,7 @@ function Head({ visit, project: { base, mayWrite }, review, isChanges }: ReviewP
       </h1>
       <div class="meta ticket-head" data-live-part="head" data-live-on="review landing">
         <WorkStatus status={review.status} />
-        <Aim review={review} base={base} />
+        <Aim {...{ visit, project, review }} />
         {ticket !== "" && (
           <span>
             {CLOSED.has(review.status) ? "for" : "resolves"}{" "}
@@ -169,15 +171,13 @@ function Head({ visit, project: { base, mayWrite }, review, isChanges }: ReviewP
 }
 
 /** What the author wants to merge, or what became of it. */
-function Aim({ review: { agent_id, status, target_branch, workspace }, base }: {
-  readonly review: Review;
-  readonly base: string;
-}) {
-  const author = <b>{agent_id}</b>;
+function Aim({ visit, project, review }: Pick<ReviewProps, "visit" | "project" | "review">) {
+  const { agent_id, status, target_branch, workspace } = review;
+  const author = <AccountName {...{ visit, project }} name={agent_id} />;
   const target = <code>{target_branch}</code>;
   const work = workspace === null
     ? "a diff"
-    : <a href={`${base}/workspaces/${encodeURIComponent(workspace)}`}>{workspace}</a>;
+    : <a href={`${project.base}/workspaces/${encodeURIComponent(workspace)}`}>{workspace}</a>;
   return status === "merged"
     ? <span>{work} by {author} was merged into {target}</span>
     : <span>{author} {status === "closed" ? "wanted" : "wants"} to merge {work} into {target}

@@ -1,3 +1,4 @@
+import { AccountName } from "../../parts/account_name.tsx";
 import { knownNames } from "../../parts/known_names.ts";
 import { ButtonForm, Form, TextField } from "../../parts/form.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -53,7 +54,7 @@ function Reviewers({ visit, project, review, isOpen }: ReviewProps & { readonly 
           const verdict = given.get(name);
           return (
             <li class="row">
-              <b>{name}</b>
+              <AccountName {...{ visit, project, name }} />
               {verdict === undefined
                 ? <span class="badge">awaited</span>
                 : verdict.verdict === "approved"

@@ -1,3 +1,4 @@
+import { AccountName, type NamePlace } from "../../parts/account_name.tsx";
 import { Prose } from "../../parts/prose.tsx";
 import { readable } from "../../parts/ticket_words.ts";
 import { Time } from "../../parts/time.tsx";
@@ -14,18 +15,19 @@ const SILENT: ReadonlySet<string> = new Set(["icomment", "mimetype", "login", "u
 const MAX_VALUE = 80;
 
 /** What happened to a ticket: comments, changes of its fields, and its claims, oldest first. */
-export function Activity({ ticket, changes: { changes, page, total_pages }, claims }: {
+export function Activity({ ticket, changes, claims, ...place }: NamePlace & {
   readonly ticket: Ticket;
   readonly changes: TicketChanges;
   readonly claims: readonly ClaimNews[];
 }) {
+  const { page, total_pages } = changes;
   const comments = new Map(ticket.comments.map((comment) => [comment.uuid, comment]));
-  const entries = changes.toReversed().map((change, index) => ({
+  const entries = changes.changes.toReversed().map((change, index) => ({
     time: Date.parse(change.timestamp),
     entry: (
       <li id={`change-${change.uuid.slice(0, 10)}`}>
-        <Comment comment={comments.get(change.uuid)} />
-        <Changed change={change} isFirst={index === 0 && page === total_pages} />
+        <Comment {...place} comment={comments.get(change.uuid)} />
+        <Changed {...place} change={change} isFirst={index === 0 && page === total_pages} />
       </li>
     ),
   }));
@@ -35,7 +37,7 @@ export function Activity({ ticket, changes: { changes, page, total_pages }, clai
       <li>
         <p class="meta">
           <span>
-            <b>{claim.holder.name}</b> {outcome === null ? "claimed this ticket" : ENDS[outcome]}
+            <AccountName {...place} name={claim.holder.name} /> {outcome === null ? "claimed this ticket" : ENDS[outcome]}
             {" "}
             <Time at={new Date(time).toISOString()} />
           </span>
@@ -81,25 +83,30 @@ export function newsOf(
   }).filter(isIn);
 }
 
-function Comment({ comment }: { readonly comment: Ticket["comments"][number] | undefined }) {
+function Comment({ comment, ...place }: NamePlace & {
+  readonly comment: Ticket["comments"][number] | undefined;
+}) {
   if (comment === undefined) return null;
   return (
     <article class="card said">
       <header class="meta">
-        <b>{comment.user}</b> <Time at={comment.timestamp} />
+        <AccountName {...place} name={comment.user} /> <Time at={comment.timestamp} />
       </header>
       <Prose html={comment.comment_html ?? ""} />
     </article>
   );
 }
 
-function Changed({ change, isFirst }: { readonly change: Change; readonly isFirst: boolean }) {
+function Changed({ change, isFirst, ...place }: NamePlace & {
+  readonly change: Change;
+  readonly isFirst: boolean;
+}) {
   const { user, timestamp } = change;
   if (isFirst) {
     return (
       <p class="meta">
         <span>
-          <b>{user}</b> filed this ticket <Time at={timestamp} />
+          <AccountName {...place} name={user} /> filed this ticket <Time at={timestamp} />
         </span>
       </p>
     );
@@ -111,7 +118,7 @@ function Changed({ change, isFirst }: { readonly change: Change; readonly isFirs
   return (
     <p class="meta">
       <span>
-        <b>{user}</b> {fields.map((field, index) => (
+        <AccountName {...place} name={user} /> {fields.map((field, index) => (
           <>
             {index > 0 && ", "}
             <FieldChange field={field} />

@@ -104,7 +104,7 @@ function Card({ visit, project, ticket, statuses }: {
       </a>
       <div class="meta">
         <TicketWords {...ticket} />
-        <TicketHolder {...holdingOf(visit, project, uuid)} until={null} />
+        <TicketHolder {...{ visit, project }} {...holdingOf(visit, project, uuid)} until={null} />
       </div>
       {project.mayWrite && (
         <details class="board-menu">

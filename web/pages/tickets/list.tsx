@@ -213,7 +213,7 @@ function TicketList({ visit, project, listed }: {
               <TicketRow
                 visit={visit}
                 ticket={ticket}
-                base={project.base}
+                project={project}
                 holding={holdingOf(visit, project, ticket.uuid)}
               />
             ))}
@@ -238,16 +238,16 @@ function NoTickets(
   );
 }
 
-function TicketRow({ visit, ticket, base, holding }: {
+function TicketRow({ visit, project, ticket, holding }: {
   readonly visit: Visit;
   readonly ticket: ListedTicket;
-  readonly base: string;
+  readonly project: OpenProject;
   readonly holding: Holding;
 }) {
   return (
     <li>
       <div class="row-title">
-        <a href={`${base}/tickets/${ticket.uuid}`}>
+        <a href={`${project.base}/tickets/${ticket.uuid}`}>
           {ticket.title === "" ? "(without a title)" : ticket.title}
         </a>
         <TicketStatus status={ticket.status} />
@@ -266,7 +266,7 @@ function TicketRow({ visit, ticket, base, holding }: {
             changed <Time at={ticket.last_modified} />
           </span>
         )}
-        <TicketHolder {...holding} />
+        <TicketHolder {...{ visit, project }} {...holding} />
       </div>
     </li>
   );

@@ -3,6 +3,7 @@ import type { reviewListSchema } from "../../../routes/projects/review_schemas.t
 import type { ticketChangesSchema, ticketSchema } from "../../../routes/projects/ticket_schemas.ts";
 import type { workspaceListSchema } from "../../../routes/projects/workspace_schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
+import { AccountName } from "../../parts/account_name.tsx";
 import { ButtonForm, Form, Select, TextArea } from "../../parts/form.tsx";
 import { Pager } from "../../parts/lists.tsx";
 import { Prose } from "../../parts/prose.tsx";
@@ -97,7 +98,7 @@ async function Shown({ visit, project, ticket }: {
         <span>
           filed <Time at={ticket.created} />
         </span>
-        <TicketHolder {...holding} />
+        <TicketHolder {...{ visit, project }} {...holding} />
       </div>
       <div class="columns">
         <div>
@@ -109,7 +110,7 @@ async function Shown({ visit, project, ticket }: {
           <section aria-labelledby="activity">
             <h2 id="activity">Activity</h2>
             <div data-live-part="activity" data-live-on="ticket claim strikes_forgotten">
-              <Activity ticket={ticket} changes={changes} claims={claims} />
+              <Activity {...{ visit, project, ticket, changes, claims }} />
             </div>
             <Pager visit={visit} page={changes.page} pages={changes.total_pages} />
           </section>
@@ -118,7 +119,7 @@ async function Shown({ visit, project, ticket }: {
         <aside aria-label="About this ticket">
           <Work visit={visit} project={project} holding={holding} />
           <Facts ticket={ticket} />
-          <Links base={project.base} reviews={reviews} workspaces={workspaces} />
+          <Links {...{ visit, project, reviews, workspaces }} />
         </aside>
       </div>
     </>
@@ -183,7 +184,7 @@ function Work({ visit, project, holding }: {
       <h2>Claim</h2>
       {holder === null ? <p class="soft">Nobody holds this ticket.</p> : (
         <p>
-          <b>{holder}</b> holds this ticket. {until !== null && (
+          <AccountName {...{ visit, project }} name={holder} /> holds this ticket. {until !== null && (
             <>
               The claim ends <Time at={until} />. Work on the ticket or in its workspace renews it.
             </>
@@ -254,11 +255,13 @@ function Facts({ ticket }: { readonly ticket: Ticket }) {
   );
 }
 
-function Links({ base, reviews, workspaces }: {
-  readonly base: string;
+function Links({ visit, project, reviews, workspaces }: {
+  readonly visit: Visit;
+  readonly project: OpenProject;
   readonly reviews: Reviews;
   readonly workspaces: Workspaces;
 }) {
+  const { base } = project;
   const isEmpty = reviews.length === 0 && workspaces.length === 0;
   return (
     <section
@@ -278,7 +281,8 @@ function Links({ base, reviews, workspaces }: {
         {workspaces.map(({ name, agent_id, status }) => (
           <li>
             Workspace <a href={`${base}/workspaces/${encodeURIComponent(name)}`}>{name}</a> of{" "}
-            {agent_id} <span class="badge">{status}</span>
+            <AccountName {...{ visit, project }} name={agent_id} />{" "}
+            <span class="badge">{status}</span>
           </li>
         ))}
       </ul>

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { historySchema } from "../../../routes/projects/wiki.ts";
 import type { diffSchema } from "../../../routes/projects/wiki_diff.ts";
 import type { View } from "../../page.ts";
+import { AccountName, type NamePlace } from "../../parts/account_name.tsx";
 import { Pager } from "../../parts/lists.tsx";
 import { PlainDiff } from "../../parts/plain_diff.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -39,7 +40,7 @@ export async function showHistory(visit: Visit, project: OpenProject): Promise<V
             </thead>
             <tbody>
               {history.versions.map((version, index) => (
-                <Version version={version} index={index} address={visit.url.pathname} />
+                <Version {...{ visit, project, version, index }} />
               ))}
             </tbody>
           </table>
@@ -52,10 +53,9 @@ export async function showHistory(visit: Visit, project: OpenProject): Promise<V
   return { title: `History of ${name}`, body, project: project.place("wiki") };
 }
 
-function Version({ version, index, address }: {
+function Version({ visit, project, version, index }: NamePlace & {
   readonly version: History["versions"][number];
   readonly index: number;
-  readonly address: string;
 }) {
   const { uuid, timestamp, user, size, is_deletion } = version;
   const short = uuid.slice(0, 10);
@@ -82,10 +82,12 @@ function Version({ version, index, address }: {
         <span class="stack-label" aria-hidden="true">to</span>
       </td>
       <td>
-        {is_deletion ? "deleted" : <a href={`${address}?version=${uuid}`}>{short}</a>}{" "}
+        {is_deletion ? "deleted" : <a href={`${visit.url.pathname}?version=${uuid}`}>{short}</a>}{" "}
         <Time at={timestamp} />
       </td>
-      <td>{user}</td>
+      <td>
+        <AccountName {...{ visit, project }} name={user} />
+      </td>
       <td class="soft">{size === 1 ? "1 byte" : `${size.toLocaleString("en")} bytes`}</td>
     </tr>
   );

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { pageListSchema } from "../../../routes/projects/wiki.ts";
 import { pageAddress } from "../../../services/markup/mod.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
+import { AccountName } from "../../parts/account_name.tsx";
 import { Filters, SearchFilter } from "../../parts/filters.tsx";
 import { Form, TextField } from "../../parts/form.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
@@ -60,7 +61,7 @@ async function show(visit: Visit): Promise<View> {
                     </div>
                     <div class="meta">
                       <span>
-                        changed by <b>{user}</b> <Time at={last_modified} />
+                        changed by <AccountName {...{ visit, project }} name={user} /> <Time at={last_modified} />
                       </span>
                     </div>
                   </li>

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { historySchema, pageSchema } from "../../../routes/projects/wiki.ts";
 import { NotFound } from "../../../services/errors.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
+import { AccountName } from "../../parts/account_name.tsx";
 import { ButtonForm, Form, Select, TextArea, TextField } from "../../parts/form.tsx";
 import { MARKUPS } from "../../parts/markups.ts";
 import { Prose } from "../../parts/prose.tsx";
@@ -92,7 +93,7 @@ function Missing({ visit, project, name, deleted }: {
       <h1>{name}</h1>
       {deleted === undefined ? <p>The wiki has no page of this name.</p> : (
         <p>
-          <b>{deleted.user}</b> deleted this page{" "}
+          <AccountName {...{ visit, project }} name={deleted.user} /> deleted this page{" "}
           <Time at={deleted.timestamp} />. Its history has what it said.
         </p>
       )}
@@ -139,7 +140,7 @@ function Shown({ visit, project, page, isOld }: {
         <Prose html={page.content_html} />
         <p class="meta">
           <span>
-            changed by <b>{page.user}</b> <Time at={page.last_modified} />
+            changed by <AccountName {...{ visit, project }} name={page.user} /> <Time at={page.last_modified} />
           </span>
         </p>
       </article>

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { workspaceListSchema } from "../../../routes/projects/workspace_schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
+import { AccountName } from "../../parts/account_name.tsx";
 import { linkWith, Segments } from "../../parts/filters.tsx";
 import { Form, TextField } from "../../parts/form.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
@@ -47,7 +48,7 @@ async function show(visit: Visit): Promise<View> {
             />
           </div>
           <div data-live-part="workspaces" data-live-on="workspace checkin overlap">
-            <WorkspaceRows base={project.base} listed={listed} status={status} />
+            <WorkspaceRows {...{ visit, project, listed, status }} />
           </div>
           <Pager visit={visit} page={listed.page} pages={listed.total_pages} />
         </div>
@@ -62,8 +63,9 @@ function queryOf(visit: Visit) {
   return { status: visit.query("status") ?? "active", page: visit.pageNumber, per_page: 50 };
 }
 
-function WorkspaceRows({ base, listed, status }: {
-  readonly base: OpenProject["base"];
+function WorkspaceRows({ visit, project, listed, status }: {
+  readonly visit: Visit;
+  readonly project: OpenProject;
   readonly listed: WorkspaceList;
   readonly status: string;
 }) {
@@ -80,7 +82,7 @@ function WorkspaceRows({ base, listed, status }: {
       {listed.workspaces.map((workspace) => (
         <li>
           <div class="row-title">
-            <a href={`${base}/workspaces/${encodeURIComponent(workspace.name)}`}>
+            <a href={`${project.base}/workspaces/${encodeURIComponent(workspace.name)}`}>
               {workspace.name}
             </a>
             <WorkStatus status={workspace.status} />
@@ -88,14 +90,14 @@ function WorkspaceRows({ base, listed, status }: {
             {workspace.description !== "" && <span class="soft">{workspace.description}</span>}
           </div>
           <div class="meta">
-            <b>{workspace.agent_id}</b>
+            <AccountName {...{ visit, project }} name={workspace.agent_id} />
             <span>
               {plural(workspace.commits_made, "commit")}, {plural(workspace.files_changed, "file")}
             </span>
             {workspace.ticket !== null && (
               <span>
                 for{" "}
-                <a href={`${base}/tickets/${workspace.ticket}`}>#{workspace.ticket.slice(0, 10)}</a>
+                <a href={`${project.base}/tickets/${workspace.ticket}`}>#{workspace.ticket.slice(0, 10)}</a>
               </span>
             )}
             <span>

@@ -1,3 +1,4 @@
+import { AccountName } from "../../parts/account_name.tsx";
 import { wordsOf } from "../../parts/known_names.ts";
 import type { z } from "zod";
 import type { reviewListSchema } from "../../../routes/projects/review_schemas.ts";
@@ -53,14 +54,14 @@ async function show(visit: Visit): Promise<View> {
   ]);
   const body = (
     <>
-      <Head base={project.base} workspace={workspace} />
+      <Head {...{ visit, project, workspace }} />
       <div class="columns">
         <div data-live-part="workspace" data-live-on="workspace checkin">
-          <Commits base={project.base} workspace={workspace} checkins={checkins} />
+          <Commits {...{ visit, project, workspace, checkins }} />
           <Files base={project.base} workspace={workspace} />
         </div>
         <aside aria-label="About this workspace">
-          {overlaps.length > 0 && <Overlapping base={project.base} overlaps={overlaps} />}
+          {overlaps.length > 0 && <Overlapping {...{ visit, project, overlaps }} />}
           <ReviewLinks base={project.base} reviews={reviews} />
           {project.mayWrite && (
             <WorkspaceForms
@@ -82,12 +83,14 @@ async function show(visit: Visit): Promise<View> {
   };
 }
 
-function Head({ base, workspace }: {
-  readonly base: OpenProject["base"];
+function Head({ visit, project, workspace }: {
+  readonly visit: Visit;
+  readonly project: OpenProject;
   readonly workspace: Workspace;
 }) {
   const { name, status, description, agent_id, ticket, branch, target_branch, merged_as } =
     workspace;
+  const { base } = project;
   return (
     <>
       <div class="page-head">
@@ -102,7 +105,7 @@ function Head({ base, workspace }: {
       <div class="meta ticket-head">
         <WorkStatus status={status} />
         <span>
-          of <b>{agent_id}</b>
+          of <AccountName {...{ visit, project }} name={agent_id} />
         </span>
         {ticket !== null && (
           <span>
@@ -132,12 +135,14 @@ function Head({ base, workspace }: {
   );
 }
 
-function Commits({ base, workspace, checkins }: {
-  readonly base: OpenProject["base"];
+function Commits({ visit, project, workspace, checkins }: {
+  readonly visit: Visit;
+  readonly project: OpenProject;
   readonly workspace: Workspace;
   readonly checkins: Checkins;
 }) {
   const { commits_made: count } = workspace;
+  const { base } = project;
   return (
     <section aria-labelledby="commits">
       <h2 id="commits">
@@ -154,7 +159,7 @@ function Commits({ base, workspace, checkins }: {
                 </div>
                 <div class="meta">
                   <span class="mono">{uuid.slice(0, 10)}</span>
-                  <b>{user}</b>
+                  <AccountName {...{ visit, project }} name={user} />
                   <Time at={timestamp} />
                 </div>
               </li>
@@ -216,8 +221,9 @@ function pathIn(name: string): string {
   return name.split("/").map(encodeURIComponent).join("/");
 }
 
-function Overlapping({ base, overlaps }: {
-  readonly base: OpenProject["base"];
+function Overlapping({ visit, project, overlaps }: {
+  readonly visit: Visit;
+  readonly project: OpenProject;
   readonly overlaps: Overlaps;
 }) {
   return (
@@ -226,8 +232,8 @@ function Overlapping({ base, overlaps }: {
       <ul class="plain">
         {overlaps.map(({ workspace, agent_id, paths, conflicts }) => (
           <li>
-            <a href={`${base}/workspaces/${encodeURIComponent(workspace)}`}>{workspace}</a> of{" "}
-            {agent_id} {conflicts === null
+            <a href={`${project.base}/workspaces/${encodeURIComponent(workspace)}`}>{workspace}</a> of{" "}
+            <AccountName {...{ visit, project }} name={agent_id} /> {conflicts === null
               ? <span class="badge">not tried yet</span>
               : conflicts.length === 0
               ? <span class="badge good">merges cleanly</span>
