@@ -47,7 +47,7 @@ async function aKeeper(program: Program, channel: string): Promise<IrcClient> {
   await keeper.register({ nick: "keeper" });
   await keeper.join(`#${channel}`);
   await call(program, "POST", `/v1/channels/${channel}/join`);
-  await keeper.send(`PRIVMSG #${channel} :the secret`);
+  await sendAll(keeper, `PRIVMSG #${channel} :the secret`);
   return keeper;
 }
 

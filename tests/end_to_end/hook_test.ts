@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { homeOf, runAtHome } from "../support/agent_clients.ts";
 import { call, callAs, type Credentials, registerAgent } from "../support/api.ts";
+import { freePort } from "../support/free_port.ts";
 import { type Finished, type Program, startProgram } from "../support/program.ts";
 
 /** An agent with a token and an empty inbox, and another that writes to it. */
@@ -106,10 +107,8 @@ async function sharesTheInbox(scene: Scene): Promise<void> {
 async function isSilent(scene: Scene): Promise<void> {
   await write(scene, "hello");
   const event = { hook_event_name: "UserPromptSubmit" };
-  const refusing = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = refusing.addr;
-  refusing.close();
-  assertSilent(await hook(scene, "claude", event, { MUSTER_URL: `http://127.0.0.1:${port}` }));
+  const nowhere = `http://127.0.0.1:${freePort()}`;
+  assertSilent(await hook(scene, "claude", event, { MUSTER_URL: nowhere }));
   assertSilent(await hook(scene, "claude", event, { MUSTER_TOKEN: "f".repeat(40) }));
   assertSilent(await hook(scene, "claude", event, { MUSTER_TOKEN_FILE: "/nowhere" }));
   // Nobody accepts: the hook gives up by itself.

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { call } from "../support/api.ts";
 import { run, succeed } from "../support/commands.ts";
+import { freePort } from "../support/free_port.ts";
 import { peer } from "../support/peers.ts";
 import { runMuster, startProgram } from "../support/program.ts";
 import { asked } from "../support/until.ts";
@@ -12,9 +13,7 @@ Deno.test({
     const environment = { MUSTER_WEBHOOKS_ALLOW_PRIVATE: "true" };
     await using program = await startProgram({ environment });
     await succeed(program, "project", "create", "demo");
-    const nobody = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const remote = `http://127.0.0.1:${nobody.addr.port}/demo.git`;
-    nobody.close();
+    const remote = `http://127.0.0.1:${freePort()}/demo.git`;
     const set = ["project", "mirror", "set", "demo", remote, "--user", "bot", "--password-stdin"];
     const done = await runMuster([...set, "--every", "30"], {
       folder: program.folder,

@@ -8,6 +8,7 @@ import {
   startProgram,
 } from "../support/program.ts";
 import { call } from "../support/api.ts";
+import { freePort } from "../support/free_port.ts";
 import { withFolder, writeFile } from "../support/temporary.ts";
 import { until } from "../support/until.ts";
 
@@ -188,9 +189,7 @@ for (const key of Object.keys(PORTS)) {
       await Deno.mkdir(join(folder, "data"));
       const pipe = join(folder, "data", "api_token");
       assert.ok((await new Deno.Command("mkfifo", { args: [pipe] }).output()).success);
-      const free = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-      const { port } = free.addr;
-      free.close();
+      const port = freePort();
       const environment = { ...PORTS, [key]: `127.0.0.1:${port}` };
       const starting = runMuster(["serve"], { folder, environment });
       using written = await Deno.open(pipe, { write: true });

@@ -58,37 +58,48 @@ export function callAs(
   return send(api, `Basic ${btoa(`${nick}:${passphrase}`)}`, { method, path, body });
 }
 
-/** Sends a request of the operator that must succeed; returns its JSON, or null. */
+/** What a node answers that a busy machine keeps from the database for five seconds. */
+const LOST_TOUCH = /lost touch with the database/;
+
+/** An answer that has been read. */
+interface Answer {
+  readonly status: number;
+  readonly isJson: boolean;
+  readonly text: string;
+}
+
+/**
+ * Sends a request of the operator that must succeed; returns its JSON, or null. A node that has lost
+ * touch with the database does nothing, and is asked again.
+ */
 export async function order(
   server: Server,
   request: string,
   body?: unknown,
 ): Promise<unknown> {
-  return await succeeded(await sent(server, request, body), request);
+  return succeeded(await inTouch(() => sent(server, request, body)), request);
 }
 
-/**
- * As {@link order}, to a node: one that a busy machine keeps from the database for five seconds
- * answers 503 meanwhile, and is asked again.
- */
+/** As {@link order}, to a node that may answer 503 for other reasons, and is asked again, too. */
 export async function orderNode(node: Server, request: string, body?: unknown): Promise<unknown> {
-  const ask = async () => {
-    const response = await sent(node, request, body);
-    if (response.status === 503) await response.body?.cancel();
-    return response;
-  };
-  return await succeeded(await asked(ask, ({ status }) => status !== 503), request);
+  const ask = () => sent(node, request, body);
+  return succeeded(await asked(ask, ({ status }) => status !== 503), request);
 }
 
-function sent(server: Server, request: string, body: unknown): Promise<Response> {
+/** Asks until a node that has lost touch with the database answers. */
+function inTouch(ask: () => Promise<Answer>): Promise<Answer> {
+  return asked(ask, ({ status, text }) => status !== 503 || !LOST_TOUCH.test(text));
+}
+
+async function sent(server: Server, request: string, body: unknown): Promise<Answer> {
   const [method = "", path = ""] = request.split(" ");
-  return call(server, method, path, body);
+  const response = await call(server, method, path, body);
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+  return { status: response.status, isJson, text: await response.text() };
 }
 
-async function succeeded(response: Response, request: string): Promise<unknown> {
-  const text = await response.text();
-  assert.ok(response.ok, `${request}: ${response.status} ${text}`);
-  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+function succeeded({ status, isJson, text }: Answer, request: string): unknown {
+  assert.ok(status >= 200 && status < 300, `${request}: ${status} ${text}`);
   return isJson ? JSON.parse(text) : null;
 }
 
@@ -98,10 +109,10 @@ export async function registerAgent(
   nick: string,
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<Credentials> {
-  const response = await call(server, "POST", "/v1/agents/register", { nick, ...more });
-  const body = await response.json();
-  assert.equal(response.status, 200, JSON.stringify(body));
-  return body.credentials;
+  const register = () => sent(server, "POST /v1/agents/register", { nick, ...more });
+  const { status, text } = await inTouch(register);
+  assert.equal(status, 200, text);
+  return JSON.parse(text).credentials;
 }
 
 /** A message as the API returns it. */
