@@ -22,6 +22,9 @@ const MORE_RELAYED = 16;
 /** How long the runtime has to send a short answer that it has, in milliseconds. */
 const FLUSH_MILLISECONDS = 5;
 
+/** The status of an answer to a request whose body came too slowly. */
+const REQUEST_TIMEOUT = 408;
+
 /** The connection of a request. */
 export interface RequestConnection {
   /** The address of the socket. */
@@ -262,8 +265,14 @@ export class HttpServer {
     completed: Promise<void>,
     connection: HttpConnection,
   ): Response | Promise<Response> {
-    const send = (answer: Response) =>
-      isLongAnswer(answer) ? connection.pace(answer, completed) : answer;
+    const send = (answer: Response) => {
+      // Deno 2.4 would wait for the rest of the body, in spite of "Connection: close".
+      if (answer.status === REQUEST_TIMEOUT) {
+        // Over HTTP/2 it may have other requests.
+        this.#closeAfter(completed, connection, () => connection.waits);
+      }
+      return isLongAnswer(answer) ? connection.pace(answer, completed) : answer;
+    };
     const answer = this.#ask(request, completed, connection);
     return answer instanceof Response ? send(answer) : answer.then(send);
   }
@@ -292,13 +301,22 @@ export class HttpServer {
    * read such a body to its end, however long it is.
    */
   #refuseBody({ method }: Request, completed: Promise<void>, connection: HttpConnection): Response {
+    this.#closeAfter(completed, connection, () => true);
+    const error = `${method} takes no body of this length; leave it out`;
+    return Response.json({ error }, { status: 400, headers: { Connection: "close" } });
+  }
+
+  /** Closes a connection soon after an answer has been sent, if that is still right then. */
+  #closeAfter(
+    completed: Promise<void>,
+    connection: HttpConnection,
+    isRight: () => boolean,
+  ): void {
     const cut = () => {
-      if (this.#served.has(connection)) connection.cut();
+      if (this.#served.has(connection) && isRight()) connection.cut();
     };
     const end = () => Deno.unrefTimer(setTimeout(cut, FLUSH_MILLISECONDS));
     completed.then(end, end);
-    const error = `${method} takes no body of this length; leave it out`;
-    return Response.json({ error }, { status: 400, headers: { Connection: "close" } });
   }
 
   async #answerAfterBody(

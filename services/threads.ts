@@ -23,12 +23,18 @@ export function filesLeft(most: number): number {
 }
 
 /**
- * Call this before `new Worker()`: the runtime ends the whole process if it has no descriptors for
- * a new thread.
+ * Starts a thread. The runtime would end the whole process if it had no descriptors for it.
  *
- * @throws Unavailable if the process may open too few files
+ * @param start makes the worker
+ * @throws Unavailable if the process may open too few files, or have no more threads
  */
-export function requireThread(): void {
-  if (filesLeft(THREAD_FILES) === THREAD_FILES) return;
-  throw new Unavailable("The server may not open enough files for another thread at the moment");
+export function startThread(start: () => Worker): Worker {
+  if (filesLeft(THREAD_FILES) < THREAD_FILES) {
+    throw new Unavailable("The server may not open enough files for another thread at the moment");
+  }
+  try {
+    return start();
+  } catch (cause) {
+    throw new Unavailable("The server cannot start another thread at the moment", { cause });
+  }
 }

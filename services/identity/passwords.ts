@@ -1,5 +1,5 @@
 import { Unavailable } from "../errors.ts";
-import { requireThread } from "../threads.ts";
+import { startThread } from "../threads.ts";
 import { PASSWORD_COSTS, type PasswordCosts } from "./password_costs.ts";
 import type { PasswordRequest, PasswordResponse } from "./password_protocol.ts";
 
@@ -128,11 +128,8 @@ export class Passwords {
 
   /** @throws Unavailable if no thread can start */
   #startWorker(): Worker {
-    requireThread();
-    const worker = new Worker(new URL("./password_worker.ts", import.meta.url), {
-      type: "module",
-      name: "password hashing",
-    });
+    const url = new URL("./password_worker.ts", import.meta.url);
+    const worker = startThread(() => new Worker(url, { type: "module", name: "password hashing" }));
     worker.onmessage = ({ data }: MessageEvent<PasswordResponse>) => {
       const job = this.#running.get(worker);
       this.#running.delete(worker);

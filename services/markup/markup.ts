@@ -1,6 +1,6 @@
 import { Unavailable } from "../errors.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { requireThread } from "../threads.ts";
+import { startThread } from "../threads.ts";
 import { Failures } from "./failures.ts";
 import { FairQueue } from "./fair_queue.ts";
 import { plainHtml } from "./plain.ts";
@@ -234,7 +234,6 @@ export class Markup {
 
 /** @throws Unavailable if no thread can start */
 function startMarkupWorker(): MarkupWorker {
-  requireThread();
   const url = new URL("./markup_worker.ts", import.meta.url);
-  return new Worker(url, { type: "module", name: "markup" });
+  return startThread(() => new Worker(url, { type: "module", name: "markup" }));
 }

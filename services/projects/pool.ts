@@ -1,11 +1,11 @@
 import { RepositoryPool } from "../fossil/front/mod.ts";
 import type { Log } from "../log.ts";
-import { requireThread } from "../threads.ts";
+import { startThread } from "../threads.ts";
 
 /** Opens a pool that logs what does not end in time. */
 export function openPool(log: Log): RepositoryPool {
   return new RepositoryPool({
-    requireThread,
+    startThread,
     onStuck: (call) =>
       log.warn("A call of a repository did not end in time; its worker is ended", { ...call }),
   });

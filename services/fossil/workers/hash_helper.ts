@@ -1,13 +1,16 @@
 import { type HashMemory, newHashMemory } from "./hash_protocol.ts";
 
+/** Starts a thread with a function that makes its worker; throws if none can start. */
+export type StartThread = (start: () => Worker) => Worker;
+
 /** A thread that hashes for another one; they share `memory`. */
 export class HashHelper implements Disposable {
   readonly memory: HashMemory = newHashMemory();
   readonly #worker: Worker;
 
-  constructor() {
+  constructor(startThread: StartThread = (start) => start()) {
     const url = new URL("./hash_worker.ts", import.meta.url);
-    this.#worker = new Worker(url, { type: "module", name: "hashing" });
+    this.#worker = startThread(() => new Worker(url, { type: "module", name: "hashing" }));
     // Its user works without it if it is missing.
     this.#worker.onerror = (event) => event.preventDefault();
     this.#worker.postMessage(this.memory);

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { FossilError } from "../error.ts";
 import type { NewRepositoryOptions } from "../repository.ts";
-import { HashHelper } from "./hash_helper.ts";
+import { HashHelper, type StartThread } from "./hash_helper.ts";
 import type { HashMemory } from "./hash_protocol.ts";
 import type { ImportOptions, ImportReport } from "./import.ts";
 import { type CallOptions, Lane, type StuckCall } from "./lane.ts";
@@ -30,8 +30,8 @@ export interface PoolOptions extends Partial<WorkerSettings> {
   readonly closeMs?: number;
   /** Starts a worker that runs `repository_worker.ts`. */
   readonly startWorker?: () => Worker;
-  /** Called before a thread starts; throws if none can. */
-  readonly requireThread?: () => void;
+  /** Starts a thread; throws if none can start. */
+  readonly startThread?: StartThread;
   /** Called when a worker is terminated because a call has not ended in time. */
   readonly onStuck?: (call: StuckCall) => void;
 }
@@ -80,7 +80,7 @@ const DEFAULTS: Required<PoolOptions> = {
   graceMs: 10_000,
   closeMs: 5000,
   startWorker: startRepositoryWorker,
-  requireThread: () => {},
+  startThread: (start) => start(),
   onStuck: () => {},
 };
 
@@ -93,7 +93,7 @@ export class RepositoryPool {
   readonly #lanes: readonly Lane[];
   readonly #sides: Readonly<Record<Side, readonly Lane[]>>;
   readonly #timeLimits: TimeLimits;
-  readonly #requireThread: () => void;
+  readonly #startThread: StartThread;
   /** What calls on the side wait for, by path. */
   readonly #held = new Map<string, Promise<unknown>>();
   /** By path. */
@@ -102,12 +102,9 @@ export class RepositoryPool {
   constructor(options: PoolOptions = {}) {
     const all = { ...DEFAULTS, ...options };
     const { workers, maxQueued, onStuck, timeLimits, graceMs, closeMs, ...rest } = all;
-    const { startWorker: start, requireThread, ...settings } = rest;
-    const startWorker = () => {
-      requireThread();
-      return start();
-    };
-    this.#requireThread = requireThread;
+    const { startWorker: start, startThread, ...settings } = rest;
+    const startWorker = () => startThread(start);
+    this.#startThread = startThread;
     this.#timeLimits = { ...TIME_LIMITS_MS, ...timeLimits };
     this.#settings = settings;
     const laneOptions = { settings, maxQueued, graceMs, closeMs, startWorker, onStuck };
@@ -195,7 +192,7 @@ export class RepositoryPool {
       sides: this.#sides,
       held: this.#held,
       limits: this.#timeLimits,
-      requireThread: this.#requireThread,
+      startThread: this.#startThread,
     });
   }
 
@@ -277,7 +274,7 @@ interface Door {
   /** What calls on the side wait for, by path. */
   readonly held: Map<string, Promise<unknown>>;
   readonly limits: TimeLimits;
-  readonly requireThread: () => void;
+  readonly startThread: StartThread;
   /** Whether the caller wants results as JSON. */
   readonly asJson: boolean;
 }
@@ -290,7 +287,7 @@ function leastBusy(lanes: readonly Lane[]): Lane {
 
 /** One method per operation; `limits.ts` has their types. */
 function operationsOf(door: Door): Record<string, unknown> {
-  const { path, lane, sides, held, limits, requireThread, asJson } = door;
+  const { path, lane, sides, held, limits, startThread, asJson } = door;
   const names = Object.keys(limits) as OperationName[];
   return Object.fromEntries(names.map((operation) => {
     const submit = (hashing: HashMemory | null, input: unknown, options?: CallOptions) => {
@@ -306,8 +303,7 @@ function operationsOf(door: Door): Record<string, unknown> {
     };
     const call = (input: unknown, options?: CallOptions) => submit(null, input, options);
     const callHelped = async (input: unknown, options?: CallOptions) => {
-      requireThread();
-      using helper = new HashHelper();
+      using helper = new HashHelper(startThread);
       return await submit(helper.memory, input, options);
     };
     return [operation, operation === "verify" ? callHelped : call];
