@@ -81,7 +81,8 @@ export const matchSchema = z.discriminatedUnion("kind", [
 export const searchParameters = {
   q: z.string().optional().openapi({
     param: { name: "q", in: "query", required: true },
-    description: "At most 1000 characters and 32 words",
+    description: "At most 1000 characters and 32 words; not blank",
+    pattern: "\\S",
   }),
   kind: z.enum(["checkin", "ticket", "wiki", "technote", "forum", "code"]).optional(),
 };

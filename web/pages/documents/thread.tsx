@@ -42,7 +42,8 @@ async function show(visit: Visit): Promise<View> {
           <li id={`post-${post.uuid.slice(0, 10)}`}>
             <article class="card said">
               <header class="meta">
-                <AccountName {...{ visit, project }} name={post.user} /> <Time at={post.timestamp} />
+                <AccountName {...{ visit, project }} name={post.user} />{" "}
+                <Time at={post.timestamp} />
                 {post.in_reply_to !== null && (
                   <span>
                     answers{" "}

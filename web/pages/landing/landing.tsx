@@ -122,7 +122,8 @@ function Row({ visit, project, landing }: {
       <div class="meta">
         <span class="mono">#{review}</span>
         <span>
-          by <AccountName {...{ visit, project }} name={landing.agent_id} /> into <code>{landing.target_branch}</code>
+          by <AccountName {...{ visit, project }} name={landing.agent_id} /> into{" "}
+          <code>{landing.target_branch}</code>
         </span>
         {candidate !== null && (
           <span>
@@ -133,7 +134,8 @@ function Row({ visit, project, landing }: {
           </span>
         )}
         <span>
-          queued by <AccountName {...{ visit, project }} name={landing.queued_by} /> <Time at={landing.queued_at} />
+          queued by <AccountName {...{ visit, project }} name={landing.queued_by} />{" "}
+          <Time at={landing.queued_at} />
         </span>
         {landing.ended_at !== null && (
           <span>

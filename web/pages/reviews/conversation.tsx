@@ -123,8 +123,8 @@ function Entry({ visit, project, review, html, entry }: {
     return (
       <li>
         <p class="meta">
-          <AccountName {...{ visit, project }} name={verdict.agent_id} /> <VerdictBadge verdict={verdict} />{" "}
-          <Time at={verdict.given_at} />
+          <AccountName {...{ visit, project }} name={verdict.agent_id} />{" "}
+          <VerdictBadge verdict={verdict} /> <Time at={verdict.given_at} />
         </p>
       </li>
     );
@@ -133,7 +133,9 @@ function Entry({ visit, project, review, html, entry }: {
     <li>
       <p class="meta">
         <span>
-          <AccountName {...{ visit, project }} name={review.agent_id} /> began round {round.round} with{" "}
+          <AccountName {...{ visit, project }} name={review.agent_id} /> began round {round.round}
+          {" "}
+          with{" "}
           <a class="mono" href={`${project.base}/checkin/${round.tip}`}>{round.tip.slice(0, 10)}</a>
         </span>
         <Time at={round.started_at} />
@@ -160,11 +162,12 @@ function VerdictBadge({ verdict: { verdict, round } }: { readonly verdict: Verdi
 /** A comment of a review. */
 export function CommentCard(
   { visit, project, comment: { author, created_at }, html, place, id }: NamePlace & {
-  readonly comment: Pick<Comment, "author" | "created_at">;
-  readonly html: string;
-  readonly place?: unknown;
-  readonly id?: string;
-}) {
+    readonly comment: Pick<Comment, "author" | "created_at">;
+    readonly html: string;
+    readonly place?: unknown;
+    readonly id?: string;
+  },
+) {
   return (
     <article class="card said" id={id} tabindex={id === undefined ? undefined : -1}>
       <header class="meta">

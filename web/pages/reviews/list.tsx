@@ -89,7 +89,8 @@ function Row({ visit, project, review }: NamePlace & {
       <div class="meta">
         <span class="mono">#{id}</span>
         <span>
-          by <AccountName {...{ visit, project }} name={agent_id} /> into <code>{review.target_branch}</code>
+          by <AccountName {...{ visit, project }} name={agent_id} /> into{" "}
+          <code>{review.target_branch}</code>
         </span>
         <span>round {round}</span>
         <span>{files_changed.length} {files_changed.length === 1 ? "file" : "files"}</span>

@@ -37,8 +37,8 @@ export function Activity({ ticket, changes, claims, ...place }: NamePlace & {
       <li>
         <p class="meta">
           <span>
-            <AccountName {...place} name={claim.holder.name} /> {outcome === null ? "claimed this ticket" : ENDS[outcome]}
-            {" "}
+            <AccountName {...place} name={claim.holder.name} />{" "}
+            {outcome === null ? "claimed this ticket" : ENDS[outcome]}{" "}
             <Time at={new Date(time).toISOString()} />
           </span>
         </p>

@@ -184,7 +184,8 @@ function Work({ visit, project, holding }: {
       <h2>Claim</h2>
       {holder === null ? <p class="soft">Nobody holds this ticket.</p> : (
         <p>
-          <AccountName {...{ visit, project }} name={holder} /> holds this ticket. {until !== null && (
+          <AccountName {...{ visit, project }} name={holder} /> holds this ticket.{" "}
+          {until !== null && (
             <>
               The claim ends <Time at={until} />. Work on the ticket or in its workspace renews it.
             </>

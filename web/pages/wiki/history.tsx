@@ -82,7 +82,8 @@ function Version({ visit, project, version, index }: NamePlace & {
         <span class="stack-label" aria-hidden="true">to</span>
       </td>
       <td>
-        {is_deletion ? "deleted" : <a href={`${visit.url.pathname}?version=${uuid}`}>{short}</a>}{" "}
+        {is_deletion ? "deleted" : <a href={`${visit.url.pathname}?version=${uuid}`}>{short}</a>}
+        {" "}
         <Time at={timestamp} />
       </td>
       <td>

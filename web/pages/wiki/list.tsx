@@ -61,7 +61,8 @@ async function show(visit: Visit): Promise<View> {
                     </div>
                     <div class="meta">
                       <span>
-                        changed by <AccountName {...{ visit, project }} name={user} /> <Time at={last_modified} />
+                        changed by <AccountName {...{ visit, project }} name={user} />{" "}
+                        <Time at={last_modified} />
                       </span>
                     </div>
                   </li>

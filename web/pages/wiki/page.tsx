@@ -140,7 +140,8 @@ function Shown({ visit, project, page, isOld }: {
         <Prose html={page.content_html} />
         <p class="meta">
           <span>
-            changed by <AccountName {...{ visit, project }} name={page.user} /> <Time at={page.last_modified} />
+            changed by <AccountName {...{ visit, project }} name={page.user} />{" "}
+            <Time at={page.last_modified} />
           </span>
         </p>
       </article>

@@ -97,7 +97,9 @@ function WorkspaceRows({ visit, project, listed, status }: {
             {workspace.ticket !== null && (
               <span>
                 for{" "}
-                <a href={`${project.base}/tickets/${workspace.ticket}`}>#{workspace.ticket.slice(0, 10)}</a>
+                <a href={`${project.base}/tickets/${workspace.ticket}`}>
+                  #{workspace.ticket.slice(0, 10)}
+                </a>
               </span>
             )}
             <span>

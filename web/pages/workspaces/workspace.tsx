@@ -232,8 +232,9 @@ function Overlapping({ visit, project, overlaps }: {
       <ul class="plain">
         {overlaps.map(({ workspace, agent_id, paths, conflicts }) => (
           <li>
-            <a href={`${project.base}/workspaces/${encodeURIComponent(workspace)}`}>{workspace}</a> of{" "}
-            <AccountName {...{ visit, project }} name={agent_id} /> {conflicts === null
+            <a href={`${project.base}/workspaces/${encodeURIComponent(workspace)}`}>{workspace}</a>
+            {" "}
+            of <AccountName {...{ visit, project }} name={agent_id} /> {conflicts === null
               ? <span class="badge">not tried yet</span>
               : conflicts.length === 0
               ? <span class="badge good">merges cleanly</span>
