@@ -30,9 +30,19 @@ const WITHOUT_COLORS = Object.fromEntries(
 /** Which of the rules judge a page. */
 export type Scope = "everything" | "structure";
 
+/**
+ * Flags for a browser that only looks at pages, a second at each. To optimize their scripts takes longer
+ * than they run, and a thread for those who scroll while a page computes has nobody to serve. Without
+ * that thread, a page gets no animation frames while nothing changes: a test that waits for what a
+ * page does would wait in vain.
+ */
+const TO_LOOK = ["--js-flags=--no-opt,--no-maglev", "--disable-threaded-compositing"];
+
 export interface BrowserOptions {
   /** The base URL of the program. */
   readonly base: string;
+  /** Loads many pages and waits for nothing that they do; false by default. */
+  readonly onlyLooks?: boolean;
   /** Runs scripts on pages; true by default. */
   readonly scripts?: boolean;
   /**
@@ -98,14 +108,20 @@ export class TestBrowser implements AsyncDisposable {
 
   /** Starts Chromium; the test needs the peer `chromium`. */
   static async open(options: BrowserOptions): Promise<TestBrowser> {
-    const { base, scripts = true, host, environment = {} } = options;
+    const { base, onlyLooks = false, scripts = true, host, environment = {} } = options;
     const url = new URL(base);
     const names = host === undefined ? [] : [`--host-resolver-rules=MAP ${host} ${url.hostname}`];
     const browser = await puppeteer.launch({
       timeout: LIMIT_MS,
       executablePath: findChromium(),
       // Neither the sandbox nor the shared memory of a container suffices for it.
-      args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", ...names],
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        ...onlyLooks ? TO_LOOK : [],
+        ...names,
+      ],
       env: { ...Deno.env.toObject(), ...environment },
     });
     const page = await browser.newPage();
