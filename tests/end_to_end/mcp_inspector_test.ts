@@ -3,20 +3,17 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { driveTools, startWithProject } from "../support/driven_project.ts";
 import type { Wire } from "../support/foreign_mcp.ts";
-import { inspectorFolder, openInspector } from "../support/inspector.ts";
+import { type Era, inspectorFolder, openInspector } from "../support/inspector.ts";
 import { peer } from "../support/peers.ts";
 import { withFolder } from "../support/temporary.ts";
 
-const WIRES: readonly Wire[] = ["HTTP", "stdio"];
-
-const ERAS = ["legacy", "modern"] as const;
-
 /**
- * What it calls over stdio, where each call starts `muster mcp` anew: tools with every kind of
- * argument, and one that refuses. It calls all tools over HTTP; `mcp_clients_test.ts` calls all of
- * them over stdio, too.
+ * What it calls where it does not call every tool: tools with every kind of argument, and one that
+ * refuses. Each call makes a connection, over stdio with a new `muster mcp`. The wire and the era
+ * decide on the connection alone, not on how words become arguments; and `mcp_clients_test.ts` calls
+ * every tool over both wires in both eras.
  */
-const OVER_STDIO = [
+const CHOSEN = [
   "get_status",
   "post",
   "get_history",
@@ -29,21 +26,26 @@ const OVER_STDIO = [
   "take_over_workspace",
 ];
 
+/** Where it calls what; all tools if none is named. */
+const RUNS: readonly { wire: Wire; era: Era; chosen?: readonly string[] }[] = [
+  { wire: "HTTP", era: "modern" },
+  { wire: "HTTP", era: "legacy", chosen: CHOSEN },
+  { wire: "stdio", era: "modern", chosen: CHOSEN },
+  { wire: "stdio", era: "legacy", chosen: CHOSEN },
+];
+
 Deno.test(
-  "the Inspector's command line calls tools over both wires, and every tool over HTTP",
+  "the Inspector's command line calls tools over both wires in both eras, and every tool once",
   peer("mcp clients"),
   async (test) => {
     const { program, token } = await startWithProject();
     await using _ = program;
     await withFolder(async (home) => {
-      for (const wire of WIRES) {
-        for (const era of ERAS) {
-          await test.step(`over ${wire}, ${era} era`, async () => {
-            await using inspector = openInspector({ program, wire, token, era, home });
-            const chosen = wire === "stdio" ? OVER_STDIO : undefined;
-            await driveTools(inspector, `${wire}-${era}`, chosen);
-          });
-        }
+      for (const { wire, era, chosen } of RUNS) {
+        await test.step(`over ${wire}, ${era} era`, async () => {
+          await using inspector = openInspector({ program, wire, token, era, home });
+          await driveTools(inspector, `${wire}-${era}`, chosen);
+        });
       }
       await test.step("as a program of its own", async () => {
         const launcher = join(inspectorFolder(), "clients", "launcher", "build", "index.js");

@@ -11,11 +11,14 @@ interface Run {
   readonly error: string | null;
 }
 
+/** The versions of the protocol: with a session, and without. */
+export type Era = "legacy" | "modern";
+
 export interface InspectorOptions {
   readonly program: Program;
   readonly wire: Wire;
   readonly token: string;
-  readonly era: "legacy" | "modern";
+  readonly era: Era;
   /** Where the Inspector keeps its files. */
   readonly home: string;
 }
