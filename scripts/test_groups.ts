@@ -4,8 +4,8 @@ import { join, relative } from "node:path";
 /** Most files in one isolate: enough to share, and few enough for all cores to have work. */
 export const GROUP_SIZE = 32;
 
-/** The same for tests that start the program: they take longer, and load little themselves. */
-export const END_TO_END_SIZE = 4;
+/** The same for tests that start the program: they take longer. */
+export const END_TO_END_SIZE = 8;
 
 /**
  * The files that take longer than half a minute on a quiet machine, in the order in which they start.
