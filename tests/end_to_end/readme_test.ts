@@ -13,10 +13,18 @@ async function tour(): Promise<string> {
   return blocks.join("\n");
 }
 
-/** Puts the addresses of a started program where the tour has the usual ones. */
+/** Waits until somebody reads a stream: on a busy machine, that takes longer than a second. */
+const UNTIL_WATCHED = `until curl -s $API/metrics -H "Authorization: Bearer $TOKEN" |
+  grep -q '^muster_stream_readers 1$'; do sleep 0.1; done`;
+
+/**
+ * Puts the addresses of a started program where the tour has the usual ones, and a wait for the
+ * stream where it pauses.
+ */
 function at(program: Program, text: string): string {
   const command = musterWords().map((word) => `'${word}'`).join(" ");
   return text
+    .replace(/^sleep 1$/m, () => UNTIL_WATCHED)
     .replaceAll("127.0.0.1:8080", new URL(program.api).host)
     .replaceAll("http://127.0.0.1:8081/mcp", program.mcp)
     .replaceAll("127.0.0.1:6667", `127.0.0.1:${program.irc.port}`)
