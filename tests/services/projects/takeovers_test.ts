@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { HomeListener, Project } from "../../../services/projects/mod.ts";
+import { NO_SETTINGS } from "../../../services/projects/settings.ts";
 import { Takeovers } from "../../../services/projects/takeovers.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import { TestLog } from "../../support/services.ts";
@@ -12,7 +13,7 @@ const PROJECT: Project = {
   description: "",
   visibility: "private",
   channel: null,
-  settings: {},
+  settings: NO_SETTINGS,
   createdAt: 0,
   archivedAt: null,
   home: "a",
