@@ -55,6 +55,8 @@ export class Follower implements Peers {
   #client: Promise<Client> | null;
   #listener: PeerListener | null = null;
   #seen: number;
+  /** When it last looked up to there, by the clock of the lease. */
+  #seenAt: number;
   /** The newest event that the listener knows of. */
   #told = 0;
   #trimmedAt: number;
@@ -85,6 +87,7 @@ export class Follower implements Peers {
     this.#clock = new LeaseClock(options.scheduler);
     const now = this.#clock.now();
     this.#trimmedAt = now;
+    this.#seenAt = now;
     this.#heldUntil = now + LEASE_MILLISECONDS - MARGIN_MILLISECONDS;
     this.#confirmations = new Confirmations(() => this.#clock.now());
     this.#election = new Election({
@@ -229,7 +232,7 @@ export class Follower implements Peers {
 
   /** Whether nothing is missing between what it has seen and what it was told. */
   #continuesWith(commits: readonly Commit[]): boolean {
-    // Without a lease it may have missed changes that are removed already.
+    // A look renews the lease that has ended.
     if (!this.isCurrent) return false;
     let seen = this.#seen;
     return commits.every(({ previous, last }) => {
@@ -316,12 +319,14 @@ export class Follower implements Peers {
     const { rows: [found] } = await client.query<Found>(LOOK, [this.#seen, node]);
     if (found === undefined) return;
     const { last, newest } = found;
-    // Without a lease it may have missed changes that are removed already.
-    const sources = this.isCurrent ? found.sources : EVERY_TABLE;
+    // It may have missed changes that are removed already.
+    const isKept = began - this.#seenAt < KEPT_MILLISECONDS / 2;
+    const sources = isKept ? found.sources : EVERY_TABLE;
     await this.#load(new Set(sources).difference(new Set([TOLD])));
     if (sources.includes(TOLD)) await this.#listener?.told(null);
     const hasSeen = last > this.#seen;
     this.#seen = last;
+    this.#seenAt = began;
     await client.query(...renewal(node, last));
     this.#heldUntil = began + LEASE_MILLISECONDS - MARGIN_MILLISECONDS;
     if (hasSeen) await this.#telling.notify("saw", String(last));

@@ -281,6 +281,20 @@ testCluster("a node that hangs refuses to serve before others go on without it",
   assert.equal(b.database.isCurrent, true);
 });
 
+testCluster("a node comes back that loads everything for longer than its lease", async (world) => {
+  const [a, b] = [await world.open("a"), await world.open("b")];
+  b.scheduler.advance(5_000);
+  assert.equal(b.database.isCurrent, false);
+  await b.database.keepCurrent({
+    tables: ["halts", "settings"],
+    load: () => Promise.resolve(b.scheduler.advance(6_000)),
+  });
+  await a.database.commit({ events: [anEvent("x")] });
+  await until(() => b.appended.length > 0);
+  for (let turn = 0; turn < 5 && !b.database.isCurrent; turn++) await b.database.peers?.catchUp();
+  assert.equal(b.database.isCurrent, true);
+});
+
 testCluster("a lease ends when the clock is set back, or the machine sleeps", async (world) => {
   const [a, b] = [await world.open("a"), await world.open("b")];
   a.scheduler.setClock(-120_000);
