@@ -177,7 +177,8 @@ Deno.test("connections with half a request or none are closed; a stream is not",
 });
 
 Deno.test("a body that arrives too slowly is answered 408, and its connection closes", async () => {
-  await using program = await startProgram({ environment: { MUSTER_LIMITS_BODY_SECONDS: "1.5" } });
+  const environment = { MUSTER_LIMITS_BODY_SECONDS: "1.5", MUSTER_LIMITS_IDLE_SECONDS: "4" };
+  await using program = await startProgram({ environment });
   const { api, mcp, token } = program;
   const requests = [
     [api, "POST /v1/agents/register HTTP/1.1", "Content-Length: 20", '{"nick":'],

@@ -86,8 +86,10 @@ export async function orderNode(node: Server, request: string, body?: unknown): 
   return succeeded(await asked(ask, ({ status }) => status !== 503), request);
 }
 
-/** Asks until a node that has lost touch with the database answers. */
-function inTouch(ask: () => Promise<Answer>): Promise<Answer> {
+/** Asks a node again as long as it has lost touch with the database; returns its answer then. */
+export function inTouch<Answered extends Pick<Answer, "status" | "text">>(
+  ask: () => Promise<Answered>,
+): Promise<Answered> {
   return asked(ask, ({ status, text }) => status !== 503 || !LOST_TOUCH.test(text));
 }
 
