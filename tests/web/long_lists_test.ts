@@ -119,3 +119,11 @@ Deno.test("budgets come in pages, and an agent's page has its own tokens", () =>
     assert.match(agent.text, /of 007/);
     assert.doesNotMatch(agent.text, /of 008/);
   }));
+
+Deno.test("a page beyond the end of a list leads to the last one", () =>
+  withWeb(async ({ api, answer, admin }) => {
+    await api.services.hosting.projects.setMember("demo", "admin", "read", BY_OPERATOR);
+    await answer("POST /api/tickets", { body: { title: "It crashes" } });
+    const { html } = await admin.see("/projects/demo/tickets?page=9");
+    assert.match(html, /<a href="\/projects\/demo\/tickets\?page=1" rel="prev">/);
+  }));

@@ -32,7 +32,10 @@ export function partOf<Item>(
   return { shown: items.slice((page - 1) * PER_PAGE, page * PER_PAGE), page, pages };
 }
 
-/** The links to the neighbouring pages of a list. They keep the other parameters of the query. */
+/**
+ * The links to the neighbouring pages of a list. They keep the other parameters of the query. From a
+ * page beyond the end, as when entries have left the list, they lead to the last one.
+ */
 export function Pager({ visit, page, pages, parameter = "page", label = "Pages" }: {
   readonly visit: Visit;
   readonly page: number;
@@ -42,7 +45,7 @@ export function Pager({ visit, page, pages, parameter = "page", label = "Pages" 
   /** What a screen reader says; different from those of other lists of the page. */
   readonly label?: string;
 }) {
-  if (pages <= 1) return null;
+  if (pages <= 1 && page <= 1) return null;
   const to = (number: number) =>
     withQuery(visit.url.pathname, {
       ...Object.fromEntries(visit.url.searchParams),
@@ -50,7 +53,9 @@ export function Pager({ visit, page, pages, parameter = "page", label = "Pages" 
     });
   return (
     <nav class="pager" aria-label={label}>
-      {page > 1 ? <a href={to(page - 1)} rel="prev">Previous</a> : <span />}
+      {page > 1
+        ? <a href={to(Math.max(1, Math.min(page - 1, pages)))} rel="prev">Previous</a>
+        : <span />}
       <span class="soft">Page {page} of {pages}</span>
       {page < pages ? <a href={to(page + 1)} rel="next">Next</a> : <span />}
     </nav>
