@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
-import { IRC_CLIENTS, loginLines } from "../services/login_lines.ts";
+import { IRC_CLIENTS, loginLines, passwordLines } from "../services/login_lines.ts";
 import type { Group } from "./command_line/mod.ts";
 import {
   CLIENT_OPTION,
@@ -13,7 +13,7 @@ import { print, printJson, table } from "./output.ts";
 import { readSettings } from "./settings.ts";
 import { choosePassword, type PasswordOptions, randomPassword, readPassword } from "./passwords.ts";
 
-interface AddOptions extends CommandOptions, PasswordOptions {
+interface LoginOptions extends CommandOptions, PasswordOptions {
   readonly client?: string;
 }
 
@@ -21,7 +21,7 @@ const accountSchema = z.object({ account: z.string(), created_at: z.string() });
 const createdSchema = z.object({ account: z.string(), server: z.string() });
 
 /** `muster account add`: creates an IRC account for a person and prints how to log in. */
-async function addAccount(name: string, options: AddOptions): Promise<void> {
+async function addAccount(name: string, options: LoginOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const config = await readSettings(options);
   const given = options.passwordStdin === true;
@@ -39,9 +39,14 @@ async function addAccount(name: string, options: AddOptions): Promise<void> {
     server: created.server,
     channels: config.bridge.channels,
   };
-  for (const ircClient of options.client === undefined ? IRC_CLIENTS : [options.client]) {
+  printForClients(options, (ircClient) => loginLines(ircClient, login));
+}
+
+/** Prints the lines for an IRC client, or for each of them if the options name none. */
+function printForClients({ client }: LoginOptions, linesOf: (client: string) => string): void {
+  for (const ircClient of client === undefined ? IRC_CLIENTS : [client]) {
     print();
-    print(loginLines(ircClient, login));
+    print(linesOf(ircClient));
   }
 }
 
@@ -53,16 +58,18 @@ async function listAccounts(options: CommandOptions): Promise<void> {
   print(table(["ACCOUNT", "CREATED"], accounts.map((row) => [row.account, row.created_at])));
 }
 
-/** `muster account passwd`: replaces a password, which closes the account's sessions. */
-async function setAccountPassword(
-  name: string,
-  options: CommandOptions & PasswordOptions,
-): Promise<void> {
+/**
+ * `muster account passwd`: replaces a password, which closes the account's sessions, and prints what
+ * changes in an IRC client.
+ */
+async function setAccountPassword(name: string, options: LoginOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const { password, random } = await choosePassword(options.passwordStdin === true);
   const path = `/v1/irc/accounts/${encodeURIComponent(name)}/password`;
   await client.call("PUT", path, z.undefined(), { password });
+  print(`account   ${name}`);
   if (random) print(`password  ${password}`);
+  printForClients(options, (ircClient) => passwordLines(ircClient, random ? password : null));
 }
 
 /** `muster account remove`. */
@@ -96,9 +103,9 @@ export const ACCOUNT: Group = {
     },
     {
       name: "passwd",
-      summary: "replace a password and close the account's sessions",
+      summary: "replace a password, close the account's sessions, and print what its clients need",
       parameters: [{ usage: "<name>" }],
-      options: [PASSWORD_OPTION, URL_OPTION],
+      options: [PASSWORD_OPTION, CLIENT_OPTION, URL_OPTION],
       run: setAccountPassword,
     },
     {

@@ -12,6 +12,33 @@ export interface RequestInfo {
   readonly completed: Promise<void>;
 }
 
+/** What the runtime uses of a signal. */
+export interface CutSignal {
+  addEventListener(
+    type: "abort",
+    listener: (event: Event) => void,
+    options?: AddEventListenerOptions,
+  ): void;
+}
+
+/**
+ * A signal as the runtime may hear it. The runtime's listener throws `BadResource` if the runtime is
+ * closing the connection itself, so that there is nothing to cut. Nobody could catch that.
+ */
+export function cutSignal(signal: AbortSignal): CutSignal {
+  return {
+    addEventListener: (type, listener, options) => {
+      signal.addEventListener(type, (event) => {
+        try {
+          listener(event);
+        } catch (error) {
+          if (!(error instanceof Deno.errors.BadResource)) throw error;
+        }
+      }, options);
+    },
+  };
+}
+
 /**
  * Serves HTTP/1.1 and HTTP/2 on one connection, with or without TLS.
  *
@@ -19,7 +46,7 @@ export interface RequestInfo {
  */
 export type ServeConnection = (
   conn: Deno.Conn,
-  signal: AbortSignal,
+  signal: CutSignal,
   handler: (request: Request, info: RequestInfo) => Response | Promise<Response>,
   onError: (error: unknown) => Response,
   onListen: () => void,

@@ -7,7 +7,12 @@ import type { HttpConnection } from "./connection.ts";
 import type { HttpConnections } from "./connections.ts";
 import { isLongAnswer } from "./paced_body.ts";
 import { RequestTargets } from "./request_targets.ts";
-import { findServeConnection, type RequestInfo, type ServedConnection } from "./runtime.ts";
+import {
+  cutSignal,
+  findServeConnection,
+  type RequestInfo,
+  type ServedConnection,
+} from "./runtime.ts";
 import { dropUnreadBody, mayBeLong, mayHaveBody, WatchedRequest } from "./unread_body.ts";
 
 /** How long running requests may take by default when the server stops, in milliseconds. */
@@ -198,7 +203,7 @@ export class HttpServer {
       else (conn as Deno.TcpConn).setNoDelay(true);
       const served = this.#serve(
         conn,
-        connection.signal,
+        cutSignal(connection.signal),
         (request, info) => this.#answer(request, info, connection),
         (error) => this.#answerBug(error),
         () => {},

@@ -13,6 +13,8 @@ import { textOf } from "./text_files.ts";
 const MAX_BYTES = 2 ** 20;
 /** Most wiki pages, and most tickets, of a project in the list. */
 const MAX_LISTED = 100;
+/** Most projects without resources that one page of the list passes over. */
+const MAX_EMPTY = 50;
 
 const wikiListSchema = z.object({ pages: z.array(z.object({ name: z.string() })) });
 const wikiPageSchema = z.object({ content: z.string(), mimetype: z.string().optional() });
@@ -55,7 +57,8 @@ export class ProjectResources {
   }
 
   /**
-   * Lists wiki pages and tickets, one project per page.
+   * Lists wiki pages and tickets, one project per page. Projects that have none are passed over, so
+   * that clients which take an empty page for the end find the rest.
    *
    * @throws Invalid if the cursor is not one of this list
    */
@@ -67,17 +70,26 @@ export class ProjectResources {
       throw new Invalid("The cursor is not one of this list; leave it out to begin again");
     }
     const offset = Number(cursor ?? 0);
-    const { projects: [project], total } = this.#api.reachable(caller.principal, {
-      limit: 1,
+    const { projects, total } = this.#api.reachable(caller.principal, {
+      limit: MAX_EMPTY + 1,
       offset,
     });
-    if (project === undefined) return { resources: [] };
-    const { slug } = project;
+    let resources: Resource[] = [];
+    let next = offset;
+    for (const { slug } of projects) {
+      resources = await this.#resourcesOf(slug, caller);
+      next++;
+      if (resources.length > 0) break;
+    }
+    return { resources, ...(next < total ? { nextCursor: String(next) } : {}) };
+  }
+
+  async #resourcesOf(slug: string, caller: Caller): Promise<Resource[]> {
     const [wiki, tickets] = await Promise.all([
       this.#json(slug, "/api/wiki", wikiListSchema, caller),
       this.#json(slug, `/api/tickets?per_page=${MAX_LISTED}`, ticketListSchema, caller),
     ]);
-    const resources = [
+    return [
       ...wiki.pages.slice(0, MAX_LISTED).map(({ name }) => ({
         uri: `muster://project/${slug}/wiki/${encodeURIComponent(name)}`,
         name: `${slug}: ${name}`,
@@ -90,8 +102,6 @@ export class ProjectResources {
         mimeType: "application/json",
       })),
     ];
-    const next = offset + 1;
-    return { resources, ...(next < total ? { nextCursor: String(next) } : {}) };
   }
 
   /**

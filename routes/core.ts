@@ -100,7 +100,7 @@ export function newStreams(
 function acceptQueryTokens(app: Hono<AppEnv>, services: AuthenticateOptions): void {
   const rows: [string, readonly [string, string, Trait?]][] = Object.entries(ROUTES);
   for (const [name, [, , trait]] of rows) {
-    if (trait === undefined || trait === "file body") continue;
+    if (trait !== "token" && trait !== "token of streams") continue;
     const [, path = ""] = name.split(" ");
     app.use(patternOf(path), authenticate(services, "bearer", "basic", trait));
   }

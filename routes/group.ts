@@ -7,7 +7,7 @@ import { type AnsweringHandler, directRoute, type RoutedHandler } from "./direct
 import { patternOf } from "./file_routes.ts";
 import { inOneTask } from "./middleware/chain.ts";
 import { once } from "./once.ts";
-import { type Endpoint, type Group, ROUTES } from "./table.ts";
+import { type Endpoint, type Group, type Opens, ROUTES, type Trait } from "./table.ts";
 
 /** A group of routes in an app. */
 export interface RouteGroup {
@@ -48,7 +48,9 @@ export function lazyGroup(
     for (const name of endpointsOf(group)) {
       if (name in plain) continue;
       const { method, pattern } = placeOf(name);
-      app.on(method, pattern, lazyHandler(load, name));
+      const [, , trait]: readonly [Group, Opens, Trait?] = ROUTES[name];
+      const patterns = trait === "slashes" ? [pattern, `${pattern}{[\\s\\S]+}`] : [pattern];
+      app.on(method, patterns, lazyHandler(load, name));
     }
     addPlain(app, plain);
   };

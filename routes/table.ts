@@ -18,8 +18,11 @@ export type Opens =
  */
 export type QueryToken = "token" | "token of streams";
 
-/** Whether a route accepts a token in the query, or a file of any length as its body. */
-export type Trait = QueryToken | "file body";
+/**
+ * Whether a route accepts a token in the query, a file of any length as its body, or slashes in its
+ * last parameter.
+ */
+export type Trait = QueryToken | "file body" | "slashes";
 
 /** Every route: its group (in `groups.ts`), its resource, and its trait, if any. */
 export const ROUTES = {
@@ -166,6 +169,7 @@ export const ROUTES = {
   "POST /v1/llm/complete": ["llm", "models"],
   "POST /v1/llm/openai/chat/completions": ["openai", "models"],
   "GET /v1/llm/openai/models": ["openai", "models"],
+  "GET /v1/llm/openai/models/{model}": ["openai", "models", "slashes"],
   "GET /v1/llm/usage": ["llmUsage", "coordination"],
   "GET /v1/llm/calls": ["llmUsage", "coordination"],
   "GET /v1/llm/budgets": ["llmUsage", "coordination"],

@@ -16,6 +16,9 @@ export interface Login {
 /** The name of the network in the client. */
 const NETWORK = "muster";
 
+/** In place of a password that the person knows. */
+const KNOWN_PASSWORD = "YOUR-PASSWORD";
+
 /**
  * The lines to type into an IRC client so that it logs in by SASL PLAIN and joins its channels.
  *
@@ -26,7 +29,7 @@ export function loginLines(client: string, login: Login): string {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const connection = {
     name: login.name,
-    password: login.password ?? "YOUR-PASSWORD",
+    password: login.password ?? KNOWN_PASSWORD,
     host,
     port: Number(url.port),
     tls: login.server.startsWith("ircs:"),
@@ -40,8 +43,33 @@ export function loginLines(client: string, login: Login): string {
     case "hexchat":
       return hexchat(connection);
     default:
-      throw new Invalid(`"${client}" is an unknown IRC client`);
+      throw unknownClient(client);
   }
+}
+
+/**
+ * The lines to type into an IRC client that {@link loginLines} has set up, so that it logs in with
+ * another password.
+ *
+ * @param password null if the person knows it, so that it need not be shown
+ * @throws Invalid if the client is not among {@link IRC_CLIENTS}
+ */
+export function passwordLines(client: string, password: string | null): string {
+  const shown = password ?? KNOWN_PASSWORD;
+  switch (client) {
+    case "irssi":
+      return `In irssi:\n  /network add -sasl_password ${shown} ${NETWORK}`;
+    case "weechat":
+      return `In WeeChat:\n  /set irc.server.${NETWORK}.sasl_password ${shown}`;
+    case "hexchat":
+      return `In HexChat (Network List, Edit):\n  Password: ${shown}`;
+    default:
+      throw unknownClient(client);
+  }
+}
+
+function unknownClient(client: string): Invalid {
+  return new Invalid(`"${client}" is an unknown IRC client`);
 }
 
 interface Connection {

@@ -1,8 +1,13 @@
+import type { Context } from "hono";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import type { ForumThread } from "../../services/fossil/mod.ts";
-import { newRoutes } from "../context.ts";
-import { json } from "../schemas.ts";
+import type { ForumWriter } from "../../services/forum/mod.ts";
+import { newThreadSchema, replySchema } from "../../services/forum/schemas.ts";
+import { actorOf } from "../../services/projects/mod.ts";
+import { callerOf } from "../caller.ts";
+import { type AppEnv, newRoutes } from "../context.ts";
+import { json, jsonRequest } from "../schemas.ts";
 import { answerBytes, answerJson, notModified } from "./answers.ts";
 import { contentHeaders } from "./content_headers.ts";
 import { bytesResponses } from "./files.ts";
@@ -27,6 +32,33 @@ const getThread = projectRoute("GET /api/forum/{uuid}", {
   responses: { 200: json(threadSchema, "The thread"), ...notModified, ...projectErrors(400) },
 });
 
+const writtenSchema = z.object({
+  uuid: z.string(),
+  thread: z.string().openapi({ description: "The first post of its thread" }),
+}).openapi("WrittenPost");
+
+const beginThread = projectRoute("POST /api/forum", {
+  summary: "Begin a thread of the forum",
+  request: {
+    body: jsonRequest(newThreadSchema.meta({ id: "ThreadRequest" }), {
+      title: "Which disks do we buy?",
+      content: "The mirrors are nearly full.",
+    }),
+  },
+  responses: { 201: json(writtenSchema, "The post"), ...projectErrors(400, 409, 413) },
+});
+
+const answerPost = projectRoute("POST /api/forum/{uuid}/replies", {
+  summary: "Answer a post of the forum",
+  request: {
+    params: z.object({ uuid: id }),
+    body: jsonRequest(replySchema.meta({ id: "ReplyRequest" }), {
+      content: "Those of 8 TB: *twice* what we have.",
+    }),
+  },
+  responses: { 201: json(writtenSchema, "The post"), ...projectErrors(400, 409, 413) },
+});
+
 const listAttachments = projectRoute("GET /api/attachments", {
   summary: "The attachments of a wiki page, ticket or technote",
   request: { query: z.object({ target }) },
@@ -45,9 +77,25 @@ const getAttachment = projectRoute("GET /api/attachments/content", {
   responses: { ...bytesResponses, ...projectErrors(400, 413) },
 });
 
-/** `/api/forum` and `/api/attachments`, to read. */
-export function documentRoutes(services: Pick<Services, "hosting">) {
+/** `/api/forum` and, to read, `/api/attachments`. */
+export function documentRoutes(services: Pick<Services, "hosting" | "accounts">) {
+  const { hosting: { forum }, accounts } = services;
+  const writerOf = (context: Context<AppEnv>): ForumWriter => ({
+    caller: callerOf(context),
+    actor: actorOf(context.get("access"), undefined, accounts),
+  });
   return newRoutes()
+    .openapi(beginThread, async (context) => {
+      const { project } = context.get("access");
+      const thread = context.req.valid("json");
+      return context.json(await forum.begin(project, thread, writerOf(context)), 201);
+    })
+    .openapi(answerPost, async (context) => {
+      const { project } = context.get("access");
+      const { uuid } = context.req.valid("param");
+      const reply = context.req.valid("json");
+      return context.json(await forum.answer(project, uuid, reply, writerOf(context)), 201);
+    })
     .openapi(listThreads, (context) => {
       const page = context.req.valid("query");
       return answerJson<z.infer<typeof threadsSchema>>(context, services, async (repository) => {

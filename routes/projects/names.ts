@@ -24,6 +24,9 @@ const branchSchema = z.object({
   behind: z.int().nullable().optional().openapi({
     description: "With `divergence=true`, check-ins that the main branch has and it lacks",
   }),
+  is_merged: z.boolean().optional().openapi({
+    description: "With `divergence=true`, whether the main branch has its newest check-in",
+  }),
   is_named: z.boolean().optional().openapi({
     description:
       "With `divergence=true`, whether its name stands for `last_uuid`; not if a newer " +

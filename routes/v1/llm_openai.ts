@@ -1,5 +1,5 @@
 import { z } from "../extended_zod.ts";
-import type { Llm } from "../../services/llm/mod.ts";
+import type { KnownModel, Llm } from "../../services/llm/mod.ts";
 import { completionRequestSchema } from "../../services/llm/schemas.ts";
 import { type Completions, ticketHeaders } from "./completions.ts";
 import { newRoutes } from "../context.ts";
@@ -45,6 +45,22 @@ const listModels = route("GET /v1/llm/openai/models", {
   },
 });
 
+const getModel = route("GET /v1/llm/openai/models/{model}", {
+  summary: "One of these models",
+  request: {
+    params: z.object({
+      model: z.string().openapi({
+        description: "`backend/model`, or the model's name alone; slashes may be written as %2F",
+        example: "main/gpt-5",
+      }),
+    }),
+  },
+  responses: {
+    200: json(modelSchema, "The model"),
+    ...openAiErrors(401, 403, 404, 429, 500, 503),
+  },
+});
+
 /** `/v1/llm/openai…`: the base URL for OpenAI's SDKs. */
 export function openAiRoutes({ gateway }: Llm, completions: Completions) {
   return newRoutes()
@@ -55,9 +71,15 @@ export function openAiRoutes({ gateway }: Llm, completions: Completions) {
     )
     .openapi(listModels, async (context) => {
       const models = await completions.wait(context, (signal) => gateway.allModels(signal));
-      const data = models.map(({ id, backend }) => (
-        { id, object: "model" as const, created: 0, owned_by: backend }
-      ));
-      return context.json({ object: "list" as const, data }, 200);
+      return context.json({ object: "list" as const, data: models.map(shown) }, 200);
+    })
+    .openapi(getModel, async (context) => {
+      const { model: name } = context.req.valid("param");
+      const model = await completions.wait(context, (signal) => gateway.model(name, signal));
+      return context.json(shown(model), 200);
     });
+}
+
+function shown({ id, backend }: KnownModel) {
+  return { id, object: "model" as const, created: 0, owned_by: backend };
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isLine } from "../validation/mod.ts";
+import { whole } from "../validation/schemas.ts";
 
 const NO_LINE = "must have no line breaks, control or invisible characters";
 
@@ -10,9 +11,11 @@ const MAX_DESCRIPTION = 500;
 const MAX_URL = 2000;
 
 function text(name: string, maximum: number) {
-  return z.string({ error: `${name} must be a string` }).trim().max(maximum, {
-    error: `${name} must be ${maximum} characters or fewer`,
-  });
+  return whole(
+    z.string({ error: `${name} must be a string` }).trim().max(maximum, {
+      error: `${name} must be ${maximum} characters or fewer`,
+    }),
+  );
 }
 
 function isWebAddress(address: string): boolean {
@@ -28,16 +31,11 @@ export const reportSchema = z.object({
   }).max(64, { error: "checkin must be 64 characters or fewer" }).describe(
     "The id of the check-in, or a prefix of at least 4 digits",
   ),
-  context: z.string({ error: "context is required" }).trim().min(1, {
-    error: "context is required",
-  }).max(MAX_CONTEXT, { error: `context must be ${MAX_CONTEXT} characters or fewer` }).refine(
-    isLine,
-    {
-      error: `context ${NO_LINE}`,
-    },
-  ).describe(
-    "The name of the check, such as ci/build",
-  ),
+  context: whole(
+    z.string({ error: "context is required" }).trim().min(1, { error: "context is required" })
+      .max(MAX_CONTEXT, { error: `context must be ${MAX_CONTEXT} characters or fewer` })
+      .refine(isLine, { error: `context ${NO_LINE}` }),
+  ).describe("The name of the check, such as ci/build"),
   state: z.enum(CHECK_STATES, { error: `state must be one of: ${CHECK_STATES.join(", ")}` }),
   // CI systems send what their tools print, which may have several lines.
   description: text("description", MAX_DESCRIPTION).default(""),

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { suggest } from "../spelling/mod.ts";
-import { type Fault, faultOf } from "../validation/mod.ts";
+import { type Fault, faultOf, fieldName } from "../validation/mod.ts";
 import { type Config, configSchema } from "./schemas.ts";
 import { ConfigError, type ConfigSources, type LoadedConfig, OTHER_VARIABLES } from "./sources.ts";
 
@@ -46,9 +46,9 @@ export async function validateConfig(
   if (result.success) return { config: withAcme(result.data), warnings };
   const problems = result.error.issues.map((issue) => {
     const { path, message } = describe(issue, [...keys.values()]);
-    const source = origins.get(path.join(".")) ??
+    const source = originOf(path, origins) ??
       (file === null ? "the configuration" : `${sources.file}:${file.lineOf(path)}`);
-    return `${source}: ${path.join(".")}: ${message}`;
+    return `${source}: ${fieldName(path)}: ${message}`;
   });
   throw new ConfigError(problems.join("\n"));
 }
@@ -59,6 +59,15 @@ function withAcme(config: Config): Config {
   if (tls.acme.domains.length === 0) return config;
   const file = join(folder, "acme", "certificate.pem");
   return { ...config, tls: { ...tls, cert: file, key: file } };
+}
+
+/** What set the key at a path, or the key whose value the path leads into; undefined for the file. */
+function originOf(
+  path: readonly PropertyKey[],
+  origins: ReadonlyMap<string, string>,
+): string | undefined {
+  const keys = path.map((_, index) => path.slice(0, path.length - index).join("."));
+  return origins.get(keys.find((key) => origins.has(key)) ?? "");
 }
 
 interface ParsedFile {

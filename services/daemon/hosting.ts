@@ -36,6 +36,7 @@ import type { Scheduler } from "../scheduler.ts";
 import { ProjectSearch } from "../search/mod.ts";
 import { ProjectSync } from "../sync/mod.ts";
 import { Technotes } from "../technotes/mod.ts";
+import { Forum } from "../forum/mod.ts";
 import { ProjectTexts } from "../texts/mod.ts";
 import { Claims, CustomFields, Submissions, Tickets } from "../tickets/mod.ts";
 import { Uploads } from "../uploads/mod.ts";
@@ -88,6 +89,7 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly protection: Protection;
   readonly releases: Releases;
   readonly technotes: Technotes;
+  readonly forum: Forum;
   readonly texts: ProjectTexts;
   readonly uploads: Uploads;
   /** `fossil clone`, `pull` and `push`. */
@@ -114,6 +116,7 @@ type Work = Omit<
   | "overlapWatch"
   | "ticketNotes"
   | "technotes"
+  | "forum"
   | "texts"
   | "uploads"
   | "sync"
@@ -240,6 +243,7 @@ export async function openHosting(
     ...notifications,
     ticketNotes,
     technotes: new Technotes({ repositories }),
+    forum: new Forum({ repositories }),
     texts,
     uploads,
     sync: makeSync(options, work),

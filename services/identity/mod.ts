@@ -57,5 +57,11 @@ export { newSecret, sha256 } from "./secrets.ts";
 export type { TokenKey } from "./token_key.ts";
 export type { Token, TokenFilter } from "./token_lists.ts";
 export { type IssuedToken, MOST_OWN_TOKENS, Tokens } from "./tokens.ts";
-export { isCsrfToken, SESSION_SECONDS, type WebSession, WebSessions } from "./web_sessions.ts";
+export {
+  isCsrfToken,
+  type ListedSession,
+  SESSION_SECONDS,
+  type WebSession,
+  WebSessions,
+} from "./web_sessions.ts";
 export { formatNetwork, type Network, parseNetwork, widen } from "./ip_network.ts";

@@ -5,7 +5,7 @@ import {
   statement,
   Unchanged,
 } from "../database/mod.ts";
-import { Unauthorized } from "../errors.ts";
+import { NotFound, Unauthorized } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import type { Log } from "../log.ts";
 import { newUlid } from "../ulid.ts";
@@ -65,8 +65,19 @@ interface HeldSession {
   readonly id: string;
   readonly accountId: string;
   readonly secretHash: string;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
   /** As stored in the database, in Unix milliseconds. */
   lastUsed: number;
+}
+
+/** What an account is shown of one of its sessions. */
+export interface ListedSession {
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  /** Unix milliseconds; exact to a minute. */
+  readonly lastUsed: number;
 }
 
 /** A session that has not ended. */
@@ -121,8 +132,14 @@ export class WebSessions implements Directory {
     this.#replaced = [...this.#byId.values()];
     this.#byId.clear();
     this.#byHash.clear();
-    for (const { id, account_id: accountId, secret_hash: secretHash, last_used } of rows) {
-      this.#hold({ id, accountId, secretHash, lastUsed: last_used });
+    for (const row of rows) {
+      this.#hold({
+        id: row.id,
+        accountId: row.account_id,
+        secretHash: row.secret_hash,
+        createdAt: row.created_at,
+        lastUsed: row.last_used,
+      });
     }
   }
 
@@ -147,7 +164,8 @@ export class WebSessions implements Directory {
       .sort((one, other) => one.id < other.id ? 1 : -1).slice(MAX_PER_ACCOUNT - 1);
     const session = this.#describe(id, account, secret, now);
     const origin = originOf({ ...from, principal: session.principal });
-    const held = { id, accountId: account.id, secretHash: sha256(secret), lastUsed: now };
+    const secretHash = sha256(secret);
+    const held = { id, accountId: account.id, secretHash, createdAt: now, lastUsed: now };
     const over = now - LIFETIME - WRITING_DELAY;
     try {
       await this.#database.commit({
@@ -197,14 +215,44 @@ export class WebSessions implements Directory {
     const account = held === undefined ? null : this.#accounts.get(held.accountId);
     if (held === undefined || account === null || account.revokedAt !== null) return null;
     if (account.kind === "agent" || !this.#accounts.isEnabled(account.kind)) return null;
-    const lastUsed = this.#lastUsed.latest(held.id, null) ?? held.lastUsed;
+    const lastUsed = this.#lastUsedOf(held);
     return this.#clock() < lastUsed + LIFETIME ? { held, account, lastUsed } : null;
+  }
+
+  /** The sessions of an account, the one that was used last first. */
+  list(accountId: string): ListedSession[] {
+    return [...this.#byId.values()].filter((held) => held.accountId === accountId)
+      .map((held) => ({
+        id: held.id,
+        createdAt: held.createdAt,
+        lastUsed: this.#lastUsedOf(held),
+      }))
+      .filter(({ lastUsed }) => this.#clock() < lastUsed + LIFETIME)
+      .sort((one, other) => other.lastUsed - one.lastUsed || (one.id < other.id ? 1 : -1));
   }
 
   /** Ends the caller's session. */
   async close(caller: Caller): Promise<void> {
-    const { id: accountId, sessionId, name } = caller.principal;
-    if (accountId === null || sessionId === null) return;
+    const { id: accountId, sessionId } = caller.principal;
+    if (accountId !== null && sessionId !== null) await this.#end(accountId, sessionId, caller);
+  }
+
+  /**
+   * Ends a session of the caller's account.
+   *
+   * @throws NotFound if the account has no such session
+   */
+  async end(sessionId: string, caller: Caller): Promise<void> {
+    const { id: accountId } = caller.principal;
+    const held = this.#byId.get(sessionId);
+    if (accountId === null || held?.accountId !== accountId) {
+      throw new NotFound("This session has ended already");
+    }
+    await this.#end(accountId, sessionId, caller);
+  }
+
+  async #end(accountId: string, sessionId: string, caller: Caller): Promise<void> {
+    const { name } = caller.principal;
     const data = { username: name };
     await this.#database.commit({
       statements: [this.#removal(sessionId)],
@@ -213,6 +261,10 @@ export class WebSessions implements Directory {
       ],
     });
     this.#ended(accountId, sessionId);
+  }
+
+  #lastUsedOf({ id, lastUsed }: HeldSession): number {
+    return this.#lastUsed.latest(id, null) ?? lastUsed;
   }
 
   /** Writes when the sessions were last used. Call it before the database is closed. */
@@ -229,11 +281,15 @@ export class WebSessions implements Directory {
   }
 
   #insertion(held: HeldSession): Statement {
-    const { id, accountId, secretHash, lastUsed } = held;
-    const row = { id, account_id: accountId, secret_hash: secretHash };
+    const row = {
+      id: held.id,
+      account_id: held.accountId,
+      secret_hash: held.secretHash,
+      created_at: held.createdAt,
+      last_used: held.lastUsed,
+    };
     return statement(
-      this.#database.tables.insertInto("web_sessions")
-        .values({ ...row, created_at: lastUsed, last_used: lastUsed }),
+      this.#database.tables.insertInto("web_sessions").values(row),
       { committed: () => this.#hold(held) },
     );
   }

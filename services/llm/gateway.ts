@@ -177,6 +177,20 @@ export class Gateway {
     return lists.flat();
   }
 
+  /**
+   * One of {@link allModels}, by its id, or by its bare name as in a request for a completion.
+   *
+   * @param signal aborts when the caller no longer waits
+   * @throws NotFound
+   */
+  async model(name: string, signal: AbortSignal): Promise<KnownModel> {
+    const models = await this.allModels(signal);
+    const found = models.find(({ id }) => id === name) ??
+      models.find(({ id, backend }) => id === `${backend}/${name}`);
+    if (found === undefined) throw new NotFound(`There is no model "${name}"`);
+    return found;
+  }
+
   /** The statistics of the calls, by backend. */
   stats(): BackendStats[] {
     return this.#stats.read();

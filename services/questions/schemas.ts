@@ -8,7 +8,7 @@ const MAX_CHOICE = 100;
 
 const choiceSchema = lineSchema(1, MAX_CHOICE).regex(/^\S(?:.*\S)?$/, {
   error: "must not begin or end with a space",
-}).refine((text) => text.isWellFormed(), { error: "must be well-formed Unicode" });
+});
 
 /** An answer to a question. */
 export const answerSchema = z.object({

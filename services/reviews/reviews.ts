@@ -1,7 +1,7 @@
 import type { Slots } from "../agents/mod.ts";
 import type { Database } from "../database/mod.ts";
 import { Conflict, Forbidden, Invalid, NotFound } from "../errors.ts";
-import { type AccountDirectory, type Caller, originOf } from "../identity/mod.ts";
+import type { AccountDirectory } from "../identity/mod.ts";
 import type { Actor, Project, ProjectRepositories, Projects } from "../projects/mod.ts";
 import type { Protection } from "../protection/mod.ts";
 import type { Claims } from "../tickets/mod.ts";
@@ -9,16 +9,18 @@ import type { Workspaces } from "../workspaces/mod.ts";
 import { OpenReviewCounts } from "./open_counts.ts";
 import { placesOf, requireLine } from "./comment_lines.ts";
 import { ReviewOpening } from "./opening.ts";
-import { type Comment, isOpen, type Review, type ReviewStatus } from "./records.ts";
+import { Judging } from "./judging.ts";
+import type { Comment, Review } from "./records.ts";
 import type { ReviewRequest } from "./request.ts";
 import { type DiffPart, diffRounds, type RoundDiff } from "./round_diff.ts";
+import { requireOpen, ReviewChanges } from "./review_changes.ts";
 import { Reviewers } from "./reviewers.ts";
 import { requireRoomForComment } from "./room.ts";
 import { RoundKeeper } from "./round_keeper.ts";
 import type { NewComment, NewReview, VerdictRequest } from "./schemas.ts";
-import { type By, ReviewStatements } from "./statements.ts";
+import { ReviewStatements } from "./statements.ts";
 import { ReviewStore } from "./store.ts";
-import { approvalsOf, statusOf } from "./verdicts.ts";
+import { approvalsOf } from "./verdicts.ts";
 import type { ReviewDetail } from "./views.ts";
 
 export interface ReviewsOptions {
@@ -47,6 +49,8 @@ export class Reviews {
   /** Opens reviews, on request and for submitted work. */
   readonly opening: ReviewOpening;
   readonly #options: ReviewsOptions;
+  readonly #changes: ReviewChanges;
+  readonly #judging: Judging;
 
   constructor(options: ReviewsOptions) {
     this.#options = options;
@@ -61,15 +65,15 @@ export class Reviews {
       reviewers: this.reviewers,
     };
     this.opening = new ReviewOpening(parts);
+    this.#changes = new ReviewChanges(parts);
+    this.#judging = new Judging({ ...parts, changes: this.#changes });
     const keeper = new RoundKeeper(parts);
     options.repositories.onReceived((reception) => keeper.next(reception));
   }
 
   /** @throws NotFound */
-  async require(project: Pick<Project, "id">, number: number): Promise<Review> {
-    const review = await this.store.find(project.id, number);
-    if (review === null) throw new NotFound("Review not found");
-    return review;
+  require(project: Pick<Project, "id">, number: number): Promise<Review> {
+    return this.#changes.require(project, number);
   }
 
   /**
@@ -160,16 +164,16 @@ export class Reviews {
     names: readonly string[],
     { caller, actor }: ReviewRequest,
   ): Promise<Review> {
-    return this.#change(project, number, async (review) => {
+    return this.#changes.run(project, number, async (review) => {
       requireOpen(review);
-      const owner = await this.#ownerOf(review);
+      const owner = await this.#changes.ownerOf(review);
       const authors = [review.author.key, ...owner === null ? [] : [owner.key]];
       const named = this.reviewers.resolve(project, names, authors);
       const asked = await this.reviewers.unasked(review, named);
       if (asked.length === 0) return review;
       await this.reviewers.requireRoom(review, asked.length);
       const reviewers = asked.map(({ name }) => name);
-      const by = this.#by(caller, actor);
+      const by = this.#changes.by(caller, actor);
       const event = { status: review.status, action: "requested", reviewers, by } as const;
       await this.#options.database.commit({
         statements: this.reviewers.insertion(review, asked, by.now),
@@ -190,17 +194,17 @@ export class Reviews {
     name: string,
     { caller, actor, isAdmin }: ReviewRequest,
   ): Promise<Review> {
-    return this.#change(project, number, async (review) => {
+    return this.#changes.run(project, number, async (review) => {
       const account = this.#options.accounts.find(name);
       const asked = (await this.reviewers.of([review])).get(review.id) ?? [];
       if (account === null || !asked.includes(account.name)) {
         throw new NotFound(`"${name}" was not asked to review this`);
       }
-      const owner = await this.#ownerOf(review);
+      const owner = await this.#changes.ownerOf(review);
       if (![review.author.key, owner?.key, account.id].includes(actor.key) && !isAdmin) {
         throw new Forbidden("Only its author, the workspace's owner and the reviewer may do this");
       }
-      const by = this.#by(caller, actor);
+      const by = this.#changes.by(caller, actor);
       const reviewers = [account.name];
       const event = { status: review.status, action: "request_withdrawn", reviewers, by } as const;
       await this.#options.database.commit({
@@ -222,10 +226,10 @@ export class Reviews {
     if (comment.line_number !== null && comment.file_path === "") {
       throw new Invalid('"line_number" needs "file_path"');
     }
-    return await this.#change(project, id, async (review) => {
+    return await this.#changes.run(project, id, async (review) => {
       await requireRoomForComment(this.store, review, actor);
       if (comment.file_path !== "") await this.#requireLine(project, review, comment);
-      const by = this.#by(caller, actor);
+      const by = this.#changes.by(caller, actor);
       const number = review.commentCount + 1;
       const event = { status: review.status, action: "commented", comment: number, by } as const;
       await this.#options.database.commit({
@@ -249,7 +253,7 @@ export class Reviews {
     { round, comment }: VerdictRequest,
     by: ReviewRequest,
   ): Promise<Review> {
-    return this.#judge(project, number, { verdict: "approved", round, comment }, by);
+    return this.#judging.give(project, number, { verdict: "approved", round, comment }, by);
   }
 
   /**
@@ -263,7 +267,12 @@ export class Reviews {
     { round, comment }: VerdictRequest,
     by: ReviewRequest,
   ): Promise<Review> {
-    return this.#judge(project, number, { verdict: "changes_requested", round, comment }, by);
+    return this.#judging.give(
+      project,
+      number,
+      { verdict: "changes_requested", round, comment },
+      by,
+    );
   }
 
   /**
@@ -273,7 +282,7 @@ export class Reviews {
    */
   close(project: Project, number: number, request: ReviewRequest): Promise<Review> {
     const { caller, actor, isAdmin } = request;
-    return this.#change(project, number, async (review) => {
+    return this.#changes.run(project, number, async (review) => {
       if (review.status === "closed") return review;
       requireOpen(review);
       const { workspaces } = this.#options;
@@ -283,7 +292,7 @@ export class Reviews {
       } else if (review.author.key !== actor.key && !isAdmin) {
         throw new Forbidden("Only its author and the workspace's owner can close a review");
       }
-      const by = this.#by(caller, actor);
+      const by = this.#changes.by(caller, actor);
       await this.#options.database.commit({
         statements: [this.statements.status(review, "closed", by.now)],
         events: [
@@ -294,78 +303,6 @@ export class Reviews {
     });
   }
 
-  async #judge(
-    project: Project,
-    number: number,
-    { verdict, round, comment = "" }: {
-      readonly verdict: "approved" | "changes_requested";
-      readonly round: number | undefined;
-      readonly comment?: string | undefined;
-    },
-    { caller, actor }: ReviewRequest,
-  ): Promise<Review> {
-    // A check-in from another program begins its round first.
-    await this.#options.repositories.catchUp(project);
-    return await this.#change(project, number, async (review) => {
-      requireOpen(review);
-      if (verdict === "approved") await this.#requireOther(review, actor);
-      if (round !== undefined && round !== review.round) {
-        throw new Conflict(`Round ${round} is not the newest of the review`, {
-          round: review.round,
-        });
-      }
-      const standing = await this.store.verdicts(review);
-      const own = standing.find(({ reviewer }) => reviewer.key === actor.key);
-      if (own?.verdict === verdict && comment.trim() === "") return review;
-      const by = this.#by(caller, actor);
-      const given = {
-        reviewId: review.id,
-        round: review.round,
-        reviewer: actor,
-        verdict,
-        givenAt: by.now,
-      };
-      const others = standing.filter((one) =>
-        one.reviewer.key !== actor.key && (verdict === "approved" || one.verdict !== "approved")
-      );
-      const rule = this.#options.protection.ruleOf(project, review.targetBranch);
-      const status: ReviewStatus = statusOf([...others, given], rule);
-      await this.#options.database.commit({
-        statements: [
-          ...(verdict === "approved" ? [] : [this.statements.withdraw(review, by.now, "approved")]),
-          ...this.statements.verdict(given),
-          this.statements.status(review, status, by.now),
-          ...await this.#remark(review, comment, actor, by),
-        ],
-        events: [
-          this.statements.event(project, review, {
-            status,
-            action: verdict,
-            comment: comment.trim() === "" ? null : review.commentCount + 1,
-            by,
-          }),
-        ],
-      });
-      return { ...review, status };
-    });
-  }
-
-  /** The comment of a verdict. */
-  async #remark(review: Review, body: string, author: Actor, { now }: By) {
-    if (body.trim() === "") return [];
-    await requireRoomForComment(this.store, review, author);
-    const comment = { body, file_path: "", line_number: null, side: "new" } as const;
-    return this.statements.comment(review, comment, { author, now });
-  }
-
-  /** Nobody approves their own work. */
-  async #requireOther(review: Review, { key }: Actor): Promise<void> {
-    const owner = await this.#ownerOf(review);
-    if (review.author.key === key || owner?.key === key) {
-      throw new Forbidden("Cannot approve your own review");
-    }
-  }
-
   /** Requires the line of a comment, unless the change is a diff that its author sent. */
   async #requireLine(project: Project, review: Review, comment: NewComment): Promise<void> {
     const round = await this.store.newestRound(review);
@@ -373,31 +310,4 @@ export class Reviews {
     const { repositories } = this.#options;
     await repositories.read(project, (repository) => requireLine(repository, round, comment));
   }
-
-  /** The current owner of the reviewed workspace; null if there is none. */
-  async #ownerOf({ workspace }: Review): Promise<Pick<Actor, "key"> | null> {
-    if (workspace === null) return null;
-    return (await this.#options.workspaces.get(workspace.id))?.owner ?? null;
-  }
-
-  /** Changes the current state of a review, while nothing else in the project changes. */
-  #change<T>(
-    project: Project,
-    number: number,
-    change: (review: Review) => Promise<T>,
-  ): Promise<T> {
-    return this.#options.repositories.exclusively(
-      project,
-      async () => await change(await this.require(project, number)),
-    );
-  }
-
-  #by(caller: Caller, { name }: Actor): By {
-    return { origin: originOf(caller), now: this.#options.clock(), name };
-  }
-}
-
-/** @throws Conflict if the review has ended */
-function requireOpen(review: Review): void {
-  if (!isOpen(review)) throw new Conflict(`Review is already ${review.status}`);
 }

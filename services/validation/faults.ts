@@ -43,7 +43,7 @@ export function describeIssue(issue: Issue): string {
 }
 
 /** A field as texts name it: `goals[0].title`. */
-function fieldName(path: readonly PropertyKey[]): string {
+export function fieldName(path: readonly PropertyKey[]): string {
   return path.reduce<string>((name, key) => {
     if (typeof key === "number") return `${name}[${key}]`;
     return name === "" ? String(key) : `${name}.${String(key)}`;

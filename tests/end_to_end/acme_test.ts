@@ -168,7 +168,7 @@ Deno.test("tls.acme needs the terms to be accepted, and no other certificate", a
     const twice = await check({ cert: "a", key: "b", acme: { domains, agree_to_terms: true } });
     assert.match(twice.stderr, /tls\.cert: must be "" beside tls\.acme/);
     const url = await check({ acme: { domains: ["https://x"], agree_to_terms: true } });
-    assert.match(url.stderr, /tls\.acme\.domains\.0: must be a host name/);
+    assert.match(url.stderr, /tls\.acme\.domains\[0\]: must be a host name/);
     const fine = await check({ acme: { domains, agree_to_terms: true } });
     assert.equal(fine.stderr.includes("tls.acme"), false, fine.stderr);
   });

@@ -94,6 +94,9 @@ Deno.test("account add makes an account that logs in, and prints how", async () 
   await bob.register({ nick: "bob", password: "correct horse" });
 
   const replaced = await succeed(program, "account", "passwd", "bob");
+  for (const line of ["account +bob", "In irssi:", "In WeeChat:", "In HexChat .*:"]) {
+    assert.match(replaced, new RegExp(`^${line}$`, "m"));
+  }
   await bob.ended();
   await using again = await IrcClient.connect(program.irc);
   await again.register({ nick: "bob", password: /^password +(\S+)$/m.exec(replaced)?.[1] ?? "" });

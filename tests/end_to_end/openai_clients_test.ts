@@ -76,6 +76,8 @@ Deno.test("the openai package for JavaScript works with another base URL and not
 
   const models = await client.models.list();
   assert.deepEqual(models.data.map(({ id }) => id), ["main/m"]);
+  assert.equal((await client.models.retrieve("main/m")).owned_by, "main");
+  await assert.rejects(client.models.retrieve("main/none"), OpenAI.NotFoundError);
   const whole = await client.chat.completions.create({ model: "main/m", messages });
   assert.equal(whole.choices[0]?.message.content, "hello");
   let streamed = "";
@@ -111,6 +113,7 @@ told = {}
 
 client = openai.OpenAI(base_url=base, api_key=key)
 told["models"] = [model.id for model in client.models.list()]
+told["model"] = client.models.retrieve("main/m").id
 create = client.chat.completions.create
 told["whole"] = create(model="main/m", messages=messages).choices[0].message.content
 parts = create(model="main/m", messages=messages, stream=True)
@@ -154,6 +157,7 @@ Deno.test({
     const told = new TextDecoder().decode(stdout).trimEnd().split("\n").at(-1) ?? "";
     assert.deepEqual(JSON.parse(told), {
       models: ["main/m"],
+      model: "main/m",
       whole: "hello",
       streamed: "hello",
       bad: "bad_tool",

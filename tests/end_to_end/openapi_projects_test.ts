@@ -147,6 +147,10 @@ async function walkDocuments(project: ProjectWalk): Promise<void> {
   const threads = await project.step("GET /forum", { status: 200 });
   const uuid = textAt(threads, "threads.0.uuid");
   await project.step("GET /forum/{uuid}", { path: [uuid], status: 200 });
+  const thread = { title: "Disks", content: "Which ones?" };
+  await project.step("POST /forum", { body: thread, status: 201 });
+  const reply = { path: [uuid], body: { content: "Large ones" }, status: 201 };
+  await project.step("POST /forum/{uuid}/replies", reply);
   const query = "?target=Page";
   const attachments = await project.step("GET /attachments", { query, status: 200 });
   const one = `${query}&name=${textAt(attachments, "attachments.0.name")}`;

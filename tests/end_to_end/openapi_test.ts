@@ -163,6 +163,7 @@ const STEPS: readonly Step[] = [
     status: 502,
   },
   { endpoint: "GET /v1/llm/openai/models", status: 200 },
+  { endpoint: "GET /v1/llm/openai/models/{model}", path: ["main/any"], status: 404 },
   {
     endpoint: "PUT /v1/llm/budgets/{budget}",
     path: ["all.day"],

@@ -117,6 +117,8 @@ export const PROJECT_DECISIONS: Readonly<Record<string, Decision>> = {
   "POST /api/batch": "reads",
   "POST /api/technotes": "refused",
   "PATCH /api/technotes/{id}": "refused",
+  "POST /api/forum": "refused",
+  "POST /api/forum/{uuid}/replies": "refused",
   "POST /api/status": "refused",
   "PUT /api/protection": "refused",
   "PUT /api/mirror": "refused",

@@ -267,6 +267,27 @@ Deno.test("a person makes and revokes own tokens, and changes the password", asy
   });
 });
 
+Deno.test("a person sees where they are logged in, and ends a session elsewhere", async () => {
+  await withWeb(async ({ person, admin, api, logIn }) => {
+    const { accounts, webSessions } = api.services;
+    const elsewhere = await logIn("ann");
+    const { id = "" } = accounts.find("ann") ?? {};
+    const { text, html } = await person.see("/account");
+    assert.match(text, /Your sessions .*this browser/);
+    assert.equal(html.match(/value="endSession"/g)?.length, 1);
+    const [, session = ""] = /name="id" value="([^"]+)"/.exec(html) ?? [];
+    const form = { action: "endSession", id: session };
+    assert.equal((await admin.post("/account", form)).status, 404);
+    assert.equal((await elsewhere.see("/account")).status, 200);
+
+    assert.match((await person.post("/account", form)).text, /The session has ended/);
+    assert.equal(webSessions.list(id).length, 1);
+    assert.match((await elsewhere.get("/account")).text, /Log in to muster/);
+    assert.equal((await person.see("/account")).status, 200);
+    assert.equal((await person.post("/account", form)).status, 404);
+  });
+});
+
 Deno.test("of two changes of a password at once, one is made and the other is refused", async () => {
   await withWeb(async ({ person, api, logIn }) => {
     await api.services.admins.create({ username: "eve", password: "correct horse" }, BY_OPERATOR);

@@ -1,21 +1,22 @@
 import { Forbidden, NotFound, Unauthorized } from "../../services/errors.ts";
 import { passwordSchema } from "../../services/admins/schemas.ts";
 import { personSchema } from "../../services/agents/schemas.ts";
-import { MOST_OWN_TOKENS, type Scope } from "../../services/identity/mod.ts";
+import { type ListedSession, MOST_OWN_TOKENS, type Scope } from "../../services/identity/mod.ts";
 import { tokenRequestSchema } from "../../services/identity/schemas.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { Copyable } from "../parts/copy.tsx";
-import { Form, TextField } from "../parts/form.tsx";
+import { ButtonForm, Form, TextField } from "../parts/form.tsx";
+import { Time } from "../parts/time.tsx";
 import { PersonLink } from "../parts/person_link.tsx";
 import { TokenList } from "../parts/token_list.tsx";
 import { endOf, ExpiryField, ScopeChoice, TokenLines } from "../parts/token_form.tsx";
 import type { Visit } from "../visit.ts";
 
-/** What a person or an admin changes about their own account: tokens, and the password. */
+/** What a person or an admin changes about their own account: tokens, sessions and the password. */
 export const page = definePage({
   opens: "session",
   show,
-  actions: { create, revoke, password },
+  actions: { create, revoke, endSession, password },
 });
 
 /** Scopes of the tokens of accounts. */
@@ -23,7 +24,8 @@ const OWN_SCOPES: readonly Scope[] = ["read", "write", "admin"];
 
 async function show(visit: Visit): Promise<View> {
   const { name } = visit.principal;
-  const tokens = await visit.services.tokens.list({ ownerId: idOf(visit) });
+  const { tokens: allTokens, webSessions } = visit.services;
+  const tokens = await allTokens.list({ ownerId: idOf(visit) });
   const body = (
     <>
       <h1>Your account</h1>
@@ -42,6 +44,7 @@ async function show(visit: Visit): Promise<View> {
             It ends when you revoke it.
           </p>
           <TokenList visit={visit} tokens={tokens.toReversed()} to="/account" ofOne />
+          <Sessions visit={visit} sessions={webSessions.list(idOf(visit))} />
         </section>
         <div>
           <NewToken visit={visit} />
@@ -51,6 +54,57 @@ async function show(visit: Visit): Promise<View> {
     </>
   );
   return { title: "Your account", body };
+}
+
+/** Where the account is logged in to these pages. */
+function Sessions({ visit, sessions }: {
+  readonly visit: Visit;
+  readonly sessions: readonly ListedSession[];
+}) {
+  return (
+    <>
+      <h2>Your sessions</h2>
+      <p class="soft small">
+        A browser that is logged in here has a session. It ends 12 hours after its last use.
+      </p>
+      <ul class="list" data-keys="list">
+        {sessions.map((session) => <Session visit={visit} session={session} />)}
+      </ul>
+    </>
+  );
+}
+
+function Session({ visit, session: { id, createdAt, lastUsed } }: {
+  readonly visit: Visit;
+  readonly session: ListedSession;
+}) {
+  const since = <Time at={new Date(createdAt).toISOString()} />;
+  const end = (
+    <>
+      End <span class="hidden-text">the session that began {since}</span>
+    </>
+  );
+  return (
+    <li class="token">
+      <div>
+        Logged in {since}
+        <div class="soft small">
+          used <Time at={new Date(lastUsed).toISOString()} />
+        </div>
+      </div>
+      {id === visit.principal.sessionId
+        ? <span class="badge accent">this browser</span>
+        : (
+          <ButtonForm
+            visit={visit}
+            action="endSession"
+            to="/account"
+            values={{ id }}
+            label={end}
+          />
+        )}
+    </li>
+  );
 }
 
 function NewToken({ visit }: { readonly visit: Visit }) {
@@ -142,6 +196,11 @@ async function create(visit: Visit): Promise<View> {
 async function revoke(visit: Visit): Promise<Leads> {
   await visit.services.tokens.revoke(visit.entered("id"), visit.caller, idOf(visit));
   return { to: "/account", notice: "The token is revoked." };
+}
+
+async function endSession(visit: Visit): Promise<Leads> {
+  await visit.services.webSessions.end(visit.entered("id"), visit.caller);
+  return { to: "/account", notice: "The session has ended." };
 }
 
 /** Replaces the password of a person who knows the one so far; this session goes on as a new one. */

@@ -1,5 +1,4 @@
 import {
-  applyDelta,
   deltaTargetLength,
   type HashPolicy,
   isArtifactHash,
@@ -8,12 +7,11 @@ import {
   sha3,
 } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
+import { ArtifactReader } from "./artifact_reader.ts";
 import { BlobContents } from "./blob_contents.ts";
-import { ByteCache } from "./byte_cache.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database.ts";
-import { DeadEnds } from "./dead_ends.ts";
-import { Deltas, MAX_CHAIN, MIN_DELTA_BYTES, worthwhileDelta } from "./deltas.ts";
+import { Deltas, MIN_DELTA_BYTES, worthwhileDelta } from "./deltas.ts";
 import { Names } from "./names.ts";
 import { PrivateRows } from "./private.ts";
 import { Receipt } from "./receipt.ts";
@@ -21,8 +19,6 @@ import type { Origin, PutOptions, PutResult, StoredArtifact, StoreOptions } from
 
 /** Default size of the cache of artifacts, in bytes. */
 const CACHE_BYTES = 64 * 1024 * 1024;
-/** Of a delta chain, every artifact at this distance is cached. */
-const CACHED_LINK = 8;
 
 /**
  * The artifacts of a repository as bytes: tables blob, delta, phantom, private, shun, rcvfrom,
@@ -30,7 +26,6 @@ const CACHED_LINK = 8;
  */
 export class ContentStore {
   readonly #db: Database;
-  readonly #cache: ByteCache<number, Uint8Array>;
   readonly #maxBytes: number;
   readonly #isDraft: boolean;
   readonly #names: Names;
@@ -39,11 +34,10 @@ export class ContentStore {
   readonly #deltas: Deltas;
   readonly #receipt: Receipt;
   readonly #contents: BlobContents;
-  readonly #deadEnds = new DeadEnds();
+  readonly #reader: ArtifactReader;
 
   constructor(db: Database, config: Config, options: StoreOptions = {}) {
     this.#db = db;
-    this.#cache = new ByteCache(options.cacheBytes ?? CACHE_BYTES);
     this.#maxBytes = options.maxArtifactBytes ?? MAX_ARTIFACT_BYTES;
     this.#isDraft = options.isDraft ?? false;
     this.#contents = new BlobContents(db, {
@@ -55,6 +49,13 @@ export class ContentStore {
     this.#private = new PrivateRows(db);
     this.#deltas = new Deltas(db);
     this.#receipt = new Receipt(db);
+    this.#reader = new ArtifactReader({
+      db,
+      contents: this.#contents,
+      deltas: this.#deltas,
+      cacheBytes: options.cacheBytes ?? CACHE_BYTES,
+      maxBytes: this.#maxBytes,
+    });
   }
 
   /** Starts the bookkeeping of a transaction. */
@@ -67,8 +68,7 @@ export class ContentStore {
 
   /** Clears the caches, because another program wrote or a transaction was rolled back. */
   dropCaches(): void {
-    this.#cache.clear();
-    this.#deadEnds.clear();
+    this.#reader.clear();
     this.#names.clear();
     this.#deltas.forget();
     this.#private.forget();
@@ -99,12 +99,12 @@ export class ContentStore {
 
   /** Name of an artifact or phantom, undefined if there is no such row. */
   hashOf(rid: number): string | undefined {
-    return this.#db.value<string>("SELECT uuid FROM blob WHERE rid=?", rid);
+    return this.#reader.hashOf(rid);
   }
 
   /** Size of an artifact in bytes, -1 for a phantom and for a row that does not exist. */
   sizeOf(rid: number): number {
-    return this.#db.value<number>("SELECT size FROM blob WHERE rid=?", rid) ?? -1;
+    return this.#reader.sizeOf(rid);
   }
 
   /** Row of the artifact's delta source, 0 for full text. */
@@ -112,83 +112,39 @@ export class ContentStore {
     return this.#deltas.sourceOf(rid);
   }
 
-  /**
-   * The bytes of an artifact; null for a phantom and for a delta that depends on one. The bytes are
-   * shared with the cache: do not write to them.
-   *
-   * @throws {FossilError} `corrupt` or `limit` if the stored bytes do not decode.
-   */
+  /** See {@link ArtifactReader.get}. */
   get(rid: number): Uint8Array | null {
-    const chain: number[] = [];
-    let base = this.#cache.get(rid);
-    for (let [next, landmark] = [rid, rid]; base === undefined;) {
-      chain.push(next);
-      if (this.#deadEnds.has(next)) return this.#deadEnds.add(chain);
-      const source = this.sourceOf(next);
-      if (source === 0) break;
-      if (source === landmark || chain.length > MAX_CHAIN) return this.#deadEnds.add(chain, "loop");
-      if ((chain.length & (chain.length - 1)) === 0) landmark = source;
-      next = source;
-      base = this.#cache.get(next);
-    }
-    for (let i = chain.length - 1; i >= 0; i--) {
-      const stored = this.#contents.get(chain[i]!);
-      if (stored === null) return this.#deadEnds.add(chain.slice(0, i + 1), "phantom");
-      base = base === undefined ? stored : applyDelta(base, stored, this.#maxBytes);
-      if (i % CACHED_LINK === 0) this.#cache.set(chain[i]!, base, base.length);
-    }
-    return base ?? null;
+    return this.#reader.get(rid);
   }
 
   /** Like `get`, but throws if the content is missing. */
   require(rid: number): Uint8Array {
-    const content = this.get(rid);
-    if (content !== null) return content;
-    throw new FossilError("missing", `Content of artifact "${this.hashOf(rid) ?? rid}" is missing`);
+    return this.#reader.require(rid);
   }
 
-  /**
-   * An artifact read from its row: full text, or a delta of the bytes that the caller passes. Null
-   * for a phantom. Bypasses the cache.
-   *
-   * @param source bytes of the artifact that the row is a delta of; null for full text.
-   */
+  /** See {@link ArtifactReader.getStored}. */
   getStored(rid: number, source: Uint8Array | null): StoredArtifact | null {
-    const row = this.#contents.row(rid);
-    if (row === null) return null;
-    const { hash, size, stored } = row;
-    return { hash, size, content: source ? applyDelta(source, stored, this.#maxBytes) : stored };
+    return this.#reader.getStored(rid, source);
   }
 
   /** Like `getStored`, but uses the cache and adds the artifact to it. */
   getKept(rid: number, source: Uint8Array | null): StoredArtifact | null {
-    if (this.#cache.get(rid) !== undefined) return this.getRow(rid);
-    const artifact = this.getStored(rid, source);
-    if (artifact !== null) this.#cache.set(rid, artifact.content, artifact.content.length);
-    return artifact;
+    return this.#reader.getKept(rid, source);
   }
 
   /** Like `get`, with hash and size from the row. */
   getRow(rid: number): StoredArtifact | null {
-    const content = this.get(rid);
-    const row = this.#db.row<{ uuid: string; size: number }>(
-      "SELECT uuid, size FROM blob WHERE rid=?",
-      rid,
-    );
-    return content && { hash: row?.uuid ?? "", size: row?.size ?? -1, content };
+    return this.#reader.getRow(rid);
+  }
+
+  /** Whether the bytes are available: no phantom, and no delta that depends on one. */
+  isAvailable(rid: number): boolean {
+    return this.#reader.isAvailable(rid);
   }
 
   /** Whether this transaction has changed how an artifact is stored. */
   isTouched(rid: number): boolean {
     return this.#touched.has(rid);
-  }
-
-  /** Whether the bytes are available: no phantom, and no delta that depends on one. */
-  isAvailable(rid: number): boolean {
-    for (let next = rid, steps = 0; next !== 0; next = this.sourceOf(next), steps++) {
-      if (steps > MAX_CHAIN || this.#deadEnds.has(next) || this.sizeOf(next) < 0) return false;
-    }
-    return rid !== 0;
   }
 
   /** The policy by which new artifacts are named. */
@@ -220,7 +176,7 @@ export class ContentStore {
       isPrivate: options.isPrivate ?? false,
       isDelta: false,
     });
-    if (result.isNew) this.#cache.set(result.rid, content, content.length);
+    if (result.isNew) this.#reader.cache.set(result.rid, content, content.length);
     return result;
   }
 
@@ -274,10 +230,10 @@ export class ContentStore {
     let rid = known?.rid;
     if (rid === undefined) {
       rid = this.#db.insert("INSERT INTO blob(rcvid,size,uuid) VALUES(?,?,?)", rcvid, size, hash);
-      this.#deadEnds.forget(rid);
+      this.#reader.deadEnds.forget(rid);
       if (!isPrivate) this.#db.run("INSERT OR IGNORE INTO unclustered VALUES(?)", rid);
     } else {
-      this.#deadEnds.clear();
+      this.#reader.deadEnds.clear();
       this.#db.run("UPDATE blob SET rcvid=?, size=? WHERE rid=?", rcvid, size, rid);
       this.#db.run("DELETE FROM phantom WHERE rid=?", rid);
     }
@@ -329,7 +285,7 @@ export class ContentStore {
 
   /** Drops the content of an artifact and keeps its name, so that another peer can send it again. */
   forget(rid: number): void {
-    this.#cache.delete(rid);
+    this.#reader.cache.delete(rid);
     this.#touched.delete(rid);
     this.#contents.delete(rid);
     this.#deltas.delete(rid);
@@ -409,7 +365,7 @@ export class ContentStore {
     this.#names.clear();
     this.#touched.delete(rid);
     this.#contents.delete(rid);
-    this.#cache.delete(rid);
+    this.#reader.cache.delete(rid);
   }
 
   /**
@@ -422,7 +378,7 @@ export class ContentStore {
   verifyTouched(): void {
     this.#contents.packAll();
     if (!this.#isDraft) {
-      this.#cache.clear();
+      this.#reader.cache.clear();
       for (const rid of [...this.#touched].reverse()) this.verify(rid);
     }
     this.#touched.clear();

@@ -1,8 +1,8 @@
-import { mainBranch } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Ancestry } from "../graph/mod.ts";
 import { ancestryOf } from "./ancestry.ts";
 import { listBranches } from "./branches.ts";
+import { MainCheckins } from "./main_checkins.ts";
 import type { Reader } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
 import type { Branch, DivergedBranch } from "./shapes.ts";
@@ -24,16 +24,15 @@ export function listDivergedBranches(reader: Reader): readonly DivergedBranch[] 
 }
 
 function divergedBranches(reader: Reader): DivergedBranch[] {
-  const branches = listBranches(reader);
-  const name = mainBranch(reader.repository);
-  const main = branches.find((branch) => branch.name === name);
+  const main = new MainCheckins(reader);
   const { store } = reader.repository;
-  const counter = main === undefined
+  const counter = main.marks === null
     ? null
-    : new DivergenceCounter(reader, ancestryOf(reader), store.ridOf(main.last_uuid));
-  return branches.map((branch) => {
+    : new DivergenceCounter(reader, ancestryOf(reader), main.marks);
+  return listBranches(reader).map((branch) => {
     const { ahead, behind } = counter?.of(store.ridOf(branch.last_uuid)) ?? UNKNOWN;
-    return { ...branch, ahead, behind, is_named: isNamed(reader, branch) };
+    const [is_merged, is_named] = [main.hasTipOf(branch), isNamed(reader, branch)];
+    return { ...branch, ahead, behind, is_merged, is_named };
   });
 }
 
@@ -52,7 +51,7 @@ const UNKNOWN = { ahead: null, behind: null } as const;
 class DivergenceCounter {
   readonly #reader: Reader;
   readonly #ancestry: Ancestry;
-  /** The ancestors of the main tip, as a mark (1) by row, and their number. */
+  /** The check-ins of the main branch, as a mark (1) by row, and their number. */
   readonly #main: Uint8Array;
   readonly #mainCount: number;
   /** The number of the last walk that visited a row. */
@@ -62,10 +61,10 @@ class DivergenceCounter {
   #walk = 0;
   #steps = 0;
 
-  constructor(reader: Reader, ancestry: Ancestry, mainTip: number) {
+  constructor(reader: Reader, ancestry: Ancestry, main: Uint8Array) {
     this.#reader = reader;
     this.#ancestry = ancestry;
-    this.#main = ancestry.ancestors(mainTip);
+    this.#main = main;
     this.#mainCount = this.#main.reduce((sum, mark) => sum + mark, 0);
     this.#visited = new Int32Array(this.#main.length);
   }

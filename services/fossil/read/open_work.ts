@@ -1,6 +1,5 @@
-import { mainBranch } from "../content/mod.ts";
-import { ancestryOf } from "./ancestry.ts";
 import { listBranches } from "./branches.ts";
+import { MainCheckins } from "./main_checkins.ts";
 import type { Reader } from "./reader.ts";
 import type { OpenWork } from "./shapes.ts";
 import { listTickets } from "./ticket_lists.ts";
@@ -13,14 +12,8 @@ export function readOpenWork(reader: Reader): OpenWork {
   }));
 }
 
-/** The open branches whose newest check-in the main branch lacks. */
 function countUnmerged(reader: Reader): number {
-  const main = mainBranch(reader.repository);
-  const branches = listBranches(reader);
-  const others = branches.filter(({ name, status }) => name !== main && status === "open");
-  const tip = branches.find(({ name }) => name === main)?.last_uuid;
-  if (tip === undefined || others.length === 0) return others.length;
-  const { store } = reader.repository;
-  const merged = ancestryOf(reader).ancestors(store.ridOf(tip));
-  return others.filter(({ last_uuid }) => merged[store.ridOf(last_uuid)] !== 1).length;
+  const main = new MainCheckins(reader);
+  return listBranches(reader)
+    .filter((branch) => branch.status === "open" && !main.hasTipOf(branch)).length;
 }

@@ -243,6 +243,8 @@ export interface DivergedBranch extends Branch {
   readonly ahead: number | null;
   /** Check-ins that the main branch has and it lacks. */
   readonly behind: number | null;
+  /** Whether the main branch, itself included, has its newest check-in. */
+  readonly is_merged: boolean;
   /**
    * Whether its name stands for its newest check-in. It does not if a newer check-in of another
    * branch has the name as a tag, or if it is also the beginning of a hash.

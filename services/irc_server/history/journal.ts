@@ -98,8 +98,13 @@ export class Journal {
    */
   static open(options: JournalOptions): OpenedJournal {
     const { path, log } = options;
-    const { operations, identity, foreign } = readJournal(path, options.last);
+    const { operations, identity, foreign, beyondGap } = readJournal(path, options.last);
     for (const file of foreign) setAside(file, options);
+    if (beyondGap > 0) {
+      log.warn("The history's journal has a gap: the changes after it are lost", {
+        changes: beyondGap,
+      });
+    }
     const last = operations.at(-1)?.sequence ?? options.last.sequence;
     const files = pathsOf(path).map((path) => {
       const file = Deno.openSync(path, { append: true, create: true, mode: 0o600 });

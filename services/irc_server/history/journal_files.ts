@@ -40,8 +40,10 @@ export interface JournalIdentity {
 
 /** What the files of a journal hold. */
 export interface JournalContent {
-  /** In order, without a gap: what follows a gap is left out. */
+  /** In order, without a gap. */
   readonly operations: readonly Operation[];
+  /** Changes that follow a gap, and are left out. */
+  readonly beyondGap: number;
   /** Bytes that are no whole group: a kill, or a loss of power, came before its end. */
   readonly torn: number;
   /** What the archive names once it has the operations. */
@@ -81,8 +83,10 @@ export function readJournal(path: string, last: LastChange): JournalContent {
     operations.push(next);
     next = found.get(next.sequence + 1);
   }
+  const end = operations.at(-1)?.sequence ?? last.sequence;
   return {
     operations,
+    beyondGap: [...found.keys()].filter((sequence) => sequence > end).length,
     torn: own.reduce((sum, { torn }) => sum + torn, 0),
     identity: operations.length === 0 ? last.journal : head?.identity ?? last.journal,
     foreign: files.filter((file) => !isOwn(file)).map(({ path }) => path),

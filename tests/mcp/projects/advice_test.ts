@@ -1,6 +1,7 @@
 /** What a model reads when a call fails, and in the prompt for reviews. */
 import assert from "node:assert/strict";
 import { commitFiles } from "../../support/projects.ts";
+import { BY_OPERATOR } from "../../support/services.ts";
 import { type ToolTest, withTools } from "./support.ts";
 
 interface Prompt {
@@ -128,6 +129,27 @@ Deno.test("a resource over 1 MiB is refused before it is read", async () => {
     const refused = await test.send("GET /api/file?path=big.txt&max_bytes=1048576");
     const { error } = await refused.json();
     assert.deepEqual([refused.status, error], [413, '"big.txt" has 1048577 bytes']);
+  });
+});
+
+Deno.test("the list of resources passes over projects that have none", async () => {
+  await withTools(async (test) => {
+    const { projects } = test.api.services.hosting;
+    for (const slug of ["alpha", "beta", "zeta"]) {
+      await projects.create(
+        { slug, name: slug, description: "", visibility: "public" },
+        BY_OPERATOR,
+      );
+    }
+    await test.use("create_ticket", { slug: "demo", title: "A fault", body: "It fails" });
+    const list = async (cursor?: string) =>
+      await test.rpc("resources/list", cursor === undefined ? {} : { cursor }) as {
+        resources: { uri: string }[];
+        nextCursor?: string;
+      };
+    const first = await list();
+    assert.match(first.resources[0]?.uri ?? "", /^muster:\/\/project\/demo\/ticket\//);
+    assert.deepEqual(await list(first.nextCursor), { resources: [] });
   });
 });
 

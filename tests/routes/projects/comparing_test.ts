@@ -14,8 +14,13 @@ Deno.test("branches tell how far they are ahead of and behind the main branch, i
     await commitFiles(test, { "b.txt": "b\n" });
     const { branches } = await answer("GET /api/branches?divergence=true");
     assert.deepEqual(
-      branches.map(({ name, ahead, behind }: Record<string, unknown>) => [name, ahead, behind]),
-      [["trunk", 0, 0], ["workspace/fix", 3, 1]],
+      branches.map((branch: Record<string, unknown>) => [
+        branch["name"],
+        branch["ahead"],
+        branch["behind"],
+        branch["is_merged"],
+      ]),
+      [["trunk", 0, 0, true], ["workspace/fix", 3, 1, false]],
     );
     const plain = await answer("GET /api/branches");
     assert.equal(plain.branches[0].ahead, undefined);

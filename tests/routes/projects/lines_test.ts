@@ -52,3 +52,35 @@ Deno.test("no title, name or other short text of a project can pass for another"
     );
   });
 });
+
+Deno.test("no text of a project has half of a surrogate pair", async () => {
+  await withProject(async (test) => {
+    const { send, caller, api } = test;
+    const checkin = await commitFiles(test, { "a.txt": "a\n" });
+    const half = "a\ud800";
+    const diff = "--- a\n+++ b\n";
+    const report = { checkin, context: "ci", state: "success" };
+    const bodies: [request: string, field: string, body: unknown][] = [
+      ["POST /api/tickets", "title", { title: half }],
+      ["POST /api/tickets", "comment", { title: "Crash", comment: half }],
+      ["POST /api/reviews/create", "title", { title: half, diff }],
+      ["POST /api/technotes", "content", { comment: "Note", content: half }],
+      ["POST /api/releases", "name", { tag_name: "v1", name: half }],
+      ["POST /api/status", "context", { ...report, context: half }],
+      ["POST /api/status", "description", { ...report, description: half }],
+      ["PUT /api/wiki/Page", "content", { content: half }],
+    ];
+    const refused = async (response: Response, field: string) => {
+      const { error } = await response.json();
+      const reason = "must be well-formed Unicode: it has half of a surrogate pair";
+      assert.deepEqual([response.status, error.replaceAll('"', "")], [400, `${field} ${reason}`]);
+    };
+    for (const [request, field, body] of bodies) {
+      await refused(await send(request, { as: caller, body }), field);
+    }
+    const request = "POST /v1/projects";
+    await refused(await api.send({ request, body: { slug: "second", name: half } }), "name");
+    const body = { slug: "second", description: half };
+    await refused(await api.send({ request, body }), "description");
+  });
+});

@@ -128,6 +128,45 @@ Deno.test("a refusal of the provider keeps its status and Retry-After; an outage
   }, { config: { llm: { backends: [backend] } }, environment: { THE_KEY: KEY } });
 });
 
+Deno.test("clients of OpenAI's API find one model by its id or its bare name", async () => {
+  await using fake = new FakeProvider(() =>
+    Response.json({ data: [{ id: "gpt-5" }, { id: "meta/llama" }] })
+  );
+  const backends = ["main", "spare"].map((name) => ({
+    name,
+    provider: "mine",
+    base_url: fake.url,
+    block: name === "spare" ? ["gpt-5"] : [],
+  }));
+  await withApi(async (api) => {
+    const path = "/v1/llm/openai/models";
+    const { data } = await (await api.send({ request: `GET ${path}` })).json();
+    const [gpt, llama, spareLlama] = data;
+    assert.equal(data.length, 3);
+    const table = [
+      ["main/gpt-5", gpt],
+      ["main%2Fgpt-5", gpt],
+      ["gpt-5", gpt],
+      ["main/meta/llama", llama],
+      ["spare%2Fmeta%2Fllama", spareLlama],
+      ["meta/llama", llama],
+    ] as const;
+    for (const [name, model] of table) {
+      const response = await api.send({ who: "writer", request: `GET ${path}/${name}` });
+      assert.deepEqual([response.status, await response.json()], [200, model], name);
+    }
+    for (const name of ["spare/gpt-5", "main", "gpt"]) {
+      const response = await api.send({ request: `GET ${path}/${name}` });
+      const message = `There is no model "${name}"`;
+      assert.deepEqual([response.status, await response.json()], [404, {
+        error: { message, type: "not_found_error", code: null },
+      }]);
+    }
+    const guest = await api.send({ who: "guest", request: `GET ${path}/gpt-5` });
+    assert.equal(guest.status, 401);
+  }, { config: { llm: { backends } } });
+});
+
 Deno.test("every error below /v1/llm/openai has the form that OpenAI's SDKs read", async () => {
   await withApi(async (api) => {
     const table = [

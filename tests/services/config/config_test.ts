@@ -81,6 +81,11 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   ["a wrong type", "bridge:\n  enabled: perhaps\n", /c\.yaml:2: bridge\.enabled: must be/],
   ["a value out of range", "bridge:\n\n  buffer_size: 0\n", /c\.yaml:3: bridge\.buffer_size/],
   ["an address that is none", "api_addr: localhost\n", /c\.yaml:1: api_addr: must be/],
+  [
+    "an entry of a list",
+    "tls:\n  acme:\n    domains:\n      - a.example\n      - https://x\n",
+    /c\.yaml:5: tls\.acme\.domains\[1\]: must be a host name/,
+  ],
   ["broken YAML", "api_addr: [\n", /c\.yaml:\d+: (?!.*\bat line)/],
   ["a key that stands twice", "irc:\n  listen: x\nirc: {}\n", /c\.yaml:3: irc: stands twice$/],
   ["a list at the top", "- a\n", /c\.yaml:1: the file must hold/],
@@ -108,6 +113,11 @@ for (const [name, text, expected] of REFUSED) {
 Deno.test("loadConfig() names the variable that holds a wrong value", async () => {
   const environment = { MUSTER_BRIDGE_BUFFER_SIZE: "many" };
   await assert.rejects(loadConfig({ ...NOTHING, environment }), /MUSTER_BRIDGE_BUFFER_SIZE/);
+  const list = { MUSTER_TLS_ACME_DOMAINS: "[a.example, 'https://x']" };
+  await assert.rejects(
+    loadConfig({ ...NOTHING, environment: list }),
+    /^ConfigError: MUSTER_TLS_ACME_DOMAINS: tls\.acme\.domains\[1\]: must be a host name/m,
+  );
 });
 
 Deno.test("loadConfig() refuses a named file that does not exist", async () => {

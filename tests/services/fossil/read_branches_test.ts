@@ -39,7 +39,8 @@ Deno.test("branches are ahead of and behind the main branch by the check-ins of 
     const expected = branches.map((branch) => {
       const own = ancestors(branch.last_uuid);
       const common = [...own].filter((uuid) => ofMain.has(uuid)).length;
-      return { ...branch, ahead: own.size - common, behind: ofMain.size - common };
+      const ahead = own.size - common;
+      return { ...branch, ahead, behind: ofMain.size - common, is_merged: ahead === 0 };
     });
     const diverged = listDivergedBranches(reader).map(({ is_named: _, ...branch }) => branch);
     assert.deepEqual(diverged, expected);

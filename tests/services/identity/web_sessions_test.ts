@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { NotFound } from "../../../services/errors.ts";
 import type { WebSession } from "../../../services/identity/mod.ts";
 import {
   BY_OPERATOR,
@@ -84,6 +85,38 @@ Deno.test("close() ends one session and no other", async () => {
     assert.equal(webSessions.find(one.secret), null);
     assert.ok(webSessions.find(other.secret));
     assert.equal((await eventTypes(services)).at(-1), "admin.logged_out");
+  });
+});
+
+Deno.test("an account lists its sessions by their last use, and ends each of them", async () => {
+  await withServices(async (services) => {
+    const { accounts, clock, webSessions } = services;
+    const began = clock.now();
+    const [one, other] = [await open(services), await open(services)];
+    const { id = "" } = accounts.find("admin") ?? {};
+    clock.advance(HOUR);
+    webSessions.find(one.secret);
+    assert.deepEqual(webSessions.list(id), [
+      { id: one.principal.sessionId, createdAt: began, lastUsed: clock.now() },
+      { id: other.principal.sessionId, createdAt: began, lastUsed: began },
+    ]);
+    assert.deepEqual(webSessions.list("nobody"), []);
+
+    const caller = { ...FROM, principal: one.principal };
+    await webSessions.end(other.principal.sessionId ?? "", caller);
+    assert.equal(webSessions.find(other.secret), null);
+    assert.equal((await eventTypes(services)).at(-1), "admin.logged_out");
+    assert.deepEqual(webSessions.list(id).map((session) => session.id), [one.principal.sessionId]);
+    await assert.rejects(webSessions.end(other.principal.sessionId ?? "", caller), NotFound);
+
+    const stranger = { ...one.principal, id: "nobody" };
+    const foreign = webSessions.end(one.principal.sessionId ?? "", {
+      ...FROM,
+      principal: stranger,
+    });
+    await assert.rejects(foreign, NotFound);
+    clock.advance(12 * HOUR);
+    assert.deepEqual(webSessions.list(id), []);
   });
 });
 

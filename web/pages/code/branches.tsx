@@ -30,7 +30,7 @@ async function show(visit: Visit): Promise<View> {
   const wanted = visit.query("q")?.toLowerCase() ?? "";
   const status = visit.query("status") ?? "";
   const found = branches.filter((branch) =>
-    branch.name.toLowerCase().includes(wanted) && hasStatus(branch, status, main_branch)
+    branch.name.toLowerCase().includes(wanted) && hasStatus(branch, status)
   ).toSorted((one, other) => Number(other.name === main_branch) - Number(one.name === main_branch));
   const pages = Math.max(1, Math.ceil(found.length / PER_PAGE));
   const page = Math.min(visit.pageNumber, pages);
@@ -68,9 +68,9 @@ async function show(visit: Visit): Promise<View> {
   };
 }
 
-function hasStatus(branch: Branch, status: string, main: string): boolean {
+function hasStatus(branch: Branch, status: string): boolean {
   if (status !== "unmerged") return status === "" || branch.status === status;
-  return branch.status === "open" && branch.name !== main && branch.ahead !== 0;
+  return branch.status === "open" && branch.is_merged === false;
 }
 
 function BranchFilters({ visit, wanted, status }: {

@@ -1,18 +1,27 @@
 import type { z } from "zod";
 import type { technotesSchema } from "../../../routes/projects/reading_schemas.ts";
-import { definePage, type View } from "../../page.ts";
+import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { Time } from "../../parts/time.tsx";
-import { type OpenProject, openProject } from "../../project.ts";
+import { openProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
+import { previewOf } from "./post_form.tsx";
+import { enteredNote, TechnoteForm } from "./technote_form.tsx";
 
 type Technotes = z.output<typeof technotesSchema>;
 
-/** The technotes of a project. */
-export const page = definePage({ opens: "anybody", show, json: () => "/api/technotes" });
+/** The technotes of a project, and the form for a new one. */
+export const page = definePage({
+  opens: "anybody",
+  show,
+  actions: { save, preview: (visit) => write(visit, true) },
+  keeps: ["save", "preview"],
+  json: () => "/api/technotes",
+});
 
 async function show(visit: Visit): Promise<View> {
+  if (visit.query("view") === "new") return await write(visit, false);
   const project = openProject(visit);
   const { technotes, page, total_pages } = await visit.read<Technotes>(
     project.slug,
@@ -21,32 +30,33 @@ async function show(visit: Visit): Promise<View> {
   );
   const body = (
     <>
-      <h1>Technotes</h1>
+      <div class="page-head">
+        <h1>Technotes</h1>
+        {project.mayWrite && <a class="button primary" href="?view=new">New technote</a>}
+      </div>
       <div data-live-part="technotes" data-live-on="technote">
-        {technotes.length === 0
-          ? <NoTechnotes visit={visit} project={project} />
-          : (
-            <ul class="list" data-keys="list">
-              {technotes.map(({ id, comment, user, timestamp, tags }) => (
-                <li>
-                  <div class="row-title">
-                    <a href={`${project.base}/technotes/${id}`}>
-                      {comment === "" ? "(without a title)" : comment}
-                    </a>
-                    {tags.map((tag) => (
-                      <span class="badge">
-                        {tag}
-                      </span>
-                    ))}
-                  </div>
-                  <div class="meta">
-                    <AccountName {...{ visit, project }} name={user} />
-                    <Time at={timestamp} />
-                  </div>
-                </li>
-              ))}
-            </ul>
-          )}
+        {technotes.length === 0 ? <Empty>{NO_TECHNOTES}</Empty> : (
+          <ul class="list" data-keys="list">
+            {technotes.map(({ id, comment, user, timestamp, tags }) => (
+              <li>
+                <div class="row-title">
+                  <a href={`${project.base}/technotes/${id}`}>
+                    {comment === "" ? "(without a title)" : comment}
+                  </a>
+                  {tags.map((tag) => (
+                    <span class="badge">
+                      {tag}
+                    </span>
+                  ))}
+                </div>
+                <div class="meta">
+                  <AccountName {...{ visit, project }} name={user} />
+                  <Time at={timestamp} />
+                </div>
+              </li>
+            ))}
+          </ul>
+        )}
       </div>
       <Pager visit={visit} page={page} pages={total_pages} />
     </>
@@ -54,27 +64,30 @@ async function show(visit: Visit): Promise<View> {
   return { title: "Technotes", body, project: project.place("wiki"), live: project.live };
 }
 
-/** What a technote is, and how the first one is written. */
-function NoTechnotes({ visit, project: { slug, mayWrite } }: {
-  readonly visit: Visit;
-  readonly project: OpenProject;
-}) {
-  const { scm } = visit.services.config.projects;
-  return (
-    <Empty>
-      <p>There are no technotes yet. One is a dated note in the timeline, such as on a release.</p>
-      {mayWrite && (
-        <>
-          <p>
-            In a clone, write it with{" "}
-            <code>fossil wiki create "The title" note.md --technote now</code>, then{" "}
-            <code>fossil sync</code>.
-          </p>
-          <p>
-            Programs write one with <code>POST /projects/{slug}/{scm}/api/technotes</code>.
-          </p>
-        </>
-      )}
-    </Empty>
+const NO_TECHNOTES =
+  "There are no technotes yet. One is a dated note in the timeline, such as on a release.";
+
+/** The form for a new technote. */
+async function write(visit: Visit, isPreview: boolean): Promise<View> {
+  const project = openProject(visit);
+  project.access.require("write");
+  const body = (
+    <>
+      <h1>New technote</h1>
+      <TechnoteForm
+        visit={visit}
+        note={null}
+        html={isPreview ? await previewOf(visit, project) : null}
+        back={visit.url.pathname}
+      />
+    </>
   );
+  return { title: "New technote", body, project: project.place("wiki") };
+}
+
+async function save(visit: Visit): Promise<Leads> {
+  const { slug, base } = openProject(visit);
+  const note = enteredNote(visit);
+  const { id } = await visit.change<{ id: string }>(slug, "POST", "/api/technotes", note);
+  return { to: `${base}/technotes/${id}`, notice: "The technote is saved." };
 }

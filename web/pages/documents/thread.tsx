@@ -1,28 +1,37 @@
 import type { z } from "zod";
 import type { threadSchema } from "../../../routes/projects/reading_schemas.ts";
-import { definePage, type View } from "../../page.ts";
+import { NotFound } from "../../../services/errors.ts";
+import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
+import { Form } from "../../parts/form.tsx";
 import { Pager } from "../../parts/lists.tsx";
 import { Prose } from "../../parts/prose.tsx";
 import { Time } from "../../parts/time.tsx";
-import { openProject } from "../../project.ts";
-import type { Visit } from "../../visit.ts";
+import { type OpenProject, openProject } from "../../project.ts";
+import { type Visit, withQuery } from "../../visit.ts";
+import { enteredPost, PostFields, Preview, previewOf } from "./post_form.tsx";
 
 type Thread = z.output<typeof threadSchema>;
 
 const PER_PAGE = 50;
 
-/** A thread of the forum with its posts, oldest first. */
+/** A thread of the forum with its posts, oldest first, and the form that answers one of them. */
 export const page = definePage({
   opens: "anybody",
   show,
-  json: (visit) => `/api/forum/${encodeURIComponent(visit.param("uuid"))}`,
+  actions: { save, preview: (visit) => answer(visit, true) },
+  keeps: ["save", "preview"],
+  json: (visit) => pathOf(visit.param("uuid")),
 });
 
+function pathOf(uuid: string): string {
+  return `/api/forum/${encodeURIComponent(uuid)}`;
+}
+
 async function show(visit: Visit): Promise<View> {
+  if (visit.query("answer") !== undefined) return await answer(visit, false);
   const project = openProject(visit);
-  const path = `/api/forum/${encodeURIComponent(visit.param("uuid"))}`;
-  const thread = await visit.read<Thread>(project.slug, path);
+  const thread = await visit.read<Thread>(project.slug, pathOf(visit.param("uuid")));
   const start = (visit.pageNumber - 1) * PER_PAGE;
   const posts = thread.posts.slice(start, start + PER_PAGE);
   const html = await visit.services.hosting.texts.htmlOf(
@@ -39,30 +48,11 @@ async function show(visit: Visit): Promise<View> {
       </div>
       <ol class="activity" data-live-part="posts" data-live-on="forum">
         {posts.map((post, index) => (
-          <li id={`post-${post.uuid.slice(0, 10)}`}>
-            <article class="card said">
-              <header class="meta">
-                <AccountName {...{ visit, project }} name={post.user} />{" "}
-                <Time at={post.timestamp} />
-                {post.in_reply_to !== null && (
-                  <span>
-                    answers{" "}
-                    <a href={`#post-${post.in_reply_to.slice(0, 10)}`}>
-                      {authors.get(post.in_reply_to) ?? "a post"}
-                    </a>
-                  </span>
-                )}
-                {post.version_count > 1 && (
-                  <span>
-                    edited <Time at={post.last_modified} />
-                  </span>
-                )}
-              </header>
-              {post.is_deleted
-                ? <p class="soft deleted-post">This post is deleted.</p>
-                : <Prose html={html[index] ?? ""} />}
-            </article>
-          </li>
+          <Post
+            {...{ visit, project, post }}
+            html={html[index] ?? ""}
+            answered={post.in_reply_to === null ? null : authors.get(post.in_reply_to) ?? "a post"}
+          />
         ))}
       </ol>
       <Pager
@@ -73,4 +63,90 @@ async function show(visit: Visit): Promise<View> {
     </>
   );
   return { title, body, project: project.place("wiki"), live: project.live };
+}
+
+function Post({ visit, project, post, html, answered }: {
+  readonly visit: Visit;
+  readonly project: OpenProject;
+  readonly post: Thread["posts"][number];
+  /** Its text. */
+  readonly html: string;
+  /** Who wrote the post that it answers; null if it answers none. */
+  readonly answered: string | null;
+}) {
+  return (
+    <li id={`post-${post.uuid.slice(0, 10)}`}>
+      <article class="card said">
+        <header class="meta">
+          <AccountName {...{ visit, project }} name={post.user} /> <Time at={post.timestamp} />
+          {post.in_reply_to !== null && (
+            <span>
+              answers{" "}
+              <a href={`#post-${post.in_reply_to.slice(0, 10)}`}>
+                {answered}
+              </a>
+            </span>
+          )}
+          {post.version_count > 1 && (
+            <span>
+              edited <Time at={post.last_modified} />
+            </span>
+          )}
+        </header>
+        {post.is_deleted
+          ? <p class="soft deleted-post">This post is deleted.</p>
+          : <Prose html={html} />}
+        {project.mayWrite && !post.is_deleted && (
+          <a class="small" href={`?answer=${post.uuid}`}>
+            Answer<span class="hidden-text">{` the post of ${post.user}`}</span>
+          </a>
+        )}
+      </article>
+    </li>
+  );
+}
+
+/** The form that answers a post. */
+async function answer(visit: Visit, isPreview: boolean): Promise<View> {
+  const project = openProject(visit);
+  project.access.require("write");
+  const asked = visit.query("answer") ?? "";
+  const thread = await visit.read<Thread>(project.slug, pathOf(visit.param("uuid")));
+  const post = thread.posts.find(({ uuid }) => uuid === asked);
+  if (post === undefined) throw new NotFound("The thread has no such post");
+  const { content: text, mimetype } = post;
+  const html = await visit.services.hosting.texts.html(project.access.project, { text, mimetype });
+  const body = (
+    <>
+      <h1>Answer in “{thread.title}”</h1>
+      <article class="card said">
+        <header class="meta">
+          <AccountName {...{ visit, project }} name={post.user} /> <Time at={post.timestamp} />
+        </header>
+        <Prose html={html} />
+      </article>
+      {isPreview && <Preview html={await previewOf(visit, project)} />}
+      <Form visit={visit} action="save" class="wide">
+        <PostFields visit={visit} rows={12} />
+        <div class="row">
+          <button class="primary" type="submit">Answer</button>
+          <button type="submit" name="action" value="preview">Preview</button>
+          <a class="button" href={visit.url.pathname}>Cancel</a>
+        </div>
+      </Form>
+    </>
+  );
+  return { title: `Answer in ${thread.title}`, body, project: project.place("wiki") };
+}
+
+async function save(visit: Visit): Promise<Leads> {
+  const { slug } = openProject(visit);
+  const replies = `${pathOf(visit.query("answer") ?? "")}/replies`;
+  await visit.change(slug, "POST", replies, enteredPost(visit));
+  const { posts } = await visit.read<Thread>(slug, pathOf(visit.param("uuid")));
+  const page = Math.ceil(posts.length / PER_PAGE);
+  return {
+    to: withQuery(visit.url.pathname, { page: page > 1 ? page : undefined }),
+    notice: "The answer is in the thread.",
+  };
 }

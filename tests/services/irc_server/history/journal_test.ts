@@ -198,6 +198,29 @@ Deno.test("a journal goes on from the one that its archive has seen", () =>
     return Promise.resolve();
   }));
 
+Deno.test("what follows a gap in a journal is counted in the log", () =>
+  withFolder((folder) => {
+    const path = join(folder, "history.db");
+    const first = open(path, 0).journal;
+    first.add(changes(1, 2));
+    first.add([change(3)]);
+    const [file = ""] = first.turn(3);
+    first.add(changes(4, 5));
+    first.close(false);
+    // The disk has lost the end of one file, and has the other one whole.
+    Deno.truncateSync(file, Deno.statSync(file).size - 1);
+    const told = new TestLog();
+    const { journal, operations } = open(path, 0, FIRST, told);
+    assert.deepEqual(operations, changes(1, 2));
+    assert.equal(told.lines.length, 1);
+    assert.match(told.lines[0] ?? "", /^warn The history's journal has a gap: .* changes: 2 /);
+    journal.close(false);
+    const whole = new TestLog();
+    open(path, 5, FIRST, whole).journal.close(false);
+    assert.deepEqual(whole.lines, []);
+    return Promise.resolve();
+  }));
+
 Deno.test("a journal of another archive is kept aside, and not read", () =>
   withFolder((folder) => {
     const path = join(folder, "history.db");

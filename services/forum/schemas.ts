@@ -1,0 +1,20 @@
+import { z } from "zod";
+import { lineSchema, longTextSchema } from "../validation/schemas.ts";
+
+/** Longest text of a post, in characters. */
+const MAX_TEXT = 100_000;
+
+const title = z.string().trim().pipe(lineSchema(1, 200));
+const content = longTextSchema(MAX_TEXT).regex(/\S/, { error: "must not be blank" });
+const mimetype = z.enum(["text/x-markdown", "text/x-fossil-wiki", "text/plain"], {
+  error: 'must be "text/x-markdown", "text/x-fossil-wiki" or "text/plain"',
+}).default("text/x-markdown");
+
+/** The body of a request that begins a thread. */
+export const newThreadSchema = z.object({ title, content, mimetype });
+
+/** The body of a request that answers a post. */
+export const replySchema = z.object({ content, mimetype });
+
+export type NewThreadRequest = z.infer<typeof newThreadSchema>;
+export type ReplyRequest = z.infer<typeof replySchema>;

@@ -1,0 +1,46 @@
+import { Select, TextArea } from "../../parts/form.tsx";
+import { MARKUPS } from "../../parts/markups.ts";
+import { Prose } from "../../parts/prose.tsx";
+import type { OpenProject } from "../../project.ts";
+import type { Visit } from "../../visit.ts";
+
+/** The text of a post or a note, with its markup. */
+export function PostFields({ visit, rows }: { readonly visit: Visit; readonly rows: number }) {
+  return (
+    <>
+      <TextArea visit={visit} name="content" label="Text" rows={rows} required />
+      <Select
+        visit={visit}
+        name="mimetype"
+        label="Markup"
+        options={MARKUPS}
+        value="text/x-markdown"
+      />
+    </>
+  );
+}
+
+/** What was entered, as the API takes it. */
+export function enteredPost(visit: Visit) {
+  return {
+    content: visit.entered("content").replaceAll("\r\n", "\n"),
+    mimetype: visit.entered("mimetype"),
+  };
+}
+
+/** What was entered, as HTML. */
+export function previewOf(visit: Visit, { access }: OpenProject): Promise<string> {
+  const text = visit.entered("content");
+  const mimetype = visit.entered("mimetype");
+  return visit.services.hosting.texts.html(access.project, { text, mimetype });
+}
+
+/** Shows a text before it is saved. */
+export function Preview({ html }: { readonly html: string }) {
+  return (
+    <section class="card" aria-label="Preview">
+      <p class="meta">Preview: nothing is saved yet</p>
+      <Prose html={html} />
+    </section>
+  );
+}
