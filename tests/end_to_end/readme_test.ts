@@ -14,8 +14,11 @@ async function tour(): Promise<string> {
 }
 
 /** Waits until somebody reads a stream: on a busy machine, that takes longer than a second. */
-const UNTIL_WATCHED = `until curl -s $API/metrics -H "Authorization: Bearer $TOKEN" |
-  grep -q '^muster_stream_readers 1$'; do sleep 0.1; done`;
+const UNTIL_WATCHED = `for _ in $(seq 600); do
+  curl -s $API/v1/metrics -H "Authorization: Bearer $TOKEN" |
+    grep -q '^muster_stream_readers 1$' && break
+  sleep 0.1
+done`;
 
 /**
  * Puts the addresses of a started program where the tour has the usual ones, and a wait for the
