@@ -12,12 +12,12 @@ import {
   ending,
   LEASE_MILLISECONDS,
   MARGIN_MILLISECONDS,
-  renewal,
   resigning,
   stillLeading,
 } from "./lease.ts";
 import { LeaseClock } from "./lease_clock.ts";
-import { type Commit, type Found, isAwaited, LOOK, OTHERS, type ToldCommit } from "./messages.ts";
+import { type Commit, type Found, isAwaited, OTHERS, type ToldCommit } from "./messages.ts";
+import { comeBack, find, renew } from "./looks.ts";
 import { Telling } from "./telling.ts";
 import { CLOCK } from "./cluster_setup.ts";
 
@@ -47,6 +47,8 @@ export interface FollowerOptions extends ListenerOptions {
  * Follows what other nodes commit. They tell it, and it says what it has seen. It also looks each
  * second, and when it has missed something, for notifications get lost with a connection. Each look
  * ends with the renewal of the node's lease: so a lease that runs means that the node is current.
+ * While no lease runs, others write without waiting for the node, so a new one begins under the lock
+ * of those that write.
  */
 export class Follower implements Peers {
   readonly #options: FollowerOptions;
@@ -313,28 +315,36 @@ export class Follower implements Peers {
   }
 
   async #look(): Promise<void> {
-    const { node } = this.#options;
     const client = await this.#connection();
-    const began = this.#clock.now();
-    const { rows: [found] } = await client.query<Found>(LOOK, [this.#seen, node]);
-    if (found === undefined) return;
-    const { last, newest } = found;
-    // It may have missed changes that are removed already.
-    const isKept = began - this.#seenAt < KEPT_MILLISECONDS / 2;
-    const sources = isKept ? found.sources : EVERY_TABLE;
-    await this.#load(new Set(sources).difference(new Set([TOLD])));
-    if (sources.includes(TOLD)) await this.#listener?.told(null);
-    const hasSeen = last > this.#seen;
-    this.#seen = last;
-    this.#seenAt = began;
-    await client.query(...renewal(node, last));
+    const before = this.#seen;
+    let began = this.#clock.now();
+    let found = await find(client, this.self, this.#seen);
+    await this.#catchUpTo(found, began);
+    if (!await renew(client, this.self, this.#seen)) {
+      began = this.#clock.now();
+      found = await comeBack(client, this.self, this.#seen);
+      await this.#catchUpTo(found, began);
+      // It took longer than the new lease, so it looks again.
+      if (!await renew(client, this.self, this.#seen)) return void (this.#isWoken = true);
+    }
     this.#heldUntil = began + LEASE_MILLISECONDS - MARGIN_MILLISECONDS;
-    if (hasSeen) await this.#telling.notify("saw", String(last));
-    this.#tell(newest, null);
+    if (this.#seen > before) await this.#telling.notify("saw", String(this.#seen));
+    this.#tell(found.newest, null);
     if (!this.#confirmations.isEmpty || this.#election.isDue(began)) {
       this.#confirmations.compare(await this.#election.hold(client, began));
     }
     if (began - this.#trimmedAt >= TRIM_MILLISECONDS) await this.#trim(client, began);
+  }
+
+  /** Has the listener load what has changed. */
+  async #catchUpTo({ last, sources }: Found, began: number): Promise<void> {
+    // It may have missed changes that are removed already.
+    const isKept = began - this.#seenAt < KEPT_MILLISECONDS / 2;
+    const changed = isKept ? sources : EVERY_TABLE;
+    await this.#load(new Set(changed).difference(new Set([TOLD])));
+    if (changed.includes(TOLD)) await this.#listener?.told(null);
+    this.#seen = last;
+    this.#seenAt = began;
   }
 
   async #trim(client: Client, now: number): Promise<void> {

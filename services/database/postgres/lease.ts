@@ -12,11 +12,26 @@ export function naming(node: string): Query {
   return ["SELECT set_config('muster.node', $1, false)", [node]];
 }
 
-/** Extends a node's lease, and says up to which change it is current. */
-export function renewal(node: string, seen: number): Query {
+/**
+ * Begins a node's lease. Others that write wait for this node from then on, so it must hold
+ * {@linkcode LOG_LOCK} and find in the same transaction what it has not seen.
+ */
+export function beginning(node: string, seen: number): Query {
   return [
     `INSERT INTO leases (node, seen, expires_at) VALUES ($1, $2, ${CLOCK} + ${LEASE_MILLISECONDS})
      ON CONFLICT (node) DO UPDATE SET seen = excluded.seen, expires_at = excluded.expires_at`,
+    [node, seen],
+  ];
+}
+
+/**
+ * Extends a node's lease, and says up to which change it is current. Changes no row if the lease has
+ * ended: then others may have written without waiting for this node.
+ */
+export function renewal(node: string, seen: number): Query {
+  return [
+    `UPDATE leases SET seen = $2, expires_at = ${CLOCK} + ${LEASE_MILLISECONDS}
+     WHERE node = $1 AND expires_at > ${CLOCK}`,
     [node, seen],
   ];
 }

@@ -6,7 +6,7 @@ import type { WriterCluster } from "./postgres_writer.ts";
 import { type Query, type QueryOutcome, type WritingSession } from "./session.ts";
 import type { PostgresSettings } from "./settings.ts";
 import { Follower } from "./follower.ts";
-import { renewal } from "./lease.ts";
+import { beginning } from "./lease.ts";
 import { connectListener } from "./listener.ts";
 import { isAwaited } from "./messages.ts";
 import { CHANNEL, CLOCK, setUpCluster } from "./cluster_setup.ts";
@@ -93,7 +93,7 @@ export class Member implements WriterCluster {
       ]);
       const seen = Number(newest?.rows[0]?.["id"]);
       const follower = new Follower({ settings, node, channel, client, seen, scheduler });
-      await session.run([renewal(node, seen), ["COMMIT"]]);
+      await session.run([beginning(node, seen), ["COMMIT"]]);
       return new Member(node, channel, follower);
     } catch (error) {
       await client.end().catch(() => {});

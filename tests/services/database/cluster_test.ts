@@ -295,6 +295,30 @@ testCluster("a node comes back that loads everything for longer than its lease",
   assert.equal(b.database.isCurrent, true);
 });
 
+testCluster(
+  "a node that comes back knows what was written until its lease began",
+  async (world) => {
+    const [a, b] = [await world.open("a"), await world.open("b")];
+    let meanwhile = () => Promise.resolve();
+    await b.database.keepCurrent({ tables: ["halts"], load: () => meanwhile() });
+    let known: readonly string[] | null = null;
+    b.database.onPeersLooked(() => {
+      if (b.database.isCurrent) known ??= [...b.reasons.keys()];
+    });
+    await world.ask("UPDATE leases SET expires_at = 0 WHERE node = 'b'");
+    b.scheduler.setClock(5_000);
+    assert.equal(b.database.isCurrent, false);
+    meanwhile = async () => {
+      meanwhile = () => Promise.resolve();
+      // Nobody waits for b yet.
+      await a.database.commit({ statements: [halting(a, "second")] });
+    };
+    await a.database.commit({ statements: [halting(a, "first")] });
+    await until(() => known !== null);
+    assert.deepEqual(known, ["first", "second"]);
+  },
+);
+
 testCluster("a lease ends when the clock is set back, or the machine sleeps", async (world) => {
   const [a, b] = [await world.open("a"), await world.open("b")];
   a.scheduler.setClock(-120_000);
