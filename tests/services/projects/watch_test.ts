@@ -2,19 +2,23 @@ import assert from "node:assert/strict";
 import { peer } from "../../support/peers.ts";
 import { type TestProject, withProject } from "../../support/projects.ts";
 
-/** Runs the real program as `ann` on a project's repository, with a text as its input. */
+/** Runs the real program as `ann` on a project's repository; `-` stands for a text as its input. */
 async function fossil({ api, project }: TestProject, ...command: string[]): Promise<string> {
   const path = api.services.hosting.repositories.files.pathOf(project);
+  // A program that reads no input may have ended before it is written.
+  const isReading = command.includes("-");
   const child = new Deno.Command("fossil", {
     args: [...command, "-R", path],
     env: { USER: "ann", FOSSIL_USER: "ann", HOME: path.slice(0, path.lastIndexOf("/")) },
-    stdin: "piped",
+    stdin: isReading ? "piped" : "null",
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(`A page: ${command.join(" ")}`));
-  await writer.close();
+  if (isReading) {
+    const writer = child.stdin.getWriter();
+    await writer.write(new TextEncoder().encode(`A page: ${command.join(" ")}`));
+    await writer.close();
+  }
   const { success, stdout, stderr } = await child.output();
   const [out, error] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
   assert.ok(success && error === "", `${command.join(" ")}: ${error}`);
