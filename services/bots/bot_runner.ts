@@ -83,7 +83,7 @@ export class BotRunner {
   /** Resolves when the last run that failed has ended. */
   #ended: Promise<void> = Promise.resolve();
   /** Resolves when the events so far are logged. */
-  #recorded: Promise<unknown> = Promise.resolve();
+  #recorded: Promise<void> = Promise.resolve();
   /** The present run; tasks of an earlier one are ignored. */
   #run = 0;
 
@@ -318,7 +318,7 @@ export class BotRunner {
     const recorded = database.commit({ events: [event] }).then(() => {}, (error: unknown) => {
       log.warn("An event of a bot is not logged", { bot: this.name, error });
     });
-    this.#recorded = Promise.all([this.#recorded, recorded]);
+    this.#recorded = this.#recorded.then(() => recorded);
   }
 }
 
