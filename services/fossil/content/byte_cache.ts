@@ -8,6 +8,11 @@ export class ByteCache<K, V> {
     this.#maxBytes = maxBytes;
   }
 
+  /** The bytes of all values. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   get(key: K): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;

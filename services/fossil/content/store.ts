@@ -66,6 +66,11 @@ export class ContentStore {
     this.#contents.clear();
   }
 
+  /** Bytes of artifacts that it caches. */
+  get cachedBytes(): number {
+    return this.#reader.cache.bytes;
+  }
+
   /** Clears the caches, because another program wrote or a transaction was rolled back. */
   dropCaches(): void {
     this.#reader.clear();

@@ -46,6 +46,11 @@ export class Reader {
     this.#cache = new ByteCache(cacheBytes);
   }
 
+  /** Bytes of values that it caches, about. */
+  get cachedBytes(): number {
+    return this.#cache.bytes;
+  }
+
   /** Runs reads that see one state of the file; can be nested. */
   read<T>(work: () => T): T {
     return this.repository.read(() => {

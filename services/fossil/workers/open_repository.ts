@@ -19,6 +19,11 @@ export class OpenRepository implements Disposable {
     this.reader = new Reader(repository, { check });
   }
 
+  /** Bytes that are cached of it, about. */
+  get cachedBytes(): number {
+    return this.repository.store.cachedBytes + this.reader.cachedBytes;
+  }
+
   /** The index beside the repository, opened when it is first needed. */
   index(): SearchIndex {
     this.#index ??= SearchIndex.open(searchIndexPath(this.path), this.reader);

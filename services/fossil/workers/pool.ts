@@ -76,6 +76,7 @@ const DEFAULTS: Required<PoolOptions> = {
   idleMs: 300_000,
   settleMs: 1000,
   cacheBytes: 32 * 1024 * 1024,
+  maxCachedBytes: 128 * 1024 * 1024,
   timeLimits: TIME_LIMITS_MS,
   graceMs: 10_000,
   closeMs: 5000,

@@ -28,6 +28,8 @@ export interface WorkerSettings {
   readonly settleMs: number;
   /** Most bytes of artifacts that each open repository caches. */
   readonly cacheBytes: number;
+  /** Bytes that all of them cache together, about; beyond, the least recently used are closed. */
+  readonly maxCachedBytes: number;
 }
 
 /** A job of a worker; it gets one at a time. */

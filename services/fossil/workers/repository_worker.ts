@@ -107,6 +107,7 @@ class RepositoryWorker {
     this.#open.delete(path);
     this.#open.set(path, known);
     known.usedAt = performance.now();
+    this.#closeSurplus();
     return known;
   }
 
@@ -118,10 +119,13 @@ class RepositoryWorker {
     return open;
   }
 
-  /** Closes the repositories that were not used for longest. */
+  /** Closes the repositories that were not used for longest, but never the last used one. */
   #closeSurplus(): void {
+    const { maxCachedBytes } = this.#settings;
+    const cached = () => this.#open.values().reduce((sum, open) => sum + open.cachedBytes, 0);
     for (const path of this.#open.keys()) {
-      if (this.#open.size <= this.#maxOpen) return;
+      const hasRoom = this.#open.size <= this.#maxOpen && cached() <= maxCachedBytes;
+      if (hasRoom || this.#open.size === 1) return;
       this.#close(path);
     }
   }

@@ -16,7 +16,7 @@ const WORKER = `
     Atomics.notify(answers, 0);
   };
 `;
-const SETTINGS = { maxOpen: 1, idleMs: 1000, settleMs: 1000, cacheBytes: 0 };
+const SETTINGS = { maxOpen: 1, idleMs: 1000, settleMs: 1000, cacheBytes: 0, maxCachedBytes: 0 };
 
 Deno.test("an answer counts that came in time, though the main thread stood still", async () => {
   const url = URL.createObjectURL(new Blob([WORKER]));

@@ -174,6 +174,24 @@ Deno.test("beyond the limit of open repositories, the one idle longest is closed
   });
 });
 
+Deno.test("if repositories cache too much together, the one idle longest is closed", async () => {
+  await withPool({ workers: 1, maxCachedBytes: 100_000 }, async (pool, first) => {
+    const second = await pool.create(join(dirname(first.path), "two.fossil"), {
+      admin: "alice",
+      date: DATE,
+    });
+    await commit(first, "small", new Uint8Array(1000));
+    await second.statistics();
+    assert.equal(await exists(`${first.path}-wal`), true);
+    await commit(first, "large", new Uint8Array(200_000));
+    await first.statistics();
+    assert.equal(await exists(`${first.path}-wal`), true);
+    await second.statistics();
+    assert.equal(await exists(`${first.path}-wal`), false);
+    assert.equal((await first.timeline({})).total, 3);
+  });
+});
+
 Deno.test("a closing pool refuses waiting and new calls, and leaves no file open", async () => {
   await withPool({ workers: 1 }, async (pool, repository) => {
     const running = repository.statistics();
