@@ -1,6 +1,6 @@
 /** What clients get of a project through a node that does not have its repository. */
 import assert from "node:assert/strict";
-import { call, callAs, type Credentials, inTouch, order, registerAgent } from "../support/api.ts";
+import { call, callAs, type Credentials, order, registerAgent } from "../support/api.ts";
 import { reaches, type TestCluster, testCluster } from "../support/cluster.ts";
 import type { Program } from "../support/program.ts";
 import { within } from "../support/until.ts";
@@ -20,11 +20,9 @@ async function startTwo(cluster: TestCluster) {
 }
 
 async function post(node: Program, agent: Credentials, path: string, body: unknown) {
-  const { ok, status, text } = await inTouch(async () => {
-    const response = await callAs(node, agent, "POST", BASE + path, body);
-    return { ok: response.ok, status: response.status, text: await response.text() };
-  });
-  assert.ok(ok, `${path}: ${status} ${text}`);
+  const response = await callAs(node, agent, "POST", BASE + path, body);
+  const text = await response.text();
+  assert.ok(response.ok, `${path}: ${response.status} ${text}`);
   return JSON.parse(text) as Readonly<Record<string, string>>;
 }
 

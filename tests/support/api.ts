@@ -16,6 +16,9 @@ export interface Server {
 /** How long an answer may take, in milliseconds: a request may ask to wait for a minute. */
 const ANSWER_LIMIT = 2 * WAIT_LIMIT;
 
+/** What a node answers that a busy machine keeps from the database for five seconds. */
+const LOST_TOUCH = /lost touch with the database/;
+
 /**
  * Calls the API as the operator.
  *
@@ -30,17 +33,26 @@ export function call(
   return send(api, `Bearer ${token}`, { method, path, body });
 }
 
-function send(
+/** Sends a request; a node that has lost touch with the database does nothing, and is asked again. */
+async function send(
   api: string,
   authorization: string,
   { method, path, body }: { method: string; path: string; body: unknown },
 ): Promise<Response> {
-  const answer = fetch(api + path, {
-    method,
-    headers: { authorization },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return within(answer, () => `The answer to ${method} ${path}`, ANSWER_LIMIT);
+  const ask = async () => {
+    const answer = fetch(api + path, {
+      method,
+      headers: { authorization },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const response = await within(answer, () => `The answer to ${method} ${path}`, ANSWER_LIMIT);
+    const refusal = response.status === 503 ? await response.clone().text() : "";
+    const isInTouch = !LOST_TOUCH.test(refusal);
+    if (!isInTouch) await response.body?.cancel();
+    return { response, isInTouch };
+  };
+  const { response } = await asked(ask, ({ isInTouch }) => isInTouch);
+  return response;
 }
 
 /**
@@ -58,9 +70,6 @@ export function callAs(
   return send(api, `Basic ${btoa(`${nick}:${passphrase}`)}`, { method, path, body });
 }
 
-/** What a node answers that a busy machine keeps from the database for five seconds. */
-const LOST_TOUCH = /lost touch with the database/;
-
 /** An answer that has been read. */
 interface Answer {
   readonly status: number;
@@ -68,29 +77,19 @@ interface Answer {
   readonly text: string;
 }
 
-/**
- * Sends a request of the operator that must succeed; returns its JSON, or null. A node that has lost
- * touch with the database does nothing, and is asked again.
- */
+/** Sends a request of the operator that must succeed; returns its JSON, or null. */
 export async function order(
   server: Server,
   request: string,
   body?: unknown,
 ): Promise<unknown> {
-  return succeeded(await inTouch(() => sent(server, request, body)), request);
+  return succeeded(await sent(server, request, body), request);
 }
 
 /** As {@link order}, to a node that may answer 503 for other reasons, and is asked again, too. */
 export async function orderNode(node: Server, request: string, body?: unknown): Promise<unknown> {
   const ask = () => sent(node, request, body);
   return succeeded(await asked(ask, ({ status }) => status !== 503), request);
-}
-
-/** Asks a node again as long as it has lost touch with the database; returns its answer then. */
-export function inTouch<Answered extends Pick<Answer, "status" | "text">>(
-  ask: () => Promise<Answered>,
-): Promise<Answered> {
-  return asked(ask, ({ status, text }) => status !== 503 || !LOST_TOUCH.test(text));
 }
 
 async function sent(server: Server, request: string, body: unknown): Promise<Answer> {
@@ -111,8 +110,7 @@ export async function registerAgent(
   nick: string,
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<Credentials> {
-  const register = () => sent(server, "POST /v1/agents/register", { nick, ...more });
-  const { status, text } = await inTouch(register);
+  const { status, text } = await sent(server, "POST /v1/agents/register", { nick, ...more });
   assert.equal(status, 200, text);
   return JSON.parse(text).credentials;
 }
