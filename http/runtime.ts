@@ -22,8 +22,8 @@ export interface CutSignal {
 }
 
 /**
- * A signal as the runtime may hear it. The runtime's listener throws `BadResource` if the runtime is
- * closing the connection itself, so that there is nothing to cut. Nobody could catch that.
+ * A signal for the runtime. Its listener throws `BadResource` if the runtime is closing the
+ * connection already. No caller could catch that, and nothing is left to cut.
  */
 export function cutSignal(signal: AbortSignal): CutSignal {
   return {

@@ -114,16 +114,17 @@ export class Passwords {
     if (this.#running.size >= WORKERS) return;
     const job = this.#waiting.shift();
     if (job === undefined) return;
+    let worker: Worker;
     try {
-      const worker = this.#idle.pop() ?? this.#startWorker();
-      this.#running.set(worker, job);
-      worker.postMessage(job.request);
+      worker = this.#idle.pop() ?? this.#startWorker();
     } catch (error) {
-      // The worker that runs takes it next.
+      // A running worker takes it next.
       if (this.#running.size > 0) return void this.#waiting.unshift(job);
       job.reject(error);
-      this.#advance();
+      return this.#advance();
     }
+    this.#running.set(worker, job);
+    worker.postMessage(job.request);
   }
 
   /** @throws Unavailable if no thread can start */

@@ -26,7 +26,7 @@ async function show(visit: Visit): Promise<View | Response> {
   ]);
   const isActive = events.length + work.claims.length + work.workspaces.length +
       work.reviews.length > 0;
-  // Only admins may know every account. To others, one exists that has visible work, or is a member.
+  // Admins see every account. Others see those with visible work, and members of their projects.
   if (!isActive && !visit.isAdmin && account.id !== principal.id && !isMember(visit, account)) {
     throw noSuchPerson(asked);
   }

@@ -8,8 +8,8 @@ export interface NamePlace {
 }
 
 /**
- * The name of somebody who worked in a project. It leads to the page of the account, if the visitor
- * may know of that account: other names may be those of an imported repository.
+ * A name in the work of a project. It links to the page of the account if the visitor may see that
+ * account. Other names may come from an imported repository.
  */
 export function AccountName({ visit, project, name }: NamePlace & { readonly name: string }) {
   const to = addressOf(visit, project, name);

@@ -47,8 +47,8 @@ export interface FollowerOptions extends ListenerOptions {
  * Follows what other nodes commit. They tell it, and it says what it has seen. It also looks each
  * second, and when it has missed something, for notifications get lost with a connection. Each look
  * ends with the renewal of the node's lease: so a lease that runs means that the node is current.
- * While no lease runs, others write without waiting for the node, so a new one begins under the lock
- * of those that write.
+ * While no lease runs, others write without waiting for the node. So a new lease begins under the
+ * writers' lock.
  */
 export class Follower implements Peers {
   readonly #options: FollowerOptions;

@@ -13,8 +13,8 @@ export function naming(node: string): Query {
 }
 
 /**
- * Begins a node's lease. Others that write wait for this node from then on, so it must hold
- * {@linkcode LOG_LOCK} and find in the same transaction what it has not seen.
+ * Begins a node's lease. Writers wait for the node from then on. So this belongs into a transaction
+ * that holds the writers' lock, and in which the node finds what it has not seen.
  */
 export function beginning(node: string, seen: number): Query {
   return [

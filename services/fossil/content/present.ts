@@ -1,8 +1,8 @@
-/** Which artifacts others may be told of, as SQL. */
+/** SQL for the artifacts that other repositories may get. */
 
 /**
- * Deltas that depend on an artifact which is missing, such as a check-in that was refused. Nobody can
- * read them, and `fossil` takes a clone that has one for broken.
+ * Deltas whose source is missing, such as a check-in that was refused. Nobody can read them, and
+ * `fossil` calls a clone that has one unusable.
  */
 export const DANGLING = `WITH RECURSIVE dangling(rid) AS (
     SELECT delta.rid FROM phantom JOIN delta ON delta.srcid=phantom.rid

@@ -4,10 +4,11 @@ import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { Form, TextField } from "../../parts/form.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
+import { Preview } from "../../parts/preview.tsx";
 import { Time } from "../../parts/time.tsx";
 import { openProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
-import { enteredPost, PostFields, Preview, previewOf } from "./post_form.tsx";
+import { enteredPost, PostFields, previewOf } from "./post_form.tsx";
 
 type Threads = z.output<typeof threadsSchema>;
 

@@ -1,6 +1,5 @@
 import { Select, TextArea } from "../../parts/form.tsx";
 import { MARKUPS } from "../../parts/markups.ts";
-import { Prose } from "../../parts/prose.tsx";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 
@@ -33,14 +32,4 @@ export function previewOf(visit: Visit, { access }: OpenProject): Promise<string
   const text = visit.entered("content");
   const mimetype = visit.entered("mimetype");
   return visit.services.hosting.texts.html(access.project, { text, mimetype });
-}
-
-/** Shows a text before it is saved. */
-export function Preview({ html }: { readonly html: string }) {
-  return (
-    <section class="card" aria-label="Preview">
-      <p class="meta">Preview: nothing is saved yet</p>
-      <Prose html={html} />
-    </section>
-  );
 }

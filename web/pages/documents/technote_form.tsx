@@ -2,8 +2,9 @@ import type { z } from "zod";
 import type { technoteSchema } from "../../../routes/projects/reading_schemas.ts";
 import { Form, Select, TextArea, TextField } from "../../parts/form.tsx";
 import { MARKUPS } from "../../parts/markups.ts";
+import { Preview } from "../../parts/preview.tsx";
 import type { Visit } from "../../visit.ts";
-import { enteredPost, Preview } from "./post_form.tsx";
+import { enteredPost } from "./post_form.tsx";
 
 export type Technote = z.output<typeof technoteSchema>;
 

@@ -5,11 +5,12 @@ import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Pager } from "../../parts/lists.tsx";
+import { Preview } from "../../parts/preview.tsx";
 import { Prose } from "../../parts/prose.tsx";
 import { Time } from "../../parts/time.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
 import { type Visit, withQuery } from "../../visit.ts";
-import { enteredPost, PostFields, Preview, previewOf } from "./post_form.tsx";
+import { enteredPost, PostFields, previewOf } from "./post_form.tsx";
 
 type Thread = z.output<typeof threadSchema>;
 

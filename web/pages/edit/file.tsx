@@ -3,7 +3,7 @@ import type { checkinDetailSchema } from "../../../routes/projects/reading_schem
 import { Conflict, Invalid, NotFound } from "../../../services/errors.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Form, Select, TextArea, TextField } from "../../parts/form.tsx";
-import { Prose } from "../../parts/prose.tsx";
+import { Preview } from "../../parts/preview.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
 import { type Visit, withQuery } from "../../visit.ts";
 import {
@@ -60,12 +60,7 @@ async function edit(visit: Visit, isPreview: boolean): Promise<View> {
   const body = (
     <>
       <h1>{title}</h1>
-      {html !== null && (
-        <section class="card" aria-label="Preview">
-          <p class="meta">Preview: nothing is saved yet</p>
-          <Prose html={html} />
-        </section>
-      )}
+      {html !== null && <Preview html={html} />}
       {!isText && <NotEditable isBinary={file.text === null} />}
       <Form visit={visit} action="save" class="wide">
         <input type="hidden" name="uuid" value={visit.entered("uuid", file?.uuid ?? "")} />

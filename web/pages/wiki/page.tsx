@@ -5,6 +5,7 @@ import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { ButtonForm, Form, Select, TextArea, TextField } from "../../parts/form.tsx";
 import { MARKUPS } from "../../parts/markups.ts";
+import { Preview } from "../../parts/preview.tsx";
 import { Prose } from "../../parts/prose.tsx";
 import { Time } from "../../parts/time.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
@@ -181,12 +182,7 @@ async function edit(visit: Visit, isPreview: boolean): Promise<View> {
     <>
       <h1>{page === null ? `New page: ${name}` : `Edit ${name}`}</h1>
       {page !== null && <Outdated visit={visit} page={page} />}
-      {html !== null && (
-        <section class="card" aria-label="Preview">
-          <p class="meta">Preview: nothing is saved yet</p>
-          <Prose html={html} />
-        </section>
-      )}
+      {html !== null && <Preview html={html} />}
       <Form visit={visit} action="save" class="wide">
         <input type="hidden" name="parent" value={parent} />
         <TextArea
