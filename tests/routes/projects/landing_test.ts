@@ -340,7 +340,6 @@ Deno.test("a landing that is tested shows the checks for which it waits, with th
       ],
     });
   });
-  });
 });
 
 Deno.test("the landing queue waits while agents are halted, and its time limit begins anew", async () => {
