@@ -70,9 +70,11 @@ export async function openIrc(
 export function attachPeople(
   { server, authority, channels }: EmbeddedIrc,
   { config, identity: { accounts, logins }, scheduler }: Stores,
-  { ircAccounts, observer }: People,
+  { ircAccounts, observer, virtualUsers }: People,
 ): void {
   server.attach(observer);
+  const { messages, persist } = config.irc.history;
+  authority.absentUser = (nick) => virtualUsers.absent(nick, persist || messages > 0);
   const { self_registration: allowed, registrations_per_hour: perHour } = config.irc.accounts;
   if (allowed !== false) {
     const clock = scheduler.now;

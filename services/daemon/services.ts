@@ -98,7 +98,8 @@ export async function startServices(
   irc.attach(bridge);
   const slots = makeSlots(config, people.agents);
   const hosting = await openHosting({ ...hostingOptionsOf(stores, irc, bridge), slots }, started);
-  // It enters channels, and only now is known which of them are closed.
+  // Both enter channels, and only now is known which of them are closed.
+  people.virtualUsers.restore();
   bridge?.start();
   const models = await openModels(stores, { people, hosting, slots, environment }, started);
   const { llm, accounting } = models;

@@ -391,4 +391,10 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
   `
   ALTER TABLE repository_cursors ADD COLUMN project_code TEXT;
   `,
+  `
+  CREATE TABLE virtual_users (
+    account_id TEXT PRIMARY KEY,
+    called_at INTEGER NOT NULL
+  ) STRICT;
+  `,
 ]);

@@ -4,6 +4,7 @@ import type { Bans } from "./admission/bans.ts";
 import type { HistoryStore } from "./history/store.ts";
 import type { ChannelKeeper } from "./channels/keeping.ts";
 import type { ReadMarkerStore } from "./history/read_markers.ts";
+import type { UserIdentity } from "./user.ts";
 
 /** Outcome of a password check. */
 export type Verification =
@@ -101,10 +102,22 @@ export interface Accounts {
    */
   accountSince?(account: string): number | null;
   /**
+   * The user whose account owns a nick that nobody has at present, if messages to it are kept until
+   * it comes, with what its correspondents read (RPL_AWAY). Null: there is no such nick.
+   */
+  absentUser?(nick: string): AbsentUser | null;
+  /**
    * Whether the account acts on what it reads. It gets no replay: it might mistake old messages for
    * new ones.
    */
   actsOnMessages?(account: string): boolean;
+}
+
+/** A user who is not there, to whom one can write. */
+export interface AbsentUser {
+  readonly identity: UserIdentity;
+  /** What becomes of a message, as a sentence. */
+  readonly away: string;
 }
 
 /** The user that caused an observed event. */

@@ -258,11 +258,11 @@ export class ServerState {
     }
   }
 
-  /** Every other client that shares a channel with this one. */
+  /** Every other client with a connection that shares a channel with this one. */
   neighboursOf(client: Client): Set<Client> {
     const neighbours = new Set<Client>();
     for (const channel of client.channels) {
-      for (const member of channel.members.keys()) neighbours.add(member);
+      for (const member of channel.listeners) neighbours.add(member);
     }
     neighbours.delete(client);
     return neighbours;
@@ -279,7 +279,7 @@ export class ServerState {
     reply: Reply,
     kept = message,
   ): void {
-    for (const member of channel.members.keys()) {
+    for (const member of channel.listeners) {
       if (member === actor) reply.message(message);
       else member.send(message);
     }
@@ -288,7 +288,7 @@ export class ServerState {
 
   /** Removes a client from a channel silently, and the channel when it is empty. */
   leave(client: Client, channel: Channel): void {
-    channel.members.delete(client);
+    channel.removeMember(client);
     client.channels = client.channels.filter((other) => other !== channel);
     if (client.account !== null) {
       this.observe((observer) => observer.accessChanged?.({ channel: channel.name }));
@@ -333,8 +333,10 @@ export class ServerState {
     if (client.registered) {
       const quit = this.messageFrom(client, "QUIT", { params: [], text: reason });
       for (const neighbour of this.neighboursOf(client)) neighbour.send(quit);
+      // Users without a connection return with the program, as if they had never left.
+      const isKept = !client.virtual || !this.isStopping;
       for (const channel of client.channels) {
-        this.history.recordInChannel(channel, quit);
+        if (isKept) this.history.recordInChannel(channel, quit);
         this.leave(client, channel);
       }
       this.#releaseNick(client);

@@ -27,6 +27,7 @@ import {
   timeOf,
 } from "../outbound.ts";
 import { encodedLength } from "../protocol/text.ts";
+import { possibleClient } from "../user.ts";
 import { askService, isService } from "../users/service.ts";
 
 /** PRIVMSG target{,target} :text. */
@@ -202,8 +203,8 @@ export function deliver(
   status: number,
 ): void {
   const { state, client, command, reply } = call;
-  for (const [member, memberStatus] of channel.members) {
-    if (member === client || memberStatus < status) continue;
+  for (const member of channel.listeners) {
+    if (member === client || (status > 0 && channel.statusOf(member) < status)) continue;
     if (takes(member, command)) member.send(message);
   }
   if (client.hasCapability(Cap.ECHO_MESSAGE)) reply.message(message);
@@ -216,8 +217,7 @@ function sendToUser(
   target: string,
   speech: MessageText,
 ): void | Promise<void> {
-  const { state } = call;
-  const receiver = state.findClient(target);
+  const receiver = call.state.findClient(target) ?? absentUser(call, target);
   if (!receiver) {
     refuse(call, ERR_NOSUCHNICK, target);
   } else if (isService(receiver)) {
@@ -225,6 +225,15 @@ function sendToUser(
   } else {
     deliverToUser(call, receiver, speech);
   }
+}
+
+/** The user whose nick this is, although nobody has it; null if messages to it are not kept. */
+function absentUser({ state }: CommandCall, nick: string): Client | null {
+  const absent = state.options.accounts.absentUser?.(nick) ?? null;
+  if (absent === null) return null;
+  const client = possibleClient(state, absent.identity);
+  client.away = absent.away;
+  return client;
 }
 
 /**
