@@ -103,8 +103,9 @@ export async function startServices(
   bridge?.start();
   const models = await openModels(stores, { people, hosting, slots, environment }, started);
   const { llm, accounting } = models;
-  const needs = await openNeeds(stores, { irc, hosting, bridge }, started);
+  const needs = await openNeeds(stores, { irc, hosting, bridge, llm }, started);
   needs.needs.add(accounting.budgetNeeds);
+  irc.describeAgents(needs.attention);
   people.returnNotices.attach(returnWays({ people, server: ircServer, bridge, log }));
   const haltNotices = makeHaltNotices(stores, irc, bridge);
   started.defer(() => haltNotices.close());

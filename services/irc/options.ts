@@ -106,6 +106,8 @@ export interface Accounts {
    * it comes, with what its correspondents read (RPL_AWAY). Null: there is no such nick.
    */
   absentUser?(nick: string): AbsentUser | null;
+  /** What the user of an account does, such as "is working", for WHOIS; null if nobody knows. */
+  activity?(account: string): Promise<string | null>;
   /**
    * Whether the account acts on what it reads. It gets no replay: it might mistake old messages for
    * new ones.

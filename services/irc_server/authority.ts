@@ -57,6 +57,8 @@ export interface AccountAuthorityOptions {
 export class AccountAuthority implements Accounts {
   readonly scram: ScramAccounts;
   register?: NonNullable<Accounts["register"]>;
+  /** Absent until it is known what agents do. */
+  activity?: NonNullable<Accounts["activity"]>;
   /** Absent until it is known who keeps messages. */
   absentUser?: NonNullable<Accounts["absentUser"]>;
   /** The channels of projects; null until they are known. */

@@ -227,9 +227,12 @@ function sendToUser(
   }
 }
 
-/** The user whose nick this is, although nobody has it; null if messages to it are not kept. */
-function absentUser({ state }: CommandCall, nick: string): Client | null {
-  const absent = state.options.accounts.absentUser?.(nick) ?? null;
+/**
+ * The user whose nick this is, although nobody has it; null if messages to it are not kept. The
+ * program itself keeps what it has to say.
+ */
+function absentUser({ state, client: { privileged } }: CommandCall, nick: string): Client | null {
+  const absent = privileged ? null : state.options.accounts.absentUser?.(nick) ?? null;
   if (absent === null) return null;
   const client = possibleClient(state, absent.identity);
   client.away = absent.away;
