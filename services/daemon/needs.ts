@@ -3,6 +3,7 @@ import type { Bridge } from "../bridge/mod.ts";
 import type { Llm } from "../llm/mod.ts";
 import { Needs } from "../needs/mod.ts";
 import { QuestionNeeds, Questions } from "../questions/mod.ts";
+import { bridgeNickOf } from "../config/mod.ts";
 import type { Hosting } from "./hosting.ts";
 import type { IrcHost } from "./irc_host.ts";
 import { startLeading } from "./leading.ts";
@@ -52,6 +53,7 @@ export async function openNeeds(
     accounts: identity.accounts,
     server,
     bridge,
+    bridgeNick: bridgeNickOf(stores.config),
     leadership,
     scheduler,
     log,

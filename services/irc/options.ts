@@ -109,6 +109,11 @@ export interface Accounts {
   /** What the user of an account does, such as "is working", for WHOIS; null if nobody knows. */
   activity?(account: string): Promise<string | null>;
   /**
+   * Whether the account is a person's, who reads the messages of programs as
+   * {@linkcode IrcServerOptions.readable} writes them.
+   */
+  readsText?(account: string): boolean;
+  /**
    * Whether the account acts on what it reads. It gets no replay: it might mistake old messages for
    * new ones.
    */
@@ -327,6 +332,8 @@ export interface IrcServerOptions {
   /** Message of the day; lines separated by LF. */
   motd?: string;
   accounts: Accounts;
+  /** What a person reads in place of a message for programs; null for any other text. */
+  readable?: (text: string) => string | null;
   observer?: IrcObserver;
   /** Absent: a channel lasts as long as somebody is in it. */
   channels?: ChannelKeeper;

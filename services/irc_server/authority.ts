@@ -184,6 +184,12 @@ export class AccountAuthority implements Accounts {
     return this.#sendLimits.delay(account);
   }
 
+  /** People and admins do; agents get messages for programs as they are. */
+  readsText(account: string): boolean {
+    const kind = this.#accounts.find(account)?.kind;
+    return kind === "person" || kind === "admin";
+  }
+
   /** Workers and orchestrators act on messages; the others only read, or are people. */
   actsOnMessages(account: string): boolean {
     const type = this.#roster.find(account)?.type;

@@ -4,7 +4,7 @@ import type { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall, CommandHandler } from "../command.ts";
 import { MESSAGE_TARGETS } from "../isupport.ts";
-import { ChannelFlag, MemberStatus, STATUSES } from "../channels/modes.ts";
+import { ChannelFlag, MemberStatus, STATUSES, UserMode } from "../channels/modes.ts";
 import { foldCase, looksLikeChannel } from "../protocol/names.ts";
 import {
   ERR_CANNOTSENDTOCHAN,
@@ -255,6 +255,10 @@ export function deliverToUser(
   if (takes(receiver, command)) receiver.send(message);
   if (client.hasCapability(Cap.ECHO_MESSAGE)) reply.message(message);
   state.history.recordBetween(client, receiver, message);
+  // An answer of a bot, which its reader has before them.
+  if (command === "NOTICE" && client.hasMode(UserMode.BOT)) {
+    state.noteReceived(receiver, client.nick, timeOf(message.tags));
+  }
   if (command === "PRIVMSG" && receiver.away !== null) {
     reply.numericText(RPL_AWAY, [receiver.nick], receiver.away);
   }
