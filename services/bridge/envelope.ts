@@ -41,7 +41,7 @@ const SUBJECTS = ["title", "summary", "text", "message", "description", "questio
 const SUBJECT = 200;
 
 /** Characters that would not be text in one line, or have a meaning on IRC. */
-const CONTROLS = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/g;
+const CONTROLS = /[\p{Cc}\u2028\u2029]/gu;
 
 /** What the payload of an envelope is about; null if it does not say. */
 export function subjectOf(payload: unknown): string | null {
