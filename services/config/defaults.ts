@@ -111,6 +111,9 @@ export const DEFAULTS: Config = {
   policies: {
     enabled: true,
   },
+  agents: {
+    present_hours: 24,
+  },
   inboxes: {
     queue_hours: 72,
   },

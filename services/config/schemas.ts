@@ -160,6 +160,9 @@ export const configSchema = z.strictObject({
   bridge: bridge.prefault({}),
   admins: z.strictObject({ enabled: z.boolean().default(true) }).prefault({}),
   policies: z.strictObject({ enabled: z.boolean().default(true) }).prefault({}),
+  agents: z.strictObject({
+    present_hours: z.number().min(0).max(8760).default(24),
+  }).prefault({}),
   inboxes: z.strictObject({
     queue_hours: z.number().min(0).max(8760).default(72),
   }).prefault({}),

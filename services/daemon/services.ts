@@ -2,7 +2,7 @@ import type { AdminLogin, Admins } from "../admins/mod.ts";
 import { type Agents, type IrcAccounts, Slots } from "../agents/mod.ts";
 import type { Bots, HeraldDesk } from "../bots/mod.ts";
 import type { Bridge } from "../bridge/mod.ts";
-import type { Config } from "../config/mod.ts";
+import { bridgeNickOf, type Config } from "../config/mod.ts";
 import type { EventLog } from "../events/mod.ts";
 import type {
   AccountDirectory,
@@ -98,13 +98,17 @@ export async function startServices(
   irc.attach(bridge);
   const slots = makeSlots(config, people.agents);
   const hosting = await openHosting({ ...hostingOptionsOf(stores, irc, bridge), slots }, started);
-  // It enters channels, and only now is known which of them are closed.
+  // Both enter channels, and only now is known which of them are closed.
+  people.virtualUsers.restore();
   bridge?.start();
   const models = await openModels(stores, { people, hosting, slots, environment }, started);
   const { llm, accounting } = models;
-  const needs = await openNeeds(stores, { irc, hosting, bridge }, started);
+  const needs = await openNeeds(stores, { irc, hosting, bridge, llm }, started);
   needs.needs.add(accounting.budgetNeeds);
-  people.returnNotices.attach(returnWays({ people, server: ircServer, bridge, log }));
+  irc.describeAgents(needs.attention);
+  people.returnNotices.attach(
+    returnWays({ people, server: ircServer, bridge, bridgeNick: bridgeNickOf(config), log }),
+  );
   const haltNotices = makeHaltNotices(stores, irc, bridge);
   started.defer(() => haltNotices.close());
   const { http = null } = options;
@@ -230,6 +234,7 @@ function makeHaltNotices(
     inboxes: people.inboxes,
     server,
     bridge,
+    bridgeNick: bridgeNickOf(config),
     channels: config.bridge.channels,
     scheduler,
     log,

@@ -28,8 +28,6 @@ export class Connection implements TransportReceiver {
   readonly client: Client;
 
   readonly #state: ServerState;
-  /** Unix time in milliseconds of the last bytes received. */
-  #lastHeardAt: number;
   /** Unix time in milliseconds of an unanswered PING, or null. */
   #pingedAt: number | null = null;
   readonly #input: LineBuffer;
@@ -42,13 +40,12 @@ export class Connection implements TransportReceiver {
     const now = state.now();
     this.#state = state;
     this.client = new Client(transport, { privileged, now, counters: state.counters });
-    this.#lastHeardAt = now;
     const { receiveQueueBytes, lineBytes } = state.limits;
     this.#input = new LineBuffer(Math.max(receiveQueueBytes, lineBytes + RECEIVED_TAG_BYTES));
   }
 
   receive(chunk: Uint8Array): void | Promise<void> {
-    this.#lastHeardAt = this.#state.now();
+    this.client.heardAt = this.#state.now();
     this.#pingedAt = null;
     this.#input.append(chunk);
     this.#process();
@@ -82,7 +79,7 @@ export class Connection implements TransportReceiver {
     if (this.#pingedAt !== null) {
       if (now - this.#pingedAt < seconds * 1000) return;
       this.#state.disconnect(this.client, `Ping timeout: ${seconds} seconds`);
-    } else if (now - this.#lastHeardAt >= seconds * 1000) {
+    } else if (now - this.client.heardAt >= seconds * 1000) {
       this.#pingedAt = now;
       const { serverName } = this.#state;
       this.client.send(this.#state.bareMessage("PING", { params: [], text: serverName }));

@@ -8,6 +8,7 @@ import { joinChannel, joinRefusal, leaveChannel } from "./commands/membership.ts
 import { channelMode } from "./commands/channel_mode.ts";
 import { kick } from "./commands/kick.ts";
 import { deliverToUser, sendToChannel, type Standing } from "./commands/messages.ts";
+import { markAway } from "./commands/user_state.ts";
 import { setTopic, topic } from "./commands/topic.ts";
 import { ERR_NOSUCHCHANNEL, type Numeric } from "./protocol/numerics.ts";
 import type { MessageText, Outbound } from "./outbound.ts";
@@ -148,6 +149,26 @@ export class User {
     joinChannel(call, channel, "");
     this.#client.lastActiveAt = this.#state.now();
     return call.reply.refusal;
+  }
+
+  /**
+   * Puts it back into a channel where it was before a restart, if it has no connection and the
+   * channel does not refuse it. Nobody is told.
+   */
+  return(channel: string): void {
+    if (this.virtual) joinChannel(this.#call("JOIN"), channel, "", true);
+  }
+
+  /**
+   * Says that it is here, or away, if it has no connection.
+   *
+   * @param away the text for those who write to it; null if it is here
+   * @param activeAt when it last did something, in Unix milliseconds
+   */
+  attend(away: string | null, activeAt: number): void {
+    if (!this.virtual) return;
+    this.#client.lastActiveAt = activeAt;
+    markAway(this.#state, this.#client, away);
   }
 
   /**

@@ -201,6 +201,13 @@ export class Gateway {
     this.#stats.forget(backend);
   }
 
+  /** The internal ids of the accounts whose calls are running; some more than once. */
+  *callers(): Generator<string> {
+    for (const { about: { caller } } of this.#open) {
+      if (caller.principal.id !== null) yield caller.principal.id;
+    }
+  }
+
   /** Ends the calls that are running. */
   async close(): Promise<void> {
     const running = [...this.#open];

@@ -98,6 +98,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "admins.enabled": "false: no admin can log in",
   "policies": "settings of bots",
   "policies.enabled": "the policy store: /v1/settings",
+  "agents": "agents that work over HTTP or MCP",
+  "agents.present_hours": "they stay in their IRC channels so long after their last call",
   "inboxes": "messages to agents",
   "inboxes.queue_hours": "a message to an agent that is away comes back after this; 0 means never",
   "events": "the event log",

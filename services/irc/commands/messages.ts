@@ -4,7 +4,7 @@ import type { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall, CommandHandler } from "../command.ts";
 import { MESSAGE_TARGETS } from "../isupport.ts";
-import { ChannelFlag, MemberStatus, STATUSES } from "../channels/modes.ts";
+import { ChannelFlag, MemberStatus, STATUSES, UserMode } from "../channels/modes.ts";
 import { foldCase, looksLikeChannel } from "../protocol/names.ts";
 import {
   ERR_CANNOTSENDTOCHAN,
@@ -27,6 +27,7 @@ import {
   timeOf,
 } from "../outbound.ts";
 import { encodedLength } from "../protocol/text.ts";
+import { possibleClient } from "../user.ts";
 import { askService, isService } from "../users/service.ts";
 
 /** PRIVMSG target{,target} :text. */
@@ -202,8 +203,8 @@ export function deliver(
   status: number,
 ): void {
   const { state, client, command, reply } = call;
-  for (const [member, memberStatus] of channel.members) {
-    if (member === client || memberStatus < status) continue;
+  for (const member of channel.listeners) {
+    if (member === client || (status > 0 && channel.statusOf(member) < status)) continue;
     if (takes(member, command)) member.send(message);
   }
   if (client.hasCapability(Cap.ECHO_MESSAGE)) reply.message(message);
@@ -216,8 +217,7 @@ function sendToUser(
   target: string,
   speech: MessageText,
 ): void | Promise<void> {
-  const { state } = call;
-  const receiver = state.findClient(target);
+  const receiver = call.state.findClient(target) ?? absentUser(call, target);
   if (!receiver) {
     refuse(call, ERR_NOSUCHNICK, target);
   } else if (isService(receiver)) {
@@ -225,6 +225,18 @@ function sendToUser(
   } else {
     deliverToUser(call, receiver, speech);
   }
+}
+
+/**
+ * The user whose nick this is, although nobody has it; null if messages to it are not kept. The
+ * program itself keeps what it has to say.
+ */
+function absentUser({ state, client: { privileged } }: CommandCall, nick: string): Client | null {
+  const absent = privileged ? null : state.options.accounts.absentUser?.(nick) ?? null;
+  if (absent === null) return null;
+  const client = possibleClient(state, absent.identity);
+  client.away = absent.away;
+  return client;
 }
 
 /**
@@ -243,6 +255,10 @@ export function deliverToUser(
   if (takes(receiver, command)) receiver.send(message);
   if (client.hasCapability(Cap.ECHO_MESSAGE)) reply.message(message);
   state.history.recordBetween(client, receiver, message);
+  // An answer of a bot, which its reader has before them.
+  if (command === "NOTICE" && client.hasMode(UserMode.BOT)) {
+    state.noteReceived(receiver, client.nick, timeOf(message.tags));
+  }
   if (command === "PRIVMSG" && receiver.away !== null) {
     reply.numericText(RPL_AWAY, [receiver.nick], receiver.away);
   }

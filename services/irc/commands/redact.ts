@@ -45,7 +45,7 @@ function redactInChannel(call: CommandCall, target: string, entry: HistoryEntry 
 
   const message = redaction(call, channel.name, reasonIn(call, channel));
   state.history.redact(entry, message);
-  for (const member of channel.members.keys()) {
+  for (const member of channel.listeners) {
     if (member !== client && takes(member)) member.send(message);
   }
   reply.message(message);
