@@ -270,7 +270,15 @@ class WaitingStore implements HistoryStore {
     this.#records.push(record);
   }
 
-  redact(): void {}
+  accept(): boolean {
+    return true;
+  }
+  redact(): boolean {
+    return true;
+  }
+  room(): null {
+    return null;
+  }
   confine(): void {}
   forgetConfined(): void {}
   forgetAccount(): void {}
