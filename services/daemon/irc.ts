@@ -69,14 +69,16 @@ export async function openIrc(
  */
 export function attachPeople(
   { server, authority, channels }: EmbeddedIrc,
-  { config, identity: { accounts, logins }, scheduler }: Stores,
+  { config, identity: { accounts, logins }, space, scheduler }: Stores,
   { ircAccounts, observer }: People,
 ): void {
   server.attach(observer);
   const { self_registration: allowed, registrations_per_hour: perHour } = config.irc.accounts;
   if (allowed !== false) {
     const clock = scheduler.now;
-    authority.allowRegistration(new SelfRegistration({ accounts, ircAccounts, perHour, clock }));
+    authority.allowRegistration(
+      new SelfRegistration({ accounts, ircAccounts, perHour, space, clock }),
+    );
   }
   addIrcServices({
     server,

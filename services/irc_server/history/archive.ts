@@ -53,6 +53,8 @@ export interface ArchiveOptions {
    * brackets. A search takes it for the speaker. Absent if there is none.
    */
   readonly speakerTag?: string;
+  /** Says when messages are refused to keep room on the disk; absent if they never are. */
+  readonly space?: { readonly isShort: boolean };
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -175,7 +177,7 @@ export class HistoryArchive implements HistoryStore {
   }
 
   accept(records: readonly NewHistoryRecord[]): boolean {
-    if (!this.#changes.hasRoomFor(records)) return false;
+    if (this.#options.space?.isShort || !this.#changes.hasRoomFor(records)) return false;
     return this.#store(
       records.map((record, index) => {
         return { kind: "append", sequence: this.#lastSequence + 1 + index, record };
