@@ -1,3 +1,4 @@
+import type { Gates } from "./middleware/access.ts";
 import type { z } from "@hono/zod-openapi";
 import type { Hono } from "hono";
 import type { ParamIndexMap, Params, Result } from "hono/router";
