@@ -193,5 +193,6 @@ export const DEFAULTS: Config = {
   log: {
     level: "info",
     format: "auto",
+    requests: "auto",
   },
 };
