@@ -49,6 +49,8 @@ export function runOn(
 export interface HeldDisk extends AsyncDisposable {
   /** The disk, as the test sees it. */
   readonly folder: string;
+  /** The same, as programs on it see it. */
+  readonly inside: string;
   /** The words that run muster on it. */
   readonly words: readonly string[];
   /** Fills it, but for so many bytes. */
@@ -84,6 +86,7 @@ export async function holdDisk(folder: string, megabytes: number): Promise<HeldD
   };
   return {
     folder: `/proc/${holder.pid}/root${disk}`,
+    inside: disk,
     words: [...inside, ...musterWords()],
     fill(left = 0) {
       if (left === 0) return run("cat /dev/zero > filler");
