@@ -44,9 +44,9 @@ Deno.test(
     withFolder(async (folder) => {
       await using disk = await holdDisk(folder, 32);
       const options = {
-        folder,
+        folder: disk.folder,
         words: disk.words,
-        environment: { MUSTER_DATA_DIR: disk.folder, MUSTER_LIMITS_FREE_BYTES: "0" },
+        environment: { MUSTER_DATA_DIR: `${disk.inside}/data`, MUSTER_LIMITS_FREE_BYTES: "0" },
       };
       const acknowledged: string[] = [];
       {
@@ -89,10 +89,10 @@ Deno.test(
     withFolder(async (folder) => {
       await using disk = await holdDisk(folder, 64);
       await using program = await startProgram({
-        folder,
+        folder: disk.folder,
         words: disk.words,
         environment: {
-          MUSTER_DATA_DIR: disk.folder,
+          MUSTER_DATA_DIR: `${disk.inside}/data`,
           MUSTER_LIMITS_FREE_BYTES: String(24 * 1024 * 1024),
         },
       });
