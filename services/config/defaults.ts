@@ -165,6 +165,7 @@ export const DEFAULTS: Config = {
     body_bytes: 1048576,
     upload_bytes: 2147483648,
     sync_bytes: 268435456,
+    free_bytes: 16777216,
     streams: 5000,
     channels_per_agent: 20,
     connections: 8000,

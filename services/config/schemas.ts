@@ -199,6 +199,7 @@ export const configSchema = z.strictObject({
     body_bytes: z.int().min(1024).default(1_048_576),
     upload_bytes: z.int().min(1024).default(2_147_483_648),
     sync_bytes: z.int().min(1_048_576).max(1_073_741_824).default(268_435_456),
+    free_bytes: count.default(16_777_216),
     streams: positive.default(5000),
     channels_per_agent: count.default(20),
     connections: positive.default(8000),

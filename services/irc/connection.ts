@@ -142,8 +142,13 @@ export class Connection implements TransportReceiver {
     } else if (message === null) {
       refuseMalformed(this.#state, client);
     } else {
+      const { history } = this.#state;
+      const before = history.recorded;
+      // Who has added to the history waits with the next command while the store is behind.
+      const room = () => history.recorded === before ? null : history.room();
       const pending = dispatch(this.#state, client, message);
-      if (pending) this.#waitFor(pending);
+      const wait = pending ? pending.then(() => room() ?? undefined) : room();
+      if (wait) this.#waitFor(wait);
     }
   }
 

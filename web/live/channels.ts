@@ -99,6 +99,7 @@ export class ChannelStream {
       follow: async (sink) => {
         const following = await bridge.follow(channel, start, {
           message: (message) => sink.message(message),
+          gap: (gap) => sink.gap(gap),
           end: () => sink.end(),
           join: (log) => {
             this.#followed.set(log, channel);

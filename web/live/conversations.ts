@@ -47,8 +47,7 @@ export class ConversationStream {
     return await answerStream<PrivateMessage | UnreadNews>(context, streams, {
       frames: this.#frames,
       follow: async (sink) => {
-        const take = (message: PrivateMessage) => sink.message(message);
-        const following = await conversations.follow(nick, after, take, caller);
+        const following = await conversations.follow(nick, after, sink, caller);
         const forget = this.#unread.add(caller, nick, (news) => sink.message(news));
         return {
           cut: () => following.cut(),

@@ -142,6 +142,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "limits.body_bytes": "largest JSON body of a request",
   "limits.upload_bytes": "largest uploaded file: a repository to import, a release's file",
   "limits.sync_bytes": "one message of the fossil program, unpacked: its largest file",
+  "limits.free_bytes": "below so much free space, nothing new is taken; 0 turns it off",
   "limits.streams": "open event streams in all; a quarter per caller, half for guests",
   "limits.channels_per_agent": "channels that one agent alone may keep alive",
   "limits.connections": "HTTP connections of API and MCP in all",
