@@ -201,8 +201,9 @@ class Draft {
     const { first, count } = occurrencesOf(text, old_text);
     if (count === 1) {
       this.#write(path, text.slice(0, first) + new_text + text.slice(first + old_text.length));
-    } else if (count === 0) this.#faults.push(`${path} does not contain the "old_text" of its edit`);
-    else this.#faults.push(`${path} contains "old_text" ${count} times: give more of its lines`);
+    } else if (count === 0) {
+      this.#faults.push(`${path} does not contain the "old_text" of its edit`);
+    } else this.#faults.push(`${path} contains "old_text" ${count} times: give more of its lines`);
   }
 
   async patch({ from, to, executable, hunks }: FilePatch): Promise<void> {

@@ -26,7 +26,9 @@ const MAX_NATIVE = 250;
  */
 export function occurrencesOf(text: string, sought: string): { first: number; count: number } {
   let [first, count, end] = [-1, 0, 0];
-  for (const place of sought.length > MAX_NATIVE ? longPlaces(text, sought) : places(text, sought)) {
+  for (
+    const place of sought.length > MAX_NATIVE ? longPlaces(text, sought) : places(text, sought)
+  ) {
     if (place < end) continue;
     if (count === 0) first = place;
     count++;

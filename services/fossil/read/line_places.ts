@@ -28,9 +28,11 @@ export function readLinePlaces(
   const names = new Set(lines.map(({ path }) => path));
   const { files } = readDiff(reader, { from, to, names, context: 0 });
   const changes = new Map(files.map((file) => [file.prev_name ?? file.name, new FileChange(file)]));
-  return lines.map((place) => changes.get(place.path)?.placeAfter(place.line) ?? (
-    changes.has(place.path) ? null : place
-  ));
+  return lines.map((place) =>
+    changes.get(place.path)?.placeAfter(place.line) ?? (
+      changes.has(place.path) ? null : place
+    )
+  );
 }
 
 /** The changed lines of a unified diff without context. */
