@@ -5,10 +5,10 @@ import type { Visit } from "../visit.ts";
 import { Prose } from "./prose.tsx";
 
 /** Characters that a page shows of a thread; a text beyond them has a page of its own. */
-const MAX_SHOWN = 200_000;
+const MAX_SHOWN = 100_000;
 
 /** Longest text that is shown on its own page, in characters: the rest is in the API. */
-const MAX_ALONE = 200_000;
+const MAX_ALONE = 100_000;
 
 /** A text of a thread. */
 export interface ThreadText {
