@@ -22,7 +22,7 @@ export interface GitPush {
   readonly folder: string;
   readonly remote: GitRemote;
   /** Beginnings of the names of branches that no mirror has; earlier versions pushed them. */
-  readonly withoutBranches: readonly string[];
+  readonly withoutBranches?: readonly string[];
   readonly signal: AbortSignal;
   /** Where git may be. */
   readonly programs?: readonly string[];
@@ -43,7 +43,7 @@ export interface GitRemote {
  * @throws MirrorError
  */
 export async function pushToGit(push: GitPush): Promise<void> {
-  const { stream, folder, remote, withoutBranches } = push;
+  const { stream, folder, remote, withoutBranches = [] } = push;
   const git = new Git(push);
   await git.requireVersion();
   await Deno.mkdir(folder, { recursive: true, mode: 0o700 });

@@ -34,6 +34,8 @@ const BATCH_COMMANDS = 2000;
 const BATCH_WRITES = 100;
 /** Most files in the trees that are kept for the children of their commits. */
 const MAX_KEPT_FILES = 20_000;
+/** The last millisecond of a second. */
+const LAST_PART = 999;
 const TRUNK = "trunk";
 const HEADS = "refs/heads/";
 const TAGS = "refs/tags/";
@@ -178,6 +180,9 @@ class HistoryWriter {
   /** Children that are still to be written, by number of their first parent. */
   readonly #children: Int32Array;
   #keptFiles = 0;
+  /** Dates by number of the commit, and the newest one on each branch, in Unix milliseconds. */
+  readonly #dates: Float64Array;
+  readonly #latest = new Map<number, number>();
   /** The first commit that is written. */
   readonly #first: number;
   tags = 0;
@@ -188,6 +193,7 @@ class HistoryWriter {
     const { spool, leftOut, intake, options } = source;
     this.#rids = new Int32Array(spool.size);
     this.#children = new Int32Array(spool.size);
+    this.#dates = new Float64Array(spool.size);
     this.#first = spool.parents.findIndex((_, commit) => !leftOut.has(commit));
     for (const [commit, [parent]] of spool.parents.entries()) {
       if (parent !== undefined && !leftOut.has(commit)) this.#children[parent]!++;
@@ -260,7 +266,7 @@ class HistoryWriter {
       kind: "manifest",
       baseline: null,
       comment,
-      date,
+      date: this.#dateAfter(id, date),
       files: cardsOf(tree, before),
       mimetype: null,
       parents: parents.map((parent) => this.#hash(parent)),
@@ -272,6 +278,23 @@ class HistoryWriter {
     this.#rids[id] = this.#repository.ridOf(hash);
     if (parents[0] !== undefined && --this.#children[parents[0]]! === 0) this.#drop(parents[0]);
     if (this.#children[id]! > 0) this.#keep(id, settled(tree));
+  }
+
+  /**
+   * The date of a check-in: within its second a little later than its parents and what came before
+   * on its branch, because the newest date tells which check-in the name of a branch means. Git has
+   * no parts of a second, so its date is the same.
+   */
+  #dateAfter(id: number, date: number): number {
+    const branch = this.#plan.branchOf[id]!;
+    const known = this.#latest.get(branch) ?? -Infinity;
+    let result = date;
+    for (const earlier of [known, ...this.#source.spool.parents[id]!.map((i) => this.#dates[i]!)]) {
+      if (earlier >= result && earlier < date + LAST_PART) result = earlier + 1;
+    }
+    this.#dates[id] = result;
+    this.#latest.set(branch, Math.max(known, result));
+    return result;
   }
 
   #hash(id: number): string {

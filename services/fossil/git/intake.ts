@@ -172,8 +172,11 @@ export class Intake {
     if (commit.author !== null) this.#checkSignature(commit.author);
     const parents = new Set<number>();
     const first = from === null ? this.refs.get(ref) ?? null : this.#commitOf(from, line);
+    const subject = `commit ${mark === null ? `of line ${line}` : `:${mark}`}`;
     for (const parent of [first, ...merges.map((text) => this.#commitOf(text, line))]) {
-      if (parent !== null) parents.add(parent);
+      if (parent !== null && parents.has(parent)) {
+        this.#notices.add("ref", subject, "A parent that it has twice was taken once");
+      } else if (parent !== null) parents.add(parent);
     }
     for (const change of commit.changes) {
       if (change.kind === "write") {
@@ -183,7 +186,6 @@ export class Intake {
       }
     }
     const id = this.#spool.add(commit, ref, [...parents]);
-    const subject = `commit ${mark === null ? `of line ${line}` : `:${mark}`}`;
     if (mark !== null) this.#commits.set(mark, id);
     this.#point(ref, id);
     if (commit.message.includes("\0")) {
