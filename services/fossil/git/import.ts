@@ -183,8 +183,8 @@ class HistoryWriter {
   /** Dates by number of the commit, and the newest one on each branch, in Unix milliseconds. */
   readonly #dates: Float64Array;
   readonly #latest = new Map<number, number>();
-  /** The first commit that is written. */
-  readonly #first: number;
+  /** The branch that is also called "trunk". */
+  readonly #alias: string | null;
   tags = 0;
 
   constructor(repository: Repository, source: Source) {
@@ -194,7 +194,6 @@ class HistoryWriter {
     this.#rids = new Int32Array(spool.size);
     this.#children = new Int32Array(spool.size);
     this.#dates = new Float64Array(spool.size);
-    this.#first = spool.parents.findIndex((_, commit) => !leftOut.has(commit));
     for (const [commit, [parent]] of spool.parents.entries()) {
       if (parent !== undefined && !leftOut.has(commit)) this.#children[parent]!++;
     }
@@ -208,6 +207,7 @@ class HistoryWriter {
         intake.tags.get(ref.replace(/^refs\/tags\//, ""))?.commit === commit,
     };
     this.#plan = planBranches(graph, mainRefOf(intake.refs, options.mainBranch));
+    this.#alias = this.#aliased();
     for (const { name, ref } of this.#plan.branches) {
       if (!ref.startsWith(UNNAMED)) this.#tellName("branch", name, ref);
       else {
@@ -351,19 +351,24 @@ class HistoryWriter {
       { sign: "*", name: "branch", target: null, value: name },
       { sign: "*", name: `sym-${name}`, target: null, value },
     ];
-    const ended = before ?? this.#absentTrunk(id);
-    if (ended === null) return tags;
-    return [...tags, { sign: "-", name: `sym-${ended}`, target: null, value: null }];
+    if (name === this.#alias) {
+      tags.push({ sign: "*", name: `sym-${TRUNK}`, target: null, value: null });
+    }
+    if (before === null) return tags;
+    tags.push({ sign: "-", name: `sym-${before}`, target: null, value: null });
+    if (before !== this.#alias) return tags;
+    return [...tags, { sign: "-", name: `sym-${TRUNK}`, target: null, value: null }];
   }
 
   /**
-   * "trunk" for the first commit, if nothing is called so: where no card mentions it,
-   * `fossil rebuild` moves the main branch to "trunk".
+   * The main branch if it also gets the name "trunk", because nothing else has it: clones of Fossil
+   * do not know the setting `main-branch`, and open "trunk".
    */
-  #absentTrunk(id: number): string | null {
+  #aliased(): string | null {
     const { refs, tags } = this.#source.intake;
-    const isPresent = this.#plan.names.has(TRUNK) || tags.has(TRUNK) || refs.has(TAGS + TRUNK);
-    return id === this.#first && !isPresent ? TRUNK : null;
+    const { main, names } = this.#plan;
+    const isPresent = names.has(TRUNK) || tags.has(TRUNK) || refs.has(TAGS + TRUNK);
+    return isPresent ? null : main;
   }
 
   /** Writes tags, branches without their own check-in, and the name of the main branch. */

@@ -142,6 +142,23 @@ judged(
   },
 );
 
+judged("a clone opens the main branch, whatever it is called", async (program) => {
+  using scratch = new Scratch(program);
+  const { repository } = await imported(scratch, commit("refs/heads/develop", ""));
+  const path = pathOf(repository);
+  repository.close();
+  const clone = scratch.path("clone.fossil");
+  scratch.fossil(["clone", path, clone]);
+  const checkout = scratch.path("checkout");
+  Deno.mkdirSync(checkout);
+  scratch.fossil(["open", clone], checkout);
+  assert.match(scratch.fossil(["branch", "list"], checkout), /^ \* develop$/m);
+  Deno.writeTextFileSync(`${checkout}/a`, "1\n");
+  scratch.fossil(["add", "a"], checkout);
+  scratch.fossil(["commit", "-m", "on a branch", "--branch", "side"], checkout);
+  assert.match(scratch.fossil(["info", "trunk"], checkout), /^comment: +m /m);
+});
+
 Deno.test("the main branch keeps its name, and `trunk` is what Git calls so", async () => {
   for (const name of ["main", "master", "trunk", "develop"]) {
     using scratch = new Scratch();

@@ -67,7 +67,7 @@ test("a project's branches are pushed to a Git remote, at once and again on dema
     assert.match(await remote.git("branch", "--format=%(refname:short)"), /^theirs$/m);
     // Work under way is not published, even if an earlier version did that; what is merged is.
     assert.doesNotMatch(await remote.git("log", "--all", "--format=%s"), /^Say hello$/m);
-    const folder = join(api.services.folder, "mirrors");
+    const folder = join(api.services.hosting.repositories.files.folder, ".mirrors");
     const [bare] = [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(".git"));
     const old = "refs/heads/workspace/work";
     await remote.git("update-ref", old, "main");
