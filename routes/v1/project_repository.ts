@@ -125,7 +125,7 @@ export class RepositoryAnswers {
       "Content-Disposition": `attachment; filename="${slug}.${ending}"`,
     };
     if (context.req.method === "HEAD") return context.body(null, 200, headers);
-    const path = await repositories.export(project, format, context.req.raw.signal);
+    const path = await repositories.export(project, format, { signal: context.req.raw.signal });
     return context.body(await openOnce(path), 200, headers);
   }
 

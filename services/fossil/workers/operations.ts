@@ -309,10 +309,12 @@ export const WHOLE = {
   /** Writes a stream for `git fast-import` to the file `target`. */
   exportGit: (
     { repository, watch }: Context,
-    { target, mainBranch }: Pick<GitExportOptions, "mainBranch"> & { readonly target: string },
+    { target, ...what }: Pick<GitExportOptions, "mainBranch" | "withoutBranches"> & {
+      readonly target: string;
+    },
   ): GitExportReport => {
     const options: GitExportOptions = {
-      ...mainBranch === undefined ? {} : { mainBranch },
+      ...what,
       progress: ({ commits, total }) => watch.progress(commits, total),
     };
     return writeFile(target, exportGit(repository, options), watch);
