@@ -1,3 +1,4 @@
+import type { Hosts } from "../http/mod.ts";
 import type { McpHandler, McpServices } from "../mcp/mod.ts";
 import type { AccountDirectory } from "../services/identity/mod.ts";
 import { inBackground } from "../services/background.ts";
@@ -34,13 +35,13 @@ export async function prepareForAgents(
  */
 export class LateMcp {
   readonly #services: McpServices;
-  readonly #listens: string;
+  readonly #hosts: Hosts;
   #loading: Promise<McpHandler> | null = null;
 
-  /** @param listens the configured address of the listener */
-  constructor(services: McpServices, listens: string) {
+  /** @param hosts the names under which the listener answers */
+  constructor(services: McpServices, hosts: Hosts) {
     this.#services = services;
-    this.#listens = listens;
+    this.#hosts = hosts;
   }
 
   /** Answers a request, as the handler of MCP does. */
@@ -59,6 +60,6 @@ export class LateMcp {
 
   async #create(): Promise<McpHandler> {
     const { createMcpHandler } = await import("../mcp/mod.ts");
-    return createMcpHandler(this.#services, this.#listens);
+    return createMcpHandler(this.#services, this.#hosts);
   }
 }

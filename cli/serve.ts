@@ -5,6 +5,7 @@ import {
   Callers,
   type Certificate,
   Forwarding,
+  Hosts,
   type HttpHandler,
   type HttpServer,
   TrustedProxies,
@@ -142,6 +143,10 @@ async function start(
     certificate,
     pinnedToken: Deno.env.get("MUSTER_API_TOKEN") ?? null,
     clientAddress: (socket, header) => trusted.clientOf(socket, header),
+    foreignHost: (listens) => {
+      const hosts = hostsOf(config, listens);
+      return (request, socket) => hosts.refusal(request, socket) !== null;
+    },
     startExamination: examine,
   });
   connections.shareWith(daemon.services.hosting.repositories.files);
@@ -209,17 +214,18 @@ async function listen(
   { services, ircListeners, stop }: Daemon,
 ): Promise<Listening> {
   const { http } = connections;
+  const hosts = { api: hostsOf(config, config.api_addr), mcp: hostsOf(config, config.mcp_addr) };
   const served = new ServedApi(services, async ({ app, streams, sharedPages }) => {
     const { mountPages } = await import("../web/mod.ts");
     mountPages(app, { services, projectApi, streams }, sharedPages);
-  });
+  }, hosts.api);
   const { projects: projectApi } = served;
   services.metricHistory.start();
   const forwarding = openForwarding(services);
   const tools = { ...services, projectApi, forwarding };
-  const toolServer = new LateMcp(tools, config.mcp_addr);
-  const toolsOfApi = new LateMcp(tools, config.api_addr);
-  const doors = openDoors(services, forwarding);
+  const toolServer = new LateMcp(tools, hosts.mcp);
+  const toolsOfApi = new LateMcp(tools, hosts.api);
+  const doors = openDoors(services, forwarding, hosts);
   setTimeout(() =>
     inBackground(services.log, "load what the start did not need", async () => {
       await prepareForAgents(services, () => toolServer.prepare());
@@ -262,6 +268,7 @@ type Door = (handler: ArrivalHandler) => HttpHandler;
 function openDoors(
   services: Services,
   forwarding: Forwarding | undefined,
+  hosts: Readonly<Record<"api" | "mcp", Hosts>>,
 ): Readonly<Record<"api" | "mcp", Door>> {
   if (forwarding === undefined) {
     const door: Door = (handler) => (request, connection) =>
@@ -279,9 +286,15 @@ function openDoors(
         return mark?.kind === "internal"
           ? internal().then((requests) => requests.answer(request, mark.from))
           : handler(request, connection, arrival);
-      }),
-    mcp: (handler) => forwarding.around(handler, []),
+      }, hosts.api),
+    mcp: (handler) => forwarding.around(handler, hosts.mcp, []),
   };
+}
+
+/** The names under which a listener answers. */
+function hostsOf({ public_hosts, trusted_proxies }: Config, listens: string): Hosts {
+  const proxies = new TrustedProxies(trusted_proxies);
+  return new Hosts({ listens, publicHosts: public_hosts, proxies });
 }
 
 /** What decides which node answers a request; undefined if this server is alone. */

@@ -1,15 +1,17 @@
 import {
+  ANY_HOST,
   type Arrival,
   bodyLimitsOf,
   BodyReader,
   CREDENTIALS_MISSING,
   type Forwarding,
+  type Hosts,
   readAuthorization,
   recordAnswer,
   TrustedProxies,
 } from "../http/mod.ts";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
-import { type Config, parseAddress } from "../services/config/mod.ts";
+import type { Config } from "../services/config/mod.ts";
 import {
   Forbidden,
   Invalid,
@@ -21,7 +23,6 @@ import {
   Unavailable,
 } from "../services/errors.ts";
 import { authorize, type Caller, type Identity, type Principal } from "../services/identity/mod.ts";
-import { isLoopback } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
 import type { Nodes } from "../services/nodes/mod.ts";
@@ -79,13 +80,13 @@ export interface McpHandler {
  * a POST is JSON-RPC, including refusals; other paths and methods get `{"error": …}`. The caller is
  * authenticated before the body is read, so the -32001 error has no request id.
  *
- * @param listens the configured address of the listener; default: `mcp_addr`
+ * @param hosts the names under which the listener answers; default: any, for calls inside the process
  */
 export function createMcpHandler(
   services: McpServices,
-  listens = services.config.mcp_addr,
+  hosts: Pick<Hosts, "refusal"> = ANY_HOST,
 ): McpHandler {
-  const endpoint = new Endpoint(services, listens);
+  const endpoint = new Endpoint(services, hosts);
   return Object.assign(handleMcp, { prepare: () => endpoint.prepare() });
 
   async function handleMcp(
@@ -185,18 +186,18 @@ class RequestContext implements ToolContext {
 class Endpoint {
   readonly #services: McpServices;
   readonly #trustedProxies: TrustedProxies;
-  readonly #onLoopback: boolean;
+  readonly #hosts: Pick<Hosts, "refusal">;
   readonly #bodies: BodyReader;
   #protocols: Protocols | null = null;
   #calls: ForwardedCalls | null = null;
   /** Of the last request; nearly all requests have the same. */
   #target: Target | null = null;
 
-  constructor(services: McpServices, listens: string) {
+  constructor(services: McpServices, hosts: Pick<Hosts, "refusal">) {
     const { config } = services;
     this.#services = services;
     this.#trustedProxies = new TrustedProxies(config.trusted_proxies);
-    this.#onLoopback = isLoopback(parseAddress(listens)?.hostname ?? "");
+    this.#hosts = hosts;
     this.#bodies = new BodyReader(bodyLimitsOf(config));
   }
 
@@ -206,6 +207,9 @@ class Endpoint {
   }
 
   async respond(request: Request, exchange: Exchange): Promise<Response> {
+    const { remoteAddress, arrival } = exchange;
+    const hidden = arrival?.mark ? null : this.#hosts.refusal(request, remoteAddress);
+    if (hidden !== null) return rpcError(403, RPC_ERROR.server, hidden);
     const target = this.#targetOf(request.url);
     const { pathname } = target;
     if (!PATH.test(pathname)) {
@@ -219,10 +223,7 @@ class Endpoint {
       const error = `${pathname} does not take ${request.method}`;
       return Response.json({ error }, { status: 405, headers: { Allow: ALLOW } });
     }
-    const { remoteAddress, arrival } = exchange;
-    const loopbackOnly = this.#onLoopback && !arrival?.mark &&
-      !this.#trustedProxies.includes(remoteAddress);
-    const refusal = foreignOrigin(target, request.headers.get("origin"), loopbackOnly);
+    const refusal = foreignOrigin(target, request.headers.get("origin"));
     if (refusal !== null) return rpcError(403, RPC_ERROR.server, refusal);
     try {
       if (arrival?.refusal) throw arrival.refusal;

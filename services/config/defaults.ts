@@ -107,6 +107,7 @@ export const DEFAULTS: Config = {
   },
   admins: {
     enabled: true,
+    any_loopback_host: false,
   },
   policies: {
     enabled: true,
@@ -188,6 +189,7 @@ export const DEFAULTS: Config = {
   cors: {
     origins: [],
   },
+  public_hosts: [],
   trusted_proxies: [],
   log: {
     level: "info",
