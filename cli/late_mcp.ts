@@ -1,4 +1,3 @@
-import type { Hosts } from "../http/mod.ts";
 import type { McpHandler, McpServices } from "../mcp/mod.ts";
 import type { AccountDirectory } from "../services/identity/mod.ts";
 import { inBackground } from "../services/background.ts";
@@ -35,13 +34,13 @@ export async function prepareForAgents(
  */
 export class LateMcp {
   readonly #services: McpServices;
-  readonly #hosts: Hosts;
+  readonly #listens: string;
   #loading: Promise<McpHandler> | null = null;
 
-  /** @param hosts the names under which the listener answers */
-  constructor(services: McpServices, hosts: Hosts) {
+  /** @param listens the configured address of the listener */
+  constructor(services: McpServices, listens: string) {
     this.#services = services;
-    this.#hosts = hosts;
+    this.#listens = listens;
   }
 
   /** Answers a request, as the handler of MCP does. */
@@ -60,6 +59,6 @@ export class LateMcp {
 
   async #create(): Promise<McpHandler> {
     const { createMcpHandler } = await import("../mcp/mod.ts");
-    return createMcpHandler(this.#services, this.#hosts);
+    return createMcpHandler(this.#services, this.#listens);
   }
 }

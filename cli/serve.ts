@@ -16,7 +16,7 @@ import { UncaughtErrors } from "./last_resort.ts";
 import { LateMcp, prepareForAgents } from "./late_mcp.ts";
 import { Logging } from "./logging.ts";
 import { CommandFailed } from "./output.ts";
-import { readEndpoints, writeEndpoints } from "./endpoints.ts";
+import { pagesAt, readEndpoints, writeEndpoints } from "./endpoints.ts";
 import { startExamination } from "./examination.ts";
 import { endSignals, reloadSignals, restrictNewFiles, silenceDeprecations } from "./platform.ts";
 import {
@@ -144,7 +144,7 @@ async function start(
     pinnedToken: Deno.env.get("MUSTER_API_TOKEN") ?? null,
     clientAddress: (socket, header) => trusted.clientOf(socket, header),
     foreignHost: (listens) => {
-      const hosts = hostsOf(config, listens);
+      const hosts = new Hosts(config, listens);
       return (request, socket) => hosts.refusal(request, socket) !== null;
     },
     startExamination: examine,
@@ -214,18 +214,17 @@ async function listen(
   { services, ircListeners, stop }: Daemon,
 ): Promise<Listening> {
   const { http } = connections;
-  const hosts = { api: hostsOf(config, config.api_addr), mcp: hostsOf(config, config.mcp_addr) };
   const served = new ServedApi(services, async ({ app, streams, sharedPages }) => {
     const { mountPages } = await import("../web/mod.ts");
     mountPages(app, { services, projectApi, streams }, sharedPages);
-  }, hosts.api);
+  });
   const { projects: projectApi } = served;
   services.metricHistory.start();
   const forwarding = openForwarding(services);
   const tools = { ...services, projectApi, forwarding };
-  const toolServer = new LateMcp(tools, hosts.mcp);
-  const toolsOfApi = new LateMcp(tools, hosts.api);
-  const doors = openDoors(services, forwarding, hosts);
+  const toolServer = new LateMcp(tools, config.mcp_addr);
+  const toolsOfApi = new LateMcp(tools, config.api_addr);
+  const doors = openDoors(services, forwarding);
   setTimeout(() =>
     inBackground(services.log, "load what the start did not need", async () => {
       await prepareForAgents(services, () => toolServer.prepare());
@@ -268,13 +267,13 @@ type Door = (handler: ArrivalHandler) => HttpHandler;
 function openDoors(
   services: Services,
   forwarding: Forwarding | undefined,
-  hosts: Readonly<Record<"api" | "mcp", Hosts>>,
 ): Readonly<Record<"api" | "mcp", Door>> {
   if (forwarding === undefined) {
     const door: Door = (handler) => (request, connection) =>
       handler(request, connection, undefined);
     return { api: door, mcp: door };
   }
+  const { config } = services;
   const internal = once(async () => {
     const { InternalRequests } = await import("../routes/internal/internal_requests.ts");
     return new InternalRequests(services);
@@ -286,15 +285,9 @@ function openDoors(
         return mark?.kind === "internal"
           ? internal().then((requests) => requests.answer(request, mark.from))
           : handler(request, connection, arrival);
-      }, hosts.api),
-    mcp: (handler) => forwarding.around(handler, hosts.mcp, []),
+      }, new Hosts(config, config.api_addr)),
+    mcp: (handler) => forwarding.around(handler, new Hosts(config, config.mcp_addr), []),
   };
-}
-
-/** The names under which a listener answers. */
-function hostsOf({ public_hosts, trusted_proxies }: Config, listens: string): Hosts {
-  const proxies = new TrustedProxies(trusted_proxies);
-  return new Hosts({ listens, publicHosts: public_hosts, proxies });
 }
 
 /** What decides which node answers a request; undefined if this server is alone. */
@@ -366,12 +359,13 @@ async function announce(
     ircWebSocket: webSocket,
     ircWebSocketTls: webSocketTls,
   };
-  writeEndpoints(config.data_dir, bound, scheme);
-  log.info("Listening", addresses);
+  const pages = pagesAt(api, scheme, services.pagesHost);
+  writeEndpoints(config.data_dir, bound, scheme, pages);
+  log.info("Listening", { ...addresses, pages });
   if (Deno.stdout.isTerminal()) {
     const taken = await takenNames(services);
     const isFree = (name: string) => !taken.has(name.toLowerCase());
-    printWelcome({ ...addresses, scheme }, { config, firstAdmin, isFree });
+    printWelcome({ ...addresses, pages, scheme }, { config, firstAdmin, isFree });
   } else if (firstAdmin !== null) {
     log.info("The first admin was created; `muster admin passwd` sets its password", {
       username: firstAdmin.username,

@@ -1,6 +1,6 @@
-import { parseAddress } from "../services/config/mod.ts";
+import { type Config, parseAddress } from "../services/config/mod.ts";
 import { isLoopback } from "../services/irc/mod.ts";
-import type { TrustedProxies } from "./forwarded.ts";
+import { TrustedProxies } from "./forwarded.ts";
 import { authorityOf } from "./request_targets.ts";
 
 /** An IPv4 address of loopback in the form that browsers give it in IPv6. */
@@ -31,14 +31,6 @@ export function isMachineName(name: string): boolean {
 /** Hosts of a listener that answers under every name. */
 export const ANY_HOST: Pick<Hosts, "refusal"> = Object.freeze({ refusal: () => null });
 
-export interface HostsOptions {
-  /** The configured address of the listener. */
-  readonly listens: string;
-  /** Further names of the server. */
-  readonly publicHosts: readonly string[];
-  readonly proxies: Pick<TrustedProxies, "includes">;
-}
-
 /**
  * The names under which a listener answers. A web page can point its own host name at this machine
  * (DNS rebinding), and is then of the same origin as a server that answers to any name. So one that
@@ -48,14 +40,18 @@ export interface HostsOptions {
  */
 export class Hosts {
   readonly #names: ReadonlySet<string>;
-  readonly #proxies: HostsOptions["proxies"];
+  readonly #proxies: TrustedProxies;
   readonly #isBound: boolean;
   /** The last authority and `Host` header that were accepted: nearly all requests have the same. */
   #accepted: { readonly authority: string; readonly host: string | null } | null = null;
 
-  constructor({ listens, publicHosts, proxies }: HostsOptions) {
-    this.#names = new Set(publicHosts.map(hostNameOf));
-    this.#proxies = proxies;
+  /** @param listens the configured address of the listener */
+  constructor(
+    { public_hosts, trusted_proxies }: Pick<Config, "public_hosts" | "trusted_proxies">,
+    listens: string,
+  ) {
+    this.#names = new Set(public_hosts.map(hostNameOf));
+    this.#proxies = new TrustedProxies(trusted_proxies);
     this.#isBound = isLoopback(parseAddress(listens)?.hostname ?? "");
   }
 

@@ -1,11 +1,10 @@
 import {
-  ANY_HOST,
   type Arrival,
   bodyLimitsOf,
   BodyReader,
   CREDENTIALS_MISSING,
   type Forwarding,
-  type Hosts,
+  Hosts,
   readAuthorization,
   recordAnswer,
   TrustedProxies,
@@ -80,13 +79,13 @@ export interface McpHandler {
  * a POST is JSON-RPC, including refusals; other paths and methods get `{"error": …}`. The caller is
  * authenticated before the body is read, so the -32001 error has no request id.
  *
- * @param hosts the names under which the listener answers; default: any, for calls inside the process
+ * @param listens the configured address of the listener; default: `mcp_addr`
  */
 export function createMcpHandler(
   services: McpServices,
-  hosts: Pick<Hosts, "refusal"> = ANY_HOST,
+  listens = services.config.mcp_addr,
 ): McpHandler {
-  const endpoint = new Endpoint(services, hosts);
+  const endpoint = new Endpoint(services, listens);
   return Object.assign(handleMcp, { prepare: () => endpoint.prepare() });
 
   async function handleMcp(
@@ -186,18 +185,18 @@ class RequestContext implements ToolContext {
 class Endpoint {
   readonly #services: McpServices;
   readonly #trustedProxies: TrustedProxies;
-  readonly #hosts: Pick<Hosts, "refusal">;
+  readonly #hosts: Hosts;
   readonly #bodies: BodyReader;
   #protocols: Protocols | null = null;
   #calls: ForwardedCalls | null = null;
   /** Of the last request; nearly all requests have the same. */
   #target: Target | null = null;
 
-  constructor(services: McpServices, hosts: Pick<Hosts, "refusal">) {
+  constructor(services: McpServices, listens: string) {
     const { config } = services;
     this.#services = services;
     this.#trustedProxies = new TrustedProxies(config.trusted_proxies);
-    this.#hosts = hosts;
+    this.#hosts = new Hosts(config, listens);
     this.#bodies = new BodyReader(bodyLimitsOf(config));
   }
 

@@ -9,6 +9,7 @@ import { type AppEnv, newRoutes } from "./context.ts";
 import { authenticate, type AuthenticateOptions } from "./middleware/authenticate.ts";
 import { jsonBody } from "./middleware/body.ts";
 import { sameOrigin } from "./middleware/origin.ts";
+import { isFromBrowser, loginAt, pagesElsewhere, type PagesPlace } from "./middleware/pages_host.ts";
 import {
   clearSessionCookies,
   readSession,
@@ -52,9 +53,14 @@ export function loginRoutes(options: LoginRoutesOptions) {
       },
       responses: {
         200: json(loggedInSchema, "Logged in; the answer sets the session's cookies"),
+        303: {
+          description: "A browser under a name that other programs of this machine share",
+          headers: z.object({ Location: z.string() }),
+        },
         ...errors(400, 404, 413, 429, 503),
       },
     },
+    leadBrowsers(options),
     sameOrigin(),
     countAttempt(login),
     takeTurns(),
@@ -69,14 +75,14 @@ export function loginRoutes(options: LoginRoutesOptions) {
   return newRoutes()
     .openapi(beginSession, async (context) => {
       const { address, requestId } = context.var;
-      const before = sessionOf(context, webSessions);
+      const before = sessionOf(context, options);
       const from = { address, requestId };
       const session = await login.logIn(context.req.valid("json"), from, before);
       setSessionCookies(context, session);
       return context.json({ username: session.principal.name }, 200);
     })
     .openapi(endSession, async (context) => {
-      const session = readSession(context, webSessions);
+      const session = readSession(context, options);
       if (session !== null) {
         context.set("principal", session.principal);
         await webSessions.close(callerOf(context));
@@ -89,6 +95,25 @@ export function loginRoutes(options: LoginRoutesOptions) {
       const expires_at = new Date(expiresAt).toISOString();
       return context.json({ username: principal.name, expires_at }, 200);
     });
+}
+
+/** What browsers send for a form of HTML. */
+const FORM = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
+
+/**
+ * Leads browsers to the login of the pages, if they came under a name that this program shares with
+ * others. A form counts as a browser's, unless it holds the JSON of a bare `curl -d`.
+ */
+function leadBrowsers(place: PagesPlace) {
+  return createMiddleware<AppEnv>(async (context, next) => {
+    const base = pagesElsewhere(context, place);
+    if (base === null) return await next();
+    const lead = () => context.redirect(loginAt(base, "/"), 303);
+    if (isFromBrowser(context)) return lead();
+    const isForm = FORM.test(context.req.header("content-type") ?? "");
+    await next();
+    if (isForm && context.res.status === 400) context.res = lead();
+  });
 }
 
 /** Every attempt counts, even with a malformed body. */

@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import { ANY_HOST, type Hosts, recordAnswer } from "../http/mod.ts";
+import { Hosts, recordAnswer } from "../http/mod.ts";
 import type { Services } from "../services/daemon/mod.ts";
 import type { AppEnv } from "./context.ts";
 import type { Core } from "./core.ts";
@@ -27,7 +27,7 @@ export class ServedApi {
   /** The repository API for callers inside this process. */
   readonly projects: ProjectApi;
   readonly #services: Services;
-  readonly #hosts: Pick<Hosts, "refusal">;
+  readonly #hosts: Hosts;
   /** Null once the other routes are there, which have the probes too. */
   #probes: Hono<AppEnv> | null;
   readonly #loadCore: () => Promise<Core>;
@@ -35,17 +35,11 @@ export class ServedApi {
   #core: Core | null = null;
   #isWhole = false;
 
-  /**
-   * @param extend adds routes to those of the API, once they are loaded
-   * @param hosts the names under which the listener answers
-   */
-  constructor(
-    services: Services,
-    extend: (core: Core) => Promise<void>,
-    hosts: Pick<Hosts, "refusal"> = ANY_HOST,
-  ) {
+  /** @param extend adds routes to those of the API, once they are loaded */
+  constructor(services: Services, extend: (core: Core) => Promise<void>) {
+    const { config } = services;
     this.#services = services;
-    this.#hosts = hosts;
+    this.#hosts = new Hosts(config, config.api_addr);
     this.#probes = createProbes(services);
     this.#loadCore = once(() => this.#createCore(extend));
     this.#loadProjects = once(() => this.#addProjects());

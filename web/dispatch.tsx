@@ -5,7 +5,8 @@ import { HTTPException } from "hono/http-exception";
 import { accepts, bodyLimitsOf, BodyReader } from "../http/mod.ts";
 import type { AppEnv } from "../routes/context.ts";
 import { noteRetry, statusOf } from "../routes/middleware/errors.ts";
-import { sessionOf, setSessionCookies } from "../routes/middleware/session.ts";
+import { isAstray } from "../routes/middleware/pages_host.ts";
+import { cookieName, sessionOf, setSessionCookies } from "../routes/middleware/session.ts";
 import { Forbidden, Invalid, NotFound, ServiceError, Unauthorized } from "../services/errors.ts";
 import { GUEST, isCsrfToken, type WebSession } from "../services/identity/mod.ts";
 import { accessOf } from "../services/projects/mod.ts";
@@ -124,7 +125,7 @@ export class Dispatch {
   /** The session of the request. Its principal is an admin, a person, or else a guest. */
   #identify(context: Context<AppEnv>): WebSession | null {
     if (context.get("principal") !== undefined) return context.get("session") ?? null;
-    const session = sessionOf(context, this.#surroundings.services.webSessions);
+    const session = sessionOf(context, this.#surroundings.services);
     context.set("principal", session?.principal ?? GUEST);
     if (session === null) return null;
     this.#keptForms.recognize(session);
@@ -146,7 +147,7 @@ export class Dispatch {
     const shown = form === null ? visit : new Visit(context, this.#surroundings, { session, form });
     const view = await page.show(shown);
     if (view instanceof Response) return view;
-    const notice = takeNotice(context);
+    const notice = isAstray(context, this.#surroundings.services) ? null : takeNotice(context);
     return await this.#render(shown, view, form === null ? notice : KEPT_NOTICE);
   }
 
@@ -276,7 +277,7 @@ function isLeads(outcome: Leads | View): outcome is Leads {
 /** Leads the browser to a page, which then shows the notice once. */
 function lead(context: Context<AppEnv>, { to, notice }: Leads): Response {
   if (notice !== undefined) {
-    setCookie(context, NOTICE_COOKIE, notice.slice(0, 500), {
+    setCookie(context, cookieName(context, NOTICE_COOKIE), notice.slice(0, 500), {
       path: "/",
       httpOnly: true,
       sameSite: "Lax",
@@ -288,8 +289,9 @@ function lead(context: Context<AppEnv>, { to, notice }: Leads): Response {
 }
 
 function takeNotice(context: Context<AppEnv>): string | null {
-  const notice = getCookie(context, NOTICE_COOKIE);
+  const name = cookieName(context, NOTICE_COOKIE);
+  const notice = getCookie(context, name);
   if (notice === undefined) return null;
-  setCookie(context, NOTICE_COOKIE, "", { path: "/", maxAge: 0 });
+  setCookie(context, name, "", { path: "/", maxAge: 0, secure: context.get("secure") });
   return notice;
 }

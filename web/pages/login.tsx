@@ -1,4 +1,5 @@
 import { nextOf } from "../parts/next.ts";
+import { isFromBrowser, loginAt, pagesElsewhere } from "../../routes/middleware/pages_host.ts";
 import { Forbidden, NotFound, Unauthorized } from "../../services/errors.ts";
 import { loginSchema } from "../../services/admins/schemas.ts";
 import { definePage, type Leads, type View } from "../page.ts";
@@ -13,6 +14,8 @@ export const page = definePage({ opens: "anybody", show, actions: { enter, leave
 
 function show(visit: Visit): View | Response {
   const next = nextOf(visit);
+  const base = isFromBrowser(visit.context) ? pagesElsewhere(visit.context, visit.services) : null;
+  if (base !== null) return visit.context.redirect(loginAt(base, next), 303);
   // Also for a form of another tab, in which the person was still a guest.
   if (visit.session !== null) return visit.context.redirect(next, 303);
   const body = (
@@ -45,6 +48,8 @@ function show(visit: Visit): View | Response {
 
 async function enter(visit: Visit): Promise<Leads> {
   const { services: { adminLogin }, context, form } = visit;
+  const base = pagesElsewhere(context, visit.services);
+  if (base !== null) return { to: loginAt(base, nextOf(visit)) };
   if (adminLogin === null) {
     throw new NotFound("Nobody can log in: admins.enabled is false in the configuration");
   }
