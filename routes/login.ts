@@ -9,7 +9,12 @@ import { type AppEnv, newRoutes } from "./context.ts";
 import { authenticate, type AuthenticateOptions } from "./middleware/authenticate.ts";
 import { jsonBody } from "./middleware/body.ts";
 import { sameOrigin } from "./middleware/origin.ts";
-import { isFromBrowser, loginAt, pagesElsewhere, type PagesPlace } from "./middleware/pages_host.ts";
+import {
+  isFromBrowser,
+  loginAt,
+  pagesElsewhere,
+  type PagesPlace,
+} from "./middleware/pages_host.ts";
 import {
   clearSessionCookies,
   readSession,
@@ -65,6 +70,7 @@ export function loginRoutes(options: LoginRoutesOptions) {
     countAttempt(login),
     takeTurns(),
     jsonBody({ limits: bodyLimits }),
+    leadForms(options),
   );
 
   const showSession = route("GET /session", {
@@ -97,22 +103,25 @@ export function loginRoutes(options: LoginRoutesOptions) {
     });
 }
 
-/** What browsers send for a form of HTML. */
-const FORM = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
+/** How the text of a form begins: with the name of a field, or with the mark between parts. */
+const FORM = /^(?:--|[\w.%+-]{1,200}=)/;
 
 /**
  * Leads browsers to the login of the pages, if they came under a name that this program shares with
- * others. A form counts as a browser's, unless it holds the JSON of a bare `curl -d`.
+ * others.
  */
 function leadBrowsers(place: PagesPlace) {
   return createMiddleware<AppEnv>(async (context, next) => {
-    const base = pagesElsewhere(context, place);
-    if (base === null) return await next();
-    const lead = () => context.redirect(loginAt(base, "/"), 303);
-    if (isFromBrowser(context)) return lead();
-    const isForm = FORM.test(context.req.header("content-type") ?? "");
-    await next();
-    if (isForm && context.res.status === 400) context.res = lead();
+    const base = isFromBrowser(context) ? pagesElsewhere(context, place) : null;
+    return base === null ? await next() : context.redirect(loginAt(base, "/"), 303);
+  });
+}
+
+/** The same for forms, which older browsers send without saying so. Place it after the body. */
+function leadForms(place: PagesPlace) {
+  return createMiddleware<AppEnv>(async (context, next) => {
+    const base = FORM.test(context.get("body") ?? "") ? pagesElsewhere(context, place) : null;
+    return base === null ? await next() : context.redirect(loginAt(base, "/"), 303);
   });
 }
 

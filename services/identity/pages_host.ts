@@ -30,7 +30,10 @@ export async function readPagesHost(folder: string): Promise<string | null> {
 export async function openPagesHost(folder: string): Promise<string> {
   const held = await readPagesHost(folder);
   if (held !== null) return held;
-  const label = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => CHARACTERS[byte & 31]);
+  const label = Array.from(
+    crypto.getRandomValues(new Uint8Array(8)),
+    (byte) => CHARACTERS[byte & 31],
+  );
   await writeSecretFile(join(folder, FILE), label.join(""));
   return `muster-${label.join("")}.localhost`;
 }
