@@ -43,15 +43,29 @@ const MAX_FIELDS = 1000;
 /** Longest address of a page, in characters: many links on a page repeat its query. */
 const MAX_ADDRESS = 16_384;
 
-/** The browser runs and loads only what this program serves, and shows its pages in no frame. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'self'",
-  "img-src 'self' data:",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join("; ");
+/** A host in the form that a policy can name; it cannot name an IPv6 address. */
+const NAMEABLE = /^[a-z0-9._-]+(?::\d+)?$/i;
+
+/**
+ * The `Content-Security-Policy` of a page (W3C CSP level 3). The browser runs and styles with
+ * nothing but the assets, of all that this host serves: other paths have the bytes of users.
+ * A proxy may have another port than its `Host` says.
+ */
+function policyOf(context: Context<AppEnv>): string {
+  const { host, hostname } = new URL(context.req.url);
+  const named = context.get("isProxied") ? `${hostname}:*` : host;
+  const assets = NAMEABLE.test(host) ? `${named}/assets/` : "'self'";
+  return [
+    "default-src 'none'",
+    `script-src ${assets}`,
+    `style-src ${assets}`,
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
 
 /** Answers requests for pages. */
 export class Dispatch {
@@ -207,7 +221,7 @@ export class Dispatch {
     return context.html(`<!DOCTYPE html>${html}`, (view.status ?? 200) as 200, {
       "Server-Timing": `page;dur=${milliseconds}, reads;desc="${visit.reads}"`,
       "Cache-Control": "no-store",
-      "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+      "Content-Security-Policy": policyOf(context),
       "Referrer-Policy": "same-origin",
     });
   }

@@ -140,6 +140,7 @@ export const DEFAULTS: Config = {
   },
   llm: {
     backends: [],
+    key_variables: [],
     limits: {
       calls: 100,
       calls_per_caller: 20,

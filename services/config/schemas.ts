@@ -114,6 +114,11 @@ const bridge = z.strictObject({
 
 const llm = z.strictObject({
   backends: configuredBackendsSchema.default([]),
+  key_variables: z.array(
+    z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, {
+      error: "must be the name of an environment variable",
+    }),
+  ).max(100).default([]),
   limits: z.strictObject({
     calls: positive.default(100),
     calls_per_caller: positive.default(20),

@@ -123,6 +123,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "webhooks.timeout_seconds": "for one request",
   "llm": "language models",
   "llm.backends": "{ name, provider, base_url, api_key_env, models, allow, block }",
+  "llm.key_variables":
+    "variables that api_key_env may name, beside those of known providers; [] means any of a key",
   "llm.limits": "bounds on calls of language models",
   "llm.limits.calls": "calls at once, in all",
   "llm.limits.calls_per_caller": "calls at once per agent or admin",
