@@ -195,5 +195,6 @@ export const DEFAULTS: Config = {
   log: {
     level: "info",
     format: "auto",
+    requests: "auto",
   },
 };
