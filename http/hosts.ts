@@ -47,11 +47,11 @@ export class Hosts {
 
   /** @param listens the configured address of the listener */
   constructor(
-    { public_hosts, trusted_proxies }: Pick<Config, "public_hosts" | "trusted_proxies">,
+    config: Pick<Config, "public_hosts" | "trusted_proxies">,
     listens: string,
   ) {
-    this.#names = new Set(public_hosts.map(hostNameOf));
-    this.#proxies = new TrustedProxies(trusted_proxies);
+    this.#names = new Set(config.public_hosts.map(hostNameOf));
+    this.#proxies = new TrustedProxies(config.trusted_proxies);
     this.#isBound = isLoopback(parseAddress(listens)?.hostname ?? "");
   }
 

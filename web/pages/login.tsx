@@ -1,5 +1,4 @@
 import { nextOf } from "../parts/next.ts";
-import { isFromBrowser, loginAt, pagesElsewhere } from "../../routes/middleware/pages_host.ts";
 import { Forbidden, NotFound, Unauthorized } from "../../services/errors.ts";
 import { loginSchema } from "../../services/admins/schemas.ts";
 import { definePage, type Leads, type View } from "../page.ts";
@@ -14,8 +13,8 @@ export const page = definePage({ opens: "anybody", show, actions: { enter, leave
 
 function show(visit: Visit): View | Response {
   const next = nextOf(visit);
-  const base = isFromBrowser(visit.context) ? pagesElsewhere(visit.context, visit.services) : null;
-  if (base !== null) return visit.context.redirect(loginAt(base, next), 303);
+  const elsewhere = visit.isFromBrowser ? visit.loginElsewhere(next) : null;
+  if (elsewhere !== null) return visit.context.redirect(elsewhere, 303);
   // Also for a form of another tab, in which the person was still a guest.
   if (visit.session !== null) return visit.context.redirect(next, 303);
   const body = (
@@ -48,8 +47,8 @@ function show(visit: Visit): View | Response {
 
 async function enter(visit: Visit): Promise<Leads> {
   const { services: { adminLogin }, context, form } = visit;
-  const base = pagesElsewhere(context, visit.services);
-  if (base !== null) return { to: loginAt(base, nextOf(visit)) };
+  const elsewhere = visit.loginElsewhere(nextOf(visit));
+  if (elsewhere !== null) return { to: elsewhere };
   if (adminLogin === null) {
     throw new NotFound("Nobody can log in: admins.enabled is false in the configuration");
   }

@@ -1,7 +1,6 @@
 import type { Message } from "../protocol/message.ts";
 
-/** What no text begins with. */
-const CONTROL = /^[\0-\x09\x0b\x0c\x0e-\x1f]/;
+const [LF, CR, SPACE] = [0x0a, 0x0d, 0x20];
 
 /** A line of a request of HTTP: a method, a target and a version (RFC 9112, section 3). */
 const REQUEST = /^[^ ]{1,64} [^ ]* HTTP\/\d/i;
@@ -33,5 +32,6 @@ export function isForeignLine(
 
 /** Whether a client's first bytes begin no text, as in TLS and STUN: there may come no line at all. */
 export function isForeignBeginning(chunk: Uint8Array): boolean {
-  return CONTROL.test(String.fromCharCode(chunk[0] ?? 0x20));
+  const [first = SPACE] = chunk;
+  return first < SPACE && first !== LF && first !== CR;
 }
