@@ -39,6 +39,8 @@ export interface AppEnv {
     address: string;
     /** Whether the client uses TLS, to us or to a trusted proxy. */
     secure: boolean;
+    /** Whether a trusted proxy sent it. */
+    isProxied: boolean;
     /** The text of a body that is JSON, once it was read. */
     body: string | undefined;
     /** Set for every path below `/v1/`. */

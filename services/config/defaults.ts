@@ -107,6 +107,7 @@ export const DEFAULTS: Config = {
   },
   admins: {
     enabled: true,
+    any_loopback_host: false,
   },
   policies: {
     enabled: true,
@@ -142,6 +143,7 @@ export const DEFAULTS: Config = {
   },
   llm: {
     backends: [],
+    key_variables: [],
     limits: {
       calls: 100,
       calls_per_caller: 20,
@@ -192,6 +194,7 @@ export const DEFAULTS: Config = {
   cors: {
     origins: [],
   },
+  public_hosts: [],
   trusted_proxies: [],
   log: {
     level: "info",

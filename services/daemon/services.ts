@@ -51,6 +51,8 @@ export interface Services extends Messaging, NeedServices, Figures {
   readonly tokens: Tokens;
   readonly operatorToken: OperatorToken;
   readonly webSessions: WebSessions;
+  /** The host of the web pages for browsers on this machine; null if they may use any of its names. */
+  readonly pagesHost: string | null;
   readonly agents: Agents;
   readonly inboxes: InboxDoor;
   readonly ircAccounts: IrcAccounts;

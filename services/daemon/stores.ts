@@ -97,6 +97,7 @@ export async function openStores(
     bridgeNick: config.bridge.nick,
     isNode: nodes.self !== null,
     adminsEnabled: config.admins.enabled,
+    anyLoopbackHost: config.admins.any_loopback_host,
     ...loginLimits(config),
     ...(passwordCosts === undefined ? {} : { passwordCosts }),
   });

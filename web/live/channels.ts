@@ -78,8 +78,8 @@ export class ChannelStream {
    * @throws Unauthorized without a session, TooMany, and what `Bridge.follow` throws
    */
   async answer(context: Context<AppEnv>): Promise<Response> {
-    const { services: { chats, identity, webSessions }, streams } = this.#surroundings;
-    const session = sessionOf(context, webSessions);
+    const { services: { chats, identity }, streams } = this.#surroundings;
+    const session = sessionOf(context, this.#surroundings.services);
     if (session === null) throw new Unauthorized("Log in to follow a channel");
     const { principal } = session;
     context.set("principal", principal);

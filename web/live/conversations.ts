@@ -35,8 +35,8 @@ export class ConversationStream {
    * @throws Unauthorized without a session, TooMany, and what `Conversations.follow` throws
    */
   async answer(context: Context<AppEnv>): Promise<Response> {
-    const { services: { conversations, identity, webSessions }, streams } = this.#surroundings;
-    const session = sessionOf(context, webSessions);
+    const { services: { conversations, identity }, streams } = this.#surroundings;
+    const session = sessionOf(context, this.#surroundings.services);
     if (session === null) throw new Unauthorized("Log in to follow a conversation");
     context.set("principal", session.principal);
     identity.notePresence(session.principal);
