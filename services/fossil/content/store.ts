@@ -11,7 +11,7 @@ import { ArtifactReader } from "./artifact_reader.ts";
 import { BlobContents } from "./blob_contents.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database.ts";
-import { Deltas, MIN_DELTA_BYTES, worthwhileDelta } from "./deltas.ts";
+import { Deltas, MIN_DELTA_BYTES, staysWhole, worthwhileDelta } from "./deltas.ts";
 import { Names } from "./names.ts";
 import { PrivateRows } from "./private.ts";
 import { Receipt } from "./receipt.ts";
@@ -188,11 +188,13 @@ export class ContentStore {
   /**
    * Stores a delta whose source is not available yet (a phantom, or a delta that depends on one).
    * It can be checked only when the source arrives; see `checkArrival`.
+   *
+   * @throws {FossilError} `corrupt` if the source is a delta that depends on this one.
    */
   putDangling(delta: Uint8Array, hash: string, source: number, isPrivate = false): PutResult {
     const size = deltaTargetLength(delta);
     if (size > this.#maxBytes) throw new FossilError("limit", `Delta declares ${size} bytes`);
-    if (this.#deltas.chainHas(source, this.ridOf(hash))) {
+    if (this.#deltas.endOf(source) === this.ridOf(hash)) {
       throw new FossilError("corrupt", `Delta of "${hash}" depends on itself`);
     }
     const result = this.#store(hash, delta, { size, isPrivate, isDelta: true });
@@ -307,8 +309,8 @@ export class ContentStore {
     if (!this.isAvailable(rid) || !this.isAvailable(source)) return;
     if (this.isPrivate(source) && !this.isPrivate(rid)) return;
     const target = this.require(rid);
-    if (target.length < MIN_DELTA_BYTES) return;
-    if (this.#deltas.chainHas(source, rid)) {
+    if (target.length < MIN_DELTA_BYTES || staysWhole(this.hashOf(rid) ?? "")) return;
+    if (this.#deltas.endOf(source) === rid) {
       this.undelta(source);
       return;
     }
