@@ -309,7 +309,9 @@ class Person {
   async #amend(...change: readonly string[]): Promise<boolean> {
     // Clients send what an amendment into the past reverts as deltas of one another, if it is new.
     if (!await this.#try("sync")) return false;
-    const own = await this.#checkin(`AND user='${this.name}'`);
+    const own = await this.#checkin(
+      `AND user='${this.name}' AND coalesce(ecomment, event.comment) NOT LIKE 'by API%'`,
+    );
     if (own === "" || !await this.#try("amend", own, ...change)) return false;
     return await this.#try("sync");
   }

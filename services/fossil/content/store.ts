@@ -194,12 +194,34 @@ export class ContentStore {
   putDangling(delta: Uint8Array, hash: string, source: number, isPrivate = false): PutResult {
     const size = deltaTargetLength(delta);
     if (size > this.#maxBytes) throw new FossilError("limit", `Delta declares ${size} bytes`);
-    if (this.#deltas.endOf(source) === this.ridOf(hash)) {
-      throw new FossilError("corrupt", `Delta of "${hash}" depends on itself`);
+    if (this.dependsOn(source, hash)) {
+      throw new FossilError(
+        "corrupt",
+        `Delta of "${hash}" depends on itself. Fossil sends such deltas if a new check-in that ` +
+          "reverts a file was amended into the past: set its date back, push, and amend it again",
+      );
     }
     const result = this.#store(hash, delta, { size, isPrivate, isDelta: true });
     if (result.isNew) this.#deltas.set(result.rid, source);
     return result;
+  }
+
+  /** Whether an artifact is stored, link by link, as a delta of a missing one with this name. */
+  dependsOn(rid: number, hash: string): boolean {
+    const end = this.#deltas.endOf(rid);
+    return end === this.ridOf(hash) && this.sizeOf(end) < 0;
+  }
+
+  /**
+   * Drops the content of an artifact that waits for a missing one, and of those between the two.
+   * Their names stay, so that a peer can send them again.
+   */
+  forgetChain(rid: number): void {
+    for (let next = rid; next !== 0;) {
+      const source = this.sourceOf(next);
+      if (source !== 0) this.forget(next);
+      next = source;
+    }
   }
 
   /** Whether the source of a delta is missing. A wrong one must not keep the right content out. */
