@@ -139,6 +139,8 @@ class Person {
     const { program, client, name, token } = options;
     const url = `${program.api.replace("//", `//${name}:${token}@`)}/projects/soak/fossil`;
     const person = new Person(shared, options, url, await client.checkout(url));
+    // Two versions of one length within a second would be the same to it.
+    await client.fossil(["settings", "mtime-changes", "off"], person.#folder);
     for (let files = 0; files < FIRST_FILES; files++) await person.#add();
     return person;
   }
