@@ -28,7 +28,8 @@ const reportCiStatus = projectTool({
   name: "report_ci_status",
   description:
     "Reports the result of a check (CI) that you ran on a check-in. It replaces the earlier " +
-    "report of the same context. Report only what you really ran.",
+    "report of the same context. Report only what you really ran. A required check counts from a " +
+    "project token or from those whom its rule names, never for your own work.",
   needs: "status",
   hints: { idempotentHint: true },
   input: {

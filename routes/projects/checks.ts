@@ -36,6 +36,24 @@ export const checkinStatusSchema = z.object({
   checks: z.array(checkSchema),
 }).openapi("CheckinStatus");
 
+/** A check that a rule demands, as it stands for a check-in under test. */
+export const requiredCheckSchema = z.object({
+  context: z.string(),
+  state: stateSchema.openapi({
+    description: "What the newest report that counts says; pending if there is none",
+  }),
+  reporter: z.string().nullable().openapi({
+    description: "Who made that report; null if there is none",
+  }),
+  uncounted: z.array(z.string()).openapi({
+    description: "Who made newer reports that do not count: whose work is under test, or whom no " +
+      "rule trusts",
+  }),
+  reporters: z.array(z.string()).openapi({
+    description: "Who may report it, beside project tokens with the scope status:write",
+  }),
+}).openapi("RequiredCheck");
+
 const checkinParam = z.string().min(1).openapi({
   description: "The check-in: an id, a prefix of one, a branch or a tag",
 });

@@ -1,5 +1,5 @@
 import { z } from "../extended_zod.ts";
-import { CHECK_STATES } from "../../services/checks/schemas.ts";
+import { requiredCheckSchema } from "./checks.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import type { QueuedLanding } from "../../services/reviews/mod.ts";
 import { newRoutes } from "../context.ts";
@@ -31,8 +31,9 @@ const landingSchema = z.object({
   contexts: z.array(z.string()).readonly().openapi({
     description: "Contexts that failed, or that must still pass",
   }),
-  checks: z.array(z.object({ context: z.string(), state: z.enum(CHECK_STATES) })).readonly()
-    .openapi({ description: "Required checks of the candidate; empty unless it is tested" }),
+  checks: z.array(requiredCheckSchema).readonly().openapi({
+    description: "Required checks of the candidate; empty unless it is tested",
+  }),
   queued_by: z.string(),
   queued_at: timestampSchema,
   ended_at: timestampSchema.nullable(),

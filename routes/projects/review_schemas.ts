@@ -1,4 +1,5 @@
 import { z } from "../extended_zod.ts";
+import { requiredCheckSchema } from "./checks.ts";
 import { DESCRIPTIONS, json } from "../schemas.ts";
 import { pageFields } from "./paging.ts";
 import { timestampSchema } from "./schemas.ts";
@@ -88,6 +89,9 @@ export const reviewDetailSchema = z.object({
     started_at: timestampSchema,
   })),
   comments: z.array(commentSchema),
+  required_checks: z.array(requiredCheckSchema).openapi({
+    description: "The checks that the target branch demands; empty once the review is closed",
+  }),
 }).openapi("ReviewDetail");
 
 const diffEndSchema = z.object({

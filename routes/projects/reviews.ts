@@ -139,7 +139,7 @@ const commentOnReview = projectRoute("POST /api/reviews/{id}/comment", {
 
 /** `/api/reviews`. */
 export function reviewRoutes(services: Pick<Services, "hosting" | "accounts">) {
-  const { reviews } = services.hosting;
+  const { reviews, reviewMerges } = services.hosting;
   const requestOf = reviewRequestOf(services);
   return newRoutes()
     .openapi(listReviews, async (context) => {
@@ -167,7 +167,8 @@ export function reviewRoutes(services: Pick<Services, "hosting" | "accounts">) {
       const { project } = context.get("access");
       const hasDiff = context.req.valid("query").diff !== "false";
       const detail = await reviews.detail(project, numberOf(context), { hasDiff });
-      return context.json(viewOfDetail(detail), 200);
+      const required = await reviewMerges.requiredChecks(project, detail);
+      return context.json({ ...viewOfDetail(detail), required_checks: [...required] }, 200);
     })
     .openapi(getReviewDiff, async (context) => {
       const { project, principal } = context.get("access");

@@ -57,6 +57,13 @@ export interface PastReport extends Omit<StatusView, "id" | "created_at" | "upda
   readonly reported_at: string;
 }
 
+/** What one reporter said last of a check. */
+export interface NewestReport {
+  readonly context: string;
+  readonly state: CheckState;
+  readonly reporter: Actor;
+}
+
 export interface ChecksOptions {
   readonly database: Database;
   readonly repositories: Pick<ProjectRepositories, "read">;
@@ -108,11 +115,13 @@ export class Checks {
       if (isNew) await this.#requireRoom(project, checkin, actor);
       const now = this.#clock();
       const row = rowOf({ project, checkin, report, actor });
+      const id = this.#nextId(now);
       try {
         await this.#database.commit({
           statements: [
             isNew ? this.#insertion(row, now) : this.#update(row, now),
-            this.#keeping(row, now),
+            this.#keeping(row, id, now),
+            this.#newest(row, id, actor),
           ],
           events: [
             projectEvent(project, "project.status", {
@@ -185,6 +194,28 @@ export class Checks {
     const rows = await this.#database.tables.selectFrom("checks").select(["context", "state"])
       .where("project_id", "=", project.id).where("checkin", "=", checkin).execute();
     return new Map(rows.map(({ context, state }) => [context, state]));
+  }
+
+  /**
+   * What each reporter said last of the checks of a check-in, the newest first.
+   *
+   * @param checkin its whole id
+   */
+  async newestReports(
+    project: Pick<Project, "id">,
+    checkin: string,
+    contexts: readonly string[],
+  ): Promise<readonly NewestReport[]> {
+    const rows = await this.#database.tables.selectFrom("newest_reports").selectAll()
+      .where("project_id", "=", project.id).where("checkin", "=", checkin)
+      .where("context", "in", contexts).orderBy("report_id", "desc").execute();
+    return rows.map((
+      { context, state, reporter_key: key, reporter_name: name, reporter_kind },
+    ) => ({
+      context,
+      state,
+      reporter: { key, name, kind: reporter_kind as Actor["kind"] },
+    }));
   }
 
   /** Every report of a check-in, newest first. */
@@ -264,10 +295,24 @@ export class Checks {
     return statement(update, { mustChange: true });
   }
 
-  #keeping(row: ReportRow, now: number): Statement {
+  #keeping(row: ReportRow, id: string, now: number): Statement {
     return statement(
-      this.#database.tables.insertInto("check_history")
-        .values({ ...row, id: this.#nextId(now), reported_at: now }),
+      this.#database.tables.insertInto("check_history").values({ ...row, id, reported_at: now }),
+    );
+  }
+
+  #newest(
+    { project_id, checkin, context, reporter_name, state }: ReportRow,
+    report_id: string,
+    { key: reporter_key, kind: reporter_kind }: Actor,
+  ): Statement {
+    const said = { reporter_name, reporter_kind, state, report_id };
+    return statement(
+      this.#database.tables.insertInto("newest_reports")
+        .values({ project_id, checkin, context, reporter_key, ...said })
+        .onConflict((conflict) =>
+          conflict.columns(["project_id", "checkin", "context", "reporter_key"]).doUpdateSet(said)
+        ),
     );
   }
 }

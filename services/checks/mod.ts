@@ -4,6 +4,7 @@ export {
   type Check,
   Checks,
   type CheckState,
+  type NewestReport,
   type Report,
   type StatusView,
   viewOfCheck,

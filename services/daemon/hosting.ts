@@ -149,7 +149,7 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
   });
   const checks = new Checks({ database, repositories, clock });
   const releases = new Releases({ database, repositories, clock });
-  const protection = await Protection.open({ database, checks, clock });
+  const protection = await Protection.open({ database, checks, repositories, accounts, clock });
   const claims = await Claims.open({
     database,
     projects,

@@ -21,6 +21,7 @@ export interface HostingTables {
   review_requests: ReviewRequestsTable;
   checks: ChecksTable;
   check_history: CheckHistoryTable;
+  newest_reports: NewestReportsTable;
   protection_rules: ProtectionRulesTable;
   landings: LandingsTable;
   releases: ReleasesTable;
@@ -308,7 +309,19 @@ export interface CheckHistoryTable {
   reported_at: Fixed<number>;
 }
 
-/** Rules for branches, in the project's order. */
+/** The newest report of each reporter on a check. The latest one has the greatest `report_id`. */
+export interface NewestReportsTable {
+  project_id: Fixed<string>;
+  checkin: Fixed<string>;
+  context: Fixed<string>;
+  reporter_key: Fixed<string>;
+  reporter_name: string;
+  reporter_kind: string;
+  state: "pending" | "success" | "failure" | "error";
+  report_id: string;
+}
+
+/** Rules for branches, in the project's order; `contexts` is JSON. */
 export interface ProtectionRulesTable {
   project_id: Fixed<string>;
   position: Fixed<number>;

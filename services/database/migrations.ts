@@ -391,4 +391,17 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
   `
   ALTER TABLE repository_cursors ADD COLUMN project_code TEXT;
   `,
+  `
+  CREATE TABLE newest_reports (
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    checkin TEXT NOT NULL,
+    context TEXT NOT NULL,
+    reporter_key TEXT NOT NULL,
+    reporter_name TEXT NOT NULL,
+    reporter_kind TEXT NOT NULL,
+    state TEXT NOT NULL,
+    report_id TEXT NOT NULL,
+    PRIMARY KEY (project_id, checkin, context, reporter_key)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]);

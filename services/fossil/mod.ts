@@ -88,6 +88,7 @@ export {
   readTimeline,
   readTree,
   readUnversioned,
+  readUsers,
   readWikiHistory,
   readWikiPage,
   type ReceivedOptions,
@@ -103,6 +104,7 @@ export {
   type TreeOptions,
   type UnifiedDiff,
   unifiedDiff,
+  type UsersOptions,
   type WikiListOptions,
 } from "./read/mod.ts";
 export type * from "./read/received_shapes.ts";

@@ -1,16 +1,36 @@
 import type { Checks } from "../checks/mod.ts";
 import { type Database, type Directory, statement } from "../database/mod.ts";
-import { Forbidden } from "../errors.ts";
+import { Forbidden, Invalid } from "../errors.ts";
 import type { NameRule } from "../fossil/mod.ts";
-import { type Caller, originOf } from "../identity/mod.ts";
-import { type Actor, type Project, projectEvent } from "../projects/mod.ts";
-import { type BranchRule, mergeRefusal, pushRefusal, ruleOf } from "./rules.ts";
+import { type AccountDirectory, type Caller, originOf } from "../identity/mod.ts";
+import {
+  type Actor,
+  type Project,
+  projectEvent,
+  type ProjectRepositories,
+} from "../projects/mod.ts";
+import {
+  objectionTo,
+  type RequiredCheck,
+  standingOf,
+  type Subject,
+  type Tested,
+} from "./required_checks.ts";
+import {
+  type BranchRule,
+  type KeptRule,
+  mergeRefusal,
+  pushRefusal,
+  type Reporter,
+  type RequiredContext,
+  ruleOf,
+} from "./rules.ts";
 import type { Rule } from "./schemas.ts";
 
 export type { BranchRule } from "./rules.ts";
 
 /** The changes that rules can restrict; README.md says when each is checked. */
-export type ProtectedAction = "push" | "merge" | "queue" | "land";
+export type ProtectedAction = "push" | "merge" | "queue";
 
 /** The parts of a review on which rules depend. */
 export interface ReviewStanding {
@@ -29,8 +49,10 @@ export interface Judged {
   /** Whether the caller may administer the project, by both its role and its credential's scope. */
   readonly isAdmin: boolean;
   readonly action: ProtectedAction;
-  /** The check-in whose checks count: the merged check-in, or the candidate that lands. */
+  /** The check-in whose checks count. */
   readonly tip: string;
+  /** Whose work it is, beside those who made its check-ins: their reports of checks do not count. */
+  readonly subjects?: readonly Subject[];
   /** The review of the change; absent or null for none. */
   readonly review?: ReviewStanding | null;
 }
@@ -45,10 +67,15 @@ export type Judgement =
 
 export interface ProtectionOptions {
   readonly database: Database;
-  readonly checks: Pick<Checks, "statesOf">;
+  readonly checks: Pick<Checks, "newestReports">;
+  readonly repositories: Pick<ProjectRepositories, "read">;
+  readonly accounts: Pick<AccountDirectory, "find" | "get">;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
+
+/** How the name of a project token begins among reporters. */
+const TOKEN = "token:";
 
 /** Kinds of actors that are people. */
 const PEOPLE: ReadonlySet<Actor["kind"]> = new Set(["person", "admin", "operator"]);
@@ -56,16 +83,12 @@ const PEOPLE: ReadonlySet<Actor["kind"]> = new Set(["person", "admin", "operator
 /** Holds the rules of every project in memory, and judges changes by them. */
 export class Protection implements Directory {
   readonly tables = ["protection_rules"] as const;
-  readonly #database: Database;
-  readonly #checks: ProtectionOptions["checks"];
-  readonly #clock: () => number;
+  readonly #options: ProtectionOptions;
   /** By the project's id. */
-  readonly #rules = new Map<string, readonly Rule[]>();
+  readonly #rules = new Map<string, readonly KeptRule[]>();
 
   private constructor(options: ProtectionOptions) {
-    this.#database = options.database;
-    this.#checks = options.checks;
-    this.#clock = options.clock;
+    this.#options = options;
   }
 
   /** Reads every rule from the database. */
@@ -76,50 +99,113 @@ export class Protection implements Directory {
   }
 
   async load(): Promise<void> {
-    const rows = await this.#database.tables.selectFrom("protection_rules").selectAll()
+    const rows = await this.#options.database.tables.selectFrom("protection_rules").selectAll()
       .orderBy("project_id").orderBy("position").execute();
     this.#rules.clear();
     for (const row of rows) {
       const { pattern, push, merge, landing } = row;
       const approvals = { any: row.approvals_any, people: row.approvals_people };
-      const contexts: string[] = JSON.parse(row.contexts);
+      const contexts = keptContexts(row.contexts);
       const rule = { pattern, contexts, approvals, push, merge, landing };
-      this.#rules.set(row.project_id, [...this.rulesOf({ id: row.project_id }), rule]);
+      this.#rules.set(row.project_id, [...this.#keptRulesOf({ id: row.project_id }), rule]);
     }
   }
 
   /** The rules of a project, in its order. */
-  rulesOf({ id }: Pick<Project, "id">): readonly Rule[] {
+  rulesOf(project: Pick<Project, "id">): Rule[] {
+    return this.#keptRulesOf(project).map((rule) => ({
+      ...rule,
+      contexts: rule.contexts.map(({ context, reporters }) =>
+        reporters.length === 0
+          ? context
+          : { context, reporters: reporters.map((reporter) => this.#nameOf(reporter)) }
+      ),
+    }));
+  }
+
+  #keptRulesOf({ id }: Pick<Project, "id">): readonly KeptRule[] {
     return this.#rules.get(id) ?? [];
+  }
+
+  /** An account may have another name by now. */
+  #nameOf({ name, key }: Reporter): string {
+    return key === null ? name : this.#options.accounts.get(key)?.name ?? name;
   }
 
   /** The combined rule of a branch. */
   ruleOf(project: Pick<Project, "id">, branch: string): BranchRule {
-    return ruleOf(this.rulesOf(project), branch);
+    return ruleOf(this.#keptRulesOf(project), branch);
   }
 
-  /** Replaces the rules of a project. */
-  async set(project: Project, rules: readonly Rule[], caller: Caller): Promise<void> {
-    const { tables } = this.#database;
+  /**
+   * Replaces the rules of a project.
+   *
+   * @throws Invalid if a reporter is no account
+   */
+  async set(project: Project, given: readonly Rule[], caller: Caller): Promise<void> {
+    const { database, clock } = this.#options;
+    const { tables } = database;
     const { id } = project;
+    const rules = given.map((rule) => ({ ...rule, contexts: this.#keep(rule.contexts) }));
     const rows = rules.map(({ contexts, approvals, ...rule }, position) => ({
       ...rule,
       project_id: id,
       position,
-      contexts: JSON.stringify([...new Set(contexts)]),
+      contexts: JSON.stringify(contexts),
       approvals_any: approvals.any,
       approvals_people: approvals.people,
     }));
-    const by = { origin: originOf(caller), time: this.#clock() };
+    const by = { origin: originOf(caller), time: clock() };
     const patterns = rules.map(({ pattern }) => pattern);
     const removal = tables.deleteFrom("protection_rules").where("project_id", "=", id);
-    await this.#database.commit({
+    await database.commit({
       statements: [
         statement(removal, { committed: () => void this.#rules.set(id, rules) }),
         ...rows.map((row) => statement(tables.insertInto("protection_rules").values(row))),
       ],
       events: [projectEvent(project, "project.protection_changed", { patterns }, by)],
     });
+  }
+
+  /** The required checks of a rule, each once, with the accounts that it names. */
+  #keep(contexts: Rule["contexts"]): readonly RequiredContext[] {
+    const kept = new Map<string, Reporter[]>();
+    for (const one of contexts) {
+      const { context, reporters } = typeof one === "string"
+        ? { context: one, reporters: [] }
+        : one;
+      const others = kept.get(context) ?? [];
+      kept.set(context, [...others, ...reporters.map((name) => this.#reporter(name))]);
+    }
+    return Array.from(kept, ([context, reporters]) => ({ context, reporters }));
+  }
+
+  #reporter(name: string): Reporter {
+    if (name.startsWith(TOKEN)) return { name, key: null };
+    const account = this.#options.accounts.find(name);
+    if (account === null) throw new Invalid(`"reporters": there is no account "${name}"`);
+    return { name: account.name, key: account.id };
+  }
+
+  /**
+   * The required checks of a branch, as they stand for a check-in.
+   *
+   * @param base the check-in that the change is compared with, a whole id; null for none
+   */
+  async requiredChecks(
+    project: Project,
+    branch: string,
+    { checkin, base, subjects }: Tested,
+  ): Promise<readonly RequiredCheck[]> {
+    const { contexts } = this.ruleOf(project, branch);
+    if (contexts.length === 0) return [];
+    const { checks, repositories } = this.#options;
+    const names = contexts.map(({ context }) => context);
+    const reports = await checks.newestReports(project, checkin, names);
+    const users = reports.length === 0
+      ? []
+      : await repositories.read(project, (repository) => repository.users({ checkin, base }));
+    return contexts.map((context) => standingOf(context, { reports, users, subjects }));
   }
 
   /**
@@ -130,8 +216,8 @@ export class Protection implements Directory {
     project: Pick<Project, "id">,
     isAdmin: boolean,
   ): { readonly pushes: readonly NameRule[]; readonly merges: readonly NameRule[] } {
-    const rules = this.rulesOf(project);
-    const closed = (refusalOf: (rule: Rule) => string | null) =>
+    const rules = this.#keptRulesOf(project);
+    const closed = (refusalOf: (rule: KeptRule) => string | null) =>
       rules.map((rule) => ({ pattern: rule.pattern, refusal: refusalOf(rule) }))
         .filter(({ refusal }) => refusal !== null);
     return {
@@ -176,12 +262,14 @@ export class Protection implements Directory {
     if (action === "merge" && rule.landing === "required") {
       return protectedBranch(branch, "changes land only through its queue");
     }
-    if (action !== "queue") {
-      const states = rule.contexts.length === 0
-        ? new Map()
-        : await this.#checks.statesOf(project, tip);
-      const missing = rule.contexts.filter((context) => states.get(context) !== "success");
-      if (missing.length > 0) return checkObjection(missing);
+    if (action === "merge") {
+      const base = rule.contexts.length === 0
+        ? null
+        : await this.#options.repositories.read(project, (it) => it.branchTip(branch));
+      const { subjects = [] } = judged;
+      const checks = await this.requiredChecks(project, branch, { checkin: tip, base, subjects });
+      const objection = objectionTo(checks);
+      if (objection !== null) return objection;
     }
     return approvalObjection(rule, review, action === "merge" ? tip : null);
   }
@@ -191,12 +279,10 @@ function protectedBranch(branch: string, refusal: string): string {
   return `Branch '${branch}' is protected: ${refusal}`;
 }
 
-/** @param missing the required contexts that are not `success`; at least one */
-function checkObjection(missing: readonly string[]): string {
-  const names = missing.map((context) => `'${context}'`).join(", ");
-  return missing.length === 1
-    ? `Required status check ${names} has not passed`
-    : `Required status checks have not passed: ${names}`;
+/** The required checks of a row: rules from before reporters have names alone. */
+function keptContexts(text: string): readonly RequiredContext[] {
+  const contexts: readonly (string | RequiredContext)[] = JSON.parse(text);
+  return contexts.map((one) => typeof one === "string" ? { context: one, reporters: [] } : one);
 }
 
 /** @param tip the check-in that the review must show; null for any */

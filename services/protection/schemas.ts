@@ -5,16 +5,36 @@ const MAX_RULES = 100;
 const MAX_CONTEXTS = 50;
 const MAX_TEXT = 200;
 const MAX_APPROVALS = 20;
+const MAX_REPORTERS = 20;
 
 const text = z.string().trim().pipe(lineSchema(1, MAX_TEXT));
 
 const approvals = z.int({ error: "must be a whole number" }).min(0).max(MAX_APPROVALS).default(0);
 
+const reporter = text.describe(
+  'The name of an account, or "token:" and the name of a project token',
+);
+
+/** A check that must pass, and who may report it beside those who always may. */
+const contextSchema = z.union([
+  text,
+  z.strictObject({
+    context: text,
+    reporters: z.array(reporter).max(MAX_REPORTERS, {
+      error: `must name at most ${MAX_REPORTERS}`,
+    }).default([]),
+  }),
+]);
+
 /** A rule for the branches that match a pattern. */
 export const ruleSchema = z.object({
   pattern: text.describe("A pattern of branch names: * matches any characters, ? exactly one"),
-  contexts: z.array(text).max(MAX_CONTEXTS, { error: `must name at most ${MAX_CONTEXTS}` })
-    .default([]).describe("Checks that must be success on the merged check-in"),
+  contexts: z.array(contextSchema).max(MAX_CONTEXTS, {
+    error: `must name at most ${MAX_CONTEXTS}`,
+  }).default([]).describe(
+    "Checks that must be success on the merged check-in. Reports count from project tokens with the " +
+      "scope status:write and from `reporters`, and never from those whose work is under test",
+  ),
   approvals: z.object({
     any: approvals.describe("Required approvals by anybody but the author"),
     people: approvals.describe("Required approvals by people and admins"),

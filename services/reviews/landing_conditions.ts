@@ -1,7 +1,6 @@
-import type { Checks, CheckState } from "../checks/mod.ts";
 import { Conflict, NotFound } from "../errors.ts";
 import type { Project, ProjectRepositories, Projects } from "../projects/mod.ts";
-import type { Protection } from "../protection/mod.ts";
+import { type Protection, reasonOf, type RequiredCheck } from "../protection/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Claims } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
@@ -17,18 +16,10 @@ export interface LandingConditionsOptions {
   readonly merges: Pick<ReviewMerges, "judge">;
   readonly workspaces: Pick<Workspaces, "get">;
   readonly claims: Pick<Claims, "fence">;
-  readonly protection: Pick<Protection, "ruleOf">;
-  readonly checks: Pick<Checks, "statesOf">;
+  readonly protection: Pick<Protection, "requiredChecks">;
   readonly repositories: Pick<ProjectRepositories, "read">;
   readonly scheduler: Pick<Scheduler, "now">;
   readonly projects: Pick<Projects, "settingsOf">;
-}
-
-/** A check that must pass before a candidate lands. */
-export interface LandingCheck {
-  readonly context: string;
-  /** Pending if there is no report yet. */
-  readonly state: CheckState;
 }
 
 /** A step was prepared for a state that no longer holds. */
@@ -109,14 +100,16 @@ export class LandingConditions {
   }
 
   /** The required checks of a candidate, with their states; none before it is tested. */
-  async checksOf(project: Project, landing: Landing): Promise<readonly LandingCheck[]> {
-    const { checks, protection } = this.#options;
-    const { candidate, targetBranch, status } = landing;
-    if (status !== "testing" || candidate === null) return [];
-    const { contexts } = protection.ruleOf(project, targetBranch);
-    if (contexts.length === 0) return [];
-    const states = await checks.statesOf(project, candidate);
-    return contexts.map((context) => ({ context, state: states.get(context) ?? "pending" }));
+  async checksOf(project: Project, landing: Landing): Promise<readonly RequiredCheck[]> {
+    const { protection, reviews, workspaces } = this.#options;
+    const { candidate: checkin, base, targetBranch, status, queuedBy } = landing;
+    if (status !== "testing" || checkin === null) return [];
+    const review = await reviews.store.get(landing.reviewId);
+    const workspace = await workspaces.get(review?.workspace?.id ?? "");
+    const subjects = [queuedBy, review?.author, workspace?.owner].filter((one) =>
+      one !== undefined
+    );
+    return await protection.requiredChecks(project, targetBranch, { checkin, base, subjects });
   }
 
   /** The outcome of a candidate's checks. */
@@ -124,25 +117,26 @@ export class LandingConditions {
     project: Project,
     landing: Landing,
   ): Promise<{ readonly isPassed: boolean; readonly reason: Reason | null }> {
-    const { checks, protection, scheduler } = this.#options;
-    const { candidate, targetBranch } = landing;
-    const { contexts } = protection.ruleOf(project, targetBranch);
-    if (contexts.length === 0) return { isPassed: true, reason: null };
-    const states = await checks.statesOf(project, candidate ?? "");
-    const failed = contexts.filter((context) =>
-      states.get(context) === "failure" || states.get(context) === "error"
-    );
+    const checks = await this.checksOf(project, landing);
+    const failed = checks.filter(({ state }) => state === "failure" || state === "error")
+      .map(({ context }) => context);
     if (failed.length > 0) {
       const message = `Checks failed: ${failed.join(", ")}`;
       return { isPassed: false, reason: { message, contexts: failed } };
     }
-    const missing = contexts.filter((context) => states.get(context) !== "success");
+    const missing = checks.filter(({ state }) => state === "pending");
     if (missing.length === 0) return { isPassed: true, reason: null };
-    const isLate = scheduler.now() >= this.deadlineOf(landing);
+    const isLate = this.#options.scheduler.now() >= this.deadlineOf(landing);
     if (!isLate) return { isPassed: false, reason: null };
     const seconds = this.#timeoutOf(landing);
-    const message = `Checks did not end within ${seconds} seconds: ${missing.join(", ")}`;
-    return { isPassed: false, reason: { message, contexts: missing } };
+    const reasons = missing.map((check) => `${check.context} (${reasonOf(check)})`);
+    return {
+      isPassed: false,
+      reason: {
+        message: `Checks did not end within ${seconds} seconds: ${reasons.join(", ")}`,
+        contexts: missing.map(({ context }) => context),
+      },
+    };
   }
 
   /** When the checks of a candidate must have passed, in Unix milliseconds. */

@@ -1,16 +1,15 @@
 import { monotonicFactory } from "ulid";
-import type { Checks } from "../checks/mod.ts";
 import type { Database, Statement } from "../database/mod.ts";
 import { Conflict, Forbidden, NotFound } from "../errors.ts";
 import type { EventLog } from "../events/mod.ts";
 import { type AccountDirectory, originOf } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { Project, ProjectRepositories, Projects } from "../projects/mod.ts";
-import type { Protection } from "../protection/mod.ts";
+import type { Protection, RequiredCheck } from "../protection/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Claims } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
-import { type LandingCheck, LandingConditions } from "./landing_conditions.ts";
+import { LandingConditions } from "./landing_conditions.ts";
 import { type LandingHalts, LandingRunner } from "./landing_runner.ts";
 import { type LandedWork, LandingSteps } from "./landing_steps.ts";
 import { type Landing, LandingStore } from "./landing_store.ts";
@@ -30,8 +29,7 @@ export interface LandingQueueOptions {
   readonly merges: Pick<ReviewMerges, "judge">;
   readonly workspaces: Pick<Workspaces, "merged" | "get">;
   readonly claims: Pick<Claims, "fence">;
-  readonly protection: Pick<Protection, "require" | "ruleOf">;
-  readonly checks: Pick<Checks, "statesOf">;
+  readonly protection: Pick<Protection, "require" | "requiredChecks" | "ruleOf">;
   readonly eventLog: Pick<EventLog, "follow">;
   readonly scheduler: Scheduler;
   readonly log: Log;
@@ -46,7 +44,7 @@ export interface QueuedLanding {
   /** From 1; null if the landing has ended. */
   readonly position: number | null;
   /** The required checks of a candidate under test; otherwise none. */
-  readonly checks: readonly LandingCheck[];
+  readonly checks: readonly RequiredCheck[];
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Change, Database } from "../database/mod.ts";
 import { Conflict, Forbidden } from "../errors.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
-import type { Protection, ReviewStanding } from "../protection/mod.ts";
+import type { Protection, RequiredCheck, ReviewStanding } from "../protection/mod.ts";
 import type { Claims } from "../tickets/mod.ts";
 import type { GatedMerge, WorkspaceChange, Workspaces } from "../workspaces/mod.ts";
 import { LandingStore } from "./landing_store.ts";
@@ -9,14 +9,15 @@ import { ReviewMarking } from "./marking.ts";
 import { isOpen, type Review } from "./records.ts";
 import type { ReviewRequest } from "./request.ts";
 import type { Reviews } from "./reviews.ts";
+import type { ReviewDetail } from "./views.ts";
 import { approvalsOf, describeApprovals, statusOf } from "./verdicts.ts";
 
 export interface ReviewMergesOptions {
   readonly database: Database;
   readonly repositories: ProjectRepositories;
   readonly reviews: Reviews;
-  readonly workspaces: Pick<Workspaces, "addGate" | "onChanged" | "mergeExactly">;
-  readonly protection: Pick<Protection, "require" | "ruleOf">;
+  readonly workspaces: Pick<Workspaces, "addGate" | "get" | "onChanged" | "mergeExactly">;
+  readonly protection: Pick<Protection, "require" | "requiredChecks" | "ruleOf">;
   readonly claims: Pick<Claims, "merged">;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -104,6 +105,22 @@ export class ReviewMerges {
     return { review, isApproved, standing: { tip: round?.tip ?? "", approvals }, progress };
   }
 
+  /** The checks that an open review's merge requires, as they stand for its newest check-in. */
+  async requiredChecks(
+    project: Project,
+    { review, rounds }: Pick<ReviewDetail, "review" | "rounds">,
+  ): Promise<readonly RequiredCheck[]> {
+    const { protection, repositories, workspaces } = this.#options;
+    const checkin = rounds.at(-1)?.tip;
+    const branch = review.targetBranch;
+    const isRequired = protection.ruleOf(project, branch).contexts.length > 0;
+    if (!isOpen(review) || checkin === undefined || !isRequired) return [];
+    const base = await repositories.read(project, (repository) => repository.branchTip(branch));
+    const owner = (await workspaces.get(review.workspace?.id ?? ""))?.owner;
+    const subjects = [review.author, ...owner === undefined ? [] : [owner]];
+    return await protection.requiredChecks(project, branch, { checkin, base, subjects });
+  }
+
   /** @throws Conflict if a review is not approved, or waits in the landing queue */
   async #requireApproved(project: Project, review: Review): Promise<JudgedReview> {
     if (!isOpen(review)) throw new Conflict(`Review is already ${review.status}`);
@@ -142,7 +159,8 @@ export class ReviewMerges {
       throw new Conflict(`The review is of a merge into "${review.targetBranch}"`);
     }
     const standing = judged?.standing ?? null;
-    const question = { project, branch: target, actor, isAdmin, tip, review: standing };
+    const subjects = [workspace.owner, ...isLinked ? [review.author] : []];
+    const question = { project, branch: target, actor, isAdmin, tip, subjects, review: standing };
     await protection.require({ ...question, action: "merge" });
     return isLinked && review.ticket !== null ? [review.ticket] : [];
   }

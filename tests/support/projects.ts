@@ -113,3 +113,10 @@ export async function commitFiles(
     },
   });
 }
+
+/** Makes a token for the project `demo`; gives its value for `Authorization`, and its id. */
+export async function projectToken(api: TestApi, ...scopes: string[]): Promise<[string, string]> {
+  const request = { project: "demo", name: "ci", scopes };
+  const { token, id } = await api.answer("POST /v1/tokens", request) as Record<string, string>;
+  return [`Bearer ${token}`, id ?? ""];
+}

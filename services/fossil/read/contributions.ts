@@ -1,3 +1,4 @@
+import { ancestryOf } from "./ancestry.ts";
 import { timestampOf } from "./checkins.ts";
 import type { Reader } from "./reader.ts";
 import type { Contributions } from "./shapes.ts";
@@ -49,4 +50,37 @@ function contributions({ repository: { db } }: Reader): Contributions {
     })),
     months: months.map(({ month, count }) => ({ month, checkin_count: count })),
   };
+}
+
+/** The check-ins that one has in its history, and another one has not. */
+export interface UsersOptions {
+  /** The whole id of the first one. */
+  readonly checkin: string;
+  /** The whole id of the other; null for none. */
+  readonly base: string | null;
+}
+
+/**
+ * The users of the check-ins that a check-in has in its history, with itself, and a base has not: the
+ * user that each names, the user that an amendment names, and who sent it here. Each comes once.
+ */
+export function readUsers(reader: Reader, { checkin, base }: UsersOptions): readonly string[] {
+  return reader.read(() => {
+    const { db, store } = reader.repository;
+    const ancestry = ancestryOf(reader);
+    const marks = ancestry.ancestors(store.ridOf(checkin));
+    const known = base === null ? null : ancestry.ancestors(store.ridOf(base));
+    const rids: number[] = [];
+    marks.forEach((mark, rid) => {
+      if (mark === 1 && known?.[rid] !== 1) rids.push(rid);
+    });
+    const rows = db.rows<{ user: string }>(
+      `WITH its(rid) AS (SELECT value FROM json_each(?))
+        SELECT user FROM event JOIN its ON rid=objid WHERE type='ci' AND user IS NOT NULL
+        UNION SELECT euser FROM event JOIN its ON rid=objid WHERE type='ci' AND euser IS NOT NULL
+        UNION SELECT login FROM its JOIN blob USING(rid) JOIN rcvfrom USING(rcvid) JOIN user USING(uid)`,
+      JSON.stringify(rids),
+    );
+    return rows.map(({ user }) => user);
+  });
 }

@@ -14,7 +14,7 @@ export { listBranches, listTags } from "./branches.ts";
 export { readCheckin } from "./checkin.ts";
 export { readRef } from "./checkins.ts";
 export { type ComparisonOptions, readComparison } from "./comparison.ts";
-export { readContributions } from "./contributions.ts";
+export { readContributions, readUsers, type UsersOptions } from "./contributions.ts";
 export { type DiffOptions, readDiff } from "./diff.ts";
 export { listDivergedBranches } from "./divergence.ts";
 export { MAX_FILE_LINES, TICKET_ORDERS } from "./bounds.ts";

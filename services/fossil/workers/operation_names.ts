@@ -17,6 +17,7 @@ export const READ_NAMES = [
   "branches",
   "divergedBranches",
   "contributions",
+  "users",
   "mainBranch",
   "lines",
   "branchTip",

@@ -66,6 +66,7 @@ import {
   readTicketFieldsDate,
   readTimeline,
   readTree,
+  readUsers,
   readWikiDiff,
   readWikiHistory,
   readWikiPage,
@@ -76,6 +77,7 @@ import {
   type TicketListOptions,
   type TimelineOptions,
   type TreeOptions,
+  type UsersOptions,
   type WikiDiffOptions,
   type WikiListOptions,
 } from "../read/mod.ts";
@@ -159,6 +161,8 @@ export const READS = {
   branches: ({ reader }: Context) => listBranches(reader),
   divergedBranches: ({ reader }: Context) => listDivergedBranches(reader),
   contributions: ({ reader }: Context) => readContributions(reader),
+  /** Whose work is between two check-ins. */
+  users: ({ reader }: Context, options: UsersOptions) => readUsers(reader, options),
   mainBranch: ({ repository }: Context) => repository.read(() => mainBranch(repository)),
   /** Lines of check-ins, each from its start. */
   lines: ({ reader }: Context, lines: readonly LineOptions[]) => readLines(reader, lines),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type TestProject, withProject } from "../../support/projects.ts";
+import { projectToken, type TestProject, withProject } from "../../support/projects.ts";
 
 interface Shown {
   readonly review: number;
@@ -63,8 +63,9 @@ function land({ answer, caller }: TestProject, review: number) {
 }
 
 /** Reports a check of a candidate. */
-async function report({ answer }: TestProject, checkin: string | null, state: string) {
-  await answer("POST /api/status", { body: { checkin, context: "ci", state } });
+async function report({ api, answer }: TestProject, checkin: string | null, state: string) {
+  const [as] = await projectToken(api, "status:write");
+  await answer("POST /api/status", { as, body: { checkin, context: "ci", state } });
 }
 
 /** The newest check-in of trunk. */
@@ -325,14 +326,18 @@ Deno.test("a landing that is tested shows the checks for which it waits, with th
       const { landing: [first] } = await answer("GET /api/landing");
       return { contexts: first.contexts, checks: first.checks };
     };
+    const pending = { state: "pending", reporter: null, uncounted: [], reporters: [] };
     assert.deepEqual(await shown(), {
       contexts,
-      checks: contexts.map((context) => ({ context, state: "pending" })),
+      checks: contexts.map((context) => Object.assign({ context }, pending)),
     });
     await report(test, candidate, "success");
     assert.deepEqual(await shown(), {
       contexts: ["lint"],
-      checks: [{ context: "ci", state: "success" }, { context: "lint", state: "pending" }],
+      checks: [
+        { context: "ci", state: "success", reporter: "token:ci", uncounted: [], reporters: [] },
+        Object.assign({ context: "lint" }, pending),
+      ],
     });
   });
 });

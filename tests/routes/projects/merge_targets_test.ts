@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Scratch } from "../../services/fossil/support/fossil.ts";
 import { judged } from "../../services/fossil/support/judges.ts";
-import { type TestProject, withProject } from "../../support/projects.ts";
+import { projectToken, type TestProject, withProject } from "../../support/projects.ts";
 import { asked } from "../../support/until.ts";
 
 /** Begins a workspace with one file. */
@@ -67,7 +67,9 @@ judged("a candidate with a child of the fossil program's does not land", async (
     scratch.fossil(["add", "evil.txt"], folder);
     scratch.fossil(["commit", "-m", "Evil", "--no-warnings"], folder);
     await catchUp();
+    const [as] = await projectToken(api, "status:write");
     await answer("POST /api/status", {
+      as,
       body: { checkin: candidate, context: "ci", state: "success" },
     });
     const status = async () => {

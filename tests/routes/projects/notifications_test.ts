@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { commitFiles, type TestProject, withProject } from "../../support/projects.ts";
+import { commitFiles, projectToken, type TestProject, withProject } from "../../support/projects.ts";
 
 /** An entry of an inbox, as the API shows it. */
 interface Entry {
@@ -300,7 +300,9 @@ Deno.test("an author is notified when work lands or comes back from the queue, a
         })().catch(reject)
       );
     });
+    const [as] = await projectToken(api, "status:write");
     await answer("POST /api/status", {
+      as,
       body: { checkin: candidate, context: "ci", state: "success" },
     });
     await ended;

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import type { TokenRequest } from "../../../services/identity/mod.ts";
-import { withProject } from "../../support/projects.ts";
+import { projectToken, withProject } from "../../support/projects.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 
 Deno.test("a merge needs the check on exactly its check-in, and only the scope admin overrides the rule", async () => {
   await withProject(async ({ api, send, answer, caller }) => {
+    const [ci] = await projectToken(api, "status:write");
     await answer("PUT /api/protection", { body: [{ pattern: "trunk", contexts: ["ci/build"] }] });
     await api.services.hosting.projects.setMember("demo", "caller", "admin", BY_OPERATOR);
     const report = (checkin: string, state: string) =>
-      answer("POST /api/status", { body: { checkin, context: "ci/build", state } });
+      answer("POST /api/status", { as: ci, body: { checkin, context: "ci/build", state } });
     const commit = async (name: string) => {
       await answer("POST /api/workspaces/create", { as: caller, body: { name } });
       const { uuid } = await answer(`POST /api/workspaces/${name}/commit`, {
@@ -25,7 +26,10 @@ Deno.test("a merge needs the check on exactly its check-in, and only the scope a
     await report((await answer("GET /api/timeline?branch=trunk")).checkins[0].uuid, "success");
     const refused = await merge("one", caller);
     assert.equal(refused.status, 403);
-    assert.equal((await refused.json()).error, "Required status check 'ci/build' has not passed");
+    assert.equal(
+      (await refused.json()).error,
+      "Required status check 'ci/build' has not passed: it waits for a project token with status:write",
+    );
     await report(one, "failure");
     assert.equal((await merge("one", caller)).status, 403);
     await report(one, "success");

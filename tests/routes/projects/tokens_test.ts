@@ -1,13 +1,5 @@
 import assert from "node:assert/strict";
-import type { TestApi } from "../../support/scenarios.ts";
-import { withProject } from "../../support/projects.ts";
-
-/** Makes a token for the project `demo`; gives its value for `Authorization`, and its id. */
-async function projectToken(api: TestApi, ...scopes: string[]): Promise<[string, string]> {
-  const request = { project: "demo", name: "ci", scopes };
-  const { token, id } = await api.answer("POST /v1/tokens", request) as Record<string, string>;
-  return [`Bearer ${token}`, id ?? ""];
-}
+import { projectToken, withProject } from "../../support/projects.ts";
 
 Deno.test("a project's token opens that project by its scopes, and nothing else", async () => {
   await withProject(async ({ api, send, answer }) => {

@@ -82,8 +82,9 @@ function RuleFields({ visit, index, rule }: {
           visit={visit}
           name={`contexts-${index}`}
           label="Checks that must pass"
-          hint="The names under which CI reports them, separated by commas"
-          value={rule.contexts.join(", ")}
+          hint={'The names under which CI reports them, such as "ci/build, ci/lint". To trust more ' +
+            'reporters than project tokens, name them: "ci/build; ci/test | scout"'}
+          value={contextsText(rule.contexts)}
         />
         <RuleText
           visit={visit}
@@ -154,6 +155,27 @@ function RuleChoice({ visit, name, label, index, rule }: {
   );
 }
 
+/** Required checks as the form shows them: "ci/build, ci/lint; ci/test | scout, token:ci". */
+function contextsText(contexts: Rule["contexts"]): string {
+  const groups = Map.groupBy(
+    contexts.map((one) => typeof one === "string" ? { context: one, reporters: [] } : one),
+    ({ reporters }) => reporters.join(", "),
+  );
+  return Array.from(groups, ([reporters, same]) => {
+    const names = same.map(({ context }) => context).join(", ");
+    return reporters === "" ? names : `${names} | ${reporters}`;
+  }).join("; ");
+}
+
+function contextsIn(text: string): Rule["contexts"] {
+  return text.split(";").flatMap((group) => {
+    const [names = [], reporters = []] = group.split("|").map((part) =>
+      part.split(",").map((name) => name.trim()).filter((name) => name !== "")
+    );
+    return names.map((context) => reporters.length === 0 ? context : { context, reporters });
+  });
+}
+
 /** Most rules that the form is read for. */
 const MAX_RULES = 101;
 
@@ -162,8 +184,7 @@ function rulesIn(visit: Visit) {
   const count = Math.min(MAX_RULES, Math.max(0, Number(visit.entered("rules")) || 0));
   return Array.from({ length: count }, (_, index) => ({
     pattern: visit.entered(`pattern-${index}`).trim(),
-    contexts: visit.entered(`contexts-${index}`).split(",").map((name) => name.trim())
-      .filter((name) => name !== ""),
+    contexts: contextsIn(visit.entered(`contexts-${index}`)),
     approvals: {
       any: Number(visit.entered(`any-${index}`, "0")),
       people: Number(visit.entered(`people-${index}`, "0")),

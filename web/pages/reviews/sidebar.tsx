@@ -12,28 +12,66 @@ const CHECKS: Readonly<Record<string, string>> = {
   pending: "warn",
 };
 
+/** What each check says, and of those that a rule demands, whom it waits for. */
+function ChecksOf({ review: { required_checks }, checks }: ReviewProps) {
+  const required = new Map(required_checks.map((check) => [check.context, check]));
+  const awaited = required_checks.filter((one) =>
+    checks.every(({ context }) => context !== one.context)
+  );
+  if (checks.length + awaited.length === 0) return null;
+  return (
+    <section class="card" data-live-part="checks" data-live-on="status">
+      <h2>Checks</h2>
+      <ul class="plain">
+        {checks.map(({ context, state, description, target_url, reporter }) => {
+          const demand = required.get(context);
+          return (
+            <li>
+              <span class={`badge ${CHECKS[state] ?? ""}`}>{state}</span> {target_url === ""
+                ? context
+                : <a href={target_url} rel="noreferrer nofollow">{context}</a>}{" "}
+              <span class="soft small">{description} (by {reporter})</span>
+              {demand?.uncounted.includes(reporter) && <Uncounted demand={demand} />}
+            </li>
+          );
+        })}
+        {awaited.map((demand) => (
+          <li>
+            <span class="badge warn">required</span> {demand.context} <Awaited demand={demand} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+type Demand = ReviewProps["review"]["required_checks"][number];
+
+function Uncounted({ demand }: { readonly demand: Demand }) {
+  return (
+    <>
+      {" "}
+      <span class="badge warn">does not count</span>{" "}
+      {demand.reporter === null
+        ? <Awaited demand={demand} />
+        : <span class="soft small">{demand.reporter} reported {demand.state}.</span>}
+    </>
+  );
+}
+
+function Awaited({ demand: { reporters } }: { readonly demand: Demand }) {
+  const names = ["a project token with status:write", ...reporters].join(" or ");
+  return <span class="soft small">Waits for {names}.</span>;
+}
+
 /** Reviewers, checks and rounds, and what can be done with the review. */
 export function Sidebar(props: ReviewProps) {
-  const { project, review, checks } = props;
+  const { project, review } = props;
   const isOpen = review.status !== "merged" && review.status !== "closed";
   return (
     <aside aria-label="About this review">
       <Reviewers {...props} isOpen={isOpen} />
-      {checks.length > 0 && (
-        <section class="card" data-live-part="checks" data-live-on="status">
-          <h2>Checks</h2>
-          <ul class="plain">
-            {checks.map(({ context, state, description, target_url }) => (
-              <li>
-                <span class={`badge ${CHECKS[state] ?? ""}`}>{state}</span> {target_url === ""
-                  ? context
-                  : <a href={target_url} rel="noreferrer nofollow">{context}</a>}{" "}
-                <span class="soft small">{description}</span>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
+      <ChecksOf {...props} />
       <Rounds {...props} />
       <div data-live-part="endings" data-live-on="review landing">
         {project.mayWrite && isOpen && <Endings {...props} />}
