@@ -309,10 +309,11 @@ class Person {
   }
 
   async #amend(...change: readonly string[]): Promise<boolean> {
-    // Clients send what an amendment into the past reverts as deltas of one another, if it is new.
+    // A merged workspace takes no changes. Clients send what an amendment into the past reverts as deltas of one another, if it is new.
     if (!await this.#try("sync")) return false;
     const own = await this.#checkin(
-      `AND user='${this.name}' AND coalesce(ecomment, event.comment) NOT LIKE 'by API%'`,
+      `AND user='${this.name}' AND NOT EXISTS(SELECT 1 FROM tagxref
+        WHERE tagxref.rid=blob.rid AND tagid=8 AND value LIKE 'workspace/%')`,
     );
     if (own === "" || !await this.#try("amend", own, ...change)) return false;
     return await this.#try("sync");
