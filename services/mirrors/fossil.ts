@@ -114,7 +114,7 @@ async function pullNew(
     for (const hash of round.absent) absent.add(hash);
     if (round.wanted.length === 0) return;
     if (round.hasCircle && begin.kind === "pull") {
-      // Whoever clones gets the deltas that upstream stores, of which none can be a circle.
+      // A clone gets the deltas that upstream stores, and none of them is a circle.
       begin = { kind: "clone", version: 1, sequence: 1 };
       asked = round.wanted;
       continue;

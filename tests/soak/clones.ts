@@ -114,6 +114,10 @@ interface PersonOptions {
   readonly token: string;
 }
 
+function urlOf({ program, name, token }: PersonOptions): string {
+  return `${program.api.replace("//", `//${name}:${token}@`)}/projects/soak/fossil`;
+}
+
 /** Someone with a clone and a token. */
 class Person {
   readonly name: string;
@@ -124,21 +128,20 @@ class Person {
   readonly #folder: string;
   readonly #log: string[] = [];
 
-  private constructor(shared: Shared, options: PersonOptions, url: string, folder: string) {
+  private constructor(shared: Shared, options: PersonOptions, folder: string) {
     const { program, client, name, token } = options;
     this.name = name;
     this.#shared = shared;
     this.#client = client;
     this.#api = new Client(program.api, token);
-    this.#url = url;
+    this.#url = urlOf(options);
     this.#folder = folder;
   }
 
   /** Clones the project and opens a checkout. */
   static async start(shared: Shared, options: PersonOptions): Promise<Person> {
-    const { program, client, name, token } = options;
-    const url = `${program.api.replace("//", `//${name}:${token}@`)}/projects/soak/fossil`;
-    const person = new Person(shared, options, url, await client.checkout(url));
+    const { client } = options;
+    const person = new Person(shared, options, await client.checkout(urlOf(options)));
     // Two versions of one length within a second would be the same to it.
     await client.fossil(["settings", "mtime-changes", "off"], person.#folder);
     for (let files = 0; files < FIRST_FILES; files++) await person.#add();

@@ -77,7 +77,7 @@ export class FossilClient implements Disposable {
   readonly #program: string;
   readonly #user: string;
 
-  /** @param user the name of whoever runs the program; in a clone, the URL's user counts */
+  /** @param user the account that runs the program; in a clone, the URL's user counts */
   constructor(program: string, user = "caller") {
     this.#program = program;
     this.#user = user;
