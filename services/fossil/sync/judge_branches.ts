@@ -11,7 +11,7 @@ import { matchesGlob } from "../text/mod.ts";
 import { judgeFiles } from "./judge_files.ts";
 import { quoted, short } from "./judge_words.ts";
 import type { NameRule, PushRules } from "./judgement.ts";
-import { refused } from "./refusal.ts";
+import { refused, type Refusals } from "./refusal.ts";
 
 /** Branch of check-ins without a branch tag. */
 const DEFAULT_BRANCH = "trunk";
@@ -65,29 +65,43 @@ export class BranchJudge {
     this.#before.set(rid, this.branchOf(rid));
   }
 
-  /** New check-ins whose branch cannot be known yet, because an ancestor is missing. */
-  premature(): ReadonlySet<string> {
+  /** Refuses new check-ins whose branch cannot be known, because an ancestor is missing. */
+  premature(refusals: Refusals): ReadonlySet<string> {
     const found = new Set<string>();
     if (this.#rules.role === "admin") return found;
     const children = new Map<string, string[]>();
+    const refuse = (hash: string, parent: string) => {
+      found.add(hash);
+      const sentence = `Check-in ${short(hash)} comes before its parent ${parent}: push that first`;
+      refusals.add({ hash, sentence, missing: [parent] });
+    };
     for (const { rid, hash, manifest: { parents: [parent], tags } } of this.#new.values()) {
       if (parent === undefined || tags.some(startsBranch) || !this.isCheckin(rid)) continue;
-      if (!this.isCheckin(this.#repository.store.ridOf(parent))) found.add(hash);
+      if (!this.isCheckin(this.#repository.store.ridOf(parent))) refuse(hash, parent);
       children.set(parent, [...children.get(parent) ?? [], hash]);
     }
     // A set may grow while it is walked.
-    for (const hash of found) for (const child of children.get(hash) ?? []) found.add(child);
+    for (const hash of found) {
+      for (const child of children.get(hash) ?? []) if (!found.has(child)) refuse(child, hash);
+    }
     return found;
   }
 
-  conclude(): void {
+  concludeNew(refusals: Refusals): void {
     for (const checkin of this.#new.values()) {
-      if (this.isCheckin(checkin.rid)) this.#judgeNew(checkin);
+      if (!this.isCheckin(checkin.rid)) continue;
+      refusals.collect([checkin.hash], () => this.#judgeNew(checkin));
     }
-    for (const [rid, before] of this.#before) {
-      const branch = this.branchOf(rid);
-      if (branch !== before) this.#judgeMove(rid, before, branch);
-    }
+  }
+
+  /** Judges the known check-ins that are on another branch now, because of one of the taggers. */
+  concludeMoves(taggers: readonly string[], refusals: Refusals): void {
+    refusals.collect(taggers, () => {
+      for (const [rid, before] of this.#before) {
+        const branch = this.branchOf(rid);
+        if (branch !== before) this.#judgeMove(rid, before, branch);
+      }
+    });
   }
 
   /** Whether a row is a check-in that is linked. */

@@ -68,7 +68,7 @@ function storeCards(
   },
 ): PulledRound {
   const exchange = new Exchange({ repository, request: requestOf(message), judge, check });
-  const reception = new Reception(exchange, new Set());
+  const reception = new Reception(exchange);
   const named = new Set<string>();
   for (const card of new CardReader(cards)) {
     switch (card.kind) {
