@@ -86,6 +86,7 @@ function receiveNow(
     const lastRow = repository.db.value<number>("SELECT max(rid) FROM blob") ?? 0;
     const exchanged = exchangeCards(door, request, judge, leftOut);
     if (exchanged.failure !== null) throw new FossilError("invalid", exchanged.failure);
+    judge.requireArrivals();
     const { reception } = exchanged;
     const incomplete = findIncomplete(repository, {
       arrivals: reception.arrivals,

@@ -56,7 +56,7 @@ export function findIncomplete(repository: Repository, brought: BroughtParts): R
   }
   // What needs one that is left out is left out too. A map may grow while it is walked.
   for (const [hash, { isCluster = false }] of found) {
-    if (!isCluster) for (const user of users.get(hash) ?? []) refuse(user, [hash]);
+    if (!isCluster) { for (const user of users.get(hash) ?? []) refuse(user, [hash]); }
   }
   return [...found.values()];
 }

@@ -16,7 +16,7 @@ import type {
   PushRules,
   UnversionedArrival,
 } from "./judgement.ts";
-import { refused, Refusals } from "./refusal.ts";
+import { Refusals, refused } from "./refusal.ts";
 
 /**
  * Most names without content that a writer's push may leave, and that a repository may have then. An
@@ -89,6 +89,10 @@ class PushJudge implements Judge {
 
   unversioned(file: UnversionedArrival): void {
     judgeUnversioned(this.#rules, file);
+  }
+
+  requireArrivals(): void {
+    this.#refusals.throwAny();
   }
 
   conclude(): void {

@@ -9,9 +9,9 @@ import { TAG } from "../content/mod.ts";
 import type { Repository } from "../repository.ts";
 import { matchesGlob } from "../text/mod.ts";
 import { judgeFiles } from "./judge_files.ts";
-import { quoted, short } from "./judge_words.ts";
+import { absentName, quoted, short } from "./judge_words.ts";
 import type { NameRule, PushRules } from "./judgement.ts";
-import { refused, type Refusals } from "./refusal.ts";
+import { type Refusals, refused } from "./refusal.ts";
 
 /** Branch of check-ins without a branch tag. */
 const DEFAULT_BRANCH = "trunk";
@@ -72,8 +72,7 @@ export class BranchJudge {
     const children = new Map<string, string[]>();
     const refuse = (hash: string, parent: string) => {
       found.add(hash);
-      const sentence = `Check-in ${short(hash)} comes before its parent ${parent}: push that first`;
-      refusals.add({ hash, sentence, missing: [parent] });
+      refusals.add({ hash, sentence: absentName(hash, parent), missing: [parent] });
     };
     for (const { rid, hash, manifest: { parents: [parent], tags } } of this.#new.values()) {
       if (parent === undefined || tags.some(startsBranch) || !this.isCheckin(rid)) continue;

@@ -7,7 +7,7 @@ import type { BranchJudge } from "./judge_branches.ts";
 import { isOwn } from "./judge_cards.ts";
 import { absentName, nameOf, quoted, short } from "./judge_words.ts";
 import type { PushRules } from "./judgement.ts";
-import { refused, type Refusals } from "./refusal.ts";
+import { type Refusals, refused } from "./refusal.ts";
 
 /** Tags by which the engine marks artifacts of other kinds. */
 const RESERVED = /^(?:wiki-|tkt-|event-|cluster$)/;
