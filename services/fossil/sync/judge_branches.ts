@@ -3,7 +3,7 @@
  * everything is linked, so it does not matter how it came there: by its own cards, by inheritance
  * from a parent that arrived later, or by a tag.
  */
-import { type Manifest, nameFault, type TagCard } from "../artifact/mod.ts";
+import { type Manifest, nameFault, type TagCard, TEXT_BOUNDS } from "../artifact/mod.ts";
 import { toJulianDay } from "../codec/mod.ts";
 import { TAG } from "../content/mod.ts";
 import type { Repository } from "../repository.ts";
@@ -15,9 +15,6 @@ import { type Refusals, refused } from "./refusal.ts";
 
 /** Branch of check-ins without a branch tag. */
 const DEFAULT_BRANCH = "trunk";
-
-/** Longest name of a new branch, in UTF-16 units. */
-const MAX_BRANCH_NAME = 200;
 
 interface NewCheckin {
   readonly rid: number;
@@ -161,7 +158,7 @@ export class BranchJudge {
     if (name === "" || name !== name.trim() || /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\ufffd]/u.test(name)) {
       return "is no name of a branch";
     }
-    if (name.length > MAX_BRANCH_NAME) return "is too long";
+    if (name.length > TEXT_BOUNDS.name) return "is too long";
     const fault = nameFault(name);
     if (fault !== null) return fault;
     if (this.#isTag(name)) return "is the name of a tag";

@@ -42,6 +42,8 @@ export interface PushRules {
   readonly workspaces: Readonly<Record<string, string | null>>;
   /** Names of unversioned files; the first rule that matches counts. */
   readonly files: readonly NameRule[];
+  /** Whether texts obey the bounds of the API; those from elsewhere are kept as they are. */
+  readonly hasBounds: boolean;
   /** Kinds that are closed to the pusher, with the refusal. */
   readonly closedKinds: Readonly<Partial<Record<PushedKind, string>>>;
 }

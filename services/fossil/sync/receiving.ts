@@ -1,5 +1,5 @@
 /** Receives artifacts, and the names of artifacts. */
-import { isArtifactHash, MAX_ARTIFACT_BYTES, unpackBlob } from "../codec/mod.ts";
+import { isArtifactHash, unpackSent } from "../codec/mod.ts";
 import type { FileCard, PackedFileCard } from "./cards.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Refusal } from "./refusal.ts";
@@ -126,5 +126,5 @@ export class Reception {
 
 /** The bytes of a card: an artifact or a delta. They are copied, because the store keeps them. */
 function contentOf(card: FileCard | PackedFileCard): Uint8Array {
-  return card.kind === "file" ? card.content.slice() : unpackBlob(card.content, MAX_ARTIFACT_BYTES);
+  return card.kind === "file" ? card.content.slice() : unpackSent(card.content);
 }

@@ -123,7 +123,7 @@ judged(
   async (fossil) => {
     await withSync(fossil, async (test) => {
       const { client, answer, project } = test;
-      await commitFiles(test, { "README.md": "text\n".repeat(40) });
+      const tip = await commitFiles(test, { "README.md": "text\n".repeat(40) });
       const work = await client.checkout(test.url);
       await client.fossil(["set", "autosync", "off"], work);
       const branch = (
