@@ -1,6 +1,6 @@
 /** Writing unversioned files: the newest content of each name, outside of every check-in. */
 import { createHash } from "node:crypto";
-import { isArtifactHash, MAX_ARTIFACT_BYTES, unpackBlob } from "../codec/mod.ts";
+import { isArtifactHash, MAX_ARTIFACT_BYTES, unpackSent } from "../codec/mod.ts";
 import type { Database } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
