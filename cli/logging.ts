@@ -18,6 +18,7 @@ export class Logging implements Log, LogThreshold {
   readonly #writer: LineWriter;
   #least = 0;
   #format: LogFormat = jsonFormat();
+  #requests: "on" | "debug" | "off" = "on";
 
   constructor(settings: Config["log"], stream: LogStream = Deno.stderr) {
     this.#stream = stream;
@@ -26,10 +27,11 @@ export class Logging implements Log, LogThreshold {
   }
 
   /** Applies other settings to later lines. */
-  reconfigure({ level, format }: Config["log"]): void {
+  reconfigure({ level, format, requests }: Config["log"]): void {
     const isJson = format === "json" || (format === "auto" && !this.#stream.isTerminal());
     this.level = level;
     this.#format = isJson ? jsonFormat() : readableFormat();
+    this.#requests = requests !== "auto" ? requests : isJson ? "on" : "debug";
   }
 
   get level(): LogLevel {
@@ -55,6 +57,11 @@ export class Logging implements Log, LogThreshold {
 
   error(message: string, properties?: Record<string, unknown>): void {
     this.#write("error", message, properties);
+  }
+
+  request(level: "debug" | "info", properties: Record<string, unknown>): void {
+    if (this.#requests === "off") return;
+    this.#write(this.#requests === "debug" ? "debug" : level, "Request", properties);
   }
 
   /** Writes the waiting lines, unless the reader of the log is stuck. */

@@ -260,7 +260,7 @@ export const COMMAND_LINE: CommandLine = {
         },
         {
           name: "reference",
-          summary: "print a page of docs/ that is generated, or config.yaml",
+          summary: "print a page of docs/ that is generated, or config.example.yaml",
           hidden: true,
           standalone: true,
           load: async () => (await import("./documents/mod.ts")).reference(COMMAND_LINE),

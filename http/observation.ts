@@ -40,8 +40,7 @@ export function recordAnswer({ metrics, log }: Records, answered: Answered): voi
   const { route, status, milliseconds, requestId, principal, address } = answered;
   const method = METHODS.has(answered.method) ? answered.method : "other";
   metrics.requestAnswered({ method, route, status, seconds: milliseconds / 1000 });
-  const level = PROBES.has(route) && status < 400 ? "debug" : "info";
-  log[level]("Request", {
+  log.request(PROBES.has(route) && status < 400 ? "debug" : "info", {
     method,
     route,
     status,

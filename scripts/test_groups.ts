@@ -23,8 +23,8 @@ export const LONGEST: readonly string[] = [
   "end_to_end/web_hostile_test.ts",
 ];
 
-/** The folders whose tests start the program, and often wait for it. */
-const WAITING: ReadonlySet<string> = new Set([
+/** The folders whose tests start the program or those of others, and often wait for them. */
+const STARTING: ReadonlySet<string> = new Set([
   "contract",
   "deploy",
   "docs",
@@ -38,6 +38,11 @@ const LONG = "long";
 
 /** What `deno test` takes for a file of tests. */
 const TEST_FILE = /(?:^|[._])test\.[cm]?[jt]sx?$/;
+
+/** Whether a file of tests, below their folder, starts programs. */
+export function startsProgram(folder: string, file: string): boolean {
+  return STARTING.has(relative(folder, file).split("/")[0] ?? "");
+}
 
 /** The files of tests in a folder and below it, sorted. */
 export function findTests(folder: string): string[] {
@@ -88,7 +93,7 @@ export function orderGroups(
   ]));
   const part = (name: string) => name.replace(/-\d+$/, "");
   const long = [...groups.keys()].filter((name) => part(name) === LONG);
-  const waiting = [...groups.keys()].filter((name) => WAITING.has(part(name)));
+  const waiting = [...groups.keys()].filter((name) => STARTING.has(part(name)));
   const computing = [...groups.keys()]
     .filter((name) => !long.includes(name) && !waiting.includes(name))
     .sort((one, other) => (sizes.get(other) ?? 0) - (sizes.get(one) ?? 0));

@@ -1,10 +1,10 @@
 import config from "../deno.json" with { type: "json" };
 
-const FLAGS = /--v8-flags=\S+/.exec(config.tasks.start.command)?.[0];
-if (FLAGS === undefined) throw new Error("The task `start` in deno.json has no --v8-flags");
+const FLAGS = /--v8-flags=\S+/.exec(config.tasks.muster.command)?.[0];
+if (FLAGS === undefined) throw new Error("The task `muster` in deno.json has no --v8-flags");
 
 /**
- * The option with V8's flags, as in the task `start`:
+ * The option with V8's flags, as in the task `muster`:
  *
  * - `max-semi-space-size` bounds the young generation, which a storm of connections blew up.
  * - `expose-gc` lets a thread that checks passwords free what each one took.

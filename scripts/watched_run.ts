@@ -57,13 +57,21 @@ export interface WatchedRun {
   readonly write: (bytes: Uint8Array) => void;
 }
 
+/** How a run of {@link runWatched} ended. */
+export interface RunEnd {
+  /** The exit code of the program; 1 if it was ended. */
+  readonly code: number;
+  /** Whether it was ended because no test finished for too long. */
+  readonly hasHung: boolean;
+  /** What it wrote. */
+  readonly output: string;
+}
+
 /**
- * Runs `deno test`. If no test finishes for too long, it ends the program and whatever that has
+ * Runs `deno test`. If no test finishes for too long, it ends the program and all that this has
  * started, and writes the names of the tests that hang.
- *
- * @returns the exit code of the program; 1 if it was ended
  */
-export async function runWatched(options: WatchedRun): Promise<number> {
+export async function runWatched(options: WatchedRun): Promise<RunEnd> {
   const { program, args, folder, environment, limitMs, write } = options;
   const report = new TestReport();
   const process = new Deno.Command(program, {
@@ -79,19 +87,21 @@ export async function runWatched(options: WatchedRun): Promise<number> {
   };
   let timer = setTimeout(onSilence, limitMs);
   const decoder = new TextDecoder();
+  let output = "";
   for await (const bytes of process.stdout) {
     write(bytes);
     const before = report.finished;
-    report.add(decoder.decode(bytes, { stream: true }));
+    const text = decoder.decode(bytes, { stream: true });
+    output += text;
+    report.add(text);
     if (report.finished === before || hasHung) continue;
     clearTimeout(timer);
     timer = setTimeout(onSilence, limitMs);
   }
   const { code } = await process.status;
   clearTimeout(timer);
-  if (!hasHung) return code;
-  write(new TextEncoder().encode(describeHang(report, limitMs)));
-  return 1;
+  if (hasHung) write(new TextEncoder().encode(describeHang(report, limitMs)));
+  return { code: hasHung ? 1 : code, hasHung, output };
 }
 
 function kill(pid: number): void {

@@ -18,6 +18,8 @@ export interface Log {
   info(message: string, properties?: Record<string, unknown>): void;
   warn(message: string, properties?: Record<string, unknown>): void;
   error(message: string, properties?: Record<string, unknown>): void;
+  /** Writes a line of the access log, at this level or below, or not at all, as the settings say. */
+  request(level: "debug" | "info", properties: Record<string, unknown>): void;
 }
 
 function discard(): void {}
@@ -28,4 +30,5 @@ export const silentLog: Log = Object.freeze({
   info: discard,
   warn: discard,
   error: discard,
+  request: discard,
 });

@@ -11,7 +11,19 @@ export function musterWords(isShared: boolean): readonly [string, ...string[]] {
   if (isShared) return ["muster"];
   if (Deno.build.standalone) return [Deno.execPath()];
   const config = `--config=${join(ROOT, "deno.json")}`;
-  return [Deno.execPath(), "run", "--quiet", config, "--permission-set", join(ROOT, "main.ts")];
+  const deno = denoWords(Deno.execPath());
+  return [...deno, "run", "--quiet", config, "--permission-set", join(ROOT, "main.ts")];
+}
+
+/**
+ * The words that run this Deno in a year, too: npx keeps its programs in a cache that `npm` may empty,
+ * so npx gets the version to run.
+ *
+ * @param executable the path of Deno's file
+ */
+export function denoWords(executable: string): readonly [string, ...string[]] {
+  const isCached = executable.split(/[/\\]/).includes("_npx");
+  return isCached ? ["npx", "--yes", `deno@${Deno.version.deno}`] : [executable];
 }
 
 /** A command line for a POSIX shell. */

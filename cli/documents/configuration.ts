@@ -7,7 +7,7 @@ const INTRODUCTION = `# Configuration
 
 muster reads \`config.yaml\` in the folder where it starts, or the file that \`--config\` names.
 \`muster init\` writes such a file. A key that is absent has its default, so the file needs only the
-keys that you change. [config.yaml](../config.yaml) is a file with every key and its default.
+keys that you change. [config.example.yaml](../config.example.yaml) is a file with every key and its default.
 
 Each key can also be an environment variable: \`MUSTER_\`, then the key in capitals with \`_\` for each
 dot, such as \`MUSTER_IRC_LISTEN\` for \`irc.listen\`. The environment overrides the file, and flags of

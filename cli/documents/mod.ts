@@ -37,11 +37,11 @@ export function manual(line: CommandLine): Leaf {
 }
 
 /** The documents that `muster reference` writes. */
-const DOCUMENTS = ["commands", "configuration", "config.yaml"] as const;
+const DOCUMENTS = ["commands", "configuration", "config.example.yaml"] as const;
 
 type Document = (typeof DOCUMENTS)[number];
 
-/** `muster reference`: prints a page of `docs/`, or `config.yaml`. */
+/** `muster reference`: prints a page of `docs/`, or `config.example.yaml`. */
 export function reference(line: CommandLine): Leaf {
   return {
     parameters: [{ usage: "<document>", choices: DOCUMENTS }],
@@ -51,7 +51,7 @@ export function reference(line: CommandLine): Leaf {
           return write(await referenceOf(line));
         case "configuration":
           return write(configurationPage());
-        case "config.yaml":
+        case "config.example.yaml":
           return write(referenceFile());
       }
     },

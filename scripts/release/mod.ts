@@ -9,7 +9,7 @@ import { ROOT } from "../bundle.ts";
 import { executableName, type Target } from "../targets.ts";
 
 /** The files of the tree that every archive has. */
-const PLAIN = ["CHANGELOG.md", "LICENSE", "README.md", "config.yaml", "licenses.txt"];
+const PLAIN = ["CHANGELOG.md", "LICENSE", "README.md", "config.example.yaml", "licenses.txt"];
 
 /** Folders of the tree that every archive has. */
 const FOLDERS = ["deploy", "docs"];

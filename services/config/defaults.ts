@@ -192,5 +192,6 @@ export const DEFAULTS: Config = {
   log: {
     level: "info",
     format: "auto",
+    requests: "auto",
   },
 };

@@ -225,6 +225,7 @@ export const configSchema = z.strictObject({
   log: z.strictObject({
     level: z.enum(["debug", "info", "warning", "error"]).default("info"),
     format: z.enum(["auto", "text", "json"]).default("auto"),
+    requests: z.enum(["auto", "on", "off"]).default("auto"),
   }).prefault({}),
 }).superRefine((config, context) => {
   if (config.irc.sts.enabled && config.irc.tls_listen === "") {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Logging } from "../../cli/logging.ts";
 import { recordAnswer } from "../../http/mod.ts";
+import type { Config } from "../../services/config/mod.ts";
 import { Forbidden } from "../../services/errors.ts";
 import { TestMetrics } from "../support/metrics.ts";
 
@@ -29,7 +30,7 @@ class Lines {
 
 Deno.test("the access log has its fields in their order, one line per request", async () => {
   const lines = new Lines();
-  const log = new Logging({ level: "info", format: "auto" }, lines);
+  const log = new Logging({ level: "info", format: "auto", requests: "auto" }, lines);
   recordAnswer({ log, metrics: new TestMetrics() }, {
     method: "GET",
     route: "/v1/status",
@@ -72,7 +73,7 @@ Deno.test("a line is the same JSON whatever its values are", async () => {
     { list: [1, "two"], object: { deep: { deeper: true } } },
   ];
   const lines = new Lines();
-  const log = new Logging({ level: "debug", format: "json" }, lines);
+  const log = new Logging({ level: "debug", format: "json", requests: "auto" }, lines);
   for (const properties of awkward) {
     log.info("Request", plain);
     log.info("Request", { ...plain, ...properties });
@@ -93,14 +94,14 @@ Deno.test("a line is the same JSON whatever its values are", async () => {
 
 Deno.test("a line has the values and the time of its call, though it is written later", async () => {
   const lines = new Lines();
-  const log = new Logging({ level: "info", format: "json" }, lines);
+  const log = new Logging({ level: "info", format: "json", requests: "auto" }, lines);
   const list = ["first"];
   const before = Date.now();
   log.info("Changing", { list });
   log.info("Plain", { number: 1 });
   const after = Date.now();
   list.push("second");
-  log.reconfigure({ level: "error", format: "text" });
+  log.reconfigure({ level: "error", format: "text", requests: "auto" });
   await log.flush();
   const [changing, plain] = lines.records;
   assert.deepEqual(changing?.["list"], ["first"]);
@@ -112,7 +113,7 @@ Deno.test("a line has the values and the time of its call, though it is written 
 
 Deno.test("lines keep their order, whatever their level, and flush loses none", async () => {
   const lines = new Lines();
-  const log = new Logging({ level: "debug", format: "json" }, lines);
+  const log = new Logging({ level: "debug", format: "json", requests: "auto" }, lines);
   for (let round = 0; round < 100; round++) {
     log.info("Request", { round });
     log.error("Trouble", { round });
@@ -130,7 +131,7 @@ Deno.test("lines keep their order, whatever their level, and flush loses none", 
 
 Deno.test("an error is logged with its cause, and a value that JSON lacks does no harm", async () => {
   const lines = new Lines();
-  const log = new Logging({ level: "info", format: "json" }, lines);
+  const log = new Logging({ level: "info", format: "json", requests: "auto" }, lines);
   const circle: Record<string, unknown> = { name: "round", big: 10n };
   circle["self"] = circle;
   const error = new Forbidden("Not you", { cause: new Error("Because") });
@@ -152,10 +153,10 @@ Deno.test("an error is logged with its cause, and a value that JSON lacks does n
 
 Deno.test("a terminal shows lines for people, and new settings apply to later lines", async () => {
   const lines = new Lines(true);
-  const log = new Logging({ level: "warning", format: "auto" }, lines);
+  const log = new Logging({ level: "warning", format: "auto", requests: "auto" }, lines);
   log.info("Hidden");
   log.warn("Shown", { key: "value", count: 2 });
-  log.reconfigure({ level: "debug", format: "auto" });
+  log.reconfigure({ level: "debug", format: "auto", requests: "auto" });
   log.debug("Also shown");
   await log.flush();
   const [first = "", second = "", ...rest] = lines.text.trimEnd().split("\n");
@@ -167,12 +168,38 @@ Deno.test("a terminal shows lines for people, and new settings apply to later li
 Deno.test("no text of a log line commands the terminal", async () => {
   for (const format of ["json", "text"] as const) {
     const lines = new Lines(true);
-    const log = new Logging({ level: "info", format }, lines);
+    const log = new Logging({ level: "info", format, requests: "auto" }, lines);
     log.warn("Refused", { nick: "\x9b2J\x1b[2J", error: new Error("\x1b]0;title\x07 \x7f\x85") });
     await log.flush();
     // deno-lint-ignore no-control-regex
     assert.doesNotMatch(lines.text, /[\0-\x08\x0b-\x1f\x7f-\x9f]/);
     assert.match(lines.text, /\\u009b2J/);
     assert.match(lines.text, /\\u001b\]0;title/);
+  }
+});
+
+Deno.test("requests are logged at their level as JSON, at debug as text, always or never", async () => {
+  const properties = { method: "GET", route: "/v1/status" };
+  const written = async (settings: Config["log"]) => {
+    const lines = new Lines();
+    const log = new Logging(settings, lines);
+    log.request("info", properties);
+    await log.flush();
+    return lines.text.includes("/v1/status");
+  };
+  const cases = [
+    ["info", "json", "auto", true],
+    ["info", "text", "auto", false],
+    ["debug", "text", "auto", true],
+    ["info", "text", "on", true],
+    ["warning", "text", "on", false],
+    ["debug", "json", "off", false],
+  ] as const;
+  for (const [level, format, requests, isWritten] of cases) {
+    assert.equal(
+      await written({ level, format, requests }),
+      isWritten,
+      `${level} ${format} ${requests}`,
+    );
   }
 });

@@ -173,7 +173,7 @@ Deno.test("health reports whether the server is up", async () => {
 
 Deno.test("config check accepts the configuration of the repository, and hash-password makes a hash", async () => {
   await withFolder(async (folder) => {
-    const file = new URL("../../config.yaml", import.meta.url).pathname;
+    const file = new URL("../../config.example.yaml", import.meta.url).pathname;
     const free = "127.0.0.1:0";
     const environment = {
       MUSTER_API_ADDR: free,

@@ -6,6 +6,13 @@ import { peer } from "../support/peers.ts";
 import { runMuster, startProgram } from "../support/program.ts";
 import { withFolder, writeFile } from "../support/temporary.ts";
 
+/** For commands that look whether the addresses are free. */
+const FREE_PORTS = {
+  MUSTER_API_ADDR: "127.0.0.1:0",
+  MUSTER_MCP_ADDR: "127.0.0.1:0",
+  MUSTER_IRC_LISTEN: "127.0.0.1:0",
+};
+
 const CONFIG = "tls: { cert: tls.crt, key: tls.key }\nirc: { listen: 127.0.0.1:0 }\n";
 
 Deno.test("commands trust the certificate of their configuration", {
@@ -41,7 +48,7 @@ Deno.test("an empty DENO_CERT counts as absent, and a wrong one is named", {
       environment: { DENO_CERT: "" },
     });
     const withCert = (DENO_CERT: string, ...args: string[]) =>
-      runMuster(args, { folder, environment: { DENO_CERT } });
+      runMuster(args, { folder, environment: { ...FREE_PORTS, DENO_CERT } });
     assert.deepEqual(await withCert("", "health"), { code: 0, stdout: "ok\n", stderr: "" });
     await writeFile(folder, "none.pem", "");
     const faults = [

@@ -21,7 +21,7 @@ async function output(...args: string[]): Promise<string> {
 const GENERATED = {
   commands: "docs/commands.md",
   configuration: "docs/configuration.md",
-  "config.yaml": "config.yaml",
+  "config.example.yaml": "config.example.yaml",
 };
 
 Deno.test("every generated document is what muster reference prints", async () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
+import { denoWords } from "../../cli/clients/launch.ts";
 import { atHome, homeOf, runAtHome, tokenFileOf } from "../support/agent_clients.ts";
 import { call } from "../support/api.ts";
 import { musterWords, type Program, startProgram } from "../support/program.ts";
@@ -23,7 +24,8 @@ function read(path: string): Record<string, unknown> {
 
 /** The words with which a client starts the muster under test. */
 function words(): string[] {
-  return musterWords().filter((word) => !word.startsWith("--v8-flags"));
+  const [program, ...args] = musterWords().filter((word) => !word.startsWith("--v8-flags"));
+  return [...program === Deno.execPath() ? denoWords(program) : [program ?? ""], ...args];
 }
 
 /** Claude Code's entry for scout. */

@@ -40,7 +40,7 @@ Deno.test("an archive has what a server needs, and each checksum is right", asyn
         "muster",
         "LICENSE",
         "README.md",
-        "config.yaml",
+        "config.example.yaml",
         "licenses.txt",
         "deploy/install.sh",
         "deploy/muster.service",

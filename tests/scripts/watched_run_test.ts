@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { runWatched, TestReport, type WatchedRun } from "../../scripts/watched_run.ts";
+import { type RunEnd, runWatched, TestReport, type WatchedRun } from "../../scripts/watched_run.ts";
 import { withFolder } from "../support/temporary.ts";
 
 /** Runs a script in place of `deno test`; returns the exit code and what was written. */
@@ -8,7 +8,7 @@ async function run(
   folder: string,
   script: string,
   limitMs: number,
-): Promise<{ code: number; text: string }> {
+): Promise<RunEnd & { text: string }> {
   const decoder = new TextDecoder();
   let text = "";
   const options: WatchedRun = {
@@ -19,7 +19,7 @@ async function run(
     limitMs,
     write: (bytes) => text += decoder.decode(bytes, { stream: true }),
   };
-  return { code: await runWatched(options), text };
+  return { ...await runWatched(options), text };
 }
 
 Deno.test("a run whose tests hang is ended with all that it started, and names them", async () => {
@@ -30,8 +30,8 @@ Deno.test("a run whose tests hang is ended with all that it started, and names t
       echo "'second' has been running for over (1m0s)"
       echo "./a.ts => first ... ok (1m2s)"
       wait`;
-    const { code, text } = await run(folder, script, 1000);
-    assert.equal(code, 1);
+    const { code, hasHung, text } = await run(folder, script, 1000);
+    assert.deepEqual({ code, hasHung }, { code: 1, hasHung: true });
     assert.match(text, /No test finished for 1 s, .* These tests still ran:\n {2}second\n$/);
     const pid = (await Deno.readTextFile(join(folder, "sleeping"))).trim();
     // What nobody has waited for yet is a zombie.
@@ -42,8 +42,8 @@ Deno.test("a run whose tests hang is ended with all that it started, and names t
 
 Deno.test("a run whose tests finish ends with its own code, and its report is passed on", async () => {
   await withFolder(async (folder) => {
-    const { code, text } = await run(folder, "echo a; echo b; exit 3", 600_000);
-    assert.deepEqual({ code, text }, { code: 3, text: "a\nb\n" });
+    const end = await run(folder, "echo a; echo b; exit 3", 600_000);
+    assert.deepEqual(end, { code: 3, hasHung: false, output: "a\nb\n", text: "a\nb\n" });
   });
 });
 

@@ -101,6 +101,9 @@ export class TestLog implements Log {
   error(message: string, properties?: Record<string, unknown>): void {
     this.#keep("error", message, properties);
   }
+  request(level: "debug" | "info", properties: Record<string, unknown>): void {
+    this.#keep(level, "Request", properties);
+  }
 
   #keep(level: string, message: string, properties?: Record<string, unknown>): void {
     this.#unread.push(() => `${level} ${message} ${Deno.inspect(properties, { depth: 5 })}`);

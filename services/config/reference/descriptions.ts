@@ -166,4 +166,5 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "log": "the log, on standard error",
   "log.level": "the least severe level: debug, info, warning or error",
   "log.format": "auto: text on a terminal, else JSON lines; or text, json",
+  "log.requests": "a line for each request; auto: at level debug in text, else at info; or on, off",
 };

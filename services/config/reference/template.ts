@@ -12,7 +12,7 @@ const HEADER =
 # overrides this file, and flags of the command line override both.
 `;
 
-/** Writes `config.yaml`: every key with its default and its description. */
+/** Writes `config.example.yaml`: every key with its default and its description. */
 export function referenceFile(): string {
   return `${HEADER}\n${bodyOf(new Map(), () => true)}`;
 }

@@ -20,8 +20,8 @@ Deno.test("loadConfig() returns the defaults if nothing is configured", async ()
   assert.deepEqual(warnings, []);
 });
 
-Deno.test("config.yaml names every key with its default", async () => {
-  const text = await Deno.readTextFile(join(import.meta.dirname ?? ".", "../../../config.yaml"));
+Deno.test("config.example.yaml names every key with its default", async () => {
+  const text = await Deno.readTextFile(join(import.meta.dirname ?? ".", "../../../config.example.yaml"));
   assert.deepEqual(parse(text), configSchema.parse({}));
 });
 

@@ -1,0 +1,41 @@
+/** Which files failed in a run of `deno test`, and why. */
+import { resolve } from "node:path";
+
+/** A test in a report in JUnit's format, with the file that declares it, and a failure or an error. */
+const FAILED_CASE = /<testcase [^>]*classname="([^"]*)"[^>]*>\s*<(?:failure|error)/g;
+
+/** A module whose error no test caught. */
+const UNCAUGHT = /^(\S+) \(uncaught error\)$/gm;
+
+// deno-lint-ignore no-control-regex
+const COLORS = /\x1b\[[\d;]*m/g;
+
+/** A finished run of `deno test`. */
+export interface FinishedRun {
+  /** What it wrote. */
+  readonly output: string;
+  /** Its report in JUnit's format; empty if it wrote none. */
+  readonly report: string;
+  /** Its modules, with the files of tests that each imports. */
+  readonly modules: ReadonlyMap<string, readonly string[]>;
+  /** The folder in which it ran. */
+  readonly root: string;
+}
+
+/**
+ * The files in which a test failed. An error that no test caught ends a module, so all files of that
+ * module count.
+ */
+export function failedFiles({ output, report, modules, root }: FinishedRun): readonly string[] {
+  const failed = [...report.matchAll(FAILED_CASE)].map(([, file = ""]) => resolve(root, file));
+  const uncaught = [...output.replace(COLORS, "").matchAll(UNCAUGHT)]
+    .flatMap(([, module = ""]) => modules.get(resolve(root, module)) ?? []);
+  const files = new Set([...modules.values()].flat());
+  return [...new Set([...failed, ...uncaught])].filter((file) => files.has(file)).sort();
+}
+
+/** The part of a run's output that describes its failures. */
+export function errorsOf(output: string): string {
+  const plain = output.replace(COLORS, "");
+  return plain.slice(Math.max(0, plain.lastIndexOf("\n ERRORS \n"))).trim();
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { errorsOf, failedFiles } from "../../scripts/failed_tests.ts";
+import { withFolder, writeFile } from "../support/temporary.ts";
+
+/** Writes files of tests and modules that import them, and runs the modules with `deno test`. */
+async function runModules(
+  folder: string,
+  files: Readonly<Record<string, string>>,
+  imports: Readonly<Record<string, readonly string[]>>,
+) {
+  for (const [name, text] of Object.entries(files)) await writeFile(folder, name, text);
+  for (const [name, imported] of Object.entries(imports)) {
+    await writeFile(folder, name, imported.map((file) => `import "./${file}";\n`).join(""));
+  }
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["test", "--no-check", "--no-config", "--junit-path=report.xml", ...Object.keys(imports)],
+    cwd: folder,
+    stderr: "null",
+    env: { FORCE_COLOR: "1" },
+  }).output();
+  const root = await Deno.realPath(folder);
+  const modules = new Map(
+    Object.entries(imports).map(([name, imported]) =>
+      [join(root, name), imported.map((file) => join(root, file))] as const
+    ),
+  );
+  const output = new TextDecoder().decode(stdout);
+  const report = await Deno.readTextFile(join(folder, "report.xml")).catch(() => "");
+  const failed = failedFiles({ output, report, modules, root });
+  return { failed: failed.map((file) => file.slice(root.length + 1)), output };
+}
+
+Deno.test("a file fails with a test, with a step, and with an error that its module did not catch", async () => {
+  await withFolder(async (folder) => {
+    const { failed, output } = await runModules(folder, {
+      "passes_test.ts": 'Deno.test("a", () => {});',
+      "fails_test.ts": 'Deno.test("b <&\\"", () => { throw new Error("reason of b"); });',
+      "step_test.ts":
+        'Deno.test("c", async (t) => { await t.step("d", () => { throw new Error("e"); }); });',
+      "throws_test.ts": 'throw new Error("reason of the module");',
+      "beside_test.ts": 'Deno.test("f", () => {});',
+    }, {
+      "one.ts": ["passes_test.ts", "fails_test.ts", "step_test.ts"],
+      "two.ts": ["throws_test.ts", "beside_test.ts"],
+    });
+    const expected = ["beside_test.ts", "fails_test.ts", "step_test.ts", "throws_test.ts"];
+    assert.deepEqual(failed, expected, output);
+    const errors = errorsOf(output);
+    assert.match(errors, /reason of b/);
+    assert.match(errors, /reason of the module/);
+    assert.doesNotMatch(errors, /passes_test/);
+  });
+});
+
+Deno.test("no file fails in a run whose tests pass", async () => {
+  await withFolder(async (folder) => {
+    const files = { "passes_test.ts": 'Deno.test("a ... FAILED", () => {});' };
+    const { failed } = await runModules(folder, files, { "one.ts": ["passes_test.ts"] });
+    assert.deepEqual(failed, []);
+  });
+});
