@@ -177,7 +177,10 @@ Deno.test("the name of a protected branch stands for nothing else", () => {
     );
   }
   for (const name of [" trunk", "trunk\u200b", "a\nb", ""]) {
-    scene.refuses(/is no name of a branch|must be one line/, checkin(trunk, { tags: starting(name, "trunk") }));
+    scene.refuses(
+      /is no name of a branch|must be one line/,
+      checkin(trunk, { tags: starting(name, "trunk") }),
+    );
   }
   scene.push(ADMIN, { ...control(tag("+", "sym-v1", trunk)), user: "ann" } as Artifact);
   scene.refuses(/which somebody else set/, control(tag("+", "sym-v1", bobs)));

@@ -9,6 +9,7 @@ import {
   Repository,
   sha3,
 } from "../../../services/fossil/mod.ts";
+import { BY_OPERATOR } from "../../support/services.ts";
 import { commitFiles } from "../../support/projects.ts";
 import { fileOf, hashOf, HostileScene, starting, tag } from "../../support/hostile_pusher.ts";
 import { type SyncTest, withSync } from "../../support/sync.ts";
@@ -122,7 +123,17 @@ judged(
   "a check-in that tags what nobody has is refused by its name, until an admin brings it",
   async (fossil) => {
     await withSync(fossil, async (test) => {
-      const { client, answer, project } = test;
+      const { client, origin } = test;
+      const setRole = async (role: string) => {
+        const url = `${origin}/v1/projects/demo/members/caller`;
+        const headers = { ...BY_OPERATOR, "content-type": "application/json" };
+        const response = await fetch(url, {
+          method: "PUT",
+          headers,
+          body: JSON.stringify({ role }),
+        });
+        assert.ok(response.ok, await response.text());
+      };
       const tip = await commitFiles(test, { "README.md": "text\n".repeat(40) });
       const work = await client.checkout(test.url);
       await client.fossil(["set", "autosync", "off"], work);
@@ -165,9 +176,9 @@ judged(
         assert.deepEqual((await comments(test))[0], "before");
         await assertNoRemains(test);
       }
-      await answer(`PUT /v1/projects/${project.slug}/members/caller`, { body: { role: "admin" } });
+      await setRole("admin");
       await client.fossil(["push"], work);
-      await answer(`PUT /v1/projects/${project.slug}/members/caller`, { body: { role: "write" } });
+      await setRole("write");
       await client.fossil(["update", "before"], work);
       await client.fossil(["commit", ...branch("later")], work);
       await client.fossil(["push"], work);
