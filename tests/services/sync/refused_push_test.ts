@@ -9,7 +9,6 @@ import {
   Repository,
   sha3,
 } from "../../../services/fossil/mod.ts";
-import { BY_OPERATOR } from "../../support/services.ts";
 import { commitFiles } from "../../support/projects.ts";
 import { fileOf, hashOf, HostileScene, starting, tag } from "../../support/hostile_pusher.ts";
 import { type SyncTest, withSync } from "../../support/sync.ts";
@@ -123,15 +122,16 @@ judged(
   "a check-in that tags what nobody has is refused by its name, until an admin brings it",
   async (fossil) => {
     await withSync(fossil, async (test) => {
-      const { client, origin } = test;
+      const { client } = test;
       const setRole = async (role: string) => {
-        const url = `${origin}/v1/projects/demo/members/caller`;
-        const headers = { ...BY_OPERATOR, "content-type": "application/json" };
-        const response = await fetch(url, {
-          method: "PUT",
-          headers,
-          body: JSON.stringify({ role }),
-        });
+        const response = await test.api.handle(
+          new Request("http://muster.test/v1/projects/demo/members/caller", {
+            method: "PUT",
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify({ role }),
+          }),
+          { who: "operator" },
+        );
         assert.ok(response.ok, await response.text());
       };
       const tip = await commitFiles(test, { "README.md": "text\n".repeat(40) });
