@@ -143,6 +143,7 @@ function rulesAt(now: number, own: readonly string[]): PushRules {
     merges: [],
     workspaces: Object.fromEntries(own.map((branch) => [branch, active])),
     files: [],
+    hasBounds: false,
     closedKinds: { private: "a mirror has no private artifacts" },
   };
 }

@@ -31,6 +31,8 @@ export class Exchange {
     unversionedSent: 0,
     unversionedReceived: 0,
   };
+  /** Why unversioned files were refused. */
+  readonly refusedFiles: string[] = [];
   /** What the answer has already, of what is sent once. */
   readonly #sent = new Set<string>();
   isPulling = false;

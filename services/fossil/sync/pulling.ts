@@ -76,7 +76,7 @@ function storeCards(
   },
 ): PulledRound {
   const exchange = new Exchange({ repository, request: requestOf(message), judge, check });
-  const reception = new Reception(exchange, new Set());
+  const reception = new Reception(exchange);
   const { store } = repository;
   const named = new Set<string>();
   let hasCircle = false;
