@@ -159,7 +159,7 @@ export class Connection implements TransportReceiver {
     } else {
       const { history } = this.#state;
       const before = history.recorded;
-      // Who has added to the history waits with the next command while the store is behind.
+      // A client that added to the history waits with the next command while the store is behind.
       const room = () => history.recorded === before ? null : history.room();
       const pending = dispatch(this.#state, client, message);
       const wait = pending ? pending.then(() => room() ?? undefined) : room();

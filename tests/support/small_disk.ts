@@ -68,7 +68,8 @@ export async function holdDisk(folder: string, megabytes: number): Promise<HeldD
   const disk = `${folder}/disk`;
   await Deno.mkdir(disk);
   const [program, ...options] = MOUNTED;
-  const mount = `mount -t tmpfs -o size=${megabytes}m none "$0" && echo mounted && exec sleep 99999`;
+  const mount =
+    `mount -t tmpfs -o size=${megabytes}m none "$0" && echo mounted && exec sleep 99999`;
   const holder = new Deno.Command(program, {
     args: [...options, "sh", "-c", mount, disk],
     stdin: "null",

@@ -253,7 +253,11 @@ export async function renderFile(
   const { visit: { services }, access } = project;
   const { text, part, parts } = textPart(lines.join("\n"), project.visit.pageNumberOf(PART));
   const mimetype = markupOf(path) ?? "text/plain";
-  return { html: await services.hosting.texts.html(access.project, { text, mimetype }), part, parts };
+  return {
+    html: await services.hosting.texts.html(access.project, { text, mimetype }),
+    part,
+    parts,
+  };
 }
 
 /** A rendered file. */

@@ -33,8 +33,9 @@ class Listener {
   constructor(
     surroundings: Surroundings,
     isLeading: boolean,
-    { seen = 0, bufferSize = BUFFER }: { seen?: number; bufferSize?: number } = {},
+    options: { seen?: number; bufferSize?: number } = {},
   ) {
+    const { seen = 0, bufferSize = BUFFER } = options;
     const { database, scheduler, store = new StoredLines(database) } = surroundings;
     const log = new MessageLog<ChannelText>({
       capacity: bufferSize,

@@ -372,7 +372,7 @@ Deno.test("nobody gets a message that the store does not take, and its sender is
   assert.deepEqual(shown, ["TAGMSG", "PART"], "what is not kept, and what has happened, goes on");
 });
 
-Deno.test("who has spoken waits while the store is behind, and nobody else does", async () => {
+Deno.test("a client that spoke waits while the store is behind, and nobody else does", async () => {
   const historyStore = new WaitingStore();
   await using server = startServer({ historyStore });
   const [loud, quiet] = [await server.client("loud"), await server.client("quiet")];

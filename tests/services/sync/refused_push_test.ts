@@ -124,15 +124,11 @@ judged(
     await withSync(fossil, async (test) => {
       const { client } = test;
       const setRole = async (role: string) => {
-        const response = await test.api.handle(
-          new Request("http://muster.test/v1/projects/demo/members/caller", {
-            method: "PUT",
-            headers: { "content-type": "application/json" },
-            body: JSON.stringify({ role }),
-          }),
-          { who: "operator" },
-        );
-        assert.ok(response.ok, await response.text());
+        const { status } = await test.api.send({
+          request: "PUT /v1/projects/demo/members/caller",
+          body: { role },
+        });
+        assert.equal(status, 200);
       };
       const tip = await commitFiles(test, { "README.md": "text\n".repeat(40) });
       const work = await client.checkout(test.url);

@@ -47,8 +47,8 @@ function Import({ visit, slug, base, address }: {
     <>
       <p>
         Fill the empty repository from a <code>.fossil</code> file, or from the stream of{" "}
-        <code>git fast-export</code>. Its check-ins are read, verified and copied. Branches and
-        tags keep their names.
+        <code>git fast-export</code>. Its check-ins are read, verified and copied. Branches and tags
+        keep their names.
       </p>
       <form class="form" data-upload={address} data-then={base} method="get" action={base}>
         <input type="hidden" name="csrf" value={visit.session?.csrfToken ?? ""} disabled />

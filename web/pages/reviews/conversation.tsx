@@ -106,7 +106,10 @@ function entriesOf({ comments, verdict_history, rounds }: Review): ReviewEntry[]
     verdicts.delete(key);
     return { at, comment, verdict };
   });
-  const given = [...verdicts.values()].map((verdict): ReviewEntry => ({ at: verdict.given_at, verdict }));
+  const given = [...verdicts.values()].map((verdict): ReviewEntry => ({
+    at: verdict.given_at,
+    verdict,
+  }));
   const begun = rounds.filter(({ round }) => round > 1)
     .map((round): ReviewEntry => ({ at: round.started_at, round }));
   // A round is as old as its check-in, whose date another machine may have written.

@@ -77,9 +77,7 @@ async function show(visit: Visit): Promise<View> {
       : visit.read<Checks>(slug, "/api/status", { checkin: review.tip }).then((it) => it.checks),
   ]);
   const props = { visit, project, review, landing, checks };
-  const content = isChanges
-    ? await showChanges(props)
-    : await showConversation(props);
+  const content = isChanges ? await showChanges(props) : await showConversation(props);
   const body = (
     <>
       <Head {...props} isChanges={isChanges} />
