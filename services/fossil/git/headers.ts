@@ -47,7 +47,7 @@ export function parseHeaders(text: string): Headers {
 /** The comment of a check-in, and the message if it cannot be derived from the comment. */
 export function splitMessage(message: string): { comment: string; message?: string } {
   const text = message.replaceAll("\0", "");
-  const comment = text.replace(/\n+$/, "");
+  const comment = text.replace(/(?<!\n)\n+$/, "");
   if (comment.trim() === "") return { comment: "(no comment)", message: text };
   return text === `${comment}\n` ? { comment } : { comment, message: text };
 }

@@ -348,7 +348,7 @@ class HistoryWriter {
     const target = this.#hash(commit);
     const signature = parseSignature(tagger || this.#source.spool.get(commit).committer)!;
     const [user, date] = [userOf(signature.person), dateOf(signature)];
-    const text = message.replace(/\n+$/, "");
+    const text = message.replace(/(?<!\n)\n+$/, "");
     const value = text.trim() === "" ? null : text;
     const tags: TagCard[] = [{ sign: "+", name: `sym-${name}`, target, value }];
     const derived = signatureLine(personOf(user), date);

@@ -45,8 +45,8 @@ export function userOf(person: string): string {
 /** The person for a Fossil user; `info` is the repository's text about the user. */
 export function personOf(user: string, info?: string): string {
   if (/^[^<>\n]*<[^<>\n]*>$/.test(user)) return user;
-  const stated = /^\s*([^<>\n]*?)\s*<([^<>\n]+)>\s*$/.exec(info ?? "");
-  if (stated !== null) return `${stated[1] === "" ? user : stated[1]} <${stated[2]}>`;
+  const [, stated, address] = /^([^<>\n]*)<([^<>\n]+)>$/.exec(info?.trim() ?? "") ?? [];
+  if (stated !== undefined) return `${stated.trim() || user} <${address}>`;
   const name = user.replace(/[<>\n]/g, "");
   return `${name} <${name}>`;
 }
