@@ -17,6 +17,7 @@ export {
   type Placement,
 } from "./forwarding.ts";
 export { type Answered, recordAnswer, type Records } from "./observation.ts";
+export { ANY_HOST, hostNameOf, Hosts, isMachineName } from "./hosts.ts";
 export {
   type Certificate,
   type HttpHandler,

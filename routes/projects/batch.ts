@@ -72,12 +72,12 @@ interface ItemAnswer {
 
 /** `/api/batch`; `api` returns the routes for the items. */
 export function batchRoutes(
-  { log }: Pick<Services, "log">,
+  { log, space }: Pick<Services, "log" | "space">,
   api: () => OpenAPIHono<AppEnv> | null,
 ) {
   let items: InnerCalls | null = null;
   return newRoutes().openapi(batch, async (context) => {
-    items ??= new InnerCalls(api() ?? newRoutes(), errorHandler(log));
+    items ??= new InnerCalls(api() ?? newRoutes(), space, errorHandler(log));
     const { requestId, address, secure, principal, access } = context.var;
     const caller = { requestId, address, secure, principal, access };
     const answers: string[] = [];

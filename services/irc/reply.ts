@@ -11,6 +11,9 @@ const LABEL_LENGTH = 64;
 /** Most lines held of a labelled answer; a longer one is sent as a batch while it is produced. */
 const HELD_LINES = 64;
 
+/** The code of a FAIL that another attempt may not meet (IRCv3 standard-replies). */
+export const UNAVAILABLE = "TEMPORARILY_UNAVAILABLE";
+
 /** A held message of an answer, and its batch within the answer. */
 interface HeldMessage {
   readonly message: Outbound;

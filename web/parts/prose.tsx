@@ -30,6 +30,7 @@ const TAGS = /<(h[1-6]|pre|table|a|img)((?: [a-z-]+(?:="[^"<]*")?)*)( ?\/)?>|<\/
 function fitProse(html: string, { level = 2, resolve }: ProseOptions = {}): string {
   const open: number[] = [];
   const ids = new Map<string, number>();
+  let headings = 0;
   return html.replace(TAGS, (tag, name: string | undefined, attributes = "", _end, closing, at) => {
     if (closing !== undefined) return `</h${levelOf(open, level)}>`;
     switch (name) {
@@ -46,7 +47,7 @@ function fitProse(html: string, { level = 2, resolve }: ProseOptions = {}): stri
     const own = Number(name.slice(1));
     while ((open.at(-1) ?? 0) >= own) open.pop();
     open.push(own);
-    const id = newId(headingText(html, at + tag.length), ids);
+    const id = headings++ < MAX_IDS ? newId(headingText(html, at + tag.length), ids) : "";
     return `<h${levelOf(open, level)}${attributes}${id === "" ? "" : ` id="${id}"`}>`;
   });
 }
@@ -54,6 +55,9 @@ function fitProse(html: string, { level = 2, resolve }: ProseOptions = {}): stri
 function levelOf(open: readonly number[], level: number): number {
   return Math.min(6, level + open.length - 1);
 }
+
+/** Headings of a text that can be linked to; an id costs more than all else of a heading. */
+const MAX_IDS = 1000;
 
 /** Most characters of the id of a heading. */
 const MAX_ID = 80;

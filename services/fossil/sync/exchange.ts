@@ -21,6 +21,8 @@ export class Exchange {
   readonly check: () => void;
   /** Rows of artifacts that the client has. */
   readonly onRemote = new Set<number>();
+  /** Rows of artifacts that the answer has. */
+  readonly sent = new Set<number>();
   /** Names that the client asked for, so it cannot send them. */
   readonly unknown = new Set<string>();
   readonly counts = {

@@ -153,7 +153,7 @@ function applyStatus(
   }
   const changed = add ? status | bit : status & ~bit;
   if (changed === status) return null;
-  channel.members.set(target, changed);
+  channel.setMember(target, changed);
   return { add, letter, param: target.nick };
 }
 

@@ -70,8 +70,15 @@ export function part(call: CommandCall): void {
 /**
  * Joins the client to one channel, or tells it why it may not join. Returns a promise if the client
  * reads the names of the members slowly.
+ *
+ * @param isReturn whether it was there before a restart, so that nobody is told and nothing recorded
  */
-export function joinChannel(call: CommandCall, name: string, key: string): void | Promise<void> {
+export function joinChannel(
+  call: CommandCall,
+  name: string,
+  key: string,
+  isReturn: boolean = false,
+): void | Promise<void> {
   const { state, client, reply } = call;
   if (!isChannelName(name)) return reply.numeric(ERR_NOSUCHCHANNEL, name);
   const existing = state.findChannel(name) ?? keptChannel(state, name);
@@ -83,12 +90,13 @@ export function joinChannel(call: CommandCall, name: string, key: string): void 
   const isNew = channel.members.size === 0;
   const { founder } = channel;
   const status = initialStatus(state, client, channel);
-  channel.members.set(client, status);
+  channel.setMember(client, status);
   client.channels = [...client.channels, channel];
   channel.forgetInvitation(client);
   noteMember(state, channel, client, founder);
+  if (isReturn) return;
   announceJoin(state, client, channel, reply);
-  introduce(state, client, channel.members.keys());
+  introduce(state, client, channel.listeners);
   if (!isNew && status !== 0) announceStatus(state, client, channel, status, reply);
   if (client.virtual) return;
   const pending = sendChannel(call, channel);
@@ -147,7 +155,7 @@ function announceJoin(state: ServerState, client: Client, channel: Channel, repl
   const away = client.away === null
     ? null
     : state.messageFrom(client, "AWAY", { params: [], text: client.away });
-  for (const member of channel.members.keys()) {
+  for (const member of channel.listeners) {
     const message = member.hasCapability(Cap.EXTENDED_JOIN) ? extended : plain;
     if (member === client) {
       reply.message(message);
