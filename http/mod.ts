@@ -25,4 +25,5 @@ export {
   type HttpServerOptions,
   type RequestConnection,
 } from "./server.ts";
+export { MAX_URL_LENGTH } from "./request_targets.ts";
 export { Waits } from "./waits.ts";

@@ -16,6 +16,7 @@ import {
 import type { Log } from "../services/log.ts";
 import { suggest } from "../services/spelling/mod.ts";
 import { describeIssue } from "../services/validation/mod.ts";
+import { bounded, showLengths } from "../services/validation/schemas.ts";
 import { type Advice, explain } from "./advice.ts";
 import { formResult, UserAsked, type UserReply } from "./user_forms.ts";
 
@@ -127,12 +128,12 @@ const waitSchema = z.looseObject({ wait_seconds: z.number().positive() });
 export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefinition<Input>): Tool {
   const { name, description, output, readOnly, hints = {} } = definition;
   const rights = rightsOf(definition);
-  const schemaOf = once(() => z.strictObject(definition.input));
+  const schemaOf = once(() => bounded(z.strictObject(definition.input)));
   const names = Object.keys(definition.input);
   const describe = once(() => ({
     name,
     description,
-    inputSchema: jsonSchemaOf(schemaOf(), "input"),
+    inputSchema: jsonSchemaOf(z.strictObject(definition.input), "input"),
     annotations: {
       readOnlyHint: readOnly,
       ...(readOnly ? {} : { destructiveHint: false, idempotentHint: false }),
@@ -194,6 +195,7 @@ function jsonSchemaOf(schema: z.ZodObject, io: "input" | "output"): ToolListing[
   const override = ({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }) =>
     shorten(jsonSchema, io);
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, override });
+  if (io === "input") showLengths(rest);
   return rest as ToolListing["inputSchema"];
 }
 

@@ -109,10 +109,12 @@ function parseHeader(lines: Lines) {
   let from: string | null = null;
   let to: string | null = null;
   let executable: boolean | null = null;
-  const [, a = null, b = null] = /^diff --git a\/(.+) b\/(.+)$/.exec(lines.peek ?? "") ?? [];
   if (lines.peek?.startsWith("diff --git ")) {
-    [from, to] = [a, b];
-    lines.take();
+    const names = lines.take()?.slice("diff --git ".length) ?? "";
+    const second = names.lastIndexOf(" b/");
+    if (names.startsWith("a/") && second > 2 && second + 3 < names.length) {
+      [from, to] = [names.slice(2, second), names.slice(second + 3)];
+    }
   }
   for (let line = lines.peek; line !== null; line = lines.peek) {
     if (line.startsWith("rename from ")) from = line.slice("rename from ".length);

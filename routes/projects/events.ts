@@ -32,7 +32,7 @@ const streamEvents = projectRoute("GET /api/events", {
         minimum: 0,
         description: "Begin after this event; by default, only new events",
       }),
-      types: z.string().max(4000, { error: "is too long" })
+      types: z.string().max(5000, { error: "is too long" })
         .transform((text) => text.split(",").map((name) => name.trim()))
         .refine((names) => names.length <= MAX_NAMES && names.every(isEventName), {
           error: `must be at most ${MAX_NAMES} of ${PROJECT_EVENT_NAMES.join(", ")}`,

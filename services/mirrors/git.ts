@@ -87,7 +87,8 @@ class Git {
   }
 
   async requireVersion(): Promise<void> {
-    const [, major = "0", minor = "0"] = /(\d+)\.(\d+)/.exec(await this.run(["--version"])) ?? [];
+    const [, major = "0", minor = "0"] =
+      /(?<!\d)(\d+)\.(\d+)/.exec(await this.run(["--version"])) ?? [];
     const [least, leastMinor] = MIN_VERSION;
     if (Number(major) > least || (Number(major) === least && Number(minor) >= leastMinor)) return;
     throw new MirrorError(`git on the server is older than ${MIN_VERSION.join(".")}: update it`);

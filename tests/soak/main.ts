@@ -23,17 +23,23 @@
  * random, through `fossil`, a newer `fossil` and the API. All clones must end equal and sound. So often
  * with so many seeds.
  *
- * The first two and the last two need `fossil`.
+ * `deno task soak stalls [CHARACTERS]`: long runs of each character in each field, argument and line
+ * of IRC: none may keep the main thread busy for 100 ms.
+ *
+ * The first two, `cluster` and `clones` need `fossil`.
  */
 import { cloneAtRandom } from "./clones.ts";
 import { disturb, type Part, PARTS } from "./cluster/chaos.ts";
 import { live, type Measured, type Sample, typical } from "./days.ts";
 import { deliver } from "./inboxes.ts";
 import { soak } from "./kills.ts";
+import { startProgram } from "../support/program.ts";
+import { walk } from "./stalls.ts";
 import { decide } from "./questions.ts";
 import { play } from "./team/play.ts";
 
 const [first, ...rest] = Deno.args;
+if (first === "stalls") Deno.exit(await walkAll(rest[0]));
 const isPart = (word: string): word is Part => PARTS.some((part) => part === word);
 const parts = rest.filter(isPart);
 const numbers = rest.filter((word) => !isPart(word)).map(wholeNumber);
@@ -52,6 +58,17 @@ function wholeNumber(argument: string): number {
   if (/^\d{1,10}$/.test(argument)) return Number(argument);
   say(`${argument} is not a whole number.`);
   Deno.exit(2);
+}
+
+/** @returns the exit code */
+async function walkAll(characters: string | undefined): Promise<number> {
+  await using program = await startProgram();
+  const { inputs, slow } = await walk(program, characters, (character, inputs) => {
+    say(`${JSON.stringify(character)}: ${inputs} inputs`);
+  });
+  for (const line of slow) say(line);
+  say(`${inputs} inputs, ${slow.length} of them slow`);
+  return slow.length === 0 ? 0 : 1;
 }
 
 async function serve(hours: number): Promise<void> {

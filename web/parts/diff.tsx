@@ -48,9 +48,13 @@ export interface DiffProps extends DiffSlots {
   readonly viewed?: string;
 }
 
-/** Names of files that programs write. They are folded. */
-const GENERATED =
-  /(?:^|\/)(?:[^/]*[.-]lock(?:\.(?:json|yaml|yml))?|go\.sum|pnpm-lock\.yaml|npm-shrinkwrap\.json|[^/]*\.min\.(?:js|css)|[^/]*\.(?:js|css)\.map|(?:node_modules|vendor)\/.*)$/i;
+/** Ends of the names of files that programs write, and folders of such files. They are folded. */
+const GENERATED = [
+  /[.-]lock(?:\.(?:json|yaml|yml))?$/i,
+  /\.min\.(?:js|css)$|\.(?:js|css)\.map$/i,
+  /(?:^|\/)(?:go\.sum|npm-shrinkwrap\.json)$/i,
+  /(?:^|\/)(?:node_modules|vendor)\//i,
+];
 
 /** The differences of files, line by line. Each file can be folded. */
 export function Diff(props: DiffProps) {
@@ -62,7 +66,8 @@ export function Diff(props: DiffProps) {
         const length = linesOf(file.diff);
         const isLong = props.part === undefined && length > Math.min(left, MAX_LINES_OF_FILE);
         if (!isLong) left -= length;
-        const isGenerated = props.files.length > 1 && GENERATED.test(file.name);
+        const isGenerated = props.files.length > 1 &&
+          GENERATED.some((name) => name.test(file.name));
         return (
           <details
             class="diff-file"

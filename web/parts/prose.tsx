@@ -21,7 +21,7 @@ export function Prose({ html, class: look = "", ...options }: ProseOptions & {
 }
 
 /** The tags that are changed; the sanitiser writes every attribute in double quotes. */
-const TAGS = /<(h[1-6]|pre|table|a|img)((?: [a-z-]+(?:="[^"]*")?)*)( ?\/)?>|<\/h([1-6])>/g;
+const TAGS = /<(h[1-6]|pre|table|a|img)((?: [a-z-]+(?:="[^"<]*")?)*)( ?\/)?>|<\/h([1-6])>/g;
 
 /**
  * Fits sanitised HTML into a page: its headings follow those of the page and can be linked to,
@@ -66,7 +66,7 @@ const MAX_ID = 80;
 function headingText(html: string, start: number): string {
   const end = html.indexOf("</h", start);
   return html.slice(start, end < 0 ? start : end).slice(0, 1000).replace(
-    /<[^>]*>|&\w+;|&#\d+;/g,
+    /<[^<>]*>|&\w+;|&#\d+;/g,
     "",
   );
 }

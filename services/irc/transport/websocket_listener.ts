@@ -114,7 +114,8 @@ export class WebSocketListener {
     if (origin !== null && !origins.includes(origin) && !origins.includes("*")) {
       return refusal(403, "This origin may not connect.");
     }
-    const offered = request.headers.get("sec-websocket-protocol")?.split(/\s*,\s*/) ?? [];
+    const offered =
+      request.headers.get("sec-websocket-protocol")?.split(",").map((name) => name.trim()) ?? [];
     const protocol = offered.find((name) => name === BINARY || name === TEXT);
     // The headers are gone once the request is upgraded.
     const address = this.#options.addressOf?.(peer, request.headers) ?? peer;

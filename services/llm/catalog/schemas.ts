@@ -11,7 +11,9 @@ const slug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, {
 
 const baseUrl = z.string().max(2048).refine(isBaseUrl, {
   error: "must be an http or https URL without user, query and fragment, or empty",
-}).meta({ pattern: "^(?:https?://[^\\s?#@]+)?$" }).overwrite((text) => text.replace(/\/+$/, ""))
+}).meta({ pattern: "^(?:https?://[^\\s?#@]+)?$" }).overwrite((text) =>
+  text.replace(/(?<!\/)\/+$/, "")
+)
   .describe(
     "Where the provider's API is; empty means the provider's own address",
   );

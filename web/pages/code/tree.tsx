@@ -28,7 +28,7 @@ const PER_PAGE = 300;
 
 /** The check-in and the path of the address. */
 export function placeOf(visit: Visit): { checkin: string; path: string } {
-  return { checkin: visit.param("checkin"), path: visit.param("path").replace(/\/+$/, "") };
+  return { checkin: visit.param("checkin"), path: visit.param("path").replace(/(?<!\/)\/+$/, "") };
 }
 
 async function show(visit: Visit): Promise<View> {
