@@ -11,6 +11,7 @@ import {
 } from "../../../services/fossil/mod.ts";
 import { commitFiles } from "../../support/projects.ts";
 import { fileOf, hashOf, HostileScene, starting, tag } from "../../support/hostile_pusher.ts";
+import { BY_OPERATOR } from "../../support/services.ts";
 import { type SyncTest, withSync } from "../../support/sync.ts";
 import { judged } from "../fossil/support/judges.ts";
 
@@ -123,13 +124,6 @@ judged(
   async (fossil) => {
     await withSync(fossil, async (test) => {
       const { client } = test;
-      const setRole = async (role: string) => {
-        const { status } = await test.api.send({
-          request: "PUT /v1/projects/demo/members/caller",
-          body: { role },
-        });
-        assert.equal(status, 200);
-      };
       const tip = await commitFiles(test, { "README.md": "text\n".repeat(40) });
       const work = await client.checkout(test.url);
       await client.fossil(["set", "autosync", "off"], work);
@@ -172,9 +166,16 @@ judged(
         assert.deepEqual((await comments(test))[0], "before");
         await assertNoRemains(test);
       }
-      await setRole("admin");
-      await client.fossil(["push"], work);
-      await setRole("write");
+      await test.api.services.hosting.projects.setMember("demo", "caller", "admin", BY_OPERATOR);
+      const request = { owner: "caller", name: "admin", project: null, expires_at: null };
+      const scopes = ["admin" as const];
+      const { token } = await test.api.services.tokens.create(
+        Object.assign({ scopes }, request),
+        BY_OPERATOR,
+      );
+      const url = new URL(test.url);
+      url.password = token;
+      await client.fossil(["push", "--once", url.href], work);
       await client.fossil(["update", "before"], work);
       await client.fossil(["commit", ...branch("later")], work);
       await client.fossil(["push"], work);
