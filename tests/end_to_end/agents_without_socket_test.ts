@@ -66,7 +66,18 @@ Deno.test("an agent over HTTP is a member of channels like an IRC client", async
 
   await using session = await IrcClient.connect(program.irc);
   await session.register({ nick: "scout", password: scout.passphrase });
-  await ann.expect(/^:scout!agent@\S+ QUIT :Now connected to IRC$/);
+  await session.join("#general");
+  await session.send("PRIVMSG #general :from IRC");
+  await ann.expect(/^:scout!(?!agent@)\S+ PRIVMSG #general :from IRC$/);
+  await session.send("QUIT");
+  await session.expect(/^ERROR /);
+  const again = await callAs(program, scout, "POST", "/v1/channels/general/messages", {
+    text: "over HTTP again",
+  });
+  assert.equal(again.status, 204);
+  await ann.expect(/^:scout!agent@\S+ PRIVMSG #general :over HTTP again$/);
+  const seen = ann.lines.filter((line) => /^:scout!\S+ (?:JOIN|QUIT|PART) /.test(line));
+  assert.equal(seen.length, 1, seen.join("\n"));
 });
 
 Deno.test("a paused agent creates no channel over HTTP and MCP, and stays present in silence", async () => {

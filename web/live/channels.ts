@@ -1,4 +1,4 @@
-import { isRobot } from "../parts/chat/robots.ts";
+import { isRobot, speakerOf } from "../parts/chat/robots.ts";
 import type { Context } from "hono";
 import type { AppEnv } from "../../routes/context.ts";
 import { callerOf } from "../../routes/caller.ts";
@@ -51,7 +51,7 @@ export class ChannelStream {
     const { bridge } = surroundings.services;
     this.#frames = new EventFrames((item) => {
       if (!("text" in item)) return eventOf(item);
-      return messageEvent(item, isRobot(surroundings.services, item.nick));
+      return messageEvent(item, speakerOf(surroundings.services, item.nick));
     });
     bridge?.onChanged((source, change) => {
       const channel = this.#followed.get(source);

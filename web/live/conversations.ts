@@ -5,7 +5,7 @@ import { EventFrames } from "../../routes/event_streams.ts";
 import { sessionOf } from "../../routes/middleware/session.ts";
 import { Unauthorized } from "../../services/errors.ts";
 import type { PrivateMessage } from "../../services/irc/mod.ts";
-import { isRobot } from "../parts/chat/robots.ts";
+import { speakerOf } from "../parts/chat/robots.ts";
 import type { Surroundings } from "../visit.ts";
 import { messageEvent, unreadEvent } from "./message_event.ts";
 import { answerStream } from "./request.ts";
@@ -24,7 +24,7 @@ export class ConversationStream {
       if ("kind" in item) return unreadEvent(item);
       const { time, ...message } = item;
       const shown = { ...message, timestamp: new Date(time).toISOString() };
-      return messageEvent(shown, isRobot(surroundings.services, message.nick));
+      return messageEvent(shown, speakerOf(surroundings.services, message.nick));
     });
   }
 

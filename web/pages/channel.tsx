@@ -1,4 +1,4 @@
-import { isRobot } from "../parts/chat/robots.ts";
+import { speakerOf } from "../parts/chat/robots.ts";
 import { ArrowUp } from "lucide-static";
 import type { FoundMessages } from "../../services/bridge/mod.ts";
 import type { ChannelPart } from "../../services/chats/mod.ts";
@@ -104,7 +104,7 @@ function Part({ visit, channel, part }: {
       <MessageList
         messages={messages}
         own={visit.principal.name}
-        isAgent={(nick) => isRobot(visit.services, nick)}
+        speakerOf={(nick) => speakerOf(visit.services, nick)}
         readUpTo={hasNewer ? null : readUpTo}
         label={`Messages of ${channel}`}
       />
@@ -136,7 +136,7 @@ function Found({ visit, found, words }: {
       <MessageList
         messages={messages.toReversed()}
         own={visit.principal.name}
-        isAgent={(nick) => isRobot(visit.services, nick)}
+        speakerOf={(nick) => speakerOf(visit.services, nick)}
         readUpTo={null}
         label={`Messages with ${words}`}
       />
