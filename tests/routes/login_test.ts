@@ -237,7 +237,12 @@ Deno.test("over TLS, the cookies have the prefix __Host-, and no others count", 
     const config = Object.assign({}, plain.services.config, { trusted_proxies: ["127.0.0.1"] });
     const api = plain.with({ config });
     const tls = { "x-forwarded-proto": "https", "x-forwarded-for": "192.0.2.9" };
-    const login = { who: "guest", request: "POST /login", body: CREDENTIALS, headers: tls } as const;
+    const login = {
+      who: "guest",
+      request: "POST /login",
+      body: CREDENTIALS,
+      headers: tls,
+    } as const;
     const cookies = cookiesOf(await api.send(login));
     assert.deepEqual([...cookies.keys()], ["__Host-muster_session", "__Host-muster_csrf"]);
     const shared = ["Max-Age=43200", "Path=/", "SameSite=Lax", "Secure"];

@@ -8,7 +8,10 @@ import { addresses } from "../../elements/chat_rules.ts";
 export type SpeakerKind = "program" | "agent" | "person";
 
 /** Who speaks under a nick. */
-export function speakerOf(services: Pick<Services, "agents" | "config">, nick: string): SpeakerKind {
+export function speakerOf(
+  services: Pick<Services, "agents" | "config">,
+  nick: string,
+): SpeakerKind {
   if (isProgram(services, nick)) return "program";
   return services.agents.roster.find(nick) === null ? "person" : "agent";
 }
