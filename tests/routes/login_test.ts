@@ -243,6 +243,7 @@ Deno.test("over TLS, the cookies have the prefix __Host-, and no others count", 
       request: "POST /login",
       body: CREDENTIALS,
       headers: tls,
+      from: "127.0.0.1",
     } as const;
     const cookies = cookiesOf(await api.send(login));
     assert.deepEqual([...cookies.keys()], ["__Host-muster_session", "__Host-muster_csrf"]);
@@ -253,8 +254,13 @@ Deno.test("over TLS, the cookies have the prefix __Host-, and no others count", 
     const ask = { who: "guest", request: "GET /session" } as const;
     const session = `__Host-muster_session=${value}`;
     await api.expect([
-      { ...ask, headers: Object.assign({ cookie: session }, tls), status: 200 },
-      { ...ask, headers: Object.assign({ cookie: `muster_session=${value}` }, tls), status: 401 },
+      { ...ask, headers: Object.assign({ cookie: session }, tls), from: "127.0.0.1", status: 200 },
+      {
+        ...ask,
+        headers: Object.assign({ cookie: `muster_session=${value}` }, tls),
+        from: "127.0.0.1",
+        status: 401,
+      },
       { ...ask, headers: { cookie: session }, status: 401 },
     ]);
   });
