@@ -103,9 +103,6 @@ export function loginRoutes(options: LoginRoutesOptions) {
     });
 }
 
-/** The types of forms (HTML, section 4.10.18.6). Some programs send JSON as the first one. */
-const FORM_TYPE = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
-
 /** How the text of a form begins: with the name of a field, or with the mark between parts. */
 const FORM = /^(?:--|[\w.%+-]{1,200}=)/;
 
@@ -123,9 +120,7 @@ function leadBrowsers(place: PagesPlace) {
 /** The same for forms, which older browsers send without saying so. Place it after the body. */
 function leadForms(place: PagesPlace) {
   return createMiddleware<AppEnv>(async (context, next) => {
-    const isForm = FORM_TYPE.test(context.req.header("content-type") ?? "") &&
-      FORM.test(context.get("body") ?? "");
-    const base = isForm ? pagesElsewhere(context, place) : null;
+    const base = FORM.test(context.get("body") ?? "") ? pagesElsewhere(context, place) : null;
     return base === null ? await next() : context.redirect(loginAt(base, "/"), 303);
   });
 }

@@ -133,7 +133,7 @@ Deno.test("muster agent pause stops an agent's messages, even after a restart, u
   const refused = await callAs(program, scout, "POST", "/v1/channels/general/messages", post);
   assert.equal(refused.status, 403);
   assert.deepEqual(await refused.json(), { error: "This agent is paused: too loud" });
-  assert.match(await muster("agent", "list"), /^scout +worker +online, paused +0 /m);
+  assert.match(await muster("agent", "list"), /^scout +worker +idle, paused +0 /m);
 
   await program.stop();
   await using again = await startProgram({ folder });
