@@ -76,11 +76,11 @@ export class Reception {
 
   /** Notes that the client has an artifact; the answer asks for an unknown one. */
   noteAnnounced({ hash, isPrivate }: { readonly hash: string; readonly isPrivate: boolean }): void {
-    const { repository: { store }, request: { rights }, onRemote } = this.#exchange;
+    const { repository: { store }, request: { rights }, onRemote, refused } = this.#exchange;
     const rid = store.ridOf(hash);
     if (rid !== 0) onRemote.add(rid);
     else if ((!isPrivate || rights.privates) && this.#wanted.size < MAX_WANTED) {
-      this.#wanted.add(hash);
+      if (!refused.has(hash)) this.#wanted.add(hash);
     }
     if (rid !== 0 && isPrivate && rights.privates && store.sizeOf(rid) < 0) store.makePrivate(rid);
   }
@@ -94,8 +94,12 @@ export class Reception {
     );
   }
 
-  /** Asks for artifacts, and then for those of which only the name is known; a bounded number. */
-  ask(hashes: Iterable<string>): void {
+  /**
+   * Asks for artifacts, and then for those of which only the name is known; a bounded number.
+   *
+   * @returns what it asked for
+   */
+  ask(hashes: Iterable<string>): ReadonlySet<string> {
     const { repository: { store }, out } = this.#exchange;
     const asked = new Set<string>();
     for (const hash of [...hashes, ...this.#phantoms()]) {
@@ -104,6 +108,7 @@ export class Reception {
       asked.add(hash);
       out.add({ kind: "gimme", hash });
     }
+    return asked;
   }
 
   /** The artifacts to ask for: a bounded number of them. */
