@@ -1,5 +1,5 @@
 /** Import of another repository file. */
-import { deltaTargetLength, isArtifactHash, MAX_ARTIFACT_BYTES, unpackBlob } from "../codec/mod.ts";
+import { deltaTargetLength, isArtifactHash, MAX_ARTIFACT_BYTES, unpackSent } from "../codec/mod.ts";
 import { type Database, dropPrivate, type Progress } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import { Repository } from "../repository.ts";
@@ -199,7 +199,7 @@ function copyBlob(row: BlobRow, { source, target, rcvid, sizes }: Copying): void
   if (content !== null) {
     sizes.add(size);
     sizes.add(declaredBy(content));
-    if (srcid !== null && deltaTargetLength(unpackBlob(content)) !== size) {
+    if (srcid !== null && deltaTargetLength(unpackSent(content)) !== size) {
       throw new FossilError("corrupt", `Artifact "${uuid}" does not have the size of its row`);
     }
   }
