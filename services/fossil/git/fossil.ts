@@ -91,9 +91,9 @@ export function importFossil(
   }
   const notices = new NoticeLog();
   leaveOutPrivate(repository, notices);
-  let rebuilt = repository.rebuild(progress);
+  let rebuilt = repository.rebuild({ progress });
   // A tag can make an artifact private that was not in the file's list.
-  while (leaveOutPrivate(repository, notices)) rebuilt = repository.rebuild(progress);
+  while (leaveOutPrivate(repository, notices)) rebuilt = repository.rebuild({ progress });
   const { blobs, artifacts, phantoms } = rebuilt;
   repository.checkpoint();
   return { blobs, artifacts, phantoms, settings, notices: notices.report() };
