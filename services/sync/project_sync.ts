@@ -281,7 +281,8 @@ export class ProjectSync {
       const exchange = (mayDefer: boolean) =>
         repositories.read(
           project,
-          (repository) => repository.sync({ ...request, mark: null, leftBehind: null, mayDefer }, { signal }),
+          (repository) =>
+            repository.sync({ ...request, mark: null, leftBehind: null, mayDefer }, { signal }),
         );
       const answer = await exchange(true);
       if (!answer.wantsClusters) return answer;

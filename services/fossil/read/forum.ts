@@ -2,7 +2,7 @@
  * The forum. An edit of a post is a separate post that refers to the previous one. Results have
  * each post once, at its latest version, under the hash of its first version.
  */
-import { shownText, type ForumPost } from "../artifact/mod.ts";
+import { type ForumPost, shownText } from "../artifact/mod.ts";
 import { isArtifactHash } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
 import { timestampOf } from "./checkins.ts";

@@ -123,7 +123,12 @@ export function readLatestWikiVersion(reader: Reader, name: string): WikiVersion
 }
 
 function versionShape({ uuid, mtime, user, textSize }: PageRow): WikiVersion {
-  return { uuid, timestamp: timestampOf(mtime), user: shownText(user, "name"), size: Number(textSize) };
+  return {
+    uuid,
+    timestamp: timestampOf(mtime),
+    user: shownText(user, "name"),
+    size: Number(textSize),
+  };
 }
 
 /**

@@ -187,7 +187,8 @@ function askForRest(
   const waiting: Refusal[] = [];
   for (const refusal of causesFirst(leftOut)) {
     const { hash, missing, isCluster = false } = refusal;
-    const isLost = (name: string) => refused.has(name) || (asked.has(name) && !isAnnounced.has(name));
+    const isLost = (name: string) =>
+      refused.has(name) || (asked.has(name) && !isAnnounced.has(name));
     if (missing.length > 0 && !missing.some(isLost)) waiting.push(refusal);
     else {
       refused.add(hash);

@@ -133,7 +133,9 @@ judged("refused check-ins that fill several messages keep back nothing else", as
       await client.fossil(["commit", "-M", message, "--no-warnings", ...args], work);
     };
     const random = () =>
-      Array.from(crypto.getRandomValues(new Uint8Array(5000)), (byte) => byte.toString(36)).join("");
+      Array.from(crypto.getRandomValues(new Uint8Array(5000)), (byte) => byte.toString(36)).join(
+        "",
+      );
     for (let at = 0; at < 6; at++) await commit(`refused ${random()}`);
     await client.fossil(["update", base], work);
     for (let at = 0; at < 6; at++) {
