@@ -1,5 +1,11 @@
 /** Import of another repository file. */
-import { deltaTargetLength, isArtifactHash, MAX_ARTIFACT_BYTES, unpackSent } from "../codec/mod.ts";
+import {
+  deltaTargetLength,
+  isArtifactHash,
+  MAX_ARTIFACT_BYTES,
+  packedLength,
+  unpackSent,
+} from "../codec/mod.ts";
 import { type Database, dropPrivate, type Progress } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import { Repository } from "../repository.ts";
@@ -198,7 +204,7 @@ function copyBlob(row: BlobRow, { source, target, rcvid, sizes }: Copying): void
   const content = isPhantom ? null : contentOf(source, rid);
   if (content !== null) {
     sizes.add(size);
-    sizes.add(declaredBy(content));
+    sizes.add(packedLength(content));
     if (srcid !== null && deltaTargetLength(unpackSent(content)) !== size) {
       throw new FossilError("corrupt", `Artifact "${uuid}" does not have the size of its row`);
     }
@@ -220,10 +226,4 @@ function contentOf(source: Database, rid: number): Uint8Array {
   const content = source.value<unknown>("SELECT content FROM blob WHERE rid=?", rid);
   if (content instanceof Uint8Array) return content;
   throw new FossilError("corrupt", `Row ${rid} of the file is not an artifact`);
-}
-
-/** The length that packed bytes declare: of a full text, or of a delta. */
-function declaredBy(packed: Uint8Array): number {
-  if (packed.length < 4) return 0;
-  return new DataView(packed.buffer, packed.byteOffset).getUint32(0);
 }
