@@ -18,7 +18,13 @@ import {
   verifyArtifacts,
   type VerifyOptions,
 } from "./content/mod.ts";
-import { Crosslinker, type LinkChecks, rebuild, type RebuildOptions, type RebuildResult } from "./crosslink/mod.ts";
+import {
+  Crosslinker,
+  type LinkChecks,
+  rebuild,
+  type RebuildOptions,
+  type RebuildResult,
+} from "./crosslink/mod.ts";
 import { FossilError } from "./error.ts";
 
 /** Options of `Repository.open`. */
