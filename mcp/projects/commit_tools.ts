@@ -5,6 +5,7 @@ import {
   workspaceSchema,
 } from "../../routes/projects/workspace_schemas.ts";
 import { Invalid, NotFound } from "../../services/errors.ts";
+import { TEXT_BOUNDS } from "../../services/fossil/front/mod.ts";
 import { textOf } from "../text_files.ts";
 import { nextTurn } from "../../services/pieces.ts";
 import { applyHunks, type FilePatch, parsePatch } from "./patch.ts";
@@ -51,7 +52,7 @@ const commitFiles = projectTool({
   needs: "write",
   input: {
     workspace: z.string().min(1).describe("Your workspace; create_workspace makes one"),
-    message: z.string().min(1).max(20_000).describe("What the commit does and why"),
+    message: z.string().min(1).max(TEXT_BOUNDS.comment).describe("What the commit does and why"),
     ...changeShape,
     edits: z.array(editSchema).max(1000).default([])
       .describe("Replacements in text files, in this order"),

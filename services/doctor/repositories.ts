@@ -89,7 +89,8 @@ async function checkRepository(
     const { missing_count: missing } = examination;
     const lacking = missing === 0 ? [] : [found.warning(
       `The repository of "${slug}" names ${missing} contents that it lacks`,
-      "pull or push them with fossil from a complete clone",
+      "push them with fossil from a clone that has them; if there is none, stop muster and run: " +
+        `muster fossil rebuild --drop-missing ${quoted(path)}`,
     )];
     if (received !== null && newestReceipt(copy) < received) {
       lacking.push(found.error(

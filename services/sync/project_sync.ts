@@ -37,6 +37,7 @@ import { declaredLength, hasFewLines, readHead } from "./message_sizes.ts";
 import { Codes, type CodesOptions } from "./codes.ts";
 import { Deliveries, type Delivery } from "./deliveries.ts";
 import { type PushRuleParts, pushRulesOf } from "./rules.ts";
+import { LeftBehindParts } from "./left_behind.ts";
 import { kindOf, SyncCounters, type SyncStats } from "./sync_stats.ts";
 import { Turns } from "./turns.ts";
 
@@ -125,11 +126,13 @@ export class ProjectSync {
   readonly #answers = new Turns(ANSWERS);
   readonly #bodies = new Turns(BODIES);
   readonly #deliveries: Deliveries;
+  readonly #leftBehind: LeftBehindParts;
 
   constructor(options: ProjectSyncOptions) {
     this.#options = options;
     this.#codes = new Codes(options);
     this.#deliveries = new Deliveries(options.scheduler);
+    this.#leftBehind = new LeftBehindParts(options.clock);
   }
 
   stats(): SyncStats {
@@ -278,7 +281,8 @@ export class ProjectSync {
       const exchange = (mayDefer: boolean) =>
         repositories.read(
           project,
-          (repository) => repository.sync({ ...request, mark: null, mayDefer }, { signal }),
+          (repository) =>
+            repository.sync({ ...request, mark: null, leftBehind: null, mayDefer }, { signal }),
         );
       const answer = await exchange(true);
       if (!answer.wantsClusters) return answer;
@@ -320,7 +324,11 @@ export class ProjectSync {
           await this.#requestOf({ ...sent, access }),
           await pushRulesOf(this.#options, access),
         ];
-        return await repository.syncChanges({ ...request, push, mark });
+        const name = `${project.id} ${keyOf(principal, call)}`;
+        const leftBehind = this.#leftBehind.of(name);
+        const answer = await repository.syncChanges({ ...request, push, mark, leftBehind });
+        this.#leftBehind.note(name, answer.leftBehind);
+        return answer;
       });
     } finally {
       stopListening();
@@ -329,7 +337,7 @@ export class ProjectSync {
 
   async #requestOf(
     { call, access, message }: SentMessage,
-  ): Promise<Omit<SyncRequest, "push" | "mark">> {
+  ): Promise<Omit<SyncRequest, "push" | "mark" | "leftBehind">> {
     const { releases } = this.#options;
     const { project, principal, isAdmin } = access;
     return {

@@ -1,4 +1,4 @@
-import type { Artifact } from "../artifact/mod.ts";
+import { type Artifact, shownText } from "../artifact/mod.ts";
 import { readTimelineCheckins } from "./checkins.ts";
 import type { Reader } from "./reader.ts";
 import type {
@@ -102,7 +102,7 @@ function describe(reader: Reader, { rid, rcvid, mark }: ReceivedRow): ReceivedAr
   const { date, user } = artifact;
   const common = {
     uuid,
-    user: user ?? "",
+    user: shownText(user ?? "", "name"),
     date,
     timestamp: new Date(date).toISOString(),
     receipt: rcvid ?? 0,

@@ -324,7 +324,7 @@ export const WHOLE = {
     hashing === null
       ? repository.examine({ progress: watch.progress })
       : examineWith(hashing, repository, watch.progress),
-  rebuild: ({ repository, watch }: Context) => repository.rebuild(watch.progress),
+  rebuild: ({ repository, watch }: Context) => repository.rebuild({ progress: watch.progress }),
 } as const satisfies Record<WholeName, unknown>;
 
 /**

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { reviewListSchema } from "../../../routes/projects/review_schemas.ts";
 import type { ticketChangesSchema, ticketSchema } from "../../../routes/projects/ticket_schemas.ts";
 import type { workspaceListSchema } from "../../../routes/projects/workspace_schemas.ts";
+import { shownText } from "../../../services/fossil/front/mod.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { ButtonForm, Form, Select, TextArea } from "../../parts/form.tsx";
@@ -54,6 +55,18 @@ async function show(visit: Visit): Promise<View> {
   };
 }
 
+/** The title as it came from elsewhere, if it is too long to be shown as one. */
+function WholeTitle({ title, fields }: Pick<Ticket, "title" | "fields">) {
+  const whole = fields["title"] ?? "";
+  if (whole.trim() === title) return null;
+  return (
+    <details>
+      <summary>The whole title</summary>
+      <p>{shownText(whole, "field")}</p>
+    </details>
+  );
+}
+
 async function readTicket(visit: Visit, { slug }: OpenProject): Promise<Ticket> {
   return await visit.read<Ticket>(slug, pathOf(visit), { html: true, comments: false });
 }
@@ -91,6 +104,7 @@ async function Shown({ visit, project, ticket }: {
         <h1>{ticket.title === "" ? "(without a title)" : ticket.title}</h1>
         {project.mayWrite && <a class="button" href={`${visit.url.pathname}?view=edit`}>Edit</a>}
       </div>
+      <WholeTitle {...ticket} />
       <div class="meta ticket-head" data-live-part="head" data-live-on="ticket claim">
         <TicketStatus status={ticket.status} />
         <TicketWords
