@@ -129,7 +129,10 @@ export class Inboxes {
     let added = Promise.resolve();
     const arrivals = new Arrivals(this.#options, {
       inboxOf: (agent) => ({
-        append: (arrival) => void (added = added.then(() => this.#addMissed(agent, arrival))),
+        append: (arrival) => {
+          added = added.then(() => this.#addMissed(agent, arrival));
+          return true;
+        },
       }),
       expect: (expiresAt) => this.#expiries.expect(expiresAt),
     });
@@ -146,6 +149,7 @@ export class Inboxes {
    * Handles a private message to an agent that was not sent over IRC.
    *
    * @returns the entry's id
+   * @throws Unavailable if too much waits for the disk already
    */
   deliver(agent: RosterEntry, delivery: Delivery, sending: Sending | null = null): string {
     return this.#arrivals.deliver(agent, delivery, sending);
@@ -266,6 +270,8 @@ export class Inboxes {
   ): Promise<AcknowledgedEntries> {
     const inbox = this.#open(this.#agentOf(nick, principal));
     const messages = await inbox.load();
+    // An agent may have had an entry over IRC that is not stored yet.
+    if (inbox.isStoring) await this.flush();
     const ids = "ids" in what ? what.ids : messages.readUpTo(what.upTo).map(({ id }) => id);
     const { count, unknown } = inbox.acknowledge(messages, ids);
     await this.flush();
