@@ -43,6 +43,7 @@ import {
   type Services,
   startDaemon,
 } from "../services/daemon/mod.ts";
+import { buildId, VERSION } from "../services/version.ts";
 import { DataFolder, DataFolderError } from "../services/config/mod.ts";
 import { inBackground } from "../services/background.ts";
 import { Conflict, Unavailable } from "../services/errors.ts";
@@ -354,7 +355,7 @@ async function announce(
     ircWebSocketTls: webSocketTls,
   };
   writeEndpoints(config.data_dir, bound, scheme);
-  log.info("Listening", addresses);
+  log.info("Listening", { ...addresses, version: VERSION, build: buildId() });
   if (Deno.stdout.isTerminal()) {
     const taken = await takenNames(services);
     const isFree = (name: string) => !taken.has(name.toLowerCase());

@@ -335,7 +335,11 @@ export class Inbox {
     }
     this.#statuses.set(id, { ...tracking, state, since: clock() });
     if (store === null) this.#show(messages, storing);
-    else this.#storing.set(id, storing);
+    else {
+      this.#storing.set(id, storing);
+      // Somebody waits for it.
+      if (messages.followers > 0 && !store.isFailing) store.flush().catch(() => {});
+    }
     return true;
   }
 

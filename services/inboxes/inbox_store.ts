@@ -113,6 +113,8 @@ export class InboxStore {
   readonly #queue: Waiting[] = [];
   /** How many messages left each inbox since its oldest rows were deleted, by account. */
   readonly #gone = new Map<string, number>();
+  /** Why the last batch was refused. */
+  #refusal: Unavailable | null = null;
   /** Changes that could not be written. */
   readonly #rejected = new WeakSet<Waiting>();
   /** Ids of messages whose redaction waits to be written. */
@@ -141,6 +143,11 @@ export class InboxStore {
   /** The time before which retention keeps nothing, in Unix microseconds. */
   get keptSince(): number {
     return this.#age === null ? 0 : (this.#options.scheduler.now() - this.#age) * 1000;
+  }
+
+  /** Whether the disk refused the last changes, which are tried again after a pause. */
+  get isFailing(): boolean {
+    return this.#writes.failing;
   }
 
   /** Everything that is stored for an account, oldest first. */
@@ -254,7 +261,7 @@ export class InboxStore {
     if (this.#isOver) throw isElsewhere();
     while (last !== undefined && this.#queue.includes(last)) {
       if (!await this.#writes.write()) {
-        throw new Unavailable("The database takes no messages at the moment");
+        throw this.#refusal ?? new Unavailable("Messages cannot be stored at the moment");
       }
       if (this.#isOver) throw isElsewhere();
     }
@@ -339,6 +346,7 @@ export class InboxStore {
       if (error instanceof Unchanged) return this.#leave();
       if (error instanceof Unavailable) {
         if (!this.#writes.failing) log.error("Messages to agents cannot be stored", { error });
+        this.#refusal = error;
         return false;
       }
       // One change that cannot be written must not take the others with it.

@@ -234,6 +234,7 @@ export class Inboxes {
     checkQuery(query, INBOX_CAPACITY);
     const inbox = this.#open(agent);
     const messages = inbox.messages ?? await inbox.load();
+    if (inbox.isStoring) await this.#settle();
     const limit = query.limit ?? INBOX_CAPACITY;
     // Not awaited: it may take a minute, and a suspended function stays in memory.
     const caller = { principal, address: null };
@@ -271,7 +272,7 @@ export class Inboxes {
     const inbox = this.#open(this.#agentOf(nick, principal));
     const messages = await inbox.load();
     // An agent may have had an entry over IRC that is not stored yet.
-    if (inbox.isStoring) await this.flush();
+    if (inbox.isStoring) await this.#settle();
     const ids = "ids" in what ? what.ids : messages.readUpTo(what.upTo).map(({ id }) => id);
     const { count, unknown } = inbox.acknowledge(messages, ids);
     await this.flush();
@@ -290,6 +291,7 @@ export class Inboxes {
     const agent = this.#agentOf(nick, principal);
     const inbox = this.#open(agent);
     const messages = await inbox.load();
+    if (inbox.isStoring) await this.#settle();
     return { nick: agent.nick, ...inbox.counts(messages) };
   }
 
@@ -342,6 +344,12 @@ export class Inboxes {
       throw new Forbidden(`You are "${principal.name}" and cannot read the inbox of "${nick}"`);
     }
     return agent;
+  }
+
+  /** Waits for entries on their way to the disk, unless it refuses them for now. */
+  async #settle(): Promise<void> {
+    const { store } = this.#options;
+    if (store?.isFailing !== true) await store?.flush().catch(() => {});
   }
 
   async #addMissed(agent: RosterEntry, arrival: Arrival): Promise<void> {
