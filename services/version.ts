@@ -35,7 +35,9 @@ function commitIn(tree: string): string {
   try {
     return read(common, name);
   } catch {
-    const packed = read(common, "packed-refs").split("\n").find((line) => line.endsWith(` ${name}`));
+    const packed = read(common, "packed-refs").split("\n").find((line) =>
+      line.endsWith(` ${name}`)
+    );
     return packed?.split(" ")[0] ?? "unknown";
   }
 }

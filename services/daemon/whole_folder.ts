@@ -52,7 +52,11 @@ export async function requireWhole(
   }
   const repository = repositoryIn(projects.dir || folder.file("projects"));
   if (readPairing(folder) === null && repository !== null && !folder.has(SQLITE_FILE)) {
-    throw lacking(folder, "postgres", `the repository "${repository}" is there, of another database`);
+    throw lacking(
+      folder,
+      "postgres",
+      `the repository "${repository}" is there, of another database`,
+    );
   }
   // Those of nodes are compared with those of the other nodes.
   if (node.name !== "") return;
@@ -74,10 +78,10 @@ export async function requireWhole(
 function requireLog(folder: DataFolder, name: string): void {
   if (sizeOf(folder.file(`${name}-shm`)) === null) return;
   if (sizeOf(folder.file(`${name}-wal`)) !== null) return;
-  throw lacking(
-    folder,
-    `${name}-wal`,
-    `its index "${name}-shm" is there, and it may hold what was written last`,
+  throw new DatabaseError(
+    `The data folder "${folder.path}" lacks "${name}-wal", but its index "${name}-shm" is there: ` +
+      "put the log back, which holds what was written last, or restore a backup (muster restore " +
+      "BACKUP --replace); to go on without what it held, remove the index",
   );
 }
 

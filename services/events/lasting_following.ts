@@ -97,6 +97,7 @@ export class LastingFollowing {
       await this.#taking;
       await this.#following?.idle();
     }
+    await this.#storing;
   }
 
   #follow(): void {

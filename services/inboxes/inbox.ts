@@ -167,7 +167,10 @@ export class Inbox {
   async requireRoom(units: number): Promise<void> {
     const messages = await this.load();
     const storing = this.#storing.size;
-    const all = this.#storing.values().reduce((sum, { message }) => sum + message.text.length, units);
+    const all = this.#storing.values().reduce(
+      (sum, { message }) => sum + message.text.length,
+      units,
+    );
     if (messages.hasRoom(all, storing + 1)) return;
     // One that can leave is enough for each: what does not fit then makes more room itself.
     const leaving = messages.read(undefined, INBOX_CAPACITY).filter((one) => this.#mayLeave(one));

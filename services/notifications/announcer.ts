@@ -61,7 +61,10 @@ export class Announcer {
       return held.said.promise;
     }
     const said = this.#say(place, text);
-    this.#pause(key, (count, only) => this.#say(place, count === 1 ? only : summaryOf(kind, count)));
+    this.#pause(
+      key,
+      (count, only) => this.#say(place, count === 1 ? only : summaryOf(kind, count)),
+    );
     return said;
   }
 
