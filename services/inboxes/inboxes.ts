@@ -326,8 +326,11 @@ export class Inboxes {
     this.#stopListening();
     await this.#expiries.idle();
     await Promise.allSettled(Array.from(this.#inboxes.values(), ({ loading }) => loading));
-    // What was loaded may have made room for what came meanwhile.
-    await Promise.all(this.#returning);
+    // What is stored now, or was loaded, may make room, and so send others back.
+    do {
+      await this.#settle();
+      await Promise.all(this.#returning);
+    } while (this.#returning.size > 0);
     this.#inboxes.clear();
     await this.#options.store?.close();
   }
