@@ -282,6 +282,7 @@ export class Inbox {
       for (const arrival of this.#waiting) this.#append(messages, arrival);
       for (const id of this.#redacted) {
         this.#statuses.delete(id);
+        this.#storing.delete(id);
         messages.remove((message) => message.id === id);
         store?.redact(id);
       }
