@@ -405,6 +405,12 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
   ) STRICT, WITHOUT ROWID;
   `,
   `
+  CREATE TABLE virtual_users (
+    account_id TEXT PRIMARY KEY,
+    called_at INTEGER NOT NULL
+  ) STRICT;
+  `,
+  `
   DROP INDEX inbox_messages_by_client_id;
   UPDATE inbox_messages SET client_id = NULL WHERE client_id IS NOT NULL AND EXISTS (
     SELECT 1 FROM inbox_messages AS earlier
