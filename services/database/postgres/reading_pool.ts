@@ -66,7 +66,8 @@ function cannotRead(cause: unknown): Unavailable {
 
 class ReadingClient implements PostgresPoolClient {
   readonly #pool: Pool;
-  #client: PoolClient;
+  /** Null while a lost one is not replaced. */
+  #client: PoolClient | null;
   readonly #names: StatementNames;
   #isLost = false;
 
@@ -87,22 +88,21 @@ class ReadingClient implements PostgresPoolClient {
     }
     const values = (parameters as SqlValue[]).map(storable);
     const query = { text: sql, values, ...this.#names.of(sql) };
-    const read = async () => (
-      await this.#client.query(query) as unknown as PostgresQueryResult<Row>
+    const read = async (client: PoolClient) => (
+      await client.query(query) as unknown as PostgresQueryResult<Row>
     );
     try {
-      return await read();
+      return await read(this.#client ??= await connected(this.#pool));
     } catch (error) {
-      if (isRefusal(error)) throw error;
+      if (isRefusal(error) || error instanceof Unavailable) throw error;
       if (isTimeout(error)) return this.#lose(error);
     }
     // The connection was closed, perhaps long ago. What reads may be asked for again.
-    this.#client.release(true);
-    this.#isLost = true;
+    this.#client?.release(true);
+    this.#client = null;
     this.#client = await connected(this.#pool);
-    this.#isLost = false;
     try {
-      return await read();
+      return await read(this.#client);
     } catch (error) {
       if (isRefusal(error)) throw error;
       return this.#lose(error);
@@ -115,7 +115,7 @@ class ReadingClient implements PostgresPoolClient {
   }
 
   release(): void {
-    this.#client.release(this.#isLost);
+    this.#client?.release(this.#isLost);
   }
 }
 
