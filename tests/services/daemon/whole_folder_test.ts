@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DataFolder } from "../../../services/config/mod.ts";
-import { openSqlite } from "../../../services/database/mod.ts";
+import { openSqlite, statement } from "../../../services/database/mod.ts";
 import { requireWhole } from "../../../services/daemon/whole_folder.ts";
 import { withFolder } from "../../support/temporary.ts";
 
@@ -26,14 +26,10 @@ async function addDatabase(folder: string): Promise<void> {
     secret: "",
     created_at: 0,
     revoked_at: null,
-  }).compile();
+  });
   await database.commit({
     events: [{ time: 0, type: "test.one", ...who, data: {} }],
-    statements: [{
-      sql: account.sql,
-      parameters: account.parameters as readonly (string | number | null)[],
-      mustChange: true,
-    }],
+    statements: [statement(account)],
   });
   await database.close();
 }
