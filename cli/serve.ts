@@ -45,6 +45,7 @@ import {
   type Services,
   startDaemon,
 } from "../services/daemon/mod.ts";
+import { buildId, VERSION } from "../services/version.ts";
 import { DataFolder, DataFolderError } from "../services/config/mod.ts";
 import { inBackground } from "../services/background.ts";
 import { Conflict, Unavailable } from "../services/errors.ts";
@@ -362,7 +363,7 @@ async function announce(
   };
   const pages = pagesAt(api, scheme, services.pagesHost);
   writeEndpoints(config.data_dir, bound, scheme, pages);
-  log.info("Listening", { ...addresses, pages });
+  log.info("Listening", { ...addresses, pages, version: VERSION, build: buildId() });
   if (Deno.stdout.isTerminal()) {
     const taken = await takenNames(services);
     const isFree = (name: string) => !taken.has(name.toLowerCase());

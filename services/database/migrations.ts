@@ -410,4 +410,16 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
     called_at INTEGER NOT NULL
   ) STRICT;
   `,
+  `
+  DROP INDEX inbox_messages_by_client_id;
+  UPDATE inbox_messages SET client_id = NULL WHERE client_id IS NOT NULL AND EXISTS (
+    SELECT 1 FROM inbox_messages AS earlier
+    WHERE earlier.sender_id = inbox_messages.sender_id
+      AND earlier.client_id = inbox_messages.client_id
+      AND earlier.account_id = inbox_messages.account_id
+      AND earlier.time < inbox_messages.time
+  );
+  CREATE UNIQUE INDEX inbox_messages_by_client_id
+    ON inbox_messages (sender_id, client_id, account_id) WHERE client_id IS NOT NULL;
+  `,
 ]);

@@ -1,6 +1,7 @@
 import type { Part } from "../../threads/mod.ts";
 import { ArchiveFile } from "./archive_file.ts";
 import { emptyFiles } from "./journal_files.ts";
+import { isTrouble } from "../../database/sqlite/mod.ts";
 import { type Request, type Response, unpackOperations } from "./protocol.ts";
 
 /**
@@ -129,7 +130,8 @@ export const archivePart: Part = (answer) => {
       answer(carryOut(request));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      answer({ id: request.id, kind: "failed", message: reason } satisfies Response);
+      const failed = { kind: "failed", message: reason, isTrouble: isTrouble(error) } as const;
+      answer({ id: request.id, ...failed } satisfies Response);
     }
   };
 };

@@ -218,4 +218,10 @@ export type Response =
   }
   | { readonly id: number; readonly kind: "answer"; readonly value: Answers[keyof Answers] }
   | { readonly id: number; readonly kind: "trimmed"; readonly removed: number }
-  | { readonly id: number; readonly kind: "failed"; readonly message: string };
+  | {
+    readonly id: number;
+    readonly kind: "failed";
+    readonly message: string;
+    /** Whether it may work later: another program or the disk is in the way. */
+    readonly isTrouble: boolean;
+  };

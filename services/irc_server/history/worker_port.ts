@@ -95,8 +95,13 @@ export class WorkerPort {
   #settle(response: Response): void {
     const pending = this.#pending.get(response.id);
     this.#pending.delete(response.id);
-    if (response.kind === "failed") pending?.reject(new Error(response.message));
-    else pending?.resolve(response);
+    if (response.kind !== "failed") return pending?.resolve(response);
+    const { message, isTrouble } = response;
+    pending?.reject(
+      isTrouble
+        ? new Unavailable("The history cannot be read at the moment", { cause: message })
+        : new Error(message),
+    );
   }
 
   #fail(message: string): void {
