@@ -28,6 +28,7 @@ import {
 } from "../projects/mod.ts";
 import { Protection } from "../protection/mod.ts";
 import { SqlQueries } from "../queries/mod.ts";
+import { DataRetention, type RetentionDays } from "../retention/mod.ts";
 import { openReviews, type ReviewServices } from "../reviews/mod.ts";
 import { Releases } from "../releases/mod.ts";
 import { Mirrors } from "../mirrors/mod.ts";
@@ -50,6 +51,7 @@ export interface HostingOptions extends NotificationDoors {
   readonly database: Database;
   readonly eventLog: EventLog;
   readonly webhookConfig: Config["webhooks"];
+  readonly retentionDays: RetentionDays;
   /** Bytes of an uploaded file. */
   readonly uploadBytes: number;
   /** The most bytes of cards in a message of sync. */
@@ -97,6 +99,8 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly webhooks: Webhooks;
   readonly webhookSender: WebhookSender;
   readonly mirrors: Mirrors;
+  /** Removes what ended long ago. */
+  readonly retention: DataRetention;
   readonly sqlQueries: SqlQueries;
   readonly reads: ReadsAnywhere;
   /** Full text search over projects. */
@@ -123,6 +127,7 @@ type Work = Omit<
   | "webhooks"
   | "webhookSender"
   | "mirrors"
+  | "retention"
   | "sqlQueries"
   | "reads"
   | "search"
@@ -249,6 +254,7 @@ export async function openHosting(
     sync: makeSync(options, work),
     ...await openWebhooks(options, projects, started),
     mirrors: openMirrors(options, work, started),
+    retention: openRetention(options, work, started),
   };
 }
 
@@ -340,6 +346,19 @@ async function openWebhooks(
   });
   await startLeading(options.place, webhookSender, started);
   return { webhooks, webhookSender };
+}
+
+function openRetention(
+  { database, scheduler, log, retentionDays: days, place: { leadership, nodes } }: HostingOptions,
+  { projects, repositories }: Pick<Work, "projects" | "repositories">,
+  started: AsyncDisposableStack,
+): DataRetention {
+  const isLeading = () => nodes.self === null || leadership.isLeading;
+  const parts = { database, projects, repositories, scheduler, log };
+  const retention = new DataRetention({ ...parts, days, isLeading });
+  retention.start();
+  started.defer(() => retention.stop());
+  return retention;
 }
 
 /** The longest run of a mirror, in milliseconds. */

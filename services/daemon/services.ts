@@ -210,6 +210,7 @@ function hostingOptionsOf(
     tokens: identity.tokens,
     config: config.projects,
     webhookConfig: config.webhooks,
+    retentionDays: config.retention,
     tokenKey: identity.tokenKey,
     nodes: stores.nodes,
     nodeLinks: stores.nodeLinks,
