@@ -3,6 +3,7 @@ import { Checks } from "../checks/mod.ts";
 import type { Config } from "../config/mod.ts";
 import type { Database } from "../database/mod.ts";
 import type { EventLog } from "../events/mod.ts";
+import { HourlyQuota } from "../hourly_quota.ts";
 import { Feeds } from "../feeds/mod.ts";
 import type { AccountDirectory, Identity, TokenKey, Tokens } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
@@ -52,6 +53,10 @@ export interface HostingOptions extends NotificationDoors {
   readonly eventLog: EventLog;
   readonly webhookConfig: Config["webhooks"];
   readonly retentionDays: RetentionDays;
+  readonly limits: Pick<
+    Config["limits"],
+    "project_bytes" | "account_bytes" | "pushes_per_hour" | "reports_per_hour"
+  >;
   /** Bytes of an uploaded file. */
   readonly uploadBytes: number;
   /** The most bytes of cards in a message of sync. */
@@ -141,7 +146,9 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
   const { database, accounts, tokens, scheduler, log, config, halts } = options;
   const clock = () => scheduler.now();
   const homes = new ProjectHomes(options.nodes);
-  const repositories = await ProjectRepositories.open({ ...options, homes });
+  const { limits } = options;
+  const quotas = { projectBytes: limits.project_bytes, accountBytes: limits.account_bytes };
+  const repositories = await ProjectRepositories.open({ ...options, homes, quotas });
   started.defer(() => repositories.close());
   const projects = await Projects.open({
     database,
@@ -152,7 +159,13 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
     halts,
     clock,
   });
-  const checks = new Checks({ database, repositories, clock });
+  const quota = new HourlyQuota({
+    most: limits.reports_per_hour,
+    what: "reports",
+    setting: "limits.reports_per_hour",
+    clock,
+  });
+  const checks = new Checks({ database, repositories, quota, clock });
   const releases = new Releases({ database, repositories, clock });
   const protection = await Protection.open({ database, checks, repositories, accounts, clock });
   const claims = await Claims.open({
@@ -293,7 +306,13 @@ async function openOverlapWatch(
 function makeSync(options: HostingOptions, work: Work): ProjectSync {
   const { accounts, identity, tokenKey: key, scheduler, syncBytes: maxBytes } = options;
   const clock = () => scheduler.now();
-  return new ProjectSync({ ...work, accounts, identity, key, clock, scheduler, maxBytes });
+  const quota = new HourlyQuota({
+    most: options.limits.pushes_per_hour,
+    what: "pushes",
+    setting: "limits.pushes_per_hour",
+    clock,
+  });
+  return new ProjectSync({ ...work, accounts, identity, key, quota, clock, scheduler, maxBytes });
 }
 
 /** How often to look for deliveries that were asked for on another node, in milliseconds. */

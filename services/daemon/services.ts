@@ -211,6 +211,7 @@ function hostingOptionsOf(
     config: config.projects,
     webhookConfig: config.webhooks,
     retentionDays: config.retention,
+    limits: config.limits,
     tokenKey: identity.tokenKey,
     nodes: stores.nodes,
     nodeLinks: stores.nodeLinks,

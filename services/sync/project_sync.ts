@@ -30,6 +30,7 @@ import {
   type ProjectRepositories,
   type Projects,
 } from "../projects/mod.ts";
+import type { HourlyQuota } from "../hourly_quota.ts";
 import type { Releases } from "../releases/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { declaredLength, hasFewLines, readHead } from "./message_sizes.ts";
@@ -71,6 +72,8 @@ export interface ProjectSyncOptions extends CodesOptions, PushRuleParts {
   readonly identity: Pick<Identity, "authenticate" | "authenticateProof" | "onEnded">;
   readonly releases: Pick<Releases, "draftFolders" | "fileRules">;
   readonly scheduler: Scheduler;
+  /** Bounds the pushes of each caller. */
+  readonly quota: HourlyQuota;
   /** The most bytes of cards in a message. */
   readonly maxBytes: number;
 }
@@ -300,7 +303,8 @@ export class ProjectSync {
     });
     try {
       const caller = callerOf(call, principal);
-      return await repositories.receive(project, caller, async (repository, mark) => {
+      this.#options.quota.require(principal);
+      const answer = await repositories.receive(project, caller, async (repository, mark) => {
         // Nobody knows whether the credential still holds: that is no reason to change it.
         if (hasLostTouch) throw new Unavailable(OUT_OF_TOUCH);
         const held = projects.find(call.slug);
@@ -316,6 +320,8 @@ export class ProjectSync {
         ];
         return await repository.syncChanges({ ...request, push, mark });
       });
+      if (answer.receipt !== null) this.#options.quota.note(principal);
+      return answer;
     } finally {
       stopListening();
     }
