@@ -101,7 +101,10 @@ export class StorageQuotas {
       );
     this.#options.database.commitLater({ statements: [statement(addition)] })
       .catch((error) => {
-        this.#options.log.warn("What a caller stored is not counted", { name: principal?.name, error });
+        this.#options.log.warn("What a caller stored is not counted", {
+          name: principal?.name,
+          error,
+        });
       });
   }
 

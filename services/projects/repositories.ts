@@ -2,7 +2,13 @@ import { join } from "node:path";
 import type { Database } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
 import type { Origin } from "../events/mod.ts";
-import type { ImportReport, OpenWork, PooledRepository, RepositoryPool } from "../fossil/mod.ts";
+import type {
+  ImportReport,
+  OpenWork,
+  PooledRepository,
+  PoolLoad,
+  RepositoryPool,
+} from "../fossil/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -230,7 +236,11 @@ export class ProjectRepositories {
    * @param coming bytes that are known to come
    * @throws OutOfRoom
    */
-  requireRoom(project: Project, caller: Pick<Caller, "principal"> | null, coming = 0): Promise<void> {
+  requireRoom(
+    project: Project,
+    caller: Pick<Caller, "principal"> | null,
+    coming = 0,
+  ): Promise<void> {
     const measure = () => this.#bytesOf(project);
     return this.quotas.require(project, caller?.principal ?? null, { coming, measure });
   }
@@ -414,6 +424,11 @@ export class ProjectRepositories {
     return target;
   }
 
+  /** What the workers of the repositories do. */
+  get load(): PoolLoad {
+    return this.#pool.load;
+  }
+
   /** Waits for running writes and closes every file. */
   async close(): Promise<void> {
     await this.takeovers.close();
@@ -423,7 +438,10 @@ export class ProjectRepositories {
   }
 
   async #bytesOf(project: Project): Promise<number> {
-    return (await this.read(project, (repository) => repository.received({ after: null, limit: 0 })))
+    return (await this.read(
+      project,
+      (repository) => repository.received({ after: null, limit: 0 }),
+    ))
       .bytes;
   }
 

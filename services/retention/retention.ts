@@ -182,8 +182,10 @@ export class DataRetention {
     ];
     if (isLeading()) {
       for (const ended of ENDED) steps.push([ended.table, () => this.#ended(ended)]);
-      steps.push(["removed projects", () =>
-        this.#projects(this.#before(days.removed_project_days))]);
+      steps.push([
+        "removed projects",
+        () => this.#projects(this.#before(days.removed_project_days)),
+      ]);
     }
     for (const [what, step] of steps) {
       try {
@@ -307,8 +309,11 @@ export class DataRetention {
         }
       }
       if (this.#isStopped) return;
-      await this.#remove("projects", sql`DELETE FROM projects WHERE id = ${id}
-        AND removed_at IS NOT NULL`);
+      await this.#remove(
+        "projects",
+        sql`DELETE FROM projects WHERE id = ${id}
+        AND removed_at IS NOT NULL`,
+      );
     }
   }
 

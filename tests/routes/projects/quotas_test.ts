@@ -23,8 +23,14 @@ Deno.test("a full project takes nothing more, and still gives and makes room", a
       last = await commit(test, caller, 60_000);
     }
     assert.equal(last[0], 507);
-    assert.match(last[1] ?? "", /^The project "demo" has \d+ bytes of 1000000 \(limits\.project_bytes\)/);
-    assert.equal((await send("POST /api/tickets", { as: caller, body: { title: "A" } })).status, 507);
+    assert.match(
+      last[1] ?? "",
+      /^The project "demo" has \d+ bytes of 1000000 \(limits\.project_bytes\)/,
+    );
+    assert.equal(
+      (await send("POST /api/tickets", { as: caller, body: { title: "A" } })).status,
+      507,
+    );
     assert.ok((await answer("GET /api/timeline", { as: caller })).total > 0);
   }, { config: { limits: { project_bytes: 1_000_000 } } });
 });
@@ -39,8 +45,14 @@ Deno.test("an account stores so much in all projects, and others go on", async (
       last = await commit(test, caller, 60_000);
     }
     assert.equal(last[0], 507);
-    assert.match(last[1] ?? "", /^"caller" has stored \d+ bytes of 200000 \(limits\.account_bytes\)/);
-    assert.equal((await send("POST /api/tickets", { as: other, body: { title: "A" } })).status, 201);
+    assert.match(
+      last[1] ?? "",
+      /^"caller" has stored \d+ bytes of 200000 \(limits\.account_bytes\)/,
+    );
+    assert.equal(
+      (await send("POST /api/tickets", { as: other, body: { title: "A" } })).status,
+      201,
+    );
   }, { config: { limits: { account_bytes: 200_000 } } });
 });
 
@@ -54,7 +66,10 @@ Deno.test("a caller reports so often within an hour", async () => {
     const refused = await report(caller);
     assert.equal(refused.status, 429);
     assert.equal(refused.headers.get("retry-after"), "3600");
-    assert.match((await refused.json()).error, /3 reports within an hour.*limits\.reports_per_hour/);
+    assert.match(
+      (await refused.json()).error,
+      /3 reports within an hour.*limits\.reports_per_hour/,
+    );
     assert.ok((await report(other)).ok);
     api.services.clock.setClock(3_600_000);
     assert.ok((await report(caller)).ok);
