@@ -59,6 +59,14 @@ async function backup(file: string | undefined, options: BackupCommandOptions): 
       ? new ArchiveTarget(await archiveSink(path), now)
       : await FolderTarget.open(path, { keep: options.keep });
     const report = await run({ target, folders, database, hold: guard.hold, now });
+    // A server shows the age of this file among its metrics.
+    await Deno.writeTextFile(
+      join(config.data_dir, "last_backup"),
+      `${new Date(now).toISOString()}\n`,
+      {
+        mode: 0o600,
+      },
+    );
     if (database === "postgres") {
       printError(
         "note: the app database is in PostgreSQL, and not in this backup: run pg_dump before each " +

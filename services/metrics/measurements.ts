@@ -41,6 +41,7 @@ export class Measurements {
     | { readonly bytes: number; readonly largest: number; readonly count: number }
     | null = null;
   #certificateEnd: number | null = null;
+  #lastBackup: number | null = null;
   #round = 0;
   #cancel: () => void = () => {};
   #running: Promise<void> = Promise.resolve();
@@ -104,6 +105,10 @@ export class Measurements {
       name: "certificate_end_timestamp_seconds",
       help: "When the certificate of tls.cert ends, in seconds since 1970",
     }, () => sampleOf([], this.#certificateEnd));
+    registry.sampled("gauge", {
+      name: "last_backup_timestamp_seconds",
+      help: "When the last backup of this data folder began, in seconds since 1970",
+    }, () => sampleOf([], this.#lastBackup));
     for (const [name, help] of COUNTED) {
       registry.sampled(
         "gauge",
@@ -128,6 +133,7 @@ export class Measurements {
     try {
       this.#figures = await countsOf(this.#options.database.tables, this.#options.scheduler.now());
       this.#certificateEnd = await endOf(this.#options.certificate);
+      this.#lastBackup = await lastBackupOf(this.#options.folders.data);
       if (!isLong) return;
       this.#rows = await rowsOf(this.#options.database.tables);
       this.#repositories = await this.#sizes();
@@ -213,6 +219,16 @@ async function endOf(path: string | null): Promise<number | null> {
   if (path === null) return null;
   try {
     return Date.parse(new X509Certificate(await Deno.readTextFile(path)).validTo) / 1000;
+  } catch {
+    return null;
+  }
+}
+
+/** When `muster backup` last copied a data folder, in Unix seconds; null if it never did. */
+async function lastBackupOf(folder: string): Promise<number | null> {
+  try {
+    const time = Date.parse((await Deno.readTextFile(join(folder, "last_backup"))).trim());
+    return Number.isNaN(time) ? null : time / 1000;
   } catch {
     return null;
   }
