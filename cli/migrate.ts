@@ -34,7 +34,7 @@ async function migrate({ from, to, ...options }: MigrateOptions): Promise<void> 
     printReport(report);
     adviseOn(config, to === SQLITE ? null : postgres.url);
   } catch (error) {
-    throw explainStart(error);
+    throw explainStart(error, config);
   }
 }
 

@@ -156,7 +156,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "limits.project_bytes": "largest repository that still grows; 0 means no limit",
   "limits.account_bytes":
     "by how much one account may make repositories grow together; 0 means no limit",
-  "limits.pushes_per_hour": "messages of fossil that store something, per account; 0 means no limit",
+  "limits.pushes_per_hour":
+    "messages of fossil that store something, per account; 0 means no limit",
   "limits.reports_per_hour": "reports of checks per account or project token; 0 means no limit",
   "limits.connections": "HTTP connections of API and MCP in all",
   "limits.connections_per_address": "without a credential, except loopback; 0 means no limit",
