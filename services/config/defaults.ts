@@ -107,6 +107,7 @@ export const DEFAULTS: Config = {
   },
   admins: {
     enabled: true,
+    any_loopback_host: false,
   },
   policies: {
     enabled: true,
@@ -152,6 +153,7 @@ export const DEFAULTS: Config = {
   },
   llm: {
     backends: [],
+    key_variables: [],
     limits: {
       calls: 100,
       calls_per_caller: 20,
@@ -175,6 +177,7 @@ export const DEFAULTS: Config = {
     body_bytes: 1048576,
     upload_bytes: 2147483648,
     sync_bytes: 268435456,
+    free_bytes: 16777216,
     streams: 5000,
     channels_per_agent: 20,
     project_bytes: 21474836480,
@@ -205,6 +208,7 @@ export const DEFAULTS: Config = {
   cors: {
     origins: [],
   },
+  public_hosts: [],
   trusted_proxies: [],
   log: {
     level: "info",

@@ -69,7 +69,7 @@ export async function openIrc(
  */
 export function attachPeople(
   { server, authority, channels }: EmbeddedIrc,
-  { config, identity: { accounts, logins }, scheduler }: Stores,
+  { config, identity: { accounts, logins }, space, scheduler }: Stores,
   { ircAccounts, observer, virtualUsers }: People,
 ): void {
   server.attach(observer);
@@ -78,7 +78,9 @@ export function attachPeople(
   const { self_registration: allowed, registrations_per_hour: perHour } = config.irc.accounts;
   if (allowed !== false) {
     const clock = scheduler.now;
-    authority.allowRegistration(new SelfRegistration({ accounts, ircAccounts, perHour, clock }));
+    authority.allowRegistration(
+      new SelfRegistration({ accounts, ircAccounts, perHour, space, clock }),
+    );
   }
   addIrcServices({
     server,

@@ -1,3 +1,4 @@
+import type { FreeSpace } from "../free_space.ts";
 import type { AdminLogin, Admins } from "../admins/mod.ts";
 import { type Agents, type IrcAccounts, Slots } from "../agents/mod.ts";
 import type { Bots, HeraldDesk } from "../bots/mod.ts";
@@ -31,7 +32,7 @@ import { returnWays } from "./return_ways.ts";
 import type { IrcHost } from "./irc_host.ts";
 import { type Figures, openFigures } from "./figures.ts";
 import type { DaemonOptions } from "./options.ts";
-import type { Stores } from "./stores.ts";
+import { projectsFolderOf, type Stores } from "./stores.ts";
 
 /** The services behind HTTP and MCP. */
 export interface Services extends Messaging, NeedServices, Figures {
@@ -50,6 +51,8 @@ export interface Services extends Messaging, NeedServices, Figures {
   readonly tokens: Tokens;
   readonly operatorToken: OperatorToken;
   readonly webSessions: WebSessions;
+  /** The host of the web pages for browsers on this machine; null if they may use any of its names. */
+  readonly pagesHost: string | null;
   readonly agents: Agents;
   readonly inboxes: InboxDoor;
   readonly ircAccounts: IrcAccounts;
@@ -73,6 +76,8 @@ export interface Services extends Messaging, NeedServices, Figures {
   readonly bots: Bots | null;
   /** Takes events from outside; null without bots. */
   readonly herald: HeraldDesk | null;
+  /** Whether the disks have room for new work. */
+  readonly space: FreeSpace;
   readonly logLevels: LogLevels;
   readonly changePauses: ChangePauses;
   readonly selfExamination: SelfExamination;
@@ -130,6 +135,7 @@ export async function startServices(
     config,
     log,
     scheduler,
+    space: stores.space,
     nodes: stores.nodes,
     nodeOperations: new NodeOperations(stores),
     draining: stores.draining,
@@ -219,7 +225,8 @@ function hostingOptionsOf(
     syncBytes: config.limits.sync_bytes,
     identity: identity.identity,
     place: stores,
-    folder: config.projects.dir || stores.folder.file("projects"),
+    folder: projectsFolderOf(stores),
+    space: stores.space,
   };
 }
 

@@ -24,6 +24,7 @@ import {
 } from "./options.ts";
 import { MessageHead } from "./message_head.ts";
 import { Outbound } from "./outbound.ts";
+import { Pace } from "./pace.ts";
 import { ReadMarkers } from "./history/read_markers.ts";
 import type { Reply } from "./reply.ts";
 
@@ -44,6 +45,7 @@ export class ServerState {
   readonly monitors = new Monitors();
   readonly formerUsers = new FormerUsers();
   readonly logins = new PendingLogins();
+  readonly pace = new Pace();
   readonly counters: Counters = newCounters();
   /** Decides about messages to channels; null to deliver all. */
   guard: SpeechGuard | null = null;

@@ -97,7 +97,7 @@ export function names(text: string, nick: string): boolean {
 
 /**
  * Whether a message addresses somebody. A line of muster itself names whose act it tells of first, and
- * quotes titles and texts: neither addresses anybody. `ann: …` does, whoever says it.
+ * quotes titles and texts: neither addresses anybody. `ann: …` does, from any speaker.
  *
  * @param isProgram whether muster or one of its bots says it
  */

@@ -96,6 +96,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "bridge.web_user_ttl_minutes": "how long presence over HTTP lasts",
   "admins": "accounts of admins",
   "admins.enabled": "false: no admin can log in",
+  "admins.any_loopback_host":
+    "true: browsers log in under localhost and 127.0.0.1 too, whose cookies other programs get",
   "policies": "settings of bots",
   "policies.enabled": "the policy store: /v1/settings",
   "agents": "agents that work over HTTP or MCP",
@@ -132,6 +134,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "webhooks.timeout_seconds": "for one request",
   "llm": "language models",
   "llm.backends": "{ name, provider, base_url, api_key_env, models, allow, block }",
+  "llm.key_variables":
+    "variables that api_key_env may name, beside those of known providers; [] means any of a key",
   "llm.limits": "bounds on calls of language models",
   "llm.limits.calls": "calls at once, in all",
   "llm.limits.calls_per_caller": "calls at once per agent or admin",
@@ -151,6 +155,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "limits.body_bytes": "largest JSON body of a request",
   "limits.upload_bytes": "largest uploaded file: a repository to import, a release's file",
   "limits.sync_bytes": "one message of the fossil program, unpacked: its largest file",
+  "limits.free_bytes": "below so much free space, nothing new is taken; 0 turns it off",
   "limits.streams": "open event streams in all; a quarter per caller, half for guests",
   "limits.channels_per_agent": "channels that one agent alone may keep alive",
   "limits.project_bytes": "largest repository that still grows; 0 means no limit",
@@ -179,6 +184,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "tls.acme.ca": "PEM file of the authority to trust for that URL, in place of the usual ones",
   cors: "web pages of other origins",
   "cors.origins": 'origins whose pages may call the API; "*" means all',
+  "public_hosts": "more names under which a server on loopback answers, without ports",
   "trusted_proxies": "addresses of proxies whose X-Forwarded-For counts",
   "log": "the log, on standard error",
   "log.level": "the least severe level: debug, info, warning or error",

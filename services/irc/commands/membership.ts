@@ -26,6 +26,9 @@ import { sendNames } from "./names.ts";
 import { replay } from "./replay.ts";
 import { sendTopic } from "./topic.ts";
 
+/** Channels of one JOIN that are joined before others have their turn. */
+const JOINED_AT_ONCE = 10;
+
 /** JOIN channel{,channel} [key{,key}], or JOIN 0 to leave every channel. */
 export function join(call: CommandCall): void | Promise<void> {
   const { client, params } = call;
@@ -34,22 +37,20 @@ export function join(call: CommandCall): void | Promise<void> {
     return;
   }
   const keys = (params[1] ?? "").split(",");
-  const wanted = (params[0] ?? "").split(",").map((name, index) => ({
-    name,
-    key: keys[index] ?? "",
-  }));
-  return joinAll(call, wanted.values());
+  const names = (params[0] ?? "").split(",");
+  return joinAll(call, names.entries().map(([at, name]) => ({ at, name, key: keys[at] ?? "" })));
 }
 
-/** In turn; the rest follows once the client has read its answers. */
+/** In turn; the rest follows once the client has read its answers, and others had their turn. */
 function joinAll(
   call: CommandCall,
-  wanted: Iterator<{ name: string; key: string }>,
+  wanted: Iterator<{ at: number; name: string; key: string }>,
 ): void | Promise<void> {
   for (let next = wanted.next(); !next.done; next = wanted.next()) {
-    const { name, key } = next.value;
+    const { at, name, key } = next.value;
     if (name === "" || call.client.quitReason !== null) continue;
-    const pending = joinChannel(call, name, key);
+    const pending = joinChannel(call, name, key) ??
+      (at < JOINED_AT_ONCE ? null : call.reply.pause());
     if (pending) return pending.then(() => joinAll(call, wanted));
   }
 }

@@ -1,6 +1,6 @@
 import { PRESENCE, type Roster, type RosterEntry, type SendLimits } from "../../agents/mod.ts";
 import type { Speaker, Speakers } from "../../bridge/mod.ts";
-import { Conflict } from "../../errors.ts";
+import { Conflict, Unavailable } from "../../errors.ts";
 import type { Account, AccountDirectory, Ended, Identity, Principal } from "../../identity/mod.ts";
 import {
   type AbsentUser,
@@ -167,7 +167,8 @@ export class VirtualUsers implements Speakers {
         const spoken = user.say(channel, texts, answered, isAdmin);
         if (spoken.kind === "sent" || user.virtual) settle(channel);
         if (spoken.kind === "sent") return spoken.ids;
-        throw new Conflict(`IRC refused the message: ${spoken.reason}`);
+        const text = `IRC refused the message: ${spoken.reason}`;
+        throw spoken.kind === "unavailable" ? new Unavailable(text) : new Conflict(text);
       },
       async setTopic(channel, text) {
         if (isAdmin) user.enter(channel);
