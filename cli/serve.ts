@@ -85,7 +85,7 @@ export async function serve(options: SettingsOptions): Promise<void> {
     await server.stop();
     log.info("Stopped");
   } catch (error) {
-    throw explainStart(error);
+    throw explainStart(error, config);
   } finally {
     await log.flush();
   }

@@ -1,4 +1,5 @@
-import { DataFolderError } from "../services/config/mod.ts";
+import { statfsSync } from "node:fs";
+import { type Config, DataFolderError } from "../services/config/mod.ts";
 import { StartError } from "../services/daemon/mod.ts";
 import { DatabaseError } from "../services/database/mod.ts";
 import { SecretFileError } from "../services/identity/mod.ts";
@@ -12,15 +13,34 @@ const UNUSABLE = new RegExp(
     "unable to open database file",
     "disk I/O error",
     "database or disk is full",
+    "No space left on device",
     "attempt to write a readonly database",
     "malformed database schema",
     "\\(os error \\d+\\)",
   ].join("|"),
 );
 
-/** Turns an error of the start into one sentence. */
-export function explainStart(error: unknown): unknown {
+/** A disk with fewer free bytes is full: a database takes its space in pages of several kilobytes. */
+const FULL_BYTES = 1_000_000;
+
+/**
+ * Turns an error of the start into one sentence. A full disk has many faces, so it is looked at first.
+ *
+ * @param config names the folders that the start writes to
+ */
+export function explainStart(
+  error: unknown,
+  { data_dir, projects: { dir } }: Pick<Config, "data_dir" | "projects">,
+): unknown {
   if (!(error instanceof Error) || error instanceof CommandFailed) return error;
+  const full = UNUSABLE.test(error.message)
+    ? fullFolder(dir === "" ? [data_dir] : [data_dir, dir])
+    : null;
+  if (full !== null) {
+    return new CommandFailed(
+      `The disk of "${full}" is full: make room, then start muster again (${error.message})`,
+    );
+  }
   const isSentence = error instanceof StartError || error instanceof DataFolderError ||
     error instanceof SecretFileError;
   if (isSentence) return new CommandFailed(error.message);
@@ -30,4 +50,16 @@ export function explainStart(error: unknown): unknown {
     );
   }
   return error instanceof DatabaseError ? new CommandFailed(error.message) : error;
+}
+
+/** The first folder whose disk is full; null if none is. */
+function fullFolder(folders: readonly string[]): string | null {
+  return folders.find((folder) => {
+    try {
+      const { bavail, bsize } = statfsSync(folder);
+      return Number(bavail) * Number(bsize) < FULL_BYTES;
+    } catch {
+      return false;
+    }
+  }) ?? null;
 }

@@ -31,6 +31,7 @@ import {
   type ProjectRepositories,
   type Projects,
 } from "../projects/mod.ts";
+import type { HourlyQuota } from "../hourly_quota.ts";
 import type { Releases } from "../releases/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { declaredLength, hasFewLines, readHead } from "./message_sizes.ts";
@@ -75,6 +76,8 @@ export interface ProjectSyncOptions extends CodesOptions, PushRuleParts {
   /** Says when the disk has no room for a push. */
   readonly space: Pick<FreeSpace, "require">;
   readonly scheduler: Scheduler;
+  /** Bounds the pushes of each caller. */
+  readonly quota: HourlyQuota;
   /** The most bytes of cards in a message. */
   readonly maxBytes: number;
 }
@@ -310,7 +313,8 @@ export class ProjectSync {
     });
     try {
       const caller = callerOf(call, principal);
-      return await repositories.receive(project, caller, async (repository, mark) => {
+      this.#options.quota.require(principal);
+      const answer = await repositories.receive(project, caller, async (repository, mark) => {
         // Nobody knows whether the credential still holds: that is no reason to change it.
         if (hasLostTouch) throw new Unavailable(OUT_OF_TOUCH);
         const held = projects.find(call.slug);
@@ -330,6 +334,8 @@ export class ProjectSync {
         this.#leftBehind.note(name, answer.leftBehind);
         return answer;
       });
+      if (answer.receipt !== null) this.#options.quota.note(principal);
+      return answer;
     } finally {
       stopListening();
     }

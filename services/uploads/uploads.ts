@@ -31,7 +31,7 @@ export interface UploadsOptions {
   /** The folder for the bytes of unfinished uploads. */
   readonly folder: string;
   readonly database: Database;
-  readonly repositories: Pick<ProjectRepositories, "exclusively" | "homes">;
+  readonly repositories: Pick<ProjectRepositories, "exclusively" | "homes" | "requireRoom">;
   readonly releases: Releases;
   readonly scheduler: Scheduler;
   readonly log: Log;
@@ -144,6 +144,7 @@ export class Uploads {
       throw new TooLarge(`The file is larger than ${this.maxBytes} bytes`);
     }
     await this.#options.releases.files.requireRoom(project, tag, name);
+    await this.#options.repositories.requireRoom(project, null, length);
     return await this.#options.repositories.exclusively(project, async () => {
       await this.#makeRoom(project, length, actor);
       const now = this.#options.scheduler.now();
