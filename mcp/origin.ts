@@ -26,19 +26,24 @@ export function targetOf(url: string): Target {
  * than browsers send no `Origin`, and use the name that they connect to.
  *
  * @param origin the `Origin` header; null if absent
- * @param loopbackOnly whether to accept only this machine's names: the server is bound to loopback,
+ * @param accepted.origins other origins whose pages may call; `*` means every one
+ * @param accepted.loopbackOnly whether to accept only this machine's names: the server is bound to loopback,
  * and no trusted proxy forwarded the request
  * @returns why the request is refused, or null if it is not
  */
 export function foreignOrigin(
   target: Target,
   origin: string | null,
-  loopbackOnly: boolean,
+  { loopbackOnly, origins }: {
+    readonly loopbackOnly: boolean;
+    readonly origins: readonly string[];
+  },
 ): string | null {
   if (loopbackOnly && !target.isLoopback) {
     return `This server goes by no name "${target.hostname}"; a reverse proxy that uses it must be among ` +
       "trusted_proxies";
   }
   if (origin === null || URL.parse(origin)?.host === target.host) return null;
+  if (origins.includes("*") || origins.includes(origin)) return null;
   return `A web page of the origin "${origin}" may not call this server`;
 }

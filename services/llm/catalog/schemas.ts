@@ -10,14 +10,18 @@ const slug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, {
 
 const baseUrl = z.string().max(2048).refine(isBaseUrl, {
   error: "must be an http or https URL without user, query and fragment, or empty",
-}).meta({ pattern: "^(?:https?://[^\\s?#@]+)?$" }).overwrite((text) => text.replace(/\/+$/, ""))
+}).meta({ pattern: "^(?:https?://[^\\x00-\\x20?#@]+)?$" }).overwrite((text) =>
+  text.replace(/\/+$/, "")
+)
   .describe(
     "Where the provider's API is; empty means the provider's own address",
   );
 
 const variable = z.string().regex(/^(?:(?!MUSTER_)[A-Za-z_][A-Za-z0-9_]{0,127})?$/, {
   error: "must be the name of an environment variable, not one of muster's own, or empty",
-}).describe("The environment variable that holds the provider's key, never the key itself");
+}).meta({ pattern: "^(?:[A-Za-z_][A-Za-z0-9_]{0,127})?$" }).describe(
+  "The environment variable that holds the provider's key, never the key itself",
+);
 
 const models = z.array(z.string().min(1).max(256)).max(MAX_MODELS, {
   error: `must be at most ${MAX_MODELS} models`,
