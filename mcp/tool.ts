@@ -129,12 +129,13 @@ const waitSchema = z.looseObject({ wait_seconds: z.number().positive() });
 export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefinition<Input>): Tool {
   const { name, description, output, readOnly, hints = {} } = definition;
   const rights = rightsOf(definition);
-  const schemaOf = once(() => bounded(z.strictObject(definition.input)));
+  const shownOf = once(() => z.strictObject(definition.input));
+  const schemaOf = once(() => bounded(shownOf()));
   const names = Object.keys(definition.input);
   const describe = once(() => ({
     name,
     description,
-    inputSchema: jsonSchemaOf(z.strictObject(definition.input), "input"),
+    inputSchema: jsonSchemaOf(shownOf(), "input"),
     annotations: {
       readOnlyHint: readOnly,
       ...(readOnly ? {} : { destructiveHint: false, idempotentHint: false }),
@@ -158,7 +159,7 @@ export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefiniti
       rights.require(context.caller.principal);
       const unknown = Object.keys(input).find((key) => !names.includes(key));
       if (unknown !== undefined) throw new Invalid(describeUnknown(unknown, { name, names }));
-      const { data, error } = schemaOf().safeParse(lenient(input, schemaOf()), {
+      const { data, error } = schemaOf().safeParse(lenient(input, shownOf()), {
         reportInput: true,
       });
       if (data === undefined) throw new Invalid(describeError(error));
