@@ -135,7 +135,7 @@ const SCENARIOS: readonly Scenario[] = [
     body: rpc("initialize", { protocolVersion: "2026-07-28" }),
     headers: statelessHeaders("initialize"),
     status: 200,
-    answer: result(TOLD),
+    answer: result({ ...TOLD, protocolVersion: "2025-11-25", instructions: INSTRUCTIONS }),
   },
   {
     name: "a notification",
