@@ -183,7 +183,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "tls.acme.http_listen": "answers its challenges; the domains must lead to it on port 80",
   "tls.acme.ca": "PEM file of the authority to trust for that URL, in place of the usual ones",
   cors: "web pages of other origins",
-  "cors.origins": 'origins whose pages may call the API; "*" means all',
+  "cors.origins": 'origins whose pages may call the API and MCP; "*" means all',
   "public_hosts": "more names under which a server on loopback answers, without ports",
   "trusted_proxies": "addresses of proxies whose X-Forwarded-For counts",
   "log": "the log, on standard error",
