@@ -32,6 +32,7 @@ export const READ_NAMES = [
   "wikiHistory",
   "tickets",
   "ticket",
+  "ticketItself",
   "resolveTicket",
   "isTicketClosed",
   "ticketChanges",
