@@ -73,7 +73,8 @@ export function eventRoutes(
     if (context.req.method === "HEAD") return context.body(null, 200, STREAM_HEADERS);
     const { project: { id }, principal } = context.get("access");
     await eventLog.reach(from);
-    const gap = await eventLog.gapAfter(from);
+    const isComplete = from === undefined || feeds.remembers(from);
+    const gap = isComplete ? null : await eventLog.gapAfter(from);
     const body = await streams.open<Notice>({ principal, address: context.get("address") }, {
       frames,
       follow(sink) {
