@@ -30,7 +30,7 @@ export interface DiffHunk {
 /** Longest line whose words are compared, in characters. */
 const MAX_LINE = 400;
 /** Most characters of the lines whose words are compared, on one page. */
-const MAX_COMPARED = 30_000;
+const MAX_COMPARED = 60_000;
 /** Most changes among the words of two lines; beyond that they have little in common. */
 const MAX_CHANGES = 60;
 
