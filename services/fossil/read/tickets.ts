@@ -77,14 +77,15 @@ export function readTicketFieldsDate(reader: Reader): number | null {
  * A ticket with its comments and changes, both oldest first.
  *
  * @param uuid its id, or a prefix of at least 4 digits.
+ * @param hasChanges whether to read these; if not, there are none.
  * @throws {FossilError} `missing` if there is none; `ambiguous` if a prefix fits several.
  */
-export function readTicket(reader: Reader, uuid: string): Ticket {
+export function readTicket(reader: Reader, uuid: string, hasChanges = true): Ticket {
   return reader.read(() => {
     const row = findTicket(reader, uuid);
     const ref = ticketRef(row);
     const columns = Object.keys(row).filter((column) => !column.startsWith("tkt_"));
-    const changes = changesOf(reader, ref.uuid);
+    const changes = hasChanges ? changesOf(reader, ref.uuid) : [];
     return {
       ...ref,
       resolution: text(row, "resolution"),

@@ -7,10 +7,10 @@ import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { ButtonForm, Form, Select, TextArea } from "../../parts/form.tsx";
 import { Pager } from "../../parts/lists.tsx";
-import { Prose } from "../../parts/prose.tsx";
 import { TicketHolder, TicketStatus, TicketWords } from "../../parts/ticket_badges.tsx";
 import { readable } from "../../parts/ticket_words.ts";
 import { MARKUPS } from "../../parts/markups.ts";
+import { ThreadProse, threadTexts } from "../../parts/thread_texts.tsx";
 import { Time } from "../../parts/time.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
 import { type Visit, withQuery } from "../../visit.ts";
@@ -23,7 +23,8 @@ export type TicketChanges = z.output<typeof ticketChangesSchema>;
 type Reviews = z.output<typeof reviewListSchema>["reviews"];
 type Workspaces = z.output<typeof workspaceListSchema>["workspaces"];
 
-const CHANGES_PER_PAGE = 50;
+/** Each may be as long as a comment may be. */
+const CHANGES_PER_PAGE = 20;
 
 /** Claims among the changes of one page. */
 const MAX_CLAIMS = 200;
@@ -68,7 +69,7 @@ function WholeTitle({ title, fields }: Pick<Ticket, "title" | "fields">) {
 }
 
 async function readTicket(visit: Visit, { slug }: OpenProject): Promise<Ticket> {
-  return await visit.read<Ticket>(slug, pathOf(visit), { html: true, comments: false });
+  return await visit.read<Ticket>(slug, pathOf(visit), { html: false, comments: false });
 }
 
 function pathOf(visit: Visit): string {
@@ -94,9 +95,11 @@ async function Shown({ visit, project, ticket }: {
     }),
   ]);
   const holding = holdingOf(visit, project, ticket.uuid);
-  const [claims, comments] = await Promise.all([
+  const description = { text: ticket.body, mimetype: "text/x-markdown" };
+  const [claims, comments, [body]] = await Promise.all([
     readClaims(visit, project, changes),
     commentsIn(visit, project, changes),
+    threadTexts(visit, project, [description]),
   ]);
   return (
     <>
@@ -122,7 +125,7 @@ async function Shown({ visit, project, ticket }: {
           <section class="card" aria-label="Description">
             {ticket.body === ""
               ? <p class="soft">There is no description.</p>
-              : <Prose html={ticket.body_html ?? ""} />}
+              : <ThreadProse text={body} alone={visit.url.pathname} />}
           </section>
           <section aria-labelledby="activity">
             <h2 id="activity">Activity</h2>
