@@ -417,8 +417,7 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
     WHERE earlier.sender_id = inbox_messages.sender_id
       AND earlier.client_id = inbox_messages.client_id
       AND earlier.account_id = inbox_messages.account_id
-      AND (earlier.time < inbox_messages.time
-        OR (earlier.time = inbox_messages.time AND earlier.id < inbox_messages.id))
+      AND earlier.time < inbox_messages.time
   );
   CREATE UNIQUE INDEX inbox_messages_by_client_id
     ON inbox_messages (sender_id, client_id, account_id) WHERE client_id IS NOT NULL;
