@@ -255,7 +255,7 @@ export async function openHosting(
 }
 
 async function openUploads(
-  { database, scheduler, log, folder, uploadBytes: maxBytes }: HostingOptions,
+  { database, scheduler, space, log, folder, uploadBytes: maxBytes }: HostingOptions,
   { repositories, releases }: Pick<Work, "repositories" | "releases">,
   started: AsyncDisposableStack,
 ): Promise<Uploads> {
@@ -264,6 +264,7 @@ async function openUploads(
     database,
     repositories,
     releases,
+    space,
     scheduler,
     log,
     maxBytes,
@@ -352,12 +353,13 @@ function openMirrors(
   { projects, repositories, workspaces }: Pick<Work, "projects" | "repositories" | "workspaces">,
   started: AsyncDisposableStack,
 ): Mirrors {
-  const { database, scheduler, log, folder, tokenKey: key, webhookConfig } = options;
+  const { database, scheduler, space, log, folder, tokenKey: key, webhookConfig } = options;
   const mirrors = new Mirrors({
     database,
     projects,
     repositories,
     workspaces,
+    space,
     key,
     scheduler,
     log,

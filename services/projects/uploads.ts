@@ -18,6 +18,8 @@ export interface UploadLimits {
   /** Longest wait for the next part, in milliseconds. */
   readonly stallMs: number;
   readonly maxBytes: number;
+  /** Called with the bytes received so far; what it throws ends the upload. */
+  readonly check?: ((bytes: number) => void) | undefined;
 }
 
 /** Options of resumable uploads. */
@@ -83,7 +85,7 @@ export async function appendParts(
 async function writeParts(
   file: Deno.FsFile,
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  { stallMs, maxBytes, signal }: UploadLimits & Resumable,
+  { stallMs, maxBytes, check, signal }: UploadLimits & Resumable,
 ): Promise<number> {
   let bytes = 0;
   try {
@@ -92,6 +94,7 @@ async function writeParts(
       if (done) return bytes;
       bytes += value.length;
       if (bytes > maxBytes) throw tooLarge({ maxBytes });
+      check?.(bytes);
       for (let written = 0; written < value.length;) {
         written += await file.write(value.subarray(written));
       }
