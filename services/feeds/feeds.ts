@@ -1,8 +1,8 @@
 import { Invalid } from "../errors.ts";
-import type { EventLog, Following, LoggedEvent } from "../events/mod.ts";
+import { type EventLog, type Following, gapAfter, type LoggedEvent } from "../events/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { type FeedFollower, FeedReading, PAGE } from "./feed_reading.ts";
+import { type FeedFollower, FeedReading, type NextNotices, PAGE } from "./feed_reading.ts";
 import { type Notice, noticeOf } from "./notices.ts";
 
 /** Newest notices kept in memory, for readers that reconnect. */
@@ -153,10 +153,10 @@ export class Feeds {
   async #read(
     project: string,
     after: number,
-  ): Promise<{ readonly notices: readonly Notice[]; readonly cursor: number }> {
+  ): Promise<NextNotices> {
     const page = await this.#options.eventLog.read({ after, project, limit: PAGE });
     const notices = page.events.map(noticeOf).filter((notice) => notice !== null);
-    return { notices, cursor: page.cursor };
+    return { notices, cursor: page.cursor, gap: gapAfter(after, page.oldest) };
   }
 
   #endAll(): void {

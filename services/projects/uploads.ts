@@ -1,6 +1,7 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Invalid, ServiceError, TooLarge, TooSlow, Unavailable } from "../errors.ts";
 import { isFromSystem } from "../fossil/front/mod.ts";
+import { syncFolder } from "../synced_files.ts";
 
 /** The first bytes of every SQLite database. */
 const SQLITE = "SQLite format 3\0";
@@ -77,7 +78,10 @@ export async function appendParts(
     try {
       return await writeParts(file, body.getReader(), options);
     } finally {
-      if (options.isDurable === true) await file.syncData();
+      if (options.isDurable === true) {
+        await file.syncData();
+        await syncFolder(dirname(path));
+      }
     }
   });
 }

@@ -16,6 +16,7 @@ import type { Scheduler } from "../scheduler.ts";
 import { newUlid } from "../ulid.ts";
 import { requireRoom } from "./upload_room.ts";
 import { targetOf, type UploadView, viewOf } from "./upload_view.ts";
+import { renameSynced } from "../synced_files.ts";
 
 type Row = Selectable<Tables["uploads"]>;
 
@@ -111,7 +112,7 @@ export class Uploads {
 
   /** Puts the file of an upload that another node has begun in its place. */
   async place(id: string, source: string): Promise<void> {
-    await Deno.rename(source, this.#pathOf({ id }));
+    await renameSynced(source, this.#pathOf({ id }));
   }
 
   /**

@@ -112,6 +112,7 @@ Deno.test(
     withMark(async (program, disk, fill) => {
       await registerAgent(program, "scout");
       await order(program, "POST /v1/projects", { slug: "demo" });
+      await order(program, "PUT /v1/projects/demo/members/admin", { role: "write" });
       await order(program, "PUT /v1/admins/admin/password", { password: PASSWORD });
       const admin = await logIn(program, "admin", PASSWORD);
       await using bob = await IrcClient.connect(program.irc);
@@ -192,12 +193,18 @@ Deno.test(
   { ignore: smallDisk().ignore || peer("fossil").ignore },
   () =>
     withMark(async (program, disk, fill) => {
-      const { passphrase } = await registerAgent(program, "scout");
+      await registerAgent(program, "scout");
+      const scopes = ["read", "write"];
+      const { token } = await order(program, "POST /v1/tokens", {
+        owner: "scout",
+        name: "push",
+        scopes,
+      }) as { token: string };
       await order(program, "POST /v1/projects", { slug: "demo" });
       await order(program, "PUT /v1/projects/demo/members/scout", { role: "write" });
       using client = new FossilClient("fossil", "scout");
       const url = new URL(program.api + PROJECT);
-      Object.assign(url, { username: "scout", password: passphrase });
+      Object.assign(url, { username: "scout", password: token });
       const work = await client.checkout(url.href);
       await fill();
       await client.fossil(["pull"], work);

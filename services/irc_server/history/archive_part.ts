@@ -1,7 +1,7 @@
 import type { Part } from "../../threads/mod.ts";
 import { ArchiveFile } from "./archive_file.ts";
 import { emptyFiles } from "./journal_files.ts";
-import { type Request, type Response, unpackOperations } from "./protocol.ts";
+import { type Closed, type Request, type Response, unpackOperations } from "./protocol.ts";
 
 /**
  * The time between two syncs: each costs ten times as much as a write, and a kill of the process
@@ -119,11 +119,11 @@ export const archivePart: Part = (answer) => {
   return (message) => {
     const request = message as Request | null;
     if (request === null) {
-      if (file !== null) trySync(file);
+      const isSynced = file === null || trySync(file);
       file?.close();
       file = null;
       opening = null;
-      return answer(null);
+      return answer({ kind: "closed", isSynced } satisfies Closed);
     }
     try {
       answer(carryOut(request));
@@ -134,12 +134,14 @@ export const archivePart: Part = (answer) => {
   };
 };
 
-/** If the disk refuses, the next write reports it. */
-function trySync(file: ArchiveFile): void {
+/** Returns whether it was done. If the disk refuses, the next write reports it. */
+function trySync(file: ArchiveFile): boolean {
   try {
     file.sync();
+    return true;
   } catch {
     // The file remembers that it is not synced.
+    return false;
   }
 }
 

@@ -199,6 +199,13 @@ export type Request =
     readonly most: number;
   };
 
+/** The last answer, once the file is closed. */
+export interface Closed {
+  readonly kind: "closed";
+  /** Whether the disk has confirmed all writes. */
+  readonly isSynced: boolean;
+}
+
 export type Response =
   | {
     readonly id: number;
