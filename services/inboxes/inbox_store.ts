@@ -105,7 +105,13 @@ export class InboxStore {
   readonly #gone = new Map<string, number>();
   /** Ids of messages whose redaction waits to be written. */
   readonly #redacting = new Set<string>();
+  /** Changes that the database refused for good, until those who wait for them know. */
+  readonly #refused = new WeakSet<Waiting>();
   #age: number | null;
+  /** How many changes are written alone, because one of them is at fault. */
+  #alone = 0;
+  /** Whether the last message was not kept. */
+  #hasLost = false;
   #units = 0;
   #lost = 0;
   /** Whether another node keeps the inboxes: nothing more is written here. */
@@ -159,8 +165,10 @@ export class InboxStore {
       if (this.#lost++ === 0) {
         this.#options.log.error("Messages to agents are not stored: the disk takes no more");
       }
+      this.#hasLost = true;
       return;
     }
+    this.#hasLost = false;
     const now = this.#options.scheduler.now();
     const fixed = [time, id, kind, sender, about, body, state, now];
     const parameters = [...fixed, senderId, clientId, expiresAt, accountId];
@@ -224,16 +232,24 @@ export class InboxStore {
   }
 
   /**
-   * Writes what waits now, at once.
+   * Writes what waits now, at once. Call it in the task of the change whose result matters.
    *
-   * @throws Unavailable if the disk refuses the write; it is tried again later
+   * @throws Unavailable if the disk refuses the write, which is tried again later; or if a change was
+   * not kept, or is refused for good
    */
   async flush(): Promise<void> {
-    const last = this.#queue.at(-1);
+    const asked = [...this.#queue];
+    const last = asked.at(-1);
+    const hasLost = this.#hasLost;
+    this.#hasLost = false;
     if (this.#isOver) throw isElsewhere();
+    if (hasLost) throw new Unavailable("The disk takes no messages");
     while (last !== undefined && this.#queue.includes(last)) {
       if (!await this.#writes.write()) throw new Unavailable("The disk takes no messages");
       if (this.#isOver) throw isElsewhere();
+    }
+    if (asked.some((waiting) => this.#refused.has(waiting))) {
+      throw new Unavailable("The database does not take the message; the log says why");
     }
   }
 
@@ -299,7 +315,7 @@ export class InboxStore {
 
   async #writeBatch(): Promise<boolean> {
     const { database, log, guard = () => [] } = this.#options;
-    const batch = this.#queue.slice(0, BATCH);
+    const batch = this.#queue.slice(0, this.#alone > 0 ? 1 : BATCH);
     // Somebody flushed before the appointed time.
     if (batch.length === 0) return true;
     const statements = batch.map(({ statement }) => statement);
@@ -311,8 +327,15 @@ export class InboxStore {
         if (!this.#writes.failing) log.error("Messages to agents cannot be stored", { error });
         return false;
       }
-      log.error("Messages to agents are not stored", { error, messages: batch.length });
+      if (batch.length > 1) {
+        // One of them is at fault: the others are stored without it.
+        this.#alone = batch.length;
+        return true;
+      }
+      log.error("A change of an inbox is not stored", { error });
+      batch.forEach((waiting) => this.#refused.add(waiting));
     }
+    this.#alone = Math.max(0, this.#alone - batch.length);
     this.#queue.splice(0, batch.length);
     for (const { units, redacts } of batch) {
       this.#units -= units;

@@ -270,3 +270,21 @@ Deno.test("messages that the disk refuses wait and are stored later", () =>
     assert.deepEqual(await texts(later), ["kept"]);
     await later.stop();
   }, STORED));
+
+Deno.test("what the database refuses for good is refused alone, and its sender learns of it", () =>
+  withServices(async (services) => {
+    await anAgent(services, "scout");
+    const { database, inboxes } = services;
+    const commit = database.commit.bind(database);
+    database.commit = (change) =>
+      JSON.stringify(change).includes("poison")
+        ? Promise.reject(new TypeError("The database does not take this"))
+        : commit(change);
+    for (const text of ["one", "poison", "two"]) say(services, text);
+    await assert.rejects(inboxes.flush(), Unavailable);
+    await inboxes.flush();
+    database.commit = commit;
+    const later = await restarted(services);
+    assert.deepEqual(await texts(later), ["one", "two"]);
+    await later.stop();
+  }, STORED));
