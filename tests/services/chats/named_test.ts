@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { BY_OPERATOR, withServices } from "../../support/services.ts";
+import { until } from "../../support/until.ts";
 
 Deno.test("mentions count in every channel that one may read, joined or not", () =>
   withServices(async ({ bridge, chats, ircAccounts, accounts, server, clock }) => {
@@ -26,6 +27,7 @@ Deno.test("mentions count in every channel that one may read, joined or not", ()
     for (const line of ["NICK judge", "USER j 0 * :j", "JOIN #closed", "MODE #closed +i"]) {
       operator.send(line);
     }
+    await until(() => !bridge.mayRead("#closed", caller));
     await bridge.post("open", { nick: "bob", text: "again, ann" }, BY_OPERATOR);
     const named = (text: string, nick: string) => text.includes(nick);
     assert.deepEqual(chats.sidebar(caller, named), [
