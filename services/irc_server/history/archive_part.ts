@@ -1,7 +1,7 @@
 import type { Part } from "../../threads/mod.ts";
 import { ArchiveFile } from "./archive_file.ts";
 import { emptyFiles } from "./journal_files.ts";
-import { type Closed, type Request, type Response, unpackOperations } from "./protocol.ts";
+import { type Request, type Response, unpackOperations } from "./protocol.ts";
 
 /**
  * The time between two syncs: each costs ten times as much as a write, and a kill of the process
@@ -119,11 +119,11 @@ export const archivePart: Part = (answer) => {
   return (message) => {
     const request = message as Request | null;
     if (request === null) {
-      const isSynced = file === null || trySync(file);
+      if (file !== null && !trySync(file)) answer({ id: 0, kind: "unsynced" } satisfies Response);
       file?.close();
       file = null;
       opening = null;
-      return answer({ kind: "closed", isSynced } satisfies Closed);
+      return answer(null);
     }
     try {
       answer(carryOut(request));

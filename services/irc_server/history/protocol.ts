@@ -199,13 +199,6 @@ export type Request =
     readonly most: number;
   };
 
-/** The last answer, once the file is closed. */
-export interface Closed {
-  readonly kind: "closed";
-  /** Whether the disk has confirmed all writes. */
-  readonly isSynced: boolean;
-}
-
 export type Response =
   | {
     readonly id: number;
@@ -225,4 +218,6 @@ export type Response =
   }
   | { readonly id: number; readonly kind: "answer"; readonly value: Answers[keyof Answers] }
   | { readonly id: number; readonly kind: "trimmed"; readonly removed: number }
+  /** Before the file is closed: the disk has not confirmed all that was written. */
+  | { readonly id: 0; readonly kind: "unsynced" }
   | { readonly id: number; readonly kind: "failed"; readonly message: string };

@@ -1,6 +1,6 @@
 import { Unavailable } from "../../errors.ts";
 import type { PartPort, PartThread } from "../../threads/mod.ts";
-import type { Closed, Request, Response } from "./protocol.ts";
+import type { Request, Response } from "./protocol.ts";
 
 /** Requests that may wait for the worker; one more is refused. */
 const MAX_PENDING = 1000;
@@ -25,6 +25,7 @@ export class WorkerPort {
   readonly #pending = new Map<number, Pending>();
   #worker: PartPort<Request | null> | null = null;
   #lastId = 0;
+  #isSynced = true;
   #closed: ((isSynced: boolean) => void) | null = null;
 
   /** The file is opened with the first request. */
@@ -88,9 +89,10 @@ export class WorkerPort {
   }
 
   #start(): PartPort<Request | null> {
-    return this.#options.thread.open<Request | null, Response | Closed>("history", {
+    return this.#options.thread.open<Request | null, Response | null>("history", {
       onMessage: (response) => {
-        if (response.kind === "closed") this.#closed?.(response.isSynced);
+        if (response === null) this.#closed?.(this.#isSynced);
+        else if (response.kind === "unsynced") this.#isSynced = false;
         else this.#settle(response);
       },
       onError: (reason) => this.#fail(reason),
