@@ -217,7 +217,9 @@ export class EventLog {
     const told = this.#takeTold();
     // Followers go on after those who wait for the commit.
     const events = await (told.length > 0 ? told : this.#rows.next(this.#taken, RECENT));
-    this.#recent = [...this.#recent, ...events].slice(-RECENT);
+    // Retention may have removed the next ones already.
+    const isNext = events[0]?.seq === this.#taken + 1;
+    this.#recent = (isNext ? [...this.#recent, ...events] : [...events]).slice(-RECENT);
     this.#taken = events.at(-1)?.seq ?? this.#newest;
     this.#newest = Math.max(this.#newest, this.#taken);
     for (const { seq, type, data } of events) {
@@ -257,12 +259,19 @@ export class EventLog {
     return nextOf(await this.#rows.first({ ...span, until, limit }, indexed), limit, until);
   }
 
-  /** Continues from where retention has removed events. */
+  /**
+   * Continues from where retention has removed events. It may remove some between two queries, so
+   * the oldest one counts that is there after the reading.
+   */
   async #readKept(span: Span): Promise<NextEvents> {
-    const { oldest } = await this.#rows.ends();
-    const after = Math.max(span.after, Math.min(oldest - 1, span.until));
-    const next = await this.#look({ ...span, after }, await this.#rows.typesOf(span));
-    return { ...next, gap: gapAfter(span.after, oldest) };
+    const indexed = await this.#rows.typesOf(span);
+    for (let { after } = span;;) {
+      const next = await this.#look({ ...span, after }, indexed);
+      const { oldest } = await this.#rows.ends();
+      const kept = Math.min(oldest - 1, span.until);
+      if (kept <= after) return { ...next, gap: gapAfter(span.after, after + 1) };
+      after = kept;
+    }
   }
 
   async #readOn(span: Span): Promise<NextEvents> {

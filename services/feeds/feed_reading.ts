@@ -68,6 +68,11 @@ export class FeedReading {
     if (this.#isLive) this.#give(notice);
   }
 
+  /** Tells a reader of new notices that some are missing; another one finds out when it reads. */
+  miss(gap: EventGap): void {
+    if (this.#isLive && !this.#isClosed) this.#options.follower.gap(gap);
+  }
+
   /** The reader has room for more. */
   more(): void {
     this.#isWanted = true;

@@ -1,5 +1,5 @@
 import { Invalid } from "../errors.ts";
-import { type EventLog, type Following, gapAfter, type LoggedEvent } from "../events/mod.ts";
+import { type EventGap, type EventLog, type Following, gapAfter, type LoggedEvent } from "../events/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { type FeedFollower, FeedReading, type NextNotices, PAGE } from "./feed_reading.ts";
@@ -105,6 +105,7 @@ export class Feeds {
     this.#position = after;
     this.#following = this.#options.eventLog.follow({ after, types: ["project.*"] }, {
       message: (event) => this.#take(event),
+      gap: (gap) => this.#missed(gap),
       end: () => this.#logEnded(),
     });
     this.#following.more();
@@ -116,6 +117,15 @@ export class Feeds {
     if (this.#isClosed) return;
     const { scheduler, eventLog } = this.#options;
     this.#cancelRetry = scheduler.after(RETRY_MS, () => this.#followLog(eventLog.newest));
+  }
+
+  /** Retention has removed events before this reader of the log got them. */
+  #missed(gap: EventGap): void {
+    this.#recent = [];
+    this.#recentAfter = Number(gap.to) - 1;
+    for (const readings of this.#readings.values()) {
+      for (const reading of [...readings]) reading.miss(gap);
+    }
   }
 
   #take(event: LoggedEvent): void {
