@@ -151,7 +151,7 @@ Deno.test(
         const [path, fields] of [
           ["/agents", { action: "register", nick: "third" }],
           ["/channels/general", { action: "say", text: "x" }],
-          ["/projects/demo/tickets/new", { action: "create", title: "x" }],
+          ["/projects/demo/tickets/new", { action: "file", title: "x" }],
         ] as const
       ) {
         const csrf = admin.cookies.get("muster_csrf") ?? "";
