@@ -275,6 +275,7 @@ Deno.test("what the database refuses for good is refused alone, and its sender l
   withServices(async (services) => {
     await anAgent(services, "scout");
     const { database, inboxes } = services;
+    await texts(inboxes);
     const commit = database.commit.bind(database);
     database.commit = (change) =>
       JSON.stringify(change).includes("poison")
