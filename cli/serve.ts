@@ -16,8 +16,9 @@ import { UncaughtErrors } from "./last_resort.ts";
 import { LateMcp, prepareForAgents } from "./late_mcp.ts";
 import { Logging } from "./logging.ts";
 import { CommandFailed } from "./output.ts";
-import { pagesAt, readEndpoints, writeEndpoints } from "./endpoints.ts";
+import { readEndpoints, writeEndpoints } from "./endpoints.ts";
 import { startExamination } from "./examination.ts";
+import { pagesAt } from "./http.ts";
 import { endSignals, reloadSignals, restrictNewFiles, silenceDeprecations } from "./platform.ts";
 import {
   findClearText,
