@@ -196,6 +196,7 @@ export class Dispatch {
       if (session !== null && !isCsrfToken(session, form.get("csrf") ?? "")) {
         throw new Forbidden("This form is from before you logged in here: send it again");
       }
+      if (page.newWork?.includes(name)) this.#surroundings.services.space.require();
       const visit = new Visit(context, this.#surroundings, { session, form });
       const outcome = await action(visit);
       if (outcome instanceof Response || isLeads(outcome)) {

@@ -66,14 +66,12 @@ export function eventRoutes(
     if (context.req.method === "HEAD") return context.body(null, 200, STREAM_HEADERS);
     const { project: { id }, principal } = context.get("access");
     await eventLog.reach(from);
-    const isComplete = from === undefined || feeds.remembers(from);
-    const gap = isComplete ? null : await eventLog.gapAfter(from);
     const body = await streams.open<Notice>({ principal, address: context.get("address") }, {
       frames,
       follow(sink) {
-        if (gap !== null) sink.gap(gap);
         return feeds.follow(id, { after: from, names }, {
           message: (notice) => sink.message(notice),
+          gap: (gap) => sink.gap(gap),
           end: () => sink.end(),
           mayRead() {
             const held = projects.get(id);

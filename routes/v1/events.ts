@@ -98,10 +98,8 @@ export function eventRoutes({ eventLog, streams }: EventRoutesOptions) {
     const from = context.req.valid("header")["last-event-id"] ?? last ?? after;
     if (context.req.method === "HEAD") return context.body(null, 200, STREAM_HEADERS);
     await eventLog.reach(from);
-    const gap = await eventLog.gapAfter(from);
     const body = await streams.open<LoggedEvent>(callerOf(context), {
       follow(sink) {
-        if (gap !== null) sink.gap(gap);
         return eventLog.follow({ after: from, types }, sink);
       },
       frames,

@@ -92,6 +92,8 @@ export function heraldWebhookRoutes(desk: HeraldDesk | null, limits: BodyLimits)
     },
   }, jsonBody({ limits }));
   return newRoutes().openapi(receive, async (context) => {
+    // Senders send again what was not accepted.
+    context.get("space").require();
     const body = await context.req.text();
     const header = (name: string) => context.req.header(name) ?? null;
     const accepted = await required(desk).receive(context.req.valid("param").name, {

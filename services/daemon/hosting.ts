@@ -274,7 +274,7 @@ export async function openHosting(
 }
 
 async function openUploads(
-  { database, scheduler, log, folder, uploadBytes: maxBytes }: HostingOptions,
+  { database, scheduler, space, log, folder, uploadBytes: maxBytes }: HostingOptions,
   { repositories, releases }: Pick<Work, "repositories" | "releases">,
   started: AsyncDisposableStack,
 ): Promise<Uploads> {
@@ -283,6 +283,7 @@ async function openUploads(
     database,
     repositories,
     releases,
+    space,
     scheduler,
     log,
     maxBytes,
@@ -391,12 +392,13 @@ function openMirrors(
   { projects, repositories, workspaces }: Pick<Work, "projects" | "repositories" | "workspaces">,
   started: AsyncDisposableStack,
 ): Mirrors {
-  const { database, scheduler, log, folder, tokenKey: key, webhookConfig } = options;
+  const { database, scheduler, space, log, folder, tokenKey: key, webhookConfig } = options;
   const mirrors = new Mirrors({
     database,
     projects,
     repositories,
     workspaces,
+    space,
     key,
     scheduler,
     log,

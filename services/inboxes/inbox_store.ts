@@ -252,12 +252,14 @@ export class InboxStore {
   }
 
   /**
-   * Writes what waits now, at once.
+   * Writes what waits now, at once. Call it in the task of the change whose result matters.
    *
-   * @throws Unavailable if the disk refuses the write; it is tried again later
+   * @throws Unavailable if the disk refuses the write, which is tried again later; or if a change was
+   * not kept, or is refused for good
    */
   async flush(): Promise<void> {
-    const last = this.#queue.at(-1);
+    const asked = [...this.#queue];
+    const last = asked.at(-1);
     if (this.#isOver) throw isElsewhere();
     while (last !== undefined && this.#queue.includes(last)) {
       if (!await this.#writes.write()) {
@@ -265,8 +267,8 @@ export class InboxStore {
       }
       if (this.#isOver) throw isElsewhere();
     }
-    if (last !== undefined && this.#rejected.has(last)) {
-      throw new Error("The message could not be stored");
+    if (asked.some((waiting) => this.#rejected.has(waiting))) {
+      throw new Unavailable("The database does not take the message; the log says why");
     }
   }
 
@@ -351,7 +353,7 @@ export class InboxStore {
       }
       // One change that cannot be written must not take the others with it.
       if (batch.length > 1) return await this.#writeEach(batch.length);
-      log.error("A message to an agent is not stored", { error });
+      log.error("A change of an inbox is not stored", { error });
       batch.forEach((waiting) => this.#rejected.add(waiting));
     }
     this.#queue.splice(0, batch.length);

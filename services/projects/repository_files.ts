@@ -13,6 +13,7 @@ import { FilesInPlace } from "./files_in_place.ts";
 import type { ProjectHomes } from "./homes.ts";
 import type { OlderCopies } from "./older_copies.ts";
 import type { Project } from "./records.ts";
+import { renameSynced } from "../synced_files.ts";
 
 /** The first user of every repository, and the author of its first check-in. */
 const REPOSITORY_ADMIN = "muster";
@@ -170,7 +171,7 @@ export class RepositoryFiles {
       await this.whileClosed(project, () =>
         translated(async () => {
           await removeFiles(path);
-          await Deno.rename(draft, path);
+          await renameSynced(draft, path);
         }));
       return report;
     } finally {
@@ -232,8 +233,7 @@ export class RepositoryFiles {
     await this.whileClosed(project, () =>
       translated(async () => {
         await this.#moveAside(path, project.id);
-        await Deno.rename(source, path);
-        await syncFolder(this.folder);
+        await renameSynced(source, path);
       }));
     this.#handles.delete(project.id);
   }
@@ -384,13 +384,6 @@ async function removeIfThere(file: string): Promise<void> {
   await Deno.remove(file).catch((error) => {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   });
-}
-
-/** Lets the names in a folder outlive a loss of power. */
-async function syncFolder(path: string): Promise<void> {
-  if (Deno.build.os === "windows") return;
-  using folder = await Deno.open(path);
-  await folder.sync();
 }
 
 async function exists(path: string): Promise<boolean> {

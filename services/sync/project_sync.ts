@@ -74,7 +74,7 @@ export interface ProjectSyncOptions extends CodesOptions, PushRuleParts {
   readonly identity: Pick<Identity, "authenticate" | "authenticateProof" | "onEnded">;
   readonly releases: Pick<Releases, "draftFolders" | "fileRules">;
   /** Says when the disk has no room for a push. */
-  readonly space: Pick<FreeSpace, "require">;
+  readonly space: Pick<FreeSpace, "require" | "refusal">;
   readonly scheduler: Scheduler;
   /** Bounds the pushes of each caller. */
   readonly quota: HourlyQuota;
@@ -89,9 +89,10 @@ export interface ArrivingMessage {
   /**
    * Receives the whole message.
    *
+   * @param check called with the bytes received so far; what it throws ends the reception
    * @throws TooLarge, TooSlow, Invalid, Unavailable
    */
-  receive(maxBytes: number): Promise<MessageSource>;
+  receive(maxBytes: number, check?: (bytes: number) => void): Promise<MessageSource>;
 }
 
 /** A message of a client. */
@@ -212,10 +213,7 @@ export class ProjectSync {
       return failedAnswer({ form, now }, "not authorized to clone", [codes]);
     }
     const mayWrite = mayPush(access);
-    if (survey.isPush && mayWrite) {
-      access.halts?.requireGoing(principal);
-      this.#options.space.require();
-    }
+    if (survey.isPush && mayWrite) access.halts?.requireGoing(principal);
     const maxBytes = mayWrite ? this.#options.maxBytes : MAX_READING_BYTES;
     const arriving = call.source;
     if (arriving.kind === "arriving") {
@@ -240,7 +238,12 @@ export class ProjectSync {
     message: ArrivingMessage,
     { mayWrite, maxBytes }: { readonly mayWrite: boolean; readonly maxBytes: number },
   ): Promise<MessageSource> {
-    if (mayWrite) return await message.receive(maxBytes);
+    if (mayWrite) {
+      // Below this length it may be a reader's; whether it brings anything, its cards tell.
+      return await message.receive(maxBytes, (bytes) => {
+        if (bytes > MAX_READING_BYTES) this.#options.space.require();
+      });
+    }
     if (this.#arriving >= MAX_READING) {
       throw new TooMany("Too many large messages arrive at the moment; try again later");
     }
@@ -330,7 +333,9 @@ export class ProjectSync {
         ];
         const name = `${project.id} ${keyOf(principal, call)}`;
         const leftBehind = this.#leftBehind.of(name);
-        const answer = await repository.syncChanges({ ...request, push, mark, leftBehind });
+        const { refusal } = this.#options.space;
+        const rules = refusal === null ? push : { ...push, standstill: refusal };
+        const answer = await repository.syncChanges({ ...request, push: rules, mark, leftBehind });
         this.#leftBehind.note(name, answer.leftBehind);
         return answer;
       });

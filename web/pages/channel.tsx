@@ -20,6 +20,7 @@ export const page = definePage({
   opens: "session",
   show,
   actions: { say, read, join, leave },
+  newWork: ["say"],
   keeps: ["say"],
   json: (visit) => `/v1/channels/${encodeURIComponent(visit.param("name"))}/messages`,
 });

@@ -16,6 +16,7 @@ export const page = definePage({
   opens: "session",
   show,
   actions: { say, read },
+  newWork: ["say"],
   keeps: ["say"],
 });
 

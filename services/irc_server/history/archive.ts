@@ -320,8 +320,10 @@ export class HistoryArchive implements HistoryStore {
         records: this.#changes.length,
       });
     }
-    await this.#worker.close();
-    this.#journal.close(this.#changes.length === 0);
+    // What the disk has not confirmed stays in the journal, too.
+    const isDone = await this.#worker.close() && this.#changes.length === 0;
+    if (!isDone) await this.#journal.sync();
+    this.#journal.close(isDone);
   }
 
   #forgetAccount(account: string, before: number | null): void {

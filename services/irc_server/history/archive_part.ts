@@ -120,7 +120,7 @@ export const archivePart: Part = (answer) => {
   return (message) => {
     const request = message as Request | null;
     if (request === null) {
-      if (file !== null) trySync(file);
+      if (file !== null && !trySync(file)) answer({ id: 0, kind: "unsynced" } satisfies Response);
       file?.close();
       file = null;
       opening = null;
@@ -136,12 +136,14 @@ export const archivePart: Part = (answer) => {
   };
 };
 
-/** If the disk refuses, the next write reports it. */
-function trySync(file: ArchiveFile): void {
+/** Returns whether it was done. If the disk refuses, the next write reports it. */
+function trySync(file: ArchiveFile): boolean {
   try {
     file.sync();
+    return true;
   } catch {
     // The file remembers that it is not synced.
+    return false;
   }
 }
 

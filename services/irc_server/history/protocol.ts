@@ -218,6 +218,8 @@ export type Response =
   }
   | { readonly id: number; readonly kind: "answer"; readonly value: Answers[keyof Answers] }
   | { readonly id: number; readonly kind: "trimmed"; readonly removed: number }
+  /** Before the file is closed: the disk has not confirmed all that was written. */
+  | { readonly id: 0; readonly kind: "unsynced" }
   | {
     readonly id: number;
     readonly kind: "failed";
