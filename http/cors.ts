@@ -8,7 +8,8 @@ const EXPOSED_BY_UPLOADS = "Location, Tus-Resumable, Upload-Expires, Upload-Leng
 /** Headers of every door, among them those of the Model Context Protocol. */
 const SENT = "Authorization, Content-Type, If-None-Match, Last-Event-ID, Range, User-Agent, " +
   `Mcp-Session-Id, MCP-Protocol-Version, ${SENT_BY_UPLOADS}`;
-const EXPOSED = "ETag, Mcp-Session-Id, MCP-Protocol-Version, Muster-Gap, Retry-After, WWW-Authenticate, " +
+const EXPOSED =
+  "ETag, Mcp-Session-Id, MCP-Protocol-Version, Muster-Gap, Retry-After, WWW-Authenticate, " +
   `X-Request-Id, ${EXPOSED_BY_UPLOADS}`;
 
 /** Headers that clients of models and of MCP add under names of their own; none has an effect. */

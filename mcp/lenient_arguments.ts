@@ -28,7 +28,9 @@ export function lenient(value: unknown, schema: z.core.$ZodType): unknown {
     const { in: given, out } = schema.def;
     const read = lenient(value, given);
     // What comes out of a text is not what a caller writes.
-    return typeof read === "string" && !(given instanceof z.ZodTransform) ? read : lenient(read, out);
+    return typeof read === "string" && !(given instanceof z.ZodTransform)
+      ? read
+      : lenient(read, out);
   }
   if (schema instanceof z.ZodUnion) return lenientChoice(value, schema.def.options);
   if (schema instanceof z.ZodObject && isRecord(value)) return lenientObject(value, schema);

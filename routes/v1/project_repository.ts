@@ -19,7 +19,10 @@ import { route } from "../route.ts";
 import { errors, errorSchema, json } from "../schemas.ts";
 import { projectSchema } from "./project_schema.ts";
 
-export type RepositoryServices = Pick<Services, "hosting" | "config" | "identity" | "log" | "space">;
+export type RepositoryServices = Pick<
+  Services,
+  "hosting" | "config" | "identity" | "log" | "space"
+>;
 
 const params = z.object({ slug: z.string() });
 

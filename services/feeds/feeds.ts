@@ -1,5 +1,11 @@
 import { Invalid } from "../errors.ts";
-import { type EventGap, type EventLog, type Following, gapAfter, type LoggedEvent } from "../events/mod.ts";
+import {
+  type EventGap,
+  type EventLog,
+  type Following,
+  gapAfter,
+  type LoggedEvent,
+} from "../events/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { type FeedFollower, FeedReading, type NextNotices, PAGE } from "./feed_reading.ts";

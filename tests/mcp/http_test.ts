@@ -88,7 +88,9 @@ const SCENARIOS: readonly Scenario[] = [
     status: 200,
     answer: result(TOLD),
   })),
-  ...["tools/list", "prompts/list", "resources/list", "resources/templates/list"].flatMap((method) =>
+  ...["tools/list", "prompts/list", "resources/list", "resources/templates/list"].flatMap((
+    method,
+  ) =>
     [null, 5, "no-such-page", {}].map((cursor): Scenario => ({
       name: `${method} with the cursor ${JSON.stringify(cursor)}`,
       body: rpc(method, { cursor }),

@@ -38,7 +38,9 @@ Deno.test("optional arguments are absent, null or empty, and numbers and boolean
 });
 
 Deno.test("what a schema does not take reaches it as it came", () => {
-  for (const count of ["", " ", "five", "0x10", "1".repeat(1000), "NaN", "Infinity", [], {}, true]) {
+  for (
+    const count of ["", " ", "five", "0x10", "1".repeat(1000), "NaN", "Infinity", [], {}, true]
+  ) {
     const read = lenient({ name: 1, count, more: null }, schema) as Record<string, unknown>;
     assert.equal(read.name, 1);
     assert.equal(read.more, null);

@@ -252,7 +252,9 @@ Deno.test("the stream of a conversation has both sides, and resumes", () =>
     await stream.cancel();
     bob.send("PRIVMSG ann :see you");
     await bob.sync();
-    const path = `/live/messages/bob?after=2026-01-01T00:00:00Z&lastEventId=${encodeURIComponent(last)}`;
+    const path = `/live/messages/bob?after=2026-01-01T00:00:00Z&lastEventId=${
+      encodeURIComponent(last)
+    }`;
     const again = await PageStream.open(chat, person, path);
     await until(() => again.texts.length === 1);
     assert.deepEqual(again.texts, ["see you"]);

@@ -21,7 +21,7 @@ export interface UnreadNews {
 }
 
 export interface UnreadWatchOptions {
-  readonly services: Pick<Services, "chats" | "conversations">;
+  readonly services: Pick<Services, "chats" | "config" | "conversations">;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }

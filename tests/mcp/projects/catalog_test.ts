@@ -62,7 +62,9 @@ Deno.test("every tool tells a model what it does, what each argument means, and 
       assert.ok(description.length > 40 && description.length < 700, name);
       assert.doesNotMatch(JSON.stringify(inputSchema), /\$ref|\$defs/, name);
       assert.doesNotMatch(JSON.stringify(inputSchema), /"(?:allOf|not|propertyNames)":/, name);
-      for (const [, text] of JSON.stringify(inputSchema).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)) {
+      for (
+        const [, text] of JSON.stringify(inputSchema).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)
+      ) {
         assert.ok(isPortable(JSON.parse(text ?? "")), `${name}: ${text}`);
       }
       const isWriting = WRITING.test(name) || SPEAKING.includes(name);

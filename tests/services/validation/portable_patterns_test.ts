@@ -28,7 +28,11 @@ Deno.test("of several patterns a schema keeps its first portable one, and data s
   const schema = {
     type: "object",
     properties: {
-      line: { type: "string", pattern: "\\S", allOf: [{ pattern: "^\\P{Cc}*$" }, { pattern: "^a" }] },
+      line: {
+        type: "string",
+        pattern: "\\S",
+        allOf: [{ pattern: "^\\P{Cc}*$" }, { pattern: "^a" }],
+      },
       blank: { type: "string", allOf: [{ pattern: "\\S" }] },
       default: { type: "string", pattern: "\\S" },
       named: { allOf: [{ $ref: "#/x" }, { type: "object" }] },
