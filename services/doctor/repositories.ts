@@ -26,8 +26,7 @@ const SHOWN = 10;
 const OWN =
   /^(?:removed|moved|\.(?:uploads|mirrors)|\.(?:upload|export|archive|download|restore)-.*)$/;
 /** What belongs to a repository, and to an import. */
-const OF_REPOSITORY =
-  /\.(?:fossil|index)(?:-wal|-shm|-journal)?$|\.(?:import|import-draft)(?:-.*)?$/;
+const OF_REPOSITORY = /\.(?:fossil|index)(?:-wal|-shm|-journal)?$|\.import(?:-|$)/;
 
 export interface RepositoryCheckOptions {
   readonly folders: Folders;

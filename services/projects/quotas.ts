@@ -131,7 +131,7 @@ function isFull(stored: number, coming: number, bound: number): boolean {
   return stored >= bound || stored + coming > bound;
 }
 
-/** What a caller's bytes are counted under; null for the operator, who has no bound. */
+/** What a caller's bytes are counted under; null for the operator: nothing bounds those. */
 function keyOf({ kind, id, tokenId }: Principal): string | null {
   return kind === "operator" ? null : id ?? (tokenId === null ? kind : `token:${tokenId}`);
 }

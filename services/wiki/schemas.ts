@@ -32,7 +32,7 @@ export const pageNameSchema = z.string().refine(isPageName, {
 export const wikiEditSchema = z.strictObject({
   content: whole(
     z.string().min(1, { error: "must not be empty; DELETE deletes the page" })
-      .regex(/^[^\x00]*$/, { error: "must not contain NUL characters" }),
+      .refine((text) => !text.includes("\0"), { error: "must not contain NUL characters" }),
   ),
   mimetype: z.preprocess(
     (name) => typeof name === "string" ? OTHER_NAMES[name] ?? name : name,

@@ -21,7 +21,13 @@ const schema = z.strictObject({
 
 Deno.test("optional arguments are absent, null or empty, and numbers and booleans texts, at every depth", () => {
   const given = {
-    ...{ name: "x", note: "", file: "", count: " 5 ", when: "60", level: "2", kind: "" },
+    name: "x",
+    note: "",
+    file: "",
+    count: " 5 ",
+    when: "60",
+    level: "2",
+    kind: "",
     holder: null,
     changes: [
       { path: "", run: "", lines: null },
@@ -31,7 +37,12 @@ Deno.test("optional arguments are absent, null or empty, and numbers and boolean
     free: { kept: null, empty: "", number: "5" },
   };
   assert.deepEqual(schema.parse(lenient(given, schema)), {
-    ...{ name: "x", file: "", count: 5, when: 60, level: 2, holder: null },
+    name: "x",
+    file: "",
+    count: 5,
+    when: 60,
+    level: 2,
+    holder: null,
     changes: [{ path: "" }, { path: "1", run: true, lines: { first: -15 } }, { path: "p" }],
     free: { kept: null, empty: "", number: "5" },
   });
