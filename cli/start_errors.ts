@@ -33,23 +33,28 @@ export function explainStart(
   { data_dir, projects: { dir } }: Pick<Config, "data_dir" | "projects">,
 ): unknown {
   if (!(error instanceof Error) || error instanceof CommandFailed) return error;
-  const full = UNUSABLE.test(error.message)
-    ? fullFolder(dir === "" ? [data_dir] : [data_dir, dir])
-    : null;
+  const unusable = unusableIn(error);
+  const full = unusable !== null ? fullFolder(dir === "" ? [data_dir] : [data_dir, dir]) : null;
   if (full !== null) {
     return new CommandFailed(
-      `The disk of "${full}" is full: make room, then start muster again (${error.message})`,
+      `The disk of "${full}" is full: make room, then start muster again (${unusable})`,
     );
   }
   const isSentence = error instanceof StartError || error instanceof DataFolderError ||
     error instanceof SecretFileError;
   if (isSentence) return new CommandFailed(error.message);
-  if (UNUSABLE.test(error.message)) {
+  if (unusable !== null) {
     return new CommandFailed(
-      `The data cannot be used: ${error.message}. "muster doctor" says what is wrong, and what helps`,
+      `The data cannot be used: ${unusable}. "muster doctor" says what is wrong, and what helps`,
     );
   }
   return error instanceof DatabaseError ? new CommandFailed(error.message) : error;
+}
+
+/** What an error, or one of its causes, says of a file that cannot be used; null for nothing. */
+function unusableIn(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  return UNUSABLE.test(error.message) ? error.message : unusableIn(error.cause);
 }
 
 /** The first folder whose disk is full; null if none is. */
