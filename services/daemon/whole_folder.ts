@@ -147,7 +147,9 @@ function lacking(folder: DataFolder, name: string, trace: string): DatabaseError
 /** The size of a file; null if there is none. */
 function sizeOf(path: string): number | null {
   try {
-    return Deno.statSync(path).size;
+    const { isFile, size } = Deno.statSync(path);
+    // Opening what is no file gives an error that says so.
+    return isFile ? size : Infinity;
   } catch {
     return null;
   }
