@@ -2,6 +2,7 @@ import { statfsSync } from "node:fs";
 import { type Config, DataFolderError } from "../services/config/mod.ts";
 import { StartError } from "../services/daemon/mod.ts";
 import { DatabaseError } from "../services/database/mod.ts";
+import { Unavailable } from "../services/errors.ts";
 import { SecretFileError } from "../services/identity/mod.ts";
 import { CommandFailed } from "./output.ts";
 
@@ -51,10 +52,10 @@ export function explainStart(
   return error instanceof DatabaseError ? new CommandFailed(error.message) : error;
 }
 
-/** What an error, or one of its causes, says of a file that cannot be used; null for nothing. */
-function unusableIn(error: unknown): string | null {
-  if (!(error instanceof Error)) return null;
-  return UNUSABLE.test(error.message) ? error.message : unusableIn(error.cause);
+/** What an error, or the cause of a refused read, says of a file that cannot be used; null for nothing. */
+function unusableIn(error: Error): string | null {
+  if (UNUSABLE.test(error.message)) return error.message;
+  return error instanceof Unavailable && error.cause instanceof Error ? error.cause.message : null;
 }
 
 /** The first folder whose disk is full; null if none is. */

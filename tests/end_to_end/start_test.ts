@@ -288,7 +288,8 @@ Deno.test("config check counts the addresses of the running muster of the data f
   const checked = await runMuster(["config", "check"], { folder: program.folder, environment });
   assert.equal(
     checked.stdout,
-    `The configuration is valid\nA server with this data folder is running at ${program.api}\n`,
+    `The configuration is valid\nA server with this data folder is running at ${program.api}\n` +
+      `Its web pages are at ${program.pages}\n`,
   );
   assert.deepEqual([checked.code, checked.stderr], [0, ""]);
 });

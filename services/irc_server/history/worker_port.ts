@@ -106,7 +106,9 @@ export class WorkerPort {
     const { message, isTrouble } = response;
     pending?.reject(
       isTrouble
-        ? new Unavailable("The history cannot be read at the moment", { cause: message })
+        ? new Unavailable("The history cannot be read at the moment", {
+          cause: new Error(message),
+        })
         : new Error(message),
     );
   }
