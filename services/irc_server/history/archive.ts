@@ -172,7 +172,8 @@ export class HistoryArchive implements HistoryStore {
       return archive;
     } catch (error) {
       await worker.close();
-      throw new DatabaseError(error instanceof Error ? error.message : String(error));
+      const reason = error instanceof Unavailable ? error.cause ?? error : error;
+      throw new DatabaseError(reason instanceof Error ? reason.message : String(reason));
     }
   }
 
