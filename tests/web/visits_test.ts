@@ -222,7 +222,7 @@ Deno.test("a form is kept for half an hour, for a known session, and never with 
     assert.doesNotMatch((await person.see(first)).html, /The first of them/);
     assert.match((await person.see(second)).html, /The second of them/);
     // As a program sends it, unencoded: kept, it would be six times as long.
-    const large = `csrf=${csrf}&action=file&title=${"\u00e9".repeat(450_000)}`;
+    const large = `csrf=${csrf}&action=file&comment=${"\u00e9".repeat(450_000)}`;
     const headers = {
       "content-type": "application/x-www-form-urlencoded",
       "accept": "text/html",
