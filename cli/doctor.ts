@@ -4,7 +4,13 @@ import type { Config } from "../services/config/mod.ts";
 import { DatabaseError, readPostgresSettings } from "../services/database/mod.ts";
 import { type LogReport, verifyLog, verifyPostgresLog } from "../services/events/mod.ts";
 import { readKeyFile, SecretFileError } from "../services/identity/mod.ts";
-import { examineData, type Finding, findingsOf } from "../services/doctor/mod.ts";
+import {
+  type DataReport,
+  examineData,
+  type Finding,
+  findingsOf,
+  linesOf,
+} from "../services/doctor/mod.ts";
 import { VERSION } from "../services/version.ts";
 import { foldersOf } from "./backup.ts";
 import type { Group } from "./command_line/mod.ts";
@@ -61,51 +67,59 @@ interface CheckOptions extends SettingsOptions {
  * its findings, and fails if one of them is an error or a warning.
  */
 async function checkAll(options: CheckOptions): Promise<void> {
-  const findings = await examine(options);
+  const { findings, stored } = await examine(options);
   const bad = findings.filter(({ level }) => level !== "note");
-  if (options.json === true) printJson({ healthy: bad.length === 0, findings });
+  if (options.json === true) printJson({ healthy: bad.length === 0, findings, stored });
   else {
     for (const { level, check, message, fix } of findings) {
       print(visible(`${level}: ${check}: ${message}; ${fix}`));
     }
+    for (const line of stored === null ? [] : linesOf(stored)) print(visible(line));
     if (bad.length === 0) print("Everything is in order");
   }
   if (bad.length > 0) throw new CommandFailed(amount(bad.length, "finding"));
 }
 
-async function examine(options: CheckOptions): Promise<Finding[]> {
+async function examine(options: CheckOptions): Promise<DataReport> {
   let config: Config;
   try {
     config = await readSettings(options);
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error;
     const found = findingsOf("configuration");
-    return error.message.split("\n").map((line) => found.error(line, "correct the configuration"));
+    const findings = error.message.split("\n")
+      .map((line) => found.error(line, "correct the configuration"));
+    return { findings, stored: null };
   }
   return await examineConfigured(config, options);
 }
 
 /** What `muster doctor` finds wrong with this configuration, its data and the machine. */
-export async function examineConfigured(config: Config, options: CheckOptions): Promise<Finding[]> {
+export async function examineConfigured(
+  config: Config,
+  options: CheckOptions,
+): Promise<DataReport> {
   const isRunning = isHeld(config.data_dir);
   using progress = new TerminalProgress();
-  return [
+  const settings = [
     ...checkConfiguration(config),
     ...await checkAddresses(options, config, isRunning),
     ...await checkNodes(options, config, isRunning),
-    ...await examineData({
-      folders: foldersOf(config),
-      postgres: await readPostgresSettings(config.database),
-      node: config.node.name || null,
-      tls: config.tls,
-      keepsHistory: config.irc.mode === "embedded" && config.irc.history.persist,
-      isRunning,
-      quick: options.quick === true,
-      version: VERSION,
-      now: Date.now(),
-      onProgress: (what, done, total) => progress.show(what, done, total),
-    }),
   ];
+  const { findings, stored } = await examineData({
+    folders: foldersOf(config),
+    postgres: await readPostgresSettings(config.database),
+    node: config.node.name || null,
+    tls: config.tls,
+    bounds: config,
+    keepsHistory: config.irc.mode === "embedded" && config.irc.history.persist,
+    isRunning,
+    quick: options.quick === true,
+    version: VERSION,
+    now: Date.now(),
+    onProgress: (what, done, total) => progress.show(what, done, total),
+  });
+  return { findings: [...settings, ...findings], stored };
 }
 
 function checkConfiguration(config: Config): Finding[] {

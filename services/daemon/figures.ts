@@ -71,13 +71,18 @@ function makeMetrics(
 
 function makeMeasurements(
   { config, database, folder, scheduler, log }: Stores,
-  { hosting: { projects, repositories } }: FigureSurroundings,
+  { hosting: { projects, repositories, hourlyQuotas, retention } }: FigureSurroundings,
 ): Measurements {
   return new Measurements({
     database,
     folders: { data: folder.path, projects: repositories.files.folder },
     databaseFile: config.database.url === "" ? folder.file("muster.db") : null,
     certificate: config.tls.cert || null,
+    quotas: {
+      storage: repositories.quotas,
+      hourly: () => Object.values(hourlyQuotas).map(({ figures }) => figures),
+    },
+    retentionDays: retention.days,
     projects: () => projects.all().filter(({ project }) => repositories.homes.isHere(project)),
     scheduler,
     log,

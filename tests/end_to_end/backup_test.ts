@@ -194,6 +194,22 @@ Deno.test("a backup to a pipe that nobody reads, and to a full disk, has failed"
   }
 });
 
+Deno.test("a backup is made even where its time cannot be noted", async () => {
+  await withFolder(async (folder) => {
+    await using program = await startProgram();
+    await fill(program);
+    await Deno.mkdir(join(program.folder, "data", "last_backup"));
+    const archive = join(folder, "backup.tar");
+    const { code, stdout, stderr } = await runMuster(["backup", archive], {
+      folder: program.folder,
+    });
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /^warning: the backup is made, but ".*last_backup" could not be written/m);
+    assert.ok(stdout.includes(archive));
+    assert.deepEqual(await restored(join(folder, "copy"), archive), FILLED);
+  });
+});
+
 Deno.test("a full disk leaves no half archive", smallDisk(), async () => {
   await withFolder(async (folder) => {
     await using program = await startProgram();

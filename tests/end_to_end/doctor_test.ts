@@ -52,7 +52,7 @@ async function findingsIn(
     environment: Object.assign({}, LOOPBACK, environment),
     flags: { data_dir: join(home, "data") },
   });
-  return await examineConfigured(config, {});
+  return (await examineConfigured(config, {})).findings;
 }
 
 /** The finding of a planted defect. */
