@@ -5,11 +5,11 @@ import { DatabaseError, readPostgresSettings } from "../services/database/mod.ts
 import { type LogReport, verifyLog, verifyPostgresLog } from "../services/events/mod.ts";
 import { readKeyFile, SecretFileError } from "../services/identity/mod.ts";
 import {
-  type DataReport,
   examineData,
   type Finding,
   findingsOf,
   linesOf,
+  surveyData,
 } from "../services/doctor/mod.ts";
 import { VERSION } from "../services/version.ts";
 import { foldersOf } from "./backup.ts";
@@ -67,59 +67,52 @@ interface CheckOptions extends SettingsOptions {
  * its findings, and fails if one of them is an error or a warning.
  */
 async function checkAll(options: CheckOptions): Promise<void> {
-  const { findings, stored } = await examine(options);
+  const findings = await examine(options);
   const bad = findings.filter(({ level }) => level !== "note");
-  if (options.json === true) printJson({ healthy: bad.length === 0, findings, stored });
+  if (options.json === true) printJson({ healthy: bad.length === 0, findings });
   else {
     for (const { level, check, message, fix } of findings) {
       print(visible(`${level}: ${check}: ${message}; ${fix}`));
     }
-    for (const line of stored === null ? [] : linesOf(stored)) print(visible(line));
     if (bad.length === 0) print("Everything is in order");
   }
   if (bad.length > 0) throw new CommandFailed(amount(bad.length, "finding"));
 }
 
-async function examine(options: CheckOptions): Promise<DataReport> {
+async function examine(options: CheckOptions): Promise<Finding[]> {
   let config: Config;
   try {
     config = await readSettings(options);
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error;
     const found = findingsOf("configuration");
-    const findings = error.message.split("\n")
-      .map((line) => found.error(line, "correct the configuration"));
-    return { findings, stored: null };
+    return error.message.split("\n").map((line) => found.error(line, "correct the configuration"));
   }
   return await examineConfigured(config, options);
 }
 
 /** What `muster doctor` finds wrong with this configuration, its data and the machine. */
-export async function examineConfigured(
-  config: Config,
-  options: CheckOptions,
-): Promise<DataReport> {
+export async function examineConfigured(config: Config, options: CheckOptions): Promise<Finding[]> {
   const isRunning = isHeld(config.data_dir);
   using progress = new TerminalProgress();
-  const settings = [
+  return [
     ...checkConfiguration(config),
     ...await checkAddresses(options, config, isRunning),
     ...await checkNodes(options, config, isRunning),
+    ...await examineData({
+      folders: foldersOf(config),
+      postgres: await readPostgresSettings(config.database),
+      node: config.node.name || null,
+      tls: config.tls,
+      bounds: config,
+      keepsHistory: config.irc.mode === "embedded" && config.irc.history.persist,
+      isRunning,
+      quick: options.quick === true,
+      version: VERSION,
+      now: Date.now(),
+      onProgress: (what, done, total) => progress.show(what, done, total),
+    }),
   ];
-  const { findings, stored } = await examineData({
-    folders: foldersOf(config),
-    postgres: await readPostgresSettings(config.database),
-    node: config.node.name || null,
-    tls: config.tls,
-    bounds: config,
-    keepsHistory: config.irc.mode === "embedded" && config.irc.history.persist,
-    isRunning,
-    quick: options.quick === true,
-    version: VERSION,
-    now: Date.now(),
-    onProgress: (what, done, total) => progress.show(what, done, total),
-  });
-  return { findings: [...settings, ...findings], stored };
 }
 
 function checkConfiguration(config: Config): Finding[] {
@@ -136,6 +129,24 @@ function checkConfiguration(config: Config): Finding[] {
       found.warning(`${key}: ${message}`, fix)
     ),
   ];
+}
+
+/** `muster doctor stored`: shows what grows, and what bounds it. */
+async function showStored(options: CommandOptions): Promise<void> {
+  const config = await readSettings(options);
+  const stored = await surveyData({
+    folders: foldersOf(config),
+    postgres: await readPostgresSettings(config.database),
+    bounds: config,
+    isRunning: isHeld(config.data_dir),
+    version: VERSION,
+    now: Date.now(),
+  });
+  if (stored === null) {
+    throw new CommandFailed("The app database cannot be read: muster doctor says why");
+  }
+  if (options.json === true) return printJson(stored);
+  for (const line of linesOf(stored)) print(visible(line));
 }
 
 /** `muster doctor`: looks for damage. */
@@ -157,6 +168,12 @@ export const DOCTOR: Group = {
       options: [JSON_OPTION],
       run: checkLog,
     },
+    {
+      name: "stored",
+      summary: "show what grows: rows with a retention, removed projects, and quotas",
+      options: [JSON_OPTION],
+      run: showStored,
+    },
   ],
   examples: [
     { line: "doctor", purpose: "Check everything" },
@@ -164,7 +181,7 @@ export const DOCTOR: Group = {
   ],
   notes: [
     "It checks configuration, permissions, keys, databases, event log, history, repositories with " +
-    "their derived tables, free space, clock, versions, addresses, nodes, certificate, and what " +
+    "their derived tables, quotas, free space, clock, versions, addresses, nodes, certificate, and what " +
     "interrupted work has left. Each finding says how to fix it. It changes nothing; repositories " +
     "are examined as copies in the temporary folder (TMPDIR).",
     "It exits with 1 if there is an error or a warning; notes need nothing.",

@@ -44,7 +44,7 @@ export function openFigures(
 }
 
 function makeMetrics(
-  { identity: { refusals }, history, nodes, scheduler }: Stores,
+  { identity: { refusals, passwords }, database, history, nodes, scheduler }: Stores,
   { people: { agents }, server: irc, network }: IrcHost,
   { bridge, hosting, llm, accounting, callExport, http, measurements }: FigureSurroundings & {
     readonly measurements: Measurements;
@@ -63,7 +63,13 @@ function makeMetrics(
     http,
     sync: hosting.sync,
     measurements,
-    pool: () => hosting.repositories.load,
+    workers: {
+      database: () => database.load,
+      passwords: () => passwords.load,
+      repositories: () => hosting.repositories.load,
+      sql: () => hosting.sqlQueries.load,
+      texts: () => hosting.texts.load,
+    },
     retention: hosting.retention,
     nodes,
   }, scheduler);

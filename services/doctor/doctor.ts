@@ -32,18 +32,11 @@ export interface DoctorOptions {
   readonly onProgress?: (what: string, done: number, total: number) => void;
 }
 
-/** What is wrong with a data folder and its machine, and what grows in it. */
-export interface DataReport {
-  readonly findings: readonly Finding[];
-  /** Null if the app database cannot be read. */
-  readonly stored: Stored | null;
-}
-
 /**
  * Checks the data folder and the machine. Changes nothing; repositories are examined as copies in
  * the temporary folder.
  */
-export async function examineData(options: DoctorOptions): Promise<DataReport> {
+export async function examineData(options: DoctorOptions): Promise<Finding[]> {
   const { folders, postgres, tls, now, quick, isRunning, onProgress = () => {} } = options;
   const findings = [
     ...checkSpace(folders),
@@ -51,9 +44,9 @@ export async function examineData(options: DoctorOptions): Promise<DataReport> {
     ...await checkCertificate(tls, now),
   ];
   const unwritable = checkWritable(folders);
-  if (unwritable.length > 0) return { findings: [...findings, ...unwritable], stored: null };
+  if (unwritable.length > 0) return [...findings, ...unwritable];
   const absent = postgres === null ? checkPresence(folders) : null;
-  if (absent !== null) return { findings: [...findings, absent], stored: null };
+  if (absent !== null) return [...findings, absent];
   findings.push(
     ...checkPermissions(folders),
     ...await checkKeys(folders),
@@ -65,12 +58,12 @@ export async function examineData(options: DoctorOptions): Promise<DataReport> {
     options,
   );
   findings.push(...ofDatabase);
-  if (facts === null) return { findings, stored: null };
+  if (facts === null) return findings;
   if (!quick) findings.push(...await checkEvents(folders, postgres));
   const { projects } = facts;
-  const stored = measureStored(folders, facts.stored, options.bounds);
-  findings.push(
-    ...checkQuotas(stored),
+  return [
+    ...findings,
+    ...checkQuotas(measureStored(folders, facts.stored, options.bounds)),
     ...checkHistory(folders, { isKept: options.keepsHistory, isRunning }),
     ...await checkRepositories({
       folders,
@@ -79,6 +72,17 @@ export async function examineData(options: DoctorOptions): Promise<DataReport> {
       quick,
       onProgress: (done) => onProgress("Repositories checked:", done, projects.length),
     }),
-  );
-  return { findings, stored };
+  ];
+}
+
+/** What grows in a data folder; null if its app database cannot be read. */
+export async function surveyData(
+  { folders, postgres, bounds, now, version, isRunning }: Pick<
+    DoctorOptions,
+    "folders" | "postgres" | "bounds" | "now" | "version" | "isRunning"
+  >,
+): Promise<Stored | null> {
+  if (postgres === null && checkPresence(folders) !== null) return null;
+  const { facts } = await checkDatabase(folders, postgres, { now, version, isRunning });
+  return facts === null ? null : measureStored(folders, facts.stored, bounds);
 }

@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
+import { sql } from "kysely";
 import type { Database, Tables } from "../database/mod.ts";
 import type { Log } from "../log.ts";
 import type { QuotaFigures } from "../hourly_quota.ts";
@@ -17,6 +18,9 @@ const LONG = 60;
 
 /** Files whose sizes are read in one go. */
 const AT_ONCE = 100;
+
+/** In seconds. */
+const DAY = 86_400;
 
 /** Lists the descriptors of this process. */
 const LS = "/usr/bin/ls";
@@ -51,6 +55,7 @@ export class Measurements {
   #rows: ReadonlyMap<Retained, number> = new Map();
   #repositories: Sizes | null = null;
   #removed: Sizes | null = null;
+  #postgresBytes: number | null = null;
   #largestAccount: number | null = null;
   #openDescriptors: number | null = null;
   readonly #certificate = new CertificateEnd();
@@ -91,12 +96,10 @@ export class Measurements {
           sampleOf([label], freeBytesOf(folder))
         ),
     );
-    if (databaseFile !== null) {
-      registry.sampled("gauge", {
-        name: "database_bytes",
-        help: "Bytes of the files of the app database",
-      }, () => sampleOf([], bytesOf(databaseFile)));
-    }
+    registry.sampled("gauge", {
+      name: "database_bytes",
+      help: "Bytes of the app database; in PostgreSQL, measured once an hour",
+    }, () => sampleOf([], databaseFile === null ? this.#postgresBytes : bytesOf(databaseFile)));
     registry.sampled("gauge", {
       name: "repositories_bytes",
       help: "Bytes of the repositories on this node, measured once an hour",
@@ -146,11 +149,15 @@ export class Measurements {
 
   #addBounds(registry: Registry): void {
     const { quotas, retentionDays } = this.#options;
-    registry.sampled("gauge", {
-      name: "retention_days",
-      help: "How many days the rows of a table are kept after they ended; 0 is forever",
-      labels: ["table"],
-    }, () => Array.from(retentionDays, ([table, value]) => ({ labels: [table], value })));
+    registry.sampled(
+      "gauge",
+      {
+        name: "retention_seconds",
+        help: "How long the rows of a table are kept after they ended; 0 is forever",
+        labels: ["table"],
+      },
+      () => Array.from(retentionDays, ([table, days]) => ({ labels: [table], value: days * DAY })),
+    );
     const figures = () => [
       ...quotas.storage.figures({
         project: this.#repositories?.largest ?? null,
@@ -194,6 +201,9 @@ export class Measurements {
       this.#openDescriptors = await countOpenDescriptors();
       this.#lastBackup = await lastBackupOf(this.#options.folders.data);
       if (!isLong) return;
+      if (this.#options.databaseFile === null) {
+        this.#postgresBytes = await postgresBytesOf(this.#options.database.tables);
+      }
       this.#rows = await countRetained(this.#options.database.tables);
       this.#largestAccount = await largestAccountOf(this.#options.database.tables);
       this.#repositories = await this.#sizes();
@@ -287,6 +297,11 @@ async function countsOf(tables: Database["tables"], now: number): Promise<Figure
     ["webhooks_failing", await counted(webhooks.where("failing_since", "is not", null))],
     ["webhook_deliveries_waiting", await counted(waiting)],
   ]);
+}
+
+async function postgresBytesOf(tables: Database["tables"]): Promise<number> {
+  const size = sql<number | string>`pg_database_size(current_database())`.as("bytes");
+  return Number((await tables.selectNoFrom(size).executeTakeFirstOrThrow()).bytes);
 }
 
 /** The bytes of the caller who has stored most. */
