@@ -70,11 +70,15 @@ async function backup(file: string | undefined, options: BackupCommandOptions): 
   reportDone(() => printReport(path, report, options));
 }
 
-/** Notes when a backup was made, which a server shows among its metrics. The backup is made anyway. */
+/**
+ * Notes when a backup was made, which a server shows among its metrics. A server of another user, as
+ * that of a service whose commands root types, must read the file. The backup is made anyway.
+ */
 async function noteBackup(folder: string, now: number): Promise<void> {
   const path = join(folder, "last_backup");
   try {
-    await Deno.writeTextFile(path, `${new Date(now).toISOString()}\n`, { mode: 0o600 });
+    await Deno.writeTextFile(path, `${new Date(now).toISOString()}\n`);
+    if (Deno.build.os !== "windows") await Deno.chmod(path, 0o644);
   } catch (error) {
     printError(
       `warning: the backup is made, but "${path}" could not be written (${
@@ -325,7 +329,8 @@ export const RESTORE: Leaf = {
   ],
   notes: [
     "The server must be stopped. Checksums, databases and versions are checked before the data " +
-    "folder is touched. Run it as the user that runs the server.",
+    "folder is touched. Run it as the user that runs the server; for the service of systemd, which " +
+    "has none while it is stopped, as root.",
   ],
   run: restore,
 };

@@ -64,6 +64,9 @@ Deno.test("a backup of a running server holds what was acknowledged before", asy
     const archive = join(folder, "backup.tar.gz");
     await succeed(program, "backup", archive);
     assert.equal((await Deno.stat(archive)).mode! & 0o777, 0o600);
+    // Root types it, and the server of a service, which is another user, reads its time.
+    const stamp = join(program.folder, "data", "last_backup");
+    assert.equal((await Deno.stat(stamp)).mode! & 0o777, 0o644);
     await answer(program, "PUT", `${API}/wiki/Home`, { content: "Later" });
     assert.deepEqual(await restored(join(folder, "copy"), archive), FILLED);
   });

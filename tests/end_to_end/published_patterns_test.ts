@@ -72,16 +72,19 @@ const python: Engine = async (patterns) => {
 };
 
 /** Prometheus is written in Go: it compiles what a query compares with. */
-const go: Engine = (patterns) =>
-  withFolder((folder) =>
-    each(patterns, async (pattern) => {
-      const file = join(folder, "rules.yml");
+const go: Engine = async (patterns) => {
+  let refused: readonly string[] = [];
+  await withFolder(async (folder) => {
+    const file = join(folder, "rules.yml");
+    refused = await each(patterns, async (pattern) => {
       const expr = `up{x=~${JSON.stringify(pattern)}}`;
       const groups = [{ name: "patterns", rules: [{ record: "one", expr }] }];
       await Deno.writeTextFile(file, JSON.stringify({ groups }));
       return (await run("promtool", ["check", "rules", file], "")).code !== 0;
-    })
-  );
+    });
+  });
+  return refused;
+};
 
 /** ripgrep is written in Rust: it has the crate `regex`, whose bound of a compiled pattern is this. */
 const rust: Engine = (patterns) =>
