@@ -1,9 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import { type Database, type Statement, statement } from "../database/mod.ts";
 import type { Log } from "../log.ts";
-import type { ProjectRepositories, Projects } from "../projects/mod.ts";
+import type { Project, ProjectRepositories, Projects } from "../projects/mod.ts";
 import { type Scheduler, untilMultiple } from "../scheduler.ts";
-import { openCheckins } from "./open_checkins.ts";
 
 /** How often old rows are looked for, in milliseconds. */
 const INTERVAL = 60 * 60 * 1000;
@@ -278,7 +277,7 @@ export class DataRetention {
   }
 
   /** The check-ins of a project whose checks somebody may still ask for; null if it cannot be read. */
-  async #openIn(project: Parameters<typeof openCheckins>[1]): Promise<ReadonlySet<string> | null> {
+  async #openIn(project: Project): Promise<ReadonlySet<string> | null> {
     try {
       return await openCheckins(this.#options, project);
     } catch (error) {
@@ -358,4 +357,33 @@ export class DataRetention {
       },
     });
   }
+}
+
+/**
+ * The check-ins of a project that something open refers to: tips of open branches, rounds of open
+ * reviews, landings in the queue, active workspaces and releases.
+ *
+ * @throws ServiceError if the repository cannot be read
+ */
+async function openCheckins(
+  { database: { tables }, repositories }: Pick<DataRetentionOptions, "database" | "repositories">,
+  project: Project,
+): Promise<ReadonlySet<string>> {
+  const { id } = project;
+  const branches = await repositories.read(project, (repository) => repository.branches());
+  const rounds = await tables.selectFrom("review_rounds")
+    .innerJoin("reviews", "reviews.id", "review_rounds.review_id")
+    .select(["base", "tip"]).where("reviews.project_id", "=", id)
+    .where("reviews.status", "in", ["pending", "approved", "changes_requested"]).execute();
+  const landings = await tables.selectFrom("landings").select(["tip", "base", "candidate"])
+    .where("project_id", "=", id).where("ended_at", "is", null).execute();
+  const workspaces = await tables.selectFrom("workspaces").select(["started_as", "base", "tip"])
+    .where("project_id", "=", id).where("status", "=", "active").execute();
+  const releases = await tables.selectFrom("releases").select("checkin")
+    .where("project_id", "=", id).execute();
+  const named = [...rounds, ...landings, ...workspaces, ...releases];
+  return new Set([
+    ...branches.filter(({ status }) => status === "open").map(({ last_uuid }) => last_uuid),
+    ...named.flatMap((row) => Object.values(row)).filter((uuid) => uuid !== null),
+  ]);
 }
