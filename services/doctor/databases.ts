@@ -276,7 +276,7 @@ function checkContent(
   return { findings, facts: { projects, unsettled, stored: { ...stored, slugs } } };
 }
 
-/** @param row who has stored most, and how much */
+/** @param row the name of the caller that stored most, and its bytes */
 function largestOf(
   row: { readonly name?: unknown; readonly bytes?: unknown } | undefined,
 ): StoredFacts["largest"] {

@@ -56,7 +56,7 @@ export function countOf(table: Retained): string {
   }`;
 }
 
-/** How SQLite tells who has stored most. */
+/** The query of SQLite for the caller that stored most. */
 export const LARGEST = `SELECT coalesce(max(name), actor_key) AS name, sum(bytes) AS bytes
   FROM stored_bytes LEFT JOIN accounts ON accounts.id = actor_key
   GROUP BY actor_key ORDER BY 2 DESC LIMIT 1`;

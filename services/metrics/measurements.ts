@@ -304,7 +304,7 @@ async function postgresBytesOf(tables: Database["tables"]): Promise<number> {
   return Number((await tables.selectNoFrom(size).executeTakeFirstOrThrow()).bytes);
 }
 
-/** The bytes of the caller who has stored most. */
+/** The bytes of the caller that stored most. */
 async function largestAccountOf(tables: Database["tables"]): Promise<number> {
   const row = await tables.selectFrom("stored_bytes")
     .select(({ fn }) => fn.sum<number | string>("bytes").as("sum"))
@@ -313,7 +313,7 @@ async function largestAccountOf(tables: Database["tables"]): Promise<number> {
 }
 
 /**
- * How many descriptors this process has open; null where nobody tells. Deno lets a program read its
+ * How many descriptors this process has open; null if nobody tells. Deno lets a program read its
  * own `/proc` with every permission alone, so `ls` does.
  */
 async function countOpenDescriptors(): Promise<number | null> {
