@@ -47,7 +47,7 @@ async function refusedOf(
 
 const ecmascript: Engine = (patterns) =>
   Promise.resolve(patterns.filter((pattern) =>
-    ["", "u", "v"].some((flags) => {
+    ["", "u"].some((flags) => {
       try {
         new RegExp(pattern, flags);
         return false;
