@@ -4,6 +4,7 @@ import { newEvent } from "../events/mod.ts";
 import { type Caller, originOf, type Principal, roomFor } from "../identity/mod.ts";
 import type { FinishedCall, Ledger } from "../ledger/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { suggest } from "../spelling/mod.ts";
 import type { Backend, Backends } from "./backends.ts";
 import { Call } from "./call.ts";
 import { type ProviderApi, providerOf } from "./catalog/mod.ts";
@@ -116,7 +117,7 @@ export class Gateway {
     ticket: string | null = null,
   ): Promise<Completion> {
     const { halts, environment, limits, ledger } = this.#options;
-    const { backend, model } = await this.#route(request);
+    const { backend, model } = await this.#route(request, signal);
     halts.requireGoing(caller.principal);
     const endpoint = endpointOf(backend, environment);
     const work = await ledger.workOf(caller, ticket);
@@ -277,10 +278,10 @@ export class Gateway {
   }
 
   /** The named backend, or the one that the model names, that lists the model, or the default. */
-  async #route({ backend: name, model }: CompletionRequest): Promise<Route> {
+  async #route({ backend: name, model }: CompletionRequest, signal: AbortSignal): Promise<Route> {
     const { backends } = this.#options;
     const chosen = name === undefined
-      ? chooseBackend(await backends.list(), model)
+      ? await this.#chosen(model, signal)
       : { backend: await backends.get(name), model };
     const { backend } = chosen;
     const route = { backend, model: listedName(chosen) };
@@ -290,6 +291,30 @@ export class Gateway {
     }
     if (isAllowed(route.model, backend)) return route;
     throw new Invalid(`"model": the LLM backend "${backend.name}" does not allow this one`);
+  }
+
+  /**
+   * The backend for a model without the name of one beside it. A model with a slash whose first part
+   * names no backend may be meant for a backend that does not exist: it needs one that lists it.
+   *
+   * @throws NotFound
+   */
+  async #chosen(model: string | undefined, signal: AbortSignal): Promise<Route> {
+    const { backends } = this.#options;
+    const all = await backends.list();
+    const [first] = all;
+    if (first === undefined) throw new NotFound("There is no LLM backend yet");
+    if (model === undefined) return { backend: first, model };
+    const found = backendOf(all, model);
+    if (found !== null) return found;
+    if (!model.includes("/") || providerOf(first.provider).namesHaveSlashes) {
+      return { backend: first, model };
+    }
+    // Backends that were never asked for their models are asked now.
+    await this.allModels(signal);
+    const listed = backendOf(await backends.list(), model);
+    if (listed !== null) return listed;
+    throw noSuchRoute(all, model);
   }
 
   readonly #finish = async (call: Call, outcome: Outcome): Promise<void> => {
@@ -352,17 +377,25 @@ function wantsUsage({ stream_options: options }: CompletionRequest): boolean {
   return isObject(options) && options["include_usage"] === true;
 }
 
-function chooseBackend(backends: readonly Backend[], model: string | undefined): Route {
-  const [first] = backends;
-  if (first === undefined) throw new NotFound("There is no LLM backend yet");
-  if (model === undefined) return { backend: first, model };
+/** The backend that a model names, or that lists it; null if there is none. */
+function backendOf(backends: readonly Backend[], model: string): Route | null {
   const slash = model.indexOf("/");
   const named = slash < 0 ? undefined : backends.find(({ name }) => name === model.slice(0, slash));
   if (named !== undefined) {
     return { backend: named, model: named.models.includes(model) ? model : model.slice(slash + 1) };
   }
   const holder = backends.find(({ models }) => models.includes(model));
-  return { backend: holder ?? first, model };
+  return holder === undefined ? null : { backend: holder, model };
+}
+
+function noSuchRoute(backends: readonly Backend[], model: string): NotFound {
+  const names = backends.map(({ name }) => name);
+  const wanted = model.slice(0, model.indexOf("/"));
+  const meant = suggest(wanted, names) ?? names[0];
+  return new NotFound(
+    `There is no LLM backend "${wanted}", and no backend lists the model "${model}": ` +
+      `write "${meant}/MODEL", or name the backend in "backend"`,
+  );
 }
 
 /** The providers' libraries are loaded on demand. */
