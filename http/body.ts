@@ -130,6 +130,18 @@ export class BodyReader {
     return new Uint8Array(await this.#inTime(request.arrayBuffer()));
   }
 
+  /**
+   * Reads the body of a request, as it is.
+   *
+   * @throws TooLarge as soon as it exceeds the limit, TooSlow if a part does not arrive in time,
+   * Invalid if it is incomplete
+   */
+  async readBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+    const declared = Number(request.headers.get("content-length") ?? NaN);
+    if (declared > this.#maxBytes) throw this.#tooLarge();
+    return new Uint8Array(await this.#readParts(request.body));
+  }
+
   async #readParts(body: ReadableStream<Uint8Array<ArrayBuffer>> | null): Promise<ArrayBuffer> {
     if (body === null) return new ArrayBuffer(0);
     const reader = body.getReader();

@@ -67,19 +67,28 @@ function takeLiterals(text: string, diagrams: Diagrams) {
   const literals: string[] = [];
   const parts: string[] = [];
   const lower = text.toLowerCase();
+  const open = new Set<string>();
   let position = 0;
+  let searched = 0;
   for (;;) {
-    LITERAL.lastIndex = position;
+    LITERAL.lastIndex = searched;
     const match = LITERAL.exec(text);
     if (match === null) break;
     const [whole, name = "", attributes = ""] = match;
     const start = match.index + whole.length;
-    const end = lower.indexOf(`</${name.toLowerCase()}>`, start);
-    const content = text.slice(start, end < 0 ? undefined : end);
+    searched = start;
+    const element = name.toLowerCase();
+    const end = open.has(element) ? -1 : lower.indexOf(`</${element}>`, start);
+    // A tag without its end is text, and so are all later ones of this name.
+    if (end < 0) {
+      open.add(element);
+      continue;
+    }
+    const content = text.slice(start, end);
     parts.push(text.slice(position, match.index), `${diagrams.mark}l${literals.length};`);
-    literals.push(literalOf(name.toLowerCase(), attributes, content, diagrams));
-    position = end < 0 ? text.length : end + name.length + 3;
-    if (end < 0) break;
+    literals.push(literalOf(element, attributes, content, diagrams));
+    position = end + name.length + 3;
+    searched = position;
   }
   parts.push(text.slice(position));
   return { body: parts.join(""), literals };

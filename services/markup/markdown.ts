@@ -20,6 +20,7 @@ export function renderMarkdown(text: string, links: Links, diagrams: Diagrams): 
       if (token.children !== null) token.children = linked(token.children, links);
     }
   });
+  markdown.block.ruler.before("html_block", "mentioned_tags", mentionedTags(markdown));
   const { fence } = markdown.renderer.rules;
   markdown.renderer.rules.fence = (tokens, index, options, environment, renderer) => {
     const token = tokens[index];
@@ -29,6 +30,31 @@ export function renderMarkdown(text: string, links: Links, diagrams: Diagrams): 
     return fence?.(tokens, index, options, environment, renderer) ?? "";
   };
   return markdown.render(text);
+}
+
+/** What begins a block of HTML that ends only at a mark of its own. */
+const MARKED = /^<(?:(?:script|style|textarea)(?=[\s>]|$)|\?|!\[CDATA\[|![a-z])/i;
+
+/** Characters of the longest of these marks, and one more. */
+const MARK_LENGTH = 10;
+
+type BlockRule = Parameters<MarkdownIt["block"]["ruler"]["before"]>[2];
+
+/**
+ * A rule that keeps a line from beginning such a block: the rest of the text would belong to it. The
+ * line becomes a paragraph, and its tag is shown.
+ */
+function mentionedTags(markdown: MarkdownIt): BlockRule {
+  let lastEndOfComment: number | null = null;
+  return (state, line, end, silent) => {
+    const start = (state.bMarks[line] ?? 0) + (state.tShift[line] ?? 0);
+    const { src } = state;
+    lastEndOfComment ??= src.lastIndexOf("-->");
+    const isOpen = src.startsWith("<!--", start) && lastEndOfComment < start + 2;
+    if (!isOpen && !MARKED.test(src.slice(start, start + MARK_LENGTH))) return false;
+    const paragraph = markdown.block.ruler.getRules("").at(-1);
+    return paragraph?.(state, line, end, silent) ?? false;
+  };
 }
 
 /** Boxes of task lists. */

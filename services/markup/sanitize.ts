@@ -1,6 +1,7 @@
 // @ts-types="npm:@types/sanitize-html@2.16.2"
 import sanitize from "sanitize-html";
 import { SCHEMES } from "./links.ts";
+import { escapeStrayTags } from "./tags.ts";
 
 /** Deepest nesting of elements; deeper ones are dropped. */
 const MAX_DEPTH = 100;
@@ -14,13 +15,25 @@ const INLINE = ["a", "abbr", "b", "big", "br", "cite", "code", "del", "dfn", "em
 const MORE_INLINE = ["ins", "kbd", "mark", "q", "s", "samp", "small", "span", "strike", "strong"];
 const LAST_INLINE = ["sub", "sup", "tt", "u", "var"];
 
+const ELEMENTS = [
+  ...BLOCKS,
+  ...MORE_BLOCKS,
+  ...TABLES,
+  ...INLINE,
+  ...MORE_INLINE,
+  ...LAST_INLINE,
+];
+
+const ELEMENT_NAMES: ReadonlySet<string> = new Set(ELEMENTS);
+
 /**
  * Makes HTML safe: it can run nothing and look like nothing but text. It has no scripts, handlers,
- * styles, frames or forms, and only addresses of the usual schemes.
+ * styles, frames or forms, and only addresses of the usual schemes. Tags of other elements, and
+ * whatever is no whole tag, are shown as text.
  */
 export function sanitizeHtml(html: string): string {
-  return sanitize(html, {
-    allowedTags: [...BLOCKS, ...MORE_BLOCKS, ...TABLES, ...INLINE, ...MORE_INLINE, ...LAST_INLINE],
+  return sanitize(escapeStrayTags(html, ELEMENT_NAMES), {
+    allowedTags: ELEMENTS,
     allowedAttributes: {
       a: ["href", "title", "rel"],
       img: ["src", "alt", "title", "width", "height", "loading"],

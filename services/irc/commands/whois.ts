@@ -3,6 +3,7 @@ import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { takesMetadata } from "../metadata/notices.ts";
 import { statusPrefix, UserMode } from "../channels/modes.ts";
+import { addressParameter } from "../protocol/addresses.ts";
 import {
   ERR_NONICKNAMEGIVEN,
   ERR_NOSUCHNICK,
@@ -46,7 +47,7 @@ function describe(call: CommandCall, user: Client): void {
   if (user.hasMode(UserMode.BOT)) reply.numeric(RPL_WHOISBOT, nick);
   if (user.account !== null) reply.numeric(RPL_WHOISACCOUNT, nick, user.account);
   if (user === client || client.isOperator) {
-    reply.numeric(RPL_WHOISACTUALLY, nick, user.transport.address);
+    reply.numeric(RPL_WHOISACTUALLY, nick, addressParameter(user.transport.address));
   }
   if (takesMetadata(client)) {
     for (const [key, value] of state.metadata.valuesOf(user)) {

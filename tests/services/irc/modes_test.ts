@@ -57,3 +57,72 @@ Deno.test("MODE leaves a channel with the modes that a model has", async () => {
     { numRuns: 40 },
   );
 });
+
+Deno.test("a mask that begins with a colon is listed and announced as it is", async () => {
+  await using server = startServer();
+  const operator = await server.client("op");
+  operator.send("JOIN #c");
+  await operator.sync();
+  for (
+    const [letter, entry, end] of [["b", "367", "368"], ["e", "348", "349"], ["I", "346", "347"]]
+  ) {
+    operator.send(`MODE #c +i${letter} ::x`, `MODE #c ${letter}`);
+    const [made, listed, ended] = await operator.sync();
+    const added = letter === "b" ? `+ib` : `+${letter}`;
+    assert.match(
+      made ?? "",
+      new RegExp(`^:op!\\S+ MODE #c ${added.replace("+", "\\+")} ::x!\\*@\\*$`),
+    );
+    assert.equal(listed, `${entry} op #c ::x!*@*`);
+    assert.match(ended ?? "", new RegExp(`^${end} op #c :`));
+    operator.send(`MODE #c -${letter} ::X`, `MODE #c ${letter}`);
+    const [removed, ...rest] = await operator.sync();
+    assert.match(removed ?? "", new RegExp(`MODE #c -${letter} ::x!\\*@\\*$`));
+    assert.match(rest.join("\n"), new RegExp(`^${end} op #c :`));
+  }
+});
+
+/** Commands with a text of a user in their last parameter, which answers may quote. */
+const QUOTING = (
+  "ACCEPT;AWAY;CAP;CAP REQ;CHATHISTORY LATEST;CHATHISTORY;HELP;INVITE op;INVITE;ISON;JOIN;JOIN #c;KICK #c;" +
+  "KICK;KLINE;LINKS;LIST;MARKREAD #c;MARKREAD;METADATA * GET;METADATA * SET a;METADATA;METADATA * SET;" +
+  "MODE #c +b;MODE #c +k;MODE #c +l;MODE #c +o;MODE #c;MODE;MONITOR +;MONITOR;NAMES;NICK;NOTICE;PART;" +
+  "PING;PRIVMSG;REDACT #c;REGISTER * *;RELAYMSG #c x;RENAME #c;SETNAME;STATS;TIME;TOPIC #c;TOPIC;USERHOST;" +
+  "VERSION;WHO;WHO * %tnuhiracdfls,;WHOIS;WHOIS op;WHOWAS;NOSUCH"
+).split(";");
+
+Deno.test("no answer has a parameter that a client would read as another one", async () => {
+  await using server = startServer();
+  const operator = await server.client("op");
+  operator.send("JOIN #c");
+  await operator.sync();
+  const text = fc.constantFrom(
+    "",
+    ":",
+    ":x",
+    "::x",
+    " ",
+    "a b",
+    " x",
+    ": x",
+    "x :y",
+    "#a b",
+    ":#c",
+    ":op",
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...QUOTING), text, async (command, quoted) => {
+      operator.send(`${command} :${quoted}`);
+      for (const line of await operator.sync()) {
+        const [, code = "", rest = ""] = /^(?::\S+ )?(\d{3}|FAIL) (\S+ ?.*)$/.exec(line) ?? [];
+        if (code === "") continue;
+        const [head = ""] = ` ${rest}`.split(" :", 1);
+        assert.doesNotMatch(head, /  |^ :/, `${command} :${quoted} -> ${line}`);
+        assert.equal(rest.split(" ")[0], code === "FAIL" ? command.split(" ")[0] : "op", line);
+      }
+      operator.send("NICK op");
+      await operator.sync();
+    }),
+    { numRuns: 150 },
+  );
+});

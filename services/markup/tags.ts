@@ -1,0 +1,107 @@
+/**
+ * Tells tags from text that looks like tags. What is no element that may be shown stays in the text,
+ * as it was written: a parser of HTML would drop it, and often all that follows.
+ */
+
+/** Elements that are left out with nothing but their tags: they only arrange what is in them. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  "acronym",
+  "article",
+  "aside",
+  "body",
+  "figcaption",
+  "figure",
+  "font",
+  "footer",
+  "head",
+  "header",
+  "html",
+  "link",
+  "main",
+  "meta",
+  "nav",
+  "nobr",
+  "picture",
+  "section",
+  "source",
+  "time",
+  "wbr",
+]);
+
+const NAME = /<\/?([a-z][a-z0-9]*)/iy;
+const SPACE = /[\s/]/;
+
+/**
+ * Escapes every `<` of a text that begins neither a whole tag of an element that may be there nor a
+ * whole comment. Takes linear time.
+ *
+ * @param allowed the elements that may be shown, in small letters
+ */
+export function escapeStrayTags(html: string, allowed: ReadonlySet<string>): string {
+  const parts: string[] = [];
+  const lastEndOfComment = html.lastIndexOf("-->");
+  let done = 0;
+  for (let at = html.indexOf("<"); at >= 0; at = html.indexOf("<", Math.max(done, at + 1))) {
+    if (html.startsWith("<!--", at) && lastEndOfComment >= at + 2) {
+      parts.push(html.slice(done, at));
+      done = html.indexOf("-->", at + 2) + "-->".length;
+    } else if (!isTag(html, at, allowed)) {
+      parts.push(html.slice(done, at), "&lt;");
+      done = at + 1;
+    }
+  }
+  parts.push(html.slice(done));
+  return parts.join("");
+}
+
+function isTag(html: string, at: number, allowed: ReadonlySet<string>): boolean {
+  NAME.lastIndex = at;
+  const [whole = "", name = ""] = NAME.exec(html) ?? [];
+  const element = name.toLowerCase();
+  return (allowed.has(element) || LEFT_OUT.has(element)) && endsTag(html, at + whole.length);
+}
+
+/**
+ * Whether attributes and the end of a tag follow. A value in quotes has no `<` and no line break: it
+ * would rather be an open quote.
+ */
+function endsTag(html: string, from: number): boolean {
+  let at = from;
+  for (let isApart = false;; isApart = false) {
+    for (; isSpace(html[at]); at++) isApart = true;
+    if (html[at] === ">") return true;
+    const name = skip(html, at, "\"'<>/=");
+    if (!isApart || name === at) return false;
+    at = name;
+    let value = skipSpaces(html, at);
+    if (html[value] !== "=") continue;
+    value = skipSpaces(html, value + 1);
+    const quote = html[value];
+    if (quote !== '"' && quote !== "'") {
+      at = skip(html, value, "\"'<>=`");
+      if (at === value) return false;
+      continue;
+    }
+    at = value + 1;
+    while (at < html.length && html[at] !== quote && html[at] !== "<" && html[at] !== "\n") at++;
+    if (html[at] !== quote) return false;
+    at++;
+  }
+}
+
+function isSpace(character: string | undefined): boolean {
+  return character !== undefined && SPACE.test(character);
+}
+
+/** The first place from here that is a space or one of these characters, or the end. */
+function skip(html: string, from: number, stops: string): number {
+  let at = from;
+  while (at < html.length && !/\s/.test(html[at] ?? "") && !stops.includes(html[at] ?? "")) at++;
+  return at;
+}
+
+function skipSpaces(html: string, from: number): number {
+  let at = from;
+  while (at < html.length && /\s/.test(html[at] ?? "")) at++;
+  return at;
+}
