@@ -133,16 +133,32 @@ export class BodyReader {
   /**
    * Reads the body of a request, as it is.
    *
+   * @param shortBytes the usual length
+   * @param onLong called once it is longer than that; may throw
    * @throws TooLarge as soon as it exceeds the limit, TooSlow if a part does not arrive in time,
-   * Invalid if it is incomplete
+   * Invalid if it is incomplete, and what `onLong` throws
    */
-  async readBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+  async readBytes(
+    request: Request,
+    shortBytes: number,
+    onLong: () => void,
+  ): Promise<Uint8Array<ArrayBuffer>> {
     const declared = Number(request.headers.get("content-length") ?? NaN);
     if (declared > this.#maxBytes) throw this.#tooLarge();
-    return new Uint8Array(await this.#readParts(request.body));
+    let isLong = false;
+    const onLength = (length: number) => {
+      if (isLong || length <= shortBytes) return;
+      isLong = true;
+      onLong();
+    };
+    onLength(declared);
+    return new Uint8Array(await this.#readParts(request.body, onLength));
   }
 
-  async #readParts(body: ReadableStream<Uint8Array<ArrayBuffer>> | null): Promise<ArrayBuffer> {
+  async #readParts(
+    body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
+    onLength: (length: number) => void = () => {},
+  ): Promise<ArrayBuffer> {
     if (body === null) return new ArrayBuffer(0);
     const reader = body.getReader();
     const parts: Uint8Array<ArrayBuffer>[] = [];
@@ -152,6 +168,7 @@ export class BodyReader {
       if (done) return await new Blob(parts).arrayBuffer();
       length += value.byteLength;
       if (length > this.#maxBytes) throw this.#tooLarge();
+      onLength(length);
       parts.push(value);
     }
   }

@@ -107,23 +107,22 @@ export function heraldWebhookRoutes(desk: HeraldDesk | null, limits: BodyLimits)
     const { raw } = context.req;
     const { name } = context.req.valid("param");
     const headers = Object.fromEntries(raw.headers);
-    const accept = async () => {
-      const body = await reader.readBytes(raw);
+    const address = context.get("address") ?? "";
+    let isLong = false;
+    const enter = () => {
+      required(desk).requireSource(name);
+      if (long.has(address) || long.size >= MAX_LONG) {
+        throw new TooMany("Other long webhooks are being read; send it again later", RETRY_SECONDS);
+      }
+      long.add(address);
+      isLong = true;
+    };
+    try {
+      const body = await reader.readBytes(raw, limits.maxBytes, enter);
       const accepted = await required(desk).receive(name, headers, body);
       return accepted === null ? context.body(null, 200) : context.json(accepted, 202);
-    };
-    const declared = Number(raw.headers.get("content-length") ?? Infinity);
-    if (declared <= limits.maxBytes) return await accept();
-    required(desk).requireSource(name);
-    const address = context.get("address") ?? "";
-    if (long.has(address) || long.size >= MAX_LONG) {
-      throw new TooMany("Other long webhooks are being read; send it again later", RETRY_SECONDS);
-    }
-    long.add(address);
-    try {
-      return await accept();
     } finally {
-      long.delete(address);
+      if (isLong) long.delete(address);
     }
   });
 }

@@ -58,12 +58,13 @@ function isTag(html: string, at: number, allowed: ReadonlySet<string>): boolean 
   NAME.lastIndex = at;
   const [whole = "", name = ""] = NAME.exec(html) ?? [];
   const element = name.toLowerCase();
+  if (whole.startsWith("</") && html[skipSpaces(html, at + whole.length)] !== ">") return false;
   return (allowed.has(element) || LEFT_OUT.has(element)) && endsTag(html, at + whole.length);
 }
 
 /**
- * Whether attributes and the end of a tag follow. A value in quotes has no `<` and no line break: it
- * would rather be an open quote.
+ * Whether attributes and the end of a tag follow. A value in quotes has no `<` and no empty line:
+ * it would rather be an open quote.
  */
 function endsTag(html: string, from: number): boolean {
   let at = from;
@@ -83,7 +84,10 @@ function endsTag(html: string, from: number): boolean {
       continue;
     }
     at = value + 1;
-    while (at < html.length && html[at] !== quote && html[at] !== "<" && html[at] !== "\n") at++;
+    while (at < html.length && html[at] !== quote && html[at] !== "<") {
+      if (html[at] === "\n" && html[at + 1] === "\n") return false;
+      at++;
+    }
     if (html[at] !== quote) return false;
     at++;
   }
