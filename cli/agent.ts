@@ -3,6 +3,7 @@ import { AGENT_INBOX } from "./agent_inbox.ts";
 import { AGENT_SLOTS } from "./agent_slots.ts";
 import { ApiClient, Refused } from "./client.ts";
 import { loginLines } from "../services/login_lines.ts";
+import { quietText, WORK_STATES } from "../services/work_states.ts";
 import type { Command, Group, Option } from "./command_line/mod.ts";
 import {
   checkCount,
@@ -30,7 +31,8 @@ const agentSchema = z.looseObject({
   revoked: z.boolean(),
   paused: z.boolean(),
   pause_reason: z.string().nullable(),
-  online: z.boolean(),
+  state: z.enum(WORK_STATES),
+  quiet_minutes: z.number().nullable(),
   created_at: z.string(),
   last_seen: z.string().nullable(),
   messages_per_minute: z.number(),
@@ -87,9 +89,9 @@ async function showAgent(nick: string, options: CommandOptions): Promise<void> {
   ]);
 }
 
-function stateOf({ revoked, paused, online }: Agent): string {
+function stateOf({ revoked, paused, state, quiet_minutes: minutes }: Agent): string {
   if (revoked) return "revoked";
-  return `${online ? "online" : "offline"}${paused ? ", paused" : ""}`;
+  return [state, quietText(minutes), paused ? "paused" : null].filter(Boolean).join(", ");
 }
 
 /** `muster agent add`: creates an agent and prints its credentials. */

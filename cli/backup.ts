@@ -25,7 +25,7 @@ import { InvalidValue, type Leaf } from "./command_line/mod.ts";
 import { isHeld, readEndpoints } from "./endpoints.ts";
 import { TerminalProgress } from "./fossil/progress.ts";
 import { type CommandOptions, JSON_OPTION } from "./options.ts";
-import { CommandFailed, print, printError, printJson } from "./output.ts";
+import { CommandFailed, print, printError, printJson, reportDone } from "./output.ts";
 import { readSettings } from "./settings.ts";
 
 /** How many backups a folder keeps. */
@@ -52,21 +52,21 @@ async function backup(file: string | undefined, options: BackupCommandOptions): 
   }
   const path = options.to ?? file ?? `muster-${fileStamp(now)}.tar.gz`;
   if (path !== STANDARD_OUTPUT) requireOutside(path, folders);
-  await explaining(async () => {
+  const report = await explaining(async () => {
     using guard = await guardOf(options, config);
     const database = storeOf(config);
     const target = options.to === undefined
       ? new ArchiveTarget(await archiveSink(path), now)
       : await FolderTarget.open(path, { keep: options.keep });
-    const report = await run({ target, folders, database, hold: guard.hold, now });
-    if (database === "postgres") {
-      printError(
-        "note: the app database is in PostgreSQL, and not in this backup: run pg_dump before each " +
-          "backup, and keep the two together",
-      );
-    }
-    printReport(path, report, options);
+    return await run({ target, folders, database, hold: guard.hold, now });
   });
+  if (storeOf(config) === "postgres") {
+    printError(
+      "note: the app database is in PostgreSQL, and not in this backup: run pg_dump before each " +
+        "backup, and keep the two together",
+    );
+  }
+  reportDone(() => printReport(path, report, options));
 }
 
 async function run(options: Omit<BackupOptions, "version" | "onProgress">): Promise<BackupReport> {
@@ -209,7 +209,7 @@ async function restore(source: string, options: RestoreCommandOptions): Promise<
         "the dump from before this backup",
     );
   }
-  printRestored(config.data_dir, report, options);
+  reportDone(() => printRestored(config.data_dir, report, options));
 }
 
 function printRestored(folder: string, report: RestoreReport, { json }: CommandOptions): void {

@@ -67,7 +67,7 @@ export class ApiClient {
       await defaultUrl(settings);
     if (!URL.canParse(url)) throw new CommandFailed(`"${url}" is not a URL`, 2);
     return new ApiClient(
-      url.replace(/\/+$/, ""),
+      url.replace(/(?<!\/)\/+$/, ""),
       token === true ? await readToken(settings.data_dir) : token === false ? null : token,
       url.startsWith("https:") ? await trustOwnCertificate(settings) : null,
     );

@@ -30,7 +30,9 @@ async function checkConfig(options: CommandOptions): Promise<void> {
     throw new CommandFailed(problems.map(({ message }) => message).join("\n"), exitCode);
   }
   print("The configuration is valid");
-  if (running !== null) print(`A server with this data folder is running at ${running.api}`);
+  if (running === null) return;
+  print(`A server with this data folder is running at ${running.api}`);
+  if (running.pages !== undefined) print(`Its web pages are at ${running.pages}`);
 }
 
 /** The addresses of the running server of this data folder; null if there is none. */

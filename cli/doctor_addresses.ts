@@ -36,9 +36,11 @@ async function checkRunning(options: CommandOptions, config: Config): Promise<Fi
     const message = "A muster uses the data folder, but no server has written its addresses";
     return [found.note(message, 'if it is "muster mcp", it needs none')];
   }
+  // The pages are where the API is; not every resolver knows their name.
+  const { pages: _, ...listeners } = endpoints;
   const answers = await Promise.all([
     checkReady(options, endpoints),
-    ...Object.values(endpoints).map((url) => url === undefined ? [] : checkConnects(url)),
+    ...Object.values(listeners).map((url) => url === undefined ? [] : checkConnects(url)),
   ]);
   return answers.flat();
 }

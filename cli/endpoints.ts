@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type Address, DataFolder, DataFolderError, urlOf } from "../services/config/mod.ts";
+import { isLoopback } from "../services/irc/mod.ts";
 
 /** The file in the data folder with the bound addresses. */
 const FILE = "endpoints.json";
@@ -11,6 +12,8 @@ const FILE = "endpoints.json";
 export interface Endpoints {
   readonly api: string;
   readonly mcp: string;
+  /** The web pages, for browsers on this machine: agents are not told. */
+  readonly pages?: string;
   readonly irc?: string;
   readonly ircs?: string;
   readonly irc_websocket?: string;
@@ -27,15 +30,28 @@ export interface BoundAddresses {
   readonly ircWebSocketTls: Address | null;
 }
 
+/**
+ * The address of the web pages: on their own host, if they listen where a browser on this machine
+ * comes by a name that other programs share.
+ */
+export function pagesAt(api: Address, scheme: "http" | "https", pagesHost: string | null): string {
+  const { hostname, port } = new URL(urlOf(scheme, api));
+  const isShared = pagesHost !== null && isLoopback(hostname.replace(/^\[(.*)\]$/, "$1"));
+  if (!isShared) return `${urlOf(scheme, api)}/`;
+  return `${scheme}://${pagesHost}${port === "" ? "" : `:${port}`}/`;
+}
+
 /** Writes the addresses of the listeners to a file, for commands that must find a port 0. */
 export function writeEndpoints(
   folder: string,
   { api, mcp, irc, ircs, ircWebSocket, ircWebSocketTls }: BoundAddresses,
   scheme: "http" | "https",
+  pages: string,
 ): void {
   const endpoints: Endpoints = {
     api: urlOf(scheme, api),
     mcp: `${urlOf(scheme, mcp)}/mcp`,
+    pages,
     ...(irc === null ? {} : { irc: urlOf("irc", irc) }),
     ...(ircs === null ? {} : { ircs: urlOf("ircs", ircs) }),
     ...(ircWebSocket === null ? {} : { irc_websocket: urlOf("ws", ircWebSocket) }),

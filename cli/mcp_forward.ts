@@ -16,7 +16,7 @@ const RECONNECT_PAUSE = 250;
  */
 export function mcpUrlOf(url: string): string | null {
   if (!URL.canParse(url) || !/^https?:/.test(url)) return null;
-  const base = url.replace(/\/+$/, "");
+  const base = url.replace(/(?<!\/)\/+$/, "");
   return base.endsWith("/mcp") ? base : `${base}/mcp`;
 }
 

@@ -5,7 +5,7 @@ import { type PostgresSettings, readPostgresSettings } from "../services/databas
 import { InvalidValue, type Leaf } from "./command_line/mod.ts";
 import { TerminalProgress } from "./fossil/progress.ts";
 import { type CommandOptions, JSON_OPTION } from "./options.ts";
-import { CommandFailed, print, printError, printJson, visible } from "./output.ts";
+import { CommandFailed, print, printError, printJson, reportDone, visible } from "./output.ts";
 import { readSettings } from "./settings.ts";
 import { explainStart } from "./start_errors.ts";
 
@@ -27,12 +27,19 @@ async function migrate({ from, to, ...options }: MigrateOptions): Promise<void> 
       2,
     );
   }
-  try {
-    const postgres = await settingsOf(elsewhere, config);
-    const report = await move(config.data_dir, postgres, to === SQLITE);
+  const { postgres, report } = await moved(elsewhere, config, to === SQLITE);
+  reportDone(() => {
     if (options.json === true) return printJson(report);
     printReport(report);
     adviseOn(config, to === SQLITE ? null : postgres.url);
+  });
+}
+
+/** Moves the database to or from a place. */
+async function moved(place: string, config: Config, isBack: boolean) {
+  try {
+    const postgres = await settingsOf(place, config);
+    return { postgres, report: await move(config.data_dir, postgres, isBack) };
   } catch (error) {
     throw explainStart(error);
   }

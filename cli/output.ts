@@ -13,29 +13,62 @@ export class CommandFailed extends Error {
   }
 }
 
-/** Writes a line to standard output. */
+/** Standard output cannot be written; not thrown if its reader, such as `head`, has read enough. */
+export class OutputFailed extends CommandFailed {}
+
+/** Writes a line to standard output. @throws OutputFailed; BrokenPipe if nobody reads it */
 export function print(line = ""): void {
-  writeLine(Deno.stdout, line);
+  writeOutput(encode(`${line}\n`));
 }
 
-/** Writes lines to standard error, safe for a terminal: an error may quote untrusted text. */
+/**
+ * Writes lines to standard error, safe for a terminal: an error may quote untrusted text. If that is
+ * not possible, there is no place to say so.
+ */
 export function printError(lines: string): void {
-  writeLine(Deno.stderr, visibleLines(lines));
+  try {
+    write(Deno.stderr, encode(`${visibleLines(lines)}\n`));
+  } catch {
+    // What the command does is more than what it says.
+  }
 }
 
-/** Writes bytes to standard output unchanged. */
+/**
+ * Prints the report of work that is done, or has failed in its own way: what the command returns
+ * does not depend on whether the report can be written. Standard error says if it cannot.
+ */
+export function reportDone(report: () => void): void {
+  try {
+    report();
+  } catch (error) {
+    if (error instanceof Deno.errors.BrokenPipe) return;
+    if (!(error instanceof OutputFailed)) throw error;
+    printError(`The report is not shown: ${error.message}`);
+  }
+}
+
+/** Writes bytes to standard output unchanged. @throws OutputFailed; BrokenPipe */
 export function printBytes(bytes: Uint8Array): void {
-  write(Deno.stdout, bytes);
+  writeOutput(bytes);
 }
 
 /** Writes untrusted text: unchanged into a file or a pipe, made safe on a terminal. */
 export function printText(text: string): void {
   const safe = Deno.stdout.isTerminal() ? visibleLines(text) : text;
-  printBytes(new TextEncoder().encode(safe));
+  printBytes(encode(safe));
 }
 
-function writeLine(stream: typeof Deno.stdout, line: string): void {
-  write(stream, new TextEncoder().encode(`${line}\n`));
+function encode(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+function writeOutput(bytes: Uint8Array): void {
+  try {
+    write(Deno.stdout, bytes);
+  } catch (error) {
+    if (error instanceof Deno.errors.BrokenPipe || !(error instanceof Error)) throw error;
+    throw new OutputFailed(`Standard output cannot be written: ${error.message}`);
+  }
 }
 
 function write(stream: typeof Deno.stdout, bytes: Uint8Array): void {

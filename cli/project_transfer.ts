@@ -6,7 +6,7 @@ import type { Command } from "./command_line/mod.ts";
 import { TerminalProgress } from "./fossil/progress.ts";
 import { printNotices } from "./notices.ts";
 import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
-import { CommandFailed, print, printBytes, printJson } from "./output.ts";
+import { CommandFailed, print, printBytes, printJson, reportDone } from "./output.ts";
 import {
   bodyOf,
   DESCRIPTION_OPTION,
@@ -46,16 +46,33 @@ async function importProject(
   const source = await openSource(file);
   const client = await ApiClient.connect(options);
   const isNew = await createIfAbsent(client, slug, options);
-  using progress = new TerminalProgress();
-  try {
-    const imported = await upload(client, slug, source, progress);
-    progress[Symbol.dispose]();
+  const imported = await fill(client, slug, source, isNew);
+  reportDone(() => {
     if (options.json === true) return printJson({ project: slug, ...imported });
     print(`${amount(imported.checkins, "check-in")} in "${slug}"`);
     if (imported.notices !== undefined) printNotices(imported.notices);
+  });
+}
+
+/** The server read the source, and refused it. */
+class ImportRefused extends CommandFailed {}
+
+/** Fills a project; removes one that was made for it only if nothing was stored, for certain. */
+async function fill(
+  client: ApiClient,
+  slug: string,
+  source: ReadableStream<Uint8Array>,
+  isNew: boolean,
+): Promise<z.infer<typeof importSchema>> {
+  using progress = new TerminalProgress();
+  try {
+    return await upload(client, slug, source, progress);
   } catch (error) {
-    progress[Symbol.dispose]();
-    if (isNew) await client.call("DELETE", pathOf(slug), z.undefined()).catch(() => {});
+    const isRefused = error instanceof ImportRefused ||
+      (error instanceof Refused && error.status < 500);
+    if (isNew && isRefused) {
+      await client.call("DELETE", pathOf(slug), z.undefined()).catch(() => {});
+    }
     throw error;
   }
 }
@@ -108,7 +125,7 @@ async function upload(
   const lines = client.upload(`${pathOf(slug)}/repository`, source.pipeThrough(counting));
   for await (const text of lines) {
     const line = importLineSchema.parse(JSON.parse(text));
-    if ("error" in line) throw new CommandFailed(line.error);
+    if ("error" in line) throw new ImportRefused(line.error);
     if ("checkins" in line) return line;
     progress.show("Commits or artifacts read:", line.done, line.total);
   }
@@ -136,29 +153,36 @@ async function exportProject(
     received += part.length;
     progress.show("Bytes received:", received, bytes);
   };
-  if (toOutput) {
-    for await (const part of body) {
-      count(part);
-      printBytes(part);
-    }
-  } else await writeFile(file, body, count);
-  progress[Symbol.dispose]();
-  if (bytes !== null && received !== bytes) {
-    throw new CommandFailed("The server ended its answer too early: the export is not complete");
+  const isWhole = () => bytes === null || received === bytes;
+  if (!toOutput) return await writeFile(file, body, { count, isWhole });
+  for await (const part of body) {
+    count(part);
+    printBytes(part);
   }
+  if (!isWhole()) throw new CommandFailed(CUT_SHORT);
 }
 
+const CUT_SHORT = "The server ended its answer too early: the export is not complete";
+
+/** Writes a new file, and removes it if it does not become whole. */
 async function writeFile(
   path: string,
   body: ReadableStream<Uint8Array>,
-  count: (part: Uint8Array) => void,
+  { count, isWhole }: { count(part: Uint8Array): void; isWhole(): boolean },
 ): Promise<void> {
   using file = await createFile(path);
-  for await (const part of body) {
-    count(part);
-    for (let written = 0; written < part.length;) {
-      written += await file.write(part.subarray(written));
+  try {
+    for await (const part of body) {
+      count(part);
+      for (let written = 0; written < part.length;) {
+        written += await file.write(part.subarray(written));
+      }
     }
+    if (isWhole()) return;
+    throw new CommandFailed(CUT_SHORT);
+  } catch (error) {
+    await Deno.remove(path);
+    throw error;
   }
 }
 
@@ -202,8 +226,10 @@ export const IMPORT: Command = {
   notes: [
     "Without a file, or with -, reads standard input. Makes the project if there is none; " +
     "refuses one that is not empty.",
-    "In a Git repository, send the output of git fast-export --branches --tags --mark-tags " +
-    "--use-done-feature --signed-tags=verbatim --reencode=yes.",
+    "In a Git repository, send the output of git for-each-ref --format='%(refname)' refs/heads " +
+    "refs/tags | git fast-export --stdin --mark-tags --use-done-feature --signed-tags=verbatim " +
+    "--reencode=yes. With --branches --tags in place of the list, git leaves out where a branch " +
+    "and a tag of one name end.",
     "Reads, verifies and copies every artifact. Users, triggers, views, most settings and private " +
     "artifacts of a Fossil file are not copied.",
   ],

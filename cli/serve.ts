@@ -5,6 +5,7 @@ import {
   Callers,
   type Certificate,
   Forwarding,
+  Hosts,
   type HttpHandler,
   type HttpServer,
   TrustedProxies,
@@ -15,7 +16,7 @@ import { UncaughtErrors } from "./last_resort.ts";
 import { LateMcp, prepareForAgents } from "./late_mcp.ts";
 import { Logging } from "./logging.ts";
 import { CommandFailed } from "./output.ts";
-import { readEndpoints, writeEndpoints } from "./endpoints.ts";
+import { pagesAt, readEndpoints, writeEndpoints } from "./endpoints.ts";
 import { startExamination } from "./examination.ts";
 import { endSignals, reloadSignals, restrictNewFiles, silenceDeprecations } from "./platform.ts";
 import {
@@ -142,6 +143,10 @@ async function start(
     certificate,
     pinnedToken: Deno.env.get("MUSTER_API_TOKEN") ?? null,
     clientAddress: (socket, header) => trusted.clientOf(socket, header),
+    foreignHost: (listens) => {
+      const hosts = new Hosts(config, listens);
+      return (request, socket) => hosts.refusal(request, socket) !== null;
+    },
     startExamination: examine,
   });
   connections.shareWith(daemon.services.hosting.repositories.files);
@@ -268,6 +273,7 @@ function openDoors(
       handler(request, connection, undefined);
     return { api: door, mcp: door };
   }
+  const { config } = services;
   const internal = once(async () => {
     const { InternalRequests } = await import("../routes/internal/internal_requests.ts");
     return new InternalRequests(services);
@@ -279,8 +285,8 @@ function openDoors(
         return mark?.kind === "internal"
           ? internal().then((requests) => requests.answer(request, mark.from))
           : handler(request, connection, arrival);
-      }),
-    mcp: (handler) => forwarding.around(handler, []),
+      }, new Hosts(config, config.api_addr)),
+    mcp: (handler) => forwarding.around(handler, new Hosts(config, config.mcp_addr), []),
   };
 }
 
@@ -353,12 +359,13 @@ async function announce(
     ircWebSocket: webSocket,
     ircWebSocketTls: webSocketTls,
   };
-  writeEndpoints(config.data_dir, bound, scheme);
-  log.info("Listening", addresses);
+  const pages = pagesAt(api, scheme, services.pagesHost);
+  writeEndpoints(config.data_dir, bound, scheme, pages);
+  log.info("Listening", { ...addresses, pages });
   if (Deno.stdout.isTerminal()) {
     const taken = await takenNames(services);
     const isFree = (name: string) => !taken.has(name.toLowerCase());
-    printWelcome({ ...addresses, scheme }, { config, firstAdmin, isFree });
+    printWelcome({ ...addresses, pages, scheme }, { config, firstAdmin, isFree });
   } else if (firstAdmin !== null) {
     log.info("The first admin was created; `muster admin passwd` sets its password", {
       username: firstAdmin.username,

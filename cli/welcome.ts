@@ -7,6 +7,8 @@ import { commandName, print } from "./output.ts";
 /** The addresses of the listeners, each as `host:port`. */
 export interface Addresses {
   readonly scheme: "http" | "https";
+  /** The URL of the web pages. */
+  readonly pages: string;
   readonly api: string;
   readonly mcp: string;
   readonly irc?: string;
@@ -28,7 +30,7 @@ const PERSON_NAMES: readonly string[] = ["ann", "bob", "carol"];
 
 /** Prints for a person at a terminal where the server listens and what to try next. */
 export function printWelcome(
-  { scheme, api, mcp, irc, ircs }: Addresses,
+  { scheme, pages, api, mcp, irc, ircs }: Addresses,
   { config, firstAdmin, isFree }: Greeted,
 ): void {
   const token = join(config.data_dir, "api_token");
@@ -38,7 +40,7 @@ export function printWelcome(
   print();
   print(`muster ${VERSION} is running. Stop it with Ctrl-C.`);
   print();
-  print(`  pages  ${scheme}://${api}/`);
+  print(`  pages  ${pages}`);
   print(`  API    ${scheme}://${api}`);
   print(`  docs   ${scheme}://${api}/docs`);
   print(`  MCP    ${scheme}://${mcp}/mcp`);

@@ -1,7 +1,7 @@
 import type { Config } from "../services/config/mod.ts";
 import { Invalid, ServiceError, TooLarge, TooSlow } from "../services/errors.ts";
 import { shortAscii } from "../services/irc/mod.ts";
-import { requireShallow } from "../services/validation/mod.ts";
+import { requireBounded } from "../services/validation/mod.ts";
 import { Deadlines } from "./deadlines.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -23,11 +23,11 @@ function decodeBody(bytes: ArrayBuffer): string {
 /**
  * The text of a body.
  *
- * @throws Invalid if it is not UTF-8 or nested too deeply
+ * @throws Invalid if it is not UTF-8, is nested too deeply or has too many entries
  */
 function shallowText(bytes: ArrayBuffer): string {
   const text = decodeBody(bytes);
-  requireShallow(text);
+  requireBounded(text);
   return text;
 }
 

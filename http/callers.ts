@@ -10,7 +10,7 @@ import { readAuthorization } from "./authorization.ts";
 /** The cookie with the secret of a session. */
 export const SESSION_COOKIE = "muster_session";
 
-const COOKIE = new RegExp(`(?:^|;) *${SESSION_COOKIE}=([0-9a-f]+)`);
+const COOKIE = new RegExp(`(?:^|;) *(?:__Host-)?${SESSION_COOKIE}=([0-9a-f]+)`);
 
 export interface CallersOptions {
   readonly identity: Pick<Identity, "recognize">;

@@ -13,6 +13,7 @@ import {
 import { type BodyReader, unreadable } from "./body.ts";
 import type { Callers } from "./callers.ts";
 import type { TrustedProxies } from "./forwarded.ts";
+import { ANY_HOST, type Hosts } from "./hosts.ts";
 import { authorityOf, targetOf } from "./request_targets.ts";
 import type { HttpHandler, RequestConnection } from "./server.ts";
 
@@ -108,9 +109,14 @@ export class Forwarding {
   /**
    * A handler that forwards what other nodes answer.
    *
+   * @param hosts what they refuse is not forwarded: the handler refuses it
    * @param placements what decides it; by default, all
    */
-  around(handler: ArrivalHandler, placements = this.#options.placements): HttpHandler {
+  around(
+    handler: ArrivalHandler,
+    hosts: Pick<Hosts, "refusal"> = ANY_HOST,
+    placements = this.#options.placements,
+  ): HttpHandler {
     return (request, connection, completed) => {
       if (!this.#options.nodes.isCurrent && !HEALTH.test(request.url)) {
         if (wantsPage(request)) return outdatedPage();
@@ -119,6 +125,9 @@ export class Forwarding {
       const mark = this.#markOf(request);
       if (typeof mark === "string") {
         return handler(request, connection, arrival(null, refusedMark(mark)));
+      }
+      if (mark === null && hosts.refusal(request, connection.address) !== null) {
+        return handler(request, connection, arrival(null, null));
       }
       let found;
       try {

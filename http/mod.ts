@@ -17,6 +17,7 @@ export {
   type Placement,
 } from "./forwarding.ts";
 export { type Answered, recordAnswer, type Records } from "./observation.ts";
+export { ANY_HOST, hostNameOf, Hosts, isMachineName } from "./hosts.ts";
 export {
   type Certificate,
   type HttpHandler,
@@ -24,4 +25,5 @@ export {
   type HttpServerOptions,
   type RequestConnection,
 } from "./server.ts";
+export { MAX_URL_LENGTH } from "./request_targets.ts";
 export { Waits } from "./waits.ts";

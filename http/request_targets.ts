@@ -1,6 +1,9 @@
 /** The form of a `Host` header (RFC 9110, section 7.2): a name or an address, and a port. */
 const HOST = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(?::\d*)?$/;
 
+/** Longest URL, in characters: twice a path of the greatest length in percent-encoding fits. */
+export const MAX_URL_LENGTH = 32_768;
+
 /** The target of a request: its path with its query, as it came. */
 export function targetOf({ url }: Pick<Request, "url">): string {
   return url.slice(startOf(url));

@@ -6,7 +6,7 @@ import type { Log } from "../services/log.ts";
 import type { HttpConnection } from "./connection.ts";
 import type { HttpConnections } from "./connections.ts";
 import { isLongAnswer } from "./paced_body.ts";
-import { RequestTargets } from "./request_targets.ts";
+import { MAX_URL_LENGTH, RequestTargets } from "./request_targets.ts";
 import {
   cutSignal,
   findServeConnection,
@@ -293,7 +293,9 @@ export class HttpServer {
       : null;
     if (isLong && request.body === null) return this.#refuseBody(request, completed, connection);
     const asked = watched?.request ?? request;
-    const response = this.#targets.isValid(request)
+    const response = request.url.length > MAX_URL_LENGTH
+      ? refuseUrl()
+      : this.#targets.isValid(request)
       ? this.#options.handler(asked, connection, completed)
       : refuseTarget();
     if (watched !== null) return this.#answerWatched(watched, response, connection);
@@ -357,6 +359,11 @@ export class HttpServer {
 /** An answer that nobody gets, because the connection has ended. */
 function unsent(): Response {
   return new Response(null, { status: 503 });
+}
+
+function refuseUrl(): Response {
+  const error = `The URL has more than ${MAX_URL_LENGTH} characters`;
+  return Response.json({ error }, { status: 414 });
 }
 
 function refuseTarget(): Response {

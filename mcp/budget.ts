@@ -255,7 +255,7 @@ export function countOf(value: unknown): number {
 
 /** The lines of a text, each with its end. The text that follows the last end is a line too. */
 export function linesOf(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  return text.match(/[^\n]+\n?|\n/g) ?? [];
 }
 
 /** The first lines that fit in a number of characters, as JSON writes them. */

@@ -2,6 +2,7 @@ import type { Agents, Halts } from "../services/agents/mod.ts";
 import type { DirectMessages, InboxDoor } from "../services/inboxes/mod.ts";
 import type { Bridge } from "../services/bridge/mod.ts";
 import { Unavailable } from "../services/errors.ts";
+import type { FreeSpace } from "../services/free_space.ts";
 import type { Identity } from "../services/identity/mod.ts";
 import type { Needs } from "../services/needs/mod.ts";
 import type { Questions } from "../services/questions/mod.ts";
@@ -14,6 +15,7 @@ export interface CoordinationServices {
   readonly agents: Pick<Agents, "register" | "counts"> & {
     readonly halts: Pick<Halts, "requireGoing">;
   };
+  readonly space: Pick<FreeSpace, "require">;
   readonly inboxes: Pick<InboxDoor, "read" | "seen" | "reaches" | "acknowledge">;
   readonly directMessages: Pick<DirectMessages, "send" | "fate">;
   /** Absent: there are no tools for questions and needs. */

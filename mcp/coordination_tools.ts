@@ -101,6 +101,7 @@ function registerAgent({ agents }: CoordinationServices): Tool {
     },
     output: z.object({ nick: z.string(), password: z.string() }),
     readOnly: false,
+    isNewWork: true,
     advice: { conflict: "Choose another nick" },
     async run(request, { caller }) {
       const { credentials } = await agents.register(request, caller);

@@ -4,12 +4,13 @@ import {
   BodyReader,
   CREDENTIALS_MISSING,
   type Forwarding,
+  Hosts,
   readAuthorization,
   recordAnswer,
   TrustedProxies,
 } from "../http/mod.ts";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
-import { type Config, parseAddress } from "../services/config/mod.ts";
+import type { Config } from "../services/config/mod.ts";
 import {
   Forbidden,
   Invalid,
@@ -21,7 +22,6 @@ import {
   Unavailable,
 } from "../services/errors.ts";
 import { authorize, type Caller, type Identity, type Principal } from "../services/identity/mod.ts";
-import { isLoopback } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
 import type { Nodes } from "../services/nodes/mod.ts";
@@ -185,7 +185,7 @@ class RequestContext implements ToolContext {
 class Endpoint {
   readonly #services: McpServices;
   readonly #trustedProxies: TrustedProxies;
-  readonly #onLoopback: boolean;
+  readonly #hosts: Hosts;
   readonly #bodies: BodyReader;
   #protocols: Protocols | null = null;
   #calls: ForwardedCalls | null = null;
@@ -196,7 +196,7 @@ class Endpoint {
     const { config } = services;
     this.#services = services;
     this.#trustedProxies = new TrustedProxies(config.trusted_proxies);
-    this.#onLoopback = isLoopback(parseAddress(listens)?.hostname ?? "");
+    this.#hosts = new Hosts(config, listens);
     this.#bodies = new BodyReader(bodyLimitsOf(config));
   }
 
@@ -206,6 +206,9 @@ class Endpoint {
   }
 
   async respond(request: Request, exchange: Exchange): Promise<Response> {
+    const { remoteAddress, arrival } = exchange;
+    const hidden = arrival?.mark ? null : this.#hosts.refusal(request, remoteAddress);
+    if (hidden !== null) return rpcError(403, RPC_ERROR.server, hidden);
     const target = this.#targetOf(request.url);
     const { pathname } = target;
     if (!PATH.test(pathname)) {
@@ -219,10 +222,7 @@ class Endpoint {
       const error = `${pathname} does not take ${request.method}`;
       return Response.json({ error }, { status: 405, headers: { Allow: ALLOW } });
     }
-    const { remoteAddress, arrival } = exchange;
-    const loopbackOnly = this.#onLoopback && !arrival?.mark &&
-      !this.#trustedProxies.includes(remoteAddress);
-    const refusal = foreignOrigin(target, request.headers.get("origin"), loopbackOnly);
+    const refusal = foreignOrigin(target, request.headers.get("origin"));
     if (refusal !== null) return rpcError(403, RPC_ERROR.server, refusal);
     try {
       if (arrival?.refusal) throw arrival.refusal;

@@ -73,7 +73,7 @@ export class Protocols {
   }
 
   #create(tools: readonly Tool[], more: Pick<ProtocolServices, "resources"> = {}): Protocol {
-    const { log, metrics, scheduler = systemScheduler, agents: { halts } } = this.#services;
-    return new Protocol(tools, { log, metrics, scheduler, halts, ...more });
+    const { log, metrics, scheduler = systemScheduler, agents: { halts }, space } = this.#services;
+    return new Protocol(tools, { log, metrics, scheduler, halts, space, ...more });
   }
 }

@@ -93,6 +93,7 @@ function askHuman({ questions }: QuestionServices, waits: Waits): Tool {
     },
     output: outcomeSchema,
     readOnly: false,
+    isNewWork: true,
     hints: { idempotentHint: true, openWorldHint: true },
     advice: {
       notFound: 'Leave out "to", or give a ticket as project/id',

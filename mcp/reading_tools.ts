@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Waits } from "../http/mod.ts";
 import { INBOX_CAPACITY } from "../services/inboxes/mod.ts";
 import { parseEnvelope, readChannelName } from "../services/bridge/mod.ts";
-import { type MessageQuery, parseMicroseconds } from "../services/messages/mod.ts";
+import { type Gap, type MessageQuery, parseMicroseconds } from "../services/messages/mod.ts";
 import { type CoordinationServices, running } from "./coordination_services.ts";
 import { maxCharsShape } from "./budget.ts";
 import {
@@ -57,9 +57,11 @@ export function getHistory(services: CoordinationServices, waits: Waits): Tool {
       const name = readChannelName(channel);
       const read = (query: MessageQuery) => open.messages(name, query, context.caller);
       const kept = () => read({ limit: bufferSize });
+      const gaps: Gap[] = [];
       const query = {
         limit,
         waitSeconds,
+        onGap: (gap: Gap) => void gaps.push(gap),
         since: await messageId(since, kept),
         before: await messageId(before, kept),
       };
@@ -70,9 +72,20 @@ export function getHistory(services: CoordinationServices, waits: Waits): Tool {
         keepsNewest: since === undefined,
         line,
       });
+      const [gap] = gaps;
+      const head = [
+        `# history: ${name} (last ${messages.length})`,
+        ...(gap === undefined ? [] : [`[${name}] messages after ${gap.from} may be missing here`]),
+      ];
+      const marks = gap === undefined ? rest : Object.assign({ gap }, rest);
       return {
-        text: [`# history: ${name} (last ${messages.length})`, ...messages.map(line)].join("\n"),
-        ...shownTwice({ channel: name, messages, next_since: nextSince(messages, since), ...rest }),
+        text: [...head, ...messages.map(line)].join("\n"),
+        ...shownTwice({
+          channel: name,
+          messages,
+          next_since: nextSince(messages, since),
+          ...marks,
+        }),
       };
     },
   });

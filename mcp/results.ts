@@ -46,6 +46,7 @@ export class Results {
   readonly #tools: Toolbox;
   readonly #log: Log;
   readonly #halts: ResultServices["halts"];
+  readonly #space: ResultServices["space"];
   readonly #metrics: Pick<Metrics, "toolCalled">;
   readonly #resources: ProjectResources | null;
 
@@ -54,6 +55,7 @@ export class Results {
     this.#tools = new Toolbox(tools);
     this.#log = services.log;
     this.#halts = services.halts;
+    this.#space = services.space;
     this.#metrics = services.metrics;
     this.#resources = services.resources ?? null;
   }
@@ -164,6 +166,7 @@ export class Results {
     const result = await callTool(tool, input, context, {
       log: this.#log,
       halts: this.#halts,
+      space: this.#space,
     });
     const seconds = (performance.now() - started) / 1000;
     this.#metrics.toolCalled(tool.name, result.isError === true ? "error" : "ok", seconds);

@@ -32,6 +32,9 @@ export const historySchema = z.object({
   channel: z.string(),
   messages: z.array(z.object(messageShape)),
   next_since: nextSince,
+  gap: z.object({ from: z.string(), to: z.string().nullable() }).optional().describe(
+    "Present if messages between these places may be missing: the server no longer has them",
+  ),
   ...moreShape,
 });
 

@@ -63,6 +63,7 @@ export function sendMessage(services: CoordinationServices): Tool {
         .describe('Agents in "to" that are not in the channel and did not get the message'),
     }),
     readOnly: false,
+    isNewWork: true,
     advice: SENDING_ADVICE,
     async run({ channel, type, payload, to, text }, { caller }) {
       const open = running(bridge);
@@ -124,6 +125,7 @@ export function sendDirect({ directMessages }: CoordinationServices): Tool {
         .describe("Give it to get_message_state to ask what became of the message"),
     }),
     readOnly: false,
+    isNewWork: true,
     advice: {
       notFound: "Use the nick that read_inbox, get_history or list_channels shows",
       conflict: "Leave word in a channel with the tool post, or try again later",
@@ -150,6 +152,7 @@ export function post({ bridge }: CoordinationServices): Tool {
     input: { channel, text },
     output: z.object({ channel: z.string(), posted: z.literal(true) }),
     readOnly: false,
+    isNewWork: true,
     advice: SENDING_ADVICE,
     async run({ channel, text }, { caller }) {
       const name = readChannelName(channel);

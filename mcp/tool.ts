@@ -5,6 +5,7 @@ import type {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { Invalid } from "../services/errors.ts";
+import type { FreeSpace } from "../services/free_space.ts";
 import {
   authorize,
   type Caller,
@@ -15,6 +16,7 @@ import {
 import type { Log } from "../services/log.ts";
 import { suggest } from "../services/spelling/mod.ts";
 import { describeIssue } from "../services/validation/mod.ts";
+import { bounded, showLengths } from "../services/validation/schemas.ts";
 import { type Advice, explain } from "./advice.ts";
 import { formResult, UserAsked, type UserReply } from "./user_forms.ts";
 
@@ -29,6 +31,8 @@ export interface CallServices {
   readonly log: Log;
   /** Halted agents may call only tools that change nothing. */
   readonly halts: ToolHalts;
+  /** Says when the disk has no room for what tools with `isNewWork` do. */
+  readonly space: Pick<FreeSpace, "require">;
 }
 
 /** The context of a call, beside its arguments. */
@@ -85,6 +89,8 @@ export interface ToolDefinition<Input extends z.ZodRawShape> {
   readonly output: z.ZodObject;
   /** Whether a call changes nothing, so that a client need not ask its user first. */
   readonly readOnly: boolean;
+  /** Whether it is refused while the disk is nearly full; absent: no. */
+  readonly isNewWork?: boolean;
   /** What else a client may know about a call; by default, that it neither destroys nor repeats. */
   readonly hints?: ToolHints;
   /** Advice about failures that is specific to this tool. */
@@ -102,6 +108,8 @@ export interface Tool {
   readonly advice: Advice;
   /** Whether a call changes nothing. */
   readonly readOnly: boolean;
+  /** Whether a call is refused while the disk is nearly full. */
+  readonly isNewWork: boolean;
   /** Who may call it; tools may share it. */
   readonly rights: ToolRights;
   /**
@@ -120,12 +128,12 @@ const waitSchema = z.looseObject({ wait_seconds: z.number().positive() });
 export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefinition<Input>): Tool {
   const { name, description, output, readOnly, hints = {} } = definition;
   const rights = rightsOf(definition);
-  const schemaOf = once(() => z.strictObject(definition.input));
+  const schemaOf = once(() => bounded(z.strictObject(definition.input)));
   const names = Object.keys(definition.input);
   const describe = once(() => ({
     name,
     description,
-    inputSchema: jsonSchemaOf(schemaOf(), "input"),
+    inputSchema: jsonSchemaOf(z.strictObject(definition.input), "input"),
     annotations: {
       readOnlyHint: readOnly,
       ...(readOnly ? {} : { destructiveHint: false, idempotentHint: false }),
@@ -143,6 +151,7 @@ export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefiniti
     },
     advice: definition.advice ?? {},
     readOnly,
+    isNewWork: definition.isNewWork ?? false,
     rights,
     async call(input, context) {
       rights.require(context.caller.principal);
@@ -186,6 +195,7 @@ function jsonSchemaOf(schema: z.ZodObject, io: "input" | "output"): ToolListing[
   const override = ({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }) =>
     shorten(jsonSchema, io);
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, override });
+  if (io === "input") showLengths(rest);
   return rest as ToolListing["inputSchema"];
 }
 
@@ -233,10 +243,11 @@ export async function callTool(
   tool: Tool,
   input: Record<string, unknown>,
   context: ToolContext,
-  { log, halts }: CallServices,
+  { log, halts, space }: CallServices,
 ): Promise<CallToolResult | InputRequiredResult> {
   try {
     if (!tool.readOnly) halts.requireGoing(context.caller.principal);
+    if (tool.isNewWork) space.require();
     const { text, data, more } = await tool.call(input, context);
     const texts = more === undefined ? [text] : [text, more];
     const content = texts.map((text) => ({ type: "text" as const, text }));

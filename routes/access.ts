@@ -2,7 +2,14 @@ import type { MiddlewareHandler } from "hono";
 import type { AppEnv } from "./environment.ts";
 import type { SecurityScheme } from "./documentation/security.ts";
 import { type AccessCheck, accessCheck, allow } from "./middleware/access.ts";
-import { type Endpoint, type Opens, ROUTES, type Trait, WHILE_HALTED } from "./table.ts";
+import {
+  type Endpoint,
+  type Opens,
+  ROUTES,
+  type Trait,
+  WHILE_FULL,
+  WHILE_HALTED,
+} from "./table.ts";
 
 /** Who reaches a route. */
 export interface RouteAccess {
@@ -57,6 +64,9 @@ export function checkOf(name: Endpoint): AccessCheck | null {
     case "session or nothing":
       return null;
     default:
-      return accessCheck({ kind: opens }, WHILE_HALTED.has(name));
+      return accessCheck({ kind: opens }, {
+        whileHalted: WHILE_HALTED.has(name),
+        whileFull: WHILE_FULL.has(name),
+      });
   }
 }

@@ -3,6 +3,7 @@ import type { Context, Handler } from "hono";
 import { callerOf } from "./caller.ts";
 import type { Answer, AnsweringHandler, DirectAnswer, InputOf, UsualBody } from "./direct.ts";
 import type { AppEnv } from "./environment.ts";
+import { bounded } from "../services/validation/schemas.ts";
 import { z } from "./extended_zod.ts";
 import { invalidRequest } from "./middleware/errors.ts";
 import { validated } from "./middleware/validate.ts";
@@ -36,7 +37,8 @@ export class ApiRoutes extends OpenAPIHono<AppEnv> {
       direct,
     ) => {
       if (!hide) this.openAPIRegistry.registerPath(route);
-      const { method, path, responses, request } = route;
+      const { method, path, responses } = route;
+      const request = route.request && boundedRequest(route.request);
       const body = request?.body && validatedBody(path, request.body);
       const json = body && requiredJson(body);
       const whole = { method, path, responses, middleware, hide: true };
@@ -74,6 +76,17 @@ export class ApiRoutes extends OpenAPIHono<AppEnv> {
     this.#register(route, handler, { answer: answer as Answer, usual });
     return this;
   }
+}
+
+/** A request whose parameters have a length. */
+function boundedRequest(request: NonNullable<RouteConfig["request"]>): typeof request {
+  const { params, query, headers } = request;
+  const all = { params, query, headers };
+  const schemas = Object.entries(all).map(([part, schema]) => [
+    part,
+    schema instanceof z.ZodType ? bounded(schema) : schema,
+  ]);
+  return { ...request, ...Object.fromEntries(schemas) };
 }
 
 /** The schema of a body that must be there and can only be JSON; undefined for any other body. */

@@ -1,3 +1,4 @@
+import type { Gates } from "./middleware/access.ts";
 import type { z } from "@hono/zod-openapi";
 import type { Hono } from "hono";
 import type { ParamIndexMap, Params, Result } from "hono/router";
@@ -49,17 +50,17 @@ export class DirectRequests {
   /** The last one: to compare a text costs less than to look it up. */
   #last: { readonly method: string; readonly url: string; readonly found: Found } | null = null;
   readonly #identity: Services["identity"];
-  readonly #halts: AppEnv["Variables"]["halts"];
+  readonly #gates: Gates;
   readonly #proxies: TrustedProxies;
   readonly #reader: BodyReader;
   readonly #completion: Completion;
 
   /** @param app finds the routes */
   constructor(app: Hono<AppEnv>, services: Services) {
-    const { config, identity, agents, log } = services;
+    const { config, identity, agents, space, log } = services;
     this.#router = app.router;
     this.#identity = identity;
-    this.#halts = agents.halts;
+    this.#gates = { halts: agents.halts, space };
     this.#proxies = new TrustedProxies(config.trusted_proxies);
     this.#reader = new BodyReader(bodyLimitsOf(config));
     this.#completion = new Completion({ ...services, onError: errorHandler(log) });
@@ -155,7 +156,7 @@ export class DirectRequests {
   #answerTo(call: Call, text: string | undefined): Response | Promise<Response> {
     const { request, principal, address, requestId, found } = call;
     const { params, route: { check, noQuery: query, json: schema, answer, usual } } = found;
-    check(principal, request.method, this.#halts);
+    check(principal, request.method, this.#gates);
     const caller = { principal, address, requestId };
     if (text === undefined) return answer({ params, query, json: undefined }, caller);
     const known = usual?.(text) ?? null;

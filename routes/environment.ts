@@ -1,6 +1,7 @@
 import type { Halts } from "../services/agents/mod.ts";
 import type { Credential, Principal, WebSession } from "../services/identity/mod.ts";
 import type { ServiceError } from "../services/errors.ts";
+import type { FreeSpace } from "../services/free_space.ts";
 import type { Mark } from "../services/nodes/mod.ts";
 import type { ProjectAccess } from "../services/projects/mod.ts";
 import type { HeldAnswer } from "./held_answers.ts";
@@ -32,10 +33,14 @@ export interface AppEnv {
     requestId: string;
     /** Which agents are halted; set for every request from outside. */
     halts: Pick<Halts, "requireGoing">;
+    /** Whether there is room for new work; set for every request. */
+    space: Pick<FreeSpace, "require">;
     /** The client's address: the socket's, or the one that a trusted proxy reports. */
     address: string;
     /** Whether the client uses TLS, to us or to a trusted proxy. */
     secure: boolean;
+    /** Whether a trusted proxy sent it. */
+    isProxied: boolean;
     /** The text of a body that is JSON, once it was read. */
     body: string | undefined;
     /** Set for every path below `/v1/`. */

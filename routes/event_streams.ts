@@ -3,7 +3,7 @@ import type { Draining } from "../services/nodes/mod.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
 import { type PlaceCaller, Places } from "../services/places.ts";
 import type { Scheduler } from "../services/scheduler.ts";
-import { type EventFrames, FrameJoiner } from "./event_frames.ts";
+import { EventFrames, FrameJoiner, jsonLine } from "./event_frames.ts";
 import { EventStream, type Followed, type StreamHost } from "./event_stream.ts";
 import { FlushRounds } from "./flush_rounds.ts";
 
@@ -18,6 +18,9 @@ const DISMISSED_AT_ONCE = 50;
 const DISMISS_EVERY_MILLISECONDS = 500;
 
 const KEEP_ALIVE = new TextEncoder().encode(": keep-alive\n\n");
+
+/** Without an id: a reader that reconnects then continues after its last item. */
+const GAPS = new EventFrames<object>((gap) => `event: gap\ndata: ${jsonLine(gap)}`);
 
 /** The URL may contain a token, which must not leak to linked pages. */
 export const STREAM_HEADERS = {
@@ -48,6 +51,8 @@ export interface StreamSource<Item extends object> {
 /** The source's handle on a stream. */
 export interface StreamSink<Item extends object> {
   message(item: Item): void;
+  /** Tells that items between two places may be missing; its event is named `gap`. */
+  gap(gap: { readonly from: string; readonly to: string | null }): void;
   /** Ends the stream. */
   end(): void;
   /**
@@ -153,6 +158,7 @@ function sinkOf<Item extends object>(
 ): StreamSink<Item> {
   return {
     message: (item) => stream.send(frames.of(item)),
+    gap: ({ from, to }) => stream.send(GAPS.of({ from, to })),
     end: () => stream.finish(),
     join(source) {
       const group = frames.groupOf(source);

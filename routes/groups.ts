@@ -53,10 +53,10 @@ export function createGroups(
 }
 
 function agentGroups(services: Services) {
-  const { agents, slots } = services;
+  const { agents } = services;
   return {
     agents: lazyGroup("agents", async () => {
-      return (await import("./v1/agents.ts")).agentRoutes(agents, slots);
+      return (await import("./v1/agents.ts")).agentRoutes(services);
     }),
     halt: lazyGroup("halt", async () => {
       return (await import("./v1/halt.ts")).haltRoutes(agents.halts);

@@ -17,8 +17,9 @@ export class HeldAnswer {
 export function hold<Value>(
   { env: { held } }: Context<AppEnv>,
   value: Promise<Value>,
+  headers: () => [string, string][] = () => [],
 ): Promise<TypedResponse<Value, 200, "json">> {
-  const response = value.then((value) => Response.json(value));
+  const response = value.then((value) => Response.json(value, { headers: headers() }));
   if (held !== undefined) held.response = response;
   const first = held === undefined ? response : Promise.resolve(new Response(null));
   return first as Promise<unknown> as Promise<TypedResponse<Value, 200, "json">>;

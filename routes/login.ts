@@ -10,6 +10,12 @@ import { authenticate, type AuthenticateOptions } from "./middleware/authenticat
 import { jsonBody } from "./middleware/body.ts";
 import { sameOrigin } from "./middleware/origin.ts";
 import {
+  isFromBrowser,
+  loginAt,
+  pagesElsewhere,
+  type PagesPlace,
+} from "./middleware/pages_host.ts";
+import {
   clearSessionCookies,
   readSession,
   sessionOf,
@@ -52,13 +58,19 @@ export function loginRoutes(options: LoginRoutesOptions) {
       },
       responses: {
         200: json(loggedInSchema, "Logged in; the answer sets the session's cookies"),
+        303: {
+          description: "A browser under a name that other programs of this machine share",
+          headers: z.object({ Location: z.string() }),
+        },
         ...errors(400, 404, 413, 429, 503),
       },
     },
+    leadBrowsers(options),
     sameOrigin(),
     countAttempt(login),
     takeTurns(),
     jsonBody({ limits: bodyLimits }),
+    leadForms(options),
   );
 
   const showSession = route("GET /session", {
@@ -69,14 +81,14 @@ export function loginRoutes(options: LoginRoutesOptions) {
   return newRoutes()
     .openapi(beginSession, async (context) => {
       const { address, requestId } = context.var;
-      const before = sessionOf(context, webSessions);
+      const before = sessionOf(context, options);
       const from = { address, requestId };
       const session = await login.logIn(context.req.valid("json"), from, before);
       setSessionCookies(context, session);
       return context.json({ username: session.principal.name }, 200);
     })
     .openapi(endSession, async (context) => {
-      const session = readSession(context, webSessions);
+      const session = readSession(context, options);
       if (session !== null) {
         context.set("principal", session.principal);
         await webSessions.close(callerOf(context));
@@ -89,6 +101,28 @@ export function loginRoutes(options: LoginRoutesOptions) {
       const expires_at = new Date(expiresAt).toISOString();
       return context.json({ username: principal.name, expires_at }, 200);
     });
+}
+
+/** How the text of a form begins: with the name of a field, or with the mark between parts. */
+const FORM = /^(?:--|[\w.%+-]{1,200}=)/;
+
+/**
+ * Leads browsers to the login of the pages, if they came under a name that this program shares with
+ * others.
+ */
+function leadBrowsers(place: PagesPlace) {
+  return createMiddleware<AppEnv>(async (context, next) => {
+    const base = isFromBrowser(context) ? pagesElsewhere(context, place) : null;
+    return base === null ? await next() : context.redirect(loginAt(base, "/"), 303);
+  });
+}
+
+/** The same for forms, which older browsers send without saying so. Place it after the body. */
+function leadForms(place: PagesPlace) {
+  return createMiddleware<AppEnv>(async (context, next) => {
+    const base = FORM.test(context.get("body") ?? "") ? pagesElsewhere(context, place) : null;
+    return base === null ? await next() : context.redirect(loginAt(base, "/"), 303);
+  });
 }
 
 /** Every attempt counts, even with a malformed body. */

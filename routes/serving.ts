@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import { Hosts, recordAnswer } from "../http/mod.ts";
 import type { Services } from "../services/daemon/mod.ts";
 import type { AppEnv } from "./context.ts";
 import type { Core } from "./core.ts";
@@ -14,6 +15,9 @@ import { ProjectApi, type ProjectRoutes } from "./projects/project_api.ts";
 const WITHOUT_PROJECTS =
   /^\w+:\/\/[^/]+\/(v1|assets|live)\/|^\w+:\/\/[^/]+\/(healthz|readyz|login)$/;
 
+/** What answers under every name: it says nothing of what the server holds. */
+const HEALTH = /^\w+:\/\/[^/]+\/(healthz|readyz)(?:\?|$)/;
+
 /**
  * The HTTP API of a server. It begins with the probes, which need little, so that a server is soon
  * up. The other routes are loaded after the start, or by the first request for one of them; those of
@@ -23,6 +27,7 @@ export class ServedApi {
   /** The repository API for callers inside this process. */
   readonly projects: ProjectApi;
   readonly #services: Services;
+  readonly #hosts: Hosts;
   /** Null once the other routes are there, which have the probes too. */
   #probes: Hono<AppEnv> | null;
   readonly #loadCore: () => Promise<Core>;
@@ -32,7 +37,9 @@ export class ServedApi {
 
   /** @param extend adds routes to those of the API, once they are loaded */
   constructor(services: Services, extend: (core: Core) => Promise<void>) {
+    const { config } = services;
     this.#services = services;
+    this.#hosts = new Hosts(config, config.api_addr);
     this.#probes = createProbes(services);
     this.#loadCore = once(() => this.#createCore(extend));
     this.#loadProjects = once(() => this.#addProjects());
@@ -41,6 +48,10 @@ export class ServedApi {
 
   /** Answers a request. */
   fetch(request: Request, bindings: AppEnv["Bindings"]): Response | Promise<Response> {
+    const refusal = bindings.mark ? null : this.#hosts.refusal(request, bindings.remoteAddress);
+    if (refusal !== null && !HEALTH.test(request.url)) {
+      return this.#refuse(request, bindings, refusal);
+    }
     const direct = this.#core?.direct.answer(request, bindings) ?? null;
     if (direct !== null) return direct;
     if (this.#probes !== null && isProbe(request)) return this.#probes.fetch(request, bindings);
@@ -62,6 +73,28 @@ export class ServedApi {
     if (this.#services.hosting.projects.all().length > 0) await this.#loadProjects();
     const { prepareRoutes } = await import("./core.ts");
     prepareRoutes(app);
+  }
+
+  /** Refuses a request for a host that this server is not, before anything of it is looked at. */
+  #refuse({ method }: Request, { remoteAddress }: AppEnv["Bindings"], error: string): Response {
+    const requestId = crypto.randomUUID();
+    recordAnswer(this.#services, {
+      method,
+      route: "none",
+      status: 403,
+      milliseconds: 0,
+      requestId,
+      principal: undefined,
+      address: remoteAddress,
+    });
+    return Response.json({ error }, {
+      status: 403,
+      headers: {
+        "Cache-Control": "no-store",
+        "X-Content-Type-Options": "nosniff",
+        "X-Request-Id": requestId,
+      },
+    });
   }
 
   async #createCore(extend: (core: Core) => Promise<void>): Promise<Core> {

@@ -183,6 +183,36 @@ export const ROUTES = {
 /** Requests other than GET that halted agents may still send, because they only read. */
 export const WHILE_HALTED: ReadonlySet<Endpoint> = new Set<Endpoint>([]);
 
+/**
+ * Requests other than GET and DELETE that are answered while the disk is nearly full: they free
+ * space, keep somebody out, or are what an operator does about it.
+ */
+export const WHILE_FULL: ReadonlySet<Endpoint> = new Set<Endpoint>([
+  "POST /v1/agents/{nick}/pause",
+  "POST /v1/agents/{nick}/resume",
+  "POST /v1/agents/{nick}/revoke",
+  "POST /v1/agents/{nick}/rotate",
+  "POST /v1/agents/{nick}/messages/acknowledge",
+  "POST /v1/halt",
+  "POST /v1/channels/{channel}/join",
+  "POST /v1/channels/{channel}/presence",
+  "PUT /v1/irc/accounts/{account}/password",
+  "POST /v1/irc/bans",
+  "POST /v1/tokens/api/rotate",
+  "PUT /v1/admins/{username}/password",
+  "PUT /v1/settings/policies",
+  "PUT /v1/log",
+  "POST /v1/doctor",
+  "POST /v1/pauses",
+  "POST /v1/nodes/{name}/drain",
+  "POST /v1/nodes/{name}/resume",
+  "PATCH /v1/projects/{slug}",
+  "POST /v1/projects/{slug}/move",
+  "PUT /v1/projects/{slug}/protection",
+  "PUT /v1/llm/budgets/{budget}",
+  "POST /v1/llm/discover",
+]);
+
 /** A route's name in the table, such as `GET /v1/agents/{nick}`. */
 export type Endpoint = keyof typeof ROUTES;
 

@@ -1,6 +1,6 @@
 import type { RouteConfig } from "@hono/zod-openapi";
 import { z } from "zod";
-import { closed } from "../services/validation/schemas.ts";
+import { bounded, closed } from "../services/validation/schemas.ts";
 
 /** The body of a request, as a route describes it. */
 export type Body = NonNullable<NonNullable<RouteConfig["request"]>["body"]>;
@@ -16,11 +16,15 @@ export function refusesUnknownFields(path: string): boolean {
   return CLOSED.test(path);
 }
 
-/** The body of a route as it is validated: without unknown fields if the path refuses them. */
+/**
+ * The body of a route as it is validated: texts and lists have a length, and there are no unknown
+ * fields if the path refuses them.
+ */
 export function validatedBody(path: string, body: Body): Body {
   const media = body.content["application/json"];
-  if (!refusesUnknownFields(path) || media === undefined || !("schema" in media)) return body;
+  if (media === undefined || !("schema" in media)) return body;
   if (!(media.schema instanceof z.ZodType)) return body;
-  const json = { ...media, schema: closed(media.schema) };
+  const whole = refusesUnknownFields(path) ? closed(media.schema) : media.schema;
+  const json = { ...media, schema: bounded(whole) };
   return { ...body, content: { ...body.content, "application/json": json } };
 }

@@ -88,6 +88,8 @@ function irssi({ name, password, host, port, tls, channels }: Connection): strin
     `  /server add -network ${NETWORK} ${tls ? "-tls" : "-notls"} ${host} ${port}`,
     ...channels.map((channel) => `  /channel add -auto ${channel} ${NETWORK}`),
     `  /set nick ${name}`,
+    // What was said before one came is shown with its own time.
+    "  /set show_server_time on",
     `  /connect ${NETWORK}`,
   ].join("\n");
 }

@@ -5,7 +5,8 @@ import { HTTPException } from "hono/http-exception";
 import { accepts, bodyLimitsOf, BodyReader } from "../http/mod.ts";
 import type { AppEnv } from "../routes/context.ts";
 import { noteRetry, statusOf } from "../routes/middleware/errors.ts";
-import { sessionOf, setSessionCookies } from "../routes/middleware/session.ts";
+import { isAstray } from "../routes/middleware/pages_host.ts";
+import { cookieName, sessionOf, setSessionCookies } from "../routes/middleware/session.ts";
 import { Forbidden, Invalid, NotFound, ServiceError, Unauthorized } from "../services/errors.ts";
 import { GUEST, isCsrfToken, type WebSession } from "../services/identity/mod.ts";
 import { accessOf } from "../services/projects/mod.ts";
@@ -42,15 +43,29 @@ const MAX_FIELDS = 1000;
 /** Longest address of a page, in characters: many links on a page repeat its query. */
 const MAX_ADDRESS = 16_384;
 
-/** The browser runs and loads only what this program serves, and shows its pages in no frame. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'self'",
-  "img-src 'self' data:",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join("; ");
+/** A host in the form that a policy can name; it cannot name an IPv6 address. */
+const NAMEABLE = /^[a-z0-9._-]+(?::\d+)?$/i;
+
+/**
+ * The `Content-Security-Policy` of a page (W3C CSP level 3). The browser runs and styles with
+ * nothing but the assets, of all that this host serves: other paths have the bytes of users.
+ * A proxy may have another port than its `Host` says.
+ */
+function policyOf(context: Context<AppEnv>): string {
+  const { host, hostname } = new URL(context.req.url);
+  const named = context.get("isProxied") ? `${hostname}:*` : host;
+  const assets = NAMEABLE.test(host) ? `${named}/assets/` : "'self'";
+  return [
+    "default-src 'none'",
+    `script-src ${assets}`,
+    `style-src ${assets}`,
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
 
 /** Answers requests for pages. */
 export class Dispatch {
@@ -124,7 +139,7 @@ export class Dispatch {
   /** The session of the request. Its principal is an admin, a person, or else a guest. */
   #identify(context: Context<AppEnv>): WebSession | null {
     if (context.get("principal") !== undefined) return context.get("session") ?? null;
-    const session = sessionOf(context, this.#surroundings.services.webSessions);
+    const session = sessionOf(context, this.#surroundings.services);
     context.set("principal", session?.principal ?? GUEST);
     if (session === null) return null;
     this.#keptForms.recognize(session);
@@ -146,7 +161,7 @@ export class Dispatch {
     const shown = form === null ? visit : new Visit(context, this.#surroundings, { session, form });
     const view = await page.show(shown);
     if (view instanceof Response) return view;
-    const notice = takeNotice(context);
+    const notice = isAstray(context, this.#surroundings.services) ? null : takeNotice(context);
     return await this.#render(shown, view, form === null ? notice : KEPT_NOTICE);
   }
 
@@ -206,7 +221,7 @@ export class Dispatch {
     return context.html(`<!DOCTYPE html>${html}`, (view.status ?? 200) as 200, {
       "Server-Timing": `page;dur=${milliseconds}, reads;desc="${visit.reads}"`,
       "Cache-Control": "no-store",
-      "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+      "Content-Security-Policy": policyOf(context),
       "Referrer-Policy": "same-origin",
     });
   }
@@ -276,7 +291,7 @@ function isLeads(outcome: Leads | View): outcome is Leads {
 /** Leads the browser to a page, which then shows the notice once. */
 function lead(context: Context<AppEnv>, { to, notice }: Leads): Response {
   if (notice !== undefined) {
-    setCookie(context, NOTICE_COOKIE, notice.slice(0, 500), {
+    setCookie(context, cookieName(context, NOTICE_COOKIE), notice.slice(0, 500), {
       path: "/",
       httpOnly: true,
       sameSite: "Lax",
@@ -288,8 +303,9 @@ function lead(context: Context<AppEnv>, { to, notice }: Leads): Response {
 }
 
 function takeNotice(context: Context<AppEnv>): string | null {
-  const notice = getCookie(context, NOTICE_COOKIE);
+  const name = cookieName(context, NOTICE_COOKIE);
+  const notice = getCookie(context, name);
   if (notice === undefined) return null;
-  setCookie(context, NOTICE_COOKIE, "", { path: "/", maxAge: 0 });
+  setCookie(context, name, "", { path: "/", maxAge: 0, secure: context.get("secure") });
   return notice;
 }

@@ -21,7 +21,7 @@ export function mountRepository(
   });
   const path = "/projects/:slug/repository";
   const identify = (context: Context<AppEnv>) => {
-    const session = readSession(context, services.webSessions);
+    const session = readSession(context, services);
     if (session === null) throw new Unauthorized("Log in to do this");
     if (session.principal.kind !== "admin") throw new Forbidden("Only admins may do this");
     context.set("principal", session.principal);

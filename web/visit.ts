@@ -4,6 +4,12 @@ import type { ProjectApi, ProjectCall } from "../routes/projects/project_api.ts"
 import type { AppEnv } from "../routes/context.ts";
 import { callerOf } from "../routes/caller.ts";
 import type { EventStreams } from "../routes/event_streams.ts";
+import {
+  addressForPrograms,
+  isFromBrowser,
+  loginAt,
+  pagesElsewhere,
+} from "../routes/middleware/pages_host.ts";
 import { clearSessionCookies, setSessionCookies } from "../routes/middleware/session.ts";
 import type { Services } from "../services/daemon/mod.ts";
 import { Invalid } from "../services/errors.ts";
@@ -85,9 +91,20 @@ export class Visit {
     return this.#url ??= new URL(this.context.req.url);
   }
 
-  /** The address of this server as the visitor knows it, such as `https://muster.example`. */
+  /** The address of this server for programs, such as `https://muster.example`. */
   get origin(): string {
-    return `${this.context.get("secure") ? "https:" : this.url.protocol}//${this.url.host}`;
+    return addressForPrograms(this.context, this.services);
+  }
+
+  /** Whether a page or the address bar of a browser sent the request. */
+  get isFromBrowser(): boolean {
+    return isFromBrowser(this.context);
+  }
+
+  /** Where a browser logs in that came by a name which others share; null: here. */
+  loginElsewhere(next: string): string | null {
+    const base = pagesElsewhere(this.context, this.services);
+    return base === null ? null : loginAt(base, next);
   }
 
   /** Lets the browser keep a session; null ends what it keeps. */

@@ -2,7 +2,7 @@
 import { hostname } from "node:os";
 import { ApiClient } from "../client.ts";
 import { readEndpoints } from "../endpoints.ts";
-import { CommandFailed, print, printError, printText } from "../output.ts";
+import { CommandFailed, print, printError, printText, reportDone } from "../output.ts";
 import { readPassword } from "../passwords.ts";
 import type { CommandOptions } from "../options.ts";
 import { readSettings } from "../settings.ts";
@@ -65,16 +65,18 @@ export async function install(clientName: string, options: InstallOptions): Prom
   if (changes.length > 0) confirm(options, "Write this?");
   const notes = await provideToken(installation, options, given);
   await write(changes);
-  for (const note of notes) print(note);
-  print(
-    changes.length === 0
-      ? `${client.title} already has this entry`
-      : `${client.title} finds muster when it starts again`,
-  );
-  if (edits.length > 1 && clientName === "codex") {
-    print("Codex runs new hooks only after you have looked at them with its command /hooks");
-  }
-  if (installation.agent === null || launch.kind === "http") tellOfToken(installation);
+  reportDone(() => {
+    for (const note of notes) print(note);
+    print(
+      changes.length === 0
+        ? `${client.title} already has this entry`
+        : `${client.title} finds muster when it starts again`,
+    );
+    if (edits.length > 1 && clientName === "codex") {
+      print("Codex runs new hooks only after you have looked at them with its command /hooks");
+    }
+    if (installation.agent === null || launch.kind === "http") tellOfToken(installation);
+  });
 }
 
 /** `muster mcp uninstall`: removes the entry and the hooks. */
@@ -94,7 +96,9 @@ export async function uninstall(clientName: string, options: EditOptions): Promi
   if (changes.length === 0) return print(`${client.title} has no entry "${options.name}"`);
   confirm(options, "Remove this?");
   await write(changes);
-  print('The token stays valid: "muster token list" shows it, "muster token remove" revokes it');
+  reportDone(() =>
+    print('The token stays valid: "muster token list" shows it, "muster token remove" revokes it')
+  );
 }
 
 async function installationOf(clientName: string, options: InstallOptions): Promise<Installation> {

@@ -6,7 +6,7 @@ import {
   readPieces,
 } from "../../services/fossil/mod.ts";
 import { printNotices } from "../notices.ts";
-import { CommandFailed, print, printBytes } from "../output.ts";
+import { CommandFailed, print, printBytes, reportDone } from "../output.ts";
 import { printJson } from "./format.ts";
 import { TerminalProgress } from "./progress.ts";
 import { defaultUser, explaining, reading } from "./session.ts";
@@ -37,15 +37,17 @@ export async function importStream(file: string, options: ImportCommandOptions):
     });
   });
   progress[Symbol.dispose]();
-  if (json) return printJson(report);
-  const { checkins, files, branches, tags, notices } = report;
-  print([
-    amount(checkins, "check-in"),
-    amount(files, "file version"),
-    amount(branches, "branch", "branches"),
-    amount(tags, "tag"),
-  ].join(", "));
-  printNotices(notices);
+  reportDone(() => {
+    if (json) return printJson(report);
+    const { checkins, files, branches, tags, notices } = report;
+    print([
+      amount(checkins, "check-in"),
+      amount(files, "file version"),
+      amount(branches, "branch", "branches"),
+      amount(tags, "tag"),
+    ].join(", "));
+    printNotices(notices);
+  });
 }
 
 function show(progress: TerminalProgress, { phase, commits, total }: GitProgress): void {

@@ -21,7 +21,11 @@ export class TerminalProgress implements Disposable {
   #write(line: string): void {
     const text = `\r${line.padEnd(this.#width)}`;
     this.#width = line.length;
-    Deno.stderr.writeSync(new TextEncoder().encode(text));
+    try {
+      Deno.stderr.writeSync(new TextEncoder().encode(text));
+    } catch {
+      // The work goes on, even if nobody sees how far it is.
+    }
   }
 
   /** Clears the line. */

@@ -22,14 +22,15 @@ export const WHOLE_COMMANDS: readonly Command[] = [
     parameters: [FILE],
     options: [
       USER_OPTION,
-      { flags: "--main-branch <name>", summary: 'the Git branch that becomes "trunk"' },
+      { flags: "--main-branch <name>", summary: "the main branch, if it has an unusual name" },
       { flags: "--project-name <name>", summary: "the project's name" },
       { flags: "--partial", summary: "import a stream that seems to be cut short" },
       JSON_OPTION,
     ],
     notes: [
-      "In a Git repository, send the output of git fast-export --branches --tags --mark-tags " +
-      "--use-done-feature --signed-tags=verbatim --reencode=yes.",
+      "In a Git repository, send the output of git for-each-ref --format='%(refname)' refs/heads " +
+      "refs/tags | git fast-export --stdin --mark-tags --use-done-feature " +
+      "--signed-tags=verbatim --reencode=yes.",
     ],
     run: lazy(async () => (await import("./import.ts")).importStream),
   },
@@ -38,7 +39,7 @@ export const WHOLE_COMMANDS: readonly Command[] = [
     summary: 'write a stream for "git fast-import" to standard output',
     parameters: [FILE],
     options: [
-      { flags: "--main-branch <name>", summary: 'the Git branch that "trunk" becomes' },
+      { flags: "--main-branch <name>", summary: "the name of the main branch in Git" },
     ],
     run: lazy(async () => (await import("./import.ts")).exportStream),
   },

@@ -38,7 +38,7 @@ export async function readInbox(
   if (since !== null) query.set("since", since);
   const path = `/v1/agents/${encodeURIComponent(nick)}/messages?${query}`;
   try {
-    const response = await fetch(url.replace(/\/+$/, "") + path, {
+    const response = await fetch(url.replace(/(?<!\/)\/+$/, "") + path, {
       headers: { authorization: `Bearer ${token}` },
       redirect: "error",
       signal: AbortSignal.timeout(timeout),

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { formatAddress } from "../../services/config/mod.ts";
 import { commentedFile } from "../../services/config/reference/mod.ts";
 import { isLoopback } from "../../services/irc/mod.ts";
-import { CommandFailed, commandName, print, printFields } from "../output.ts";
+import { CommandFailed, commandName, print, printFields, reportDone } from "../output.ts";
 import type { CommandOptions } from "../options.ts";
 import { choosePassword, randomPassword } from "../passwords.ts";
 import { readSettings } from "../settings.ts";
@@ -65,7 +65,7 @@ export async function init(options: InitOptions): Promise<void> {
     });
   } catch (error) {
     // What was made before stays in the data folder, and its secrets are shown only now.
-    printFields(shown());
+    reportDone(() => printFields(shown()));
     throw error;
   }
   printFields([["configuration", file], ...shown()]);

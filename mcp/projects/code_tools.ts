@@ -50,7 +50,7 @@ const browseCode = projectTool({
   },
   advice: { notFound: "Call browse_code with an empty path to see what there is" },
   async run({ path, recursive, checkin, limit, offset }, project) {
-    const folder = plainPath(path).replace(/\/+$/, "");
+    const folder = plainPath(path).replace(/(?<!\/)\/+$/, "");
     const query = { path: folder, recursive, checkin };
     const tree = await project.get(treeSchema, "/api/tree", query);
     const prefix = folder === "" ? "" : `${folder}/`;

@@ -6,7 +6,9 @@ import {
 } from "../../routes/projects/workspace_schemas.ts";
 import { Invalid, NotFound } from "../../services/errors.ts";
 import { textOf } from "../text_files.ts";
+import { nextTurn } from "../../services/pieces.ts";
 import { applyHunks, type FilePatch, parsePatch } from "./patch.ts";
+import { occurrencesOf } from "./places.ts";
 import type { ProjectCalls } from "./project_calls.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 import { generationShape } from "./ticket_tools.ts";
@@ -128,6 +130,38 @@ async function tipOf(project: ProjectCalls, path: string, parent: string | undef
   return tip;
 }
 
+const MEBIBYTE = 1024 * 1024;
+
+/** Longest text that edits and patches change, and most text of one commit, in characters. */
+const [MAX_TEXT, MAX_DRAFT] = [MEBIBYTE, 8 * MEBIBYTE];
+
+/** Most text that the edits and the patch of one commit are sought in, in characters. */
+const MAX_SOUGHT = 64 * MEBIBYTE;
+
+/** Files whose faults an error names. */
+const MAX_FAULTS = 20;
+
+/** The text that a commit may still be sought in. Others have their turn after each mebibyte. */
+class Seeking {
+  #left = MAX_SOUGHT;
+  #sincePause = 0;
+
+  /** @throws Invalid if that was too much */
+  async take(text: string): Promise<void> {
+    this.#left -= text.length;
+    if (this.#left < 0) {
+      throw new Invalid(
+        `Edits and hunks at another line than the patch says are sought in at most ` +
+          `${MAX_SOUGHT / MEBIBYTE} MiB of text, and these need more: make several commits`,
+      );
+    }
+    this.#sincePause += text.length;
+    if (this.#sincePause < MEBIBYTE) return;
+    this.#sincePause = 0;
+    await nextTurn();
+  }
+}
+
 /** The changes of a commit, as edits and patches make them on top of a check-in. */
 class Draft {
   readonly moved: string[] = [];
@@ -135,6 +169,8 @@ class Draft {
   readonly #tip: string;
   readonly #changes = new Map<string, Change>();
   readonly #faults: string[] = [];
+  readonly #seeking = new Seeking();
+  #size = 0;
 
   constructor(project: ProjectCalls, tip: string) {
     this.#project = project;
@@ -148,21 +184,26 @@ class Draft {
   /** @throws Invalid if an edit or a part of the patch did not apply; names each */
   require(): void {
     if (this.#faults.length === 0) return;
-    throw new Invalid(`Nothing was committed. ${this.#faults.join(". ")}`);
+    const named = this.#faults.slice(0, MAX_FAULTS);
+    const left = this.#faults.length - named.length;
+    if (left > 0) named.push(`${left} more parts do not apply`);
+    throw new Invalid(`Nothing was committed. ${named.join(". ")}`);
   }
 
   add(change: Change): void {
     if (this.#changes.has(change.path)) throw new Invalid(`"changes" names ${change.path} twice`);
-    this.#changes.set(change.path, change);
+    this.#set(change);
   }
 
   async edit({ path, old_text, new_text }: z.output<typeof editSchema>): Promise<void> {
     const text = await this.#read(path);
     if (text === null) return;
-    const count = text.split(old_text).length - 1;
-    if (count === 1) this.#write(path, text.replace(old_text, () => new_text));
-    else if (count === 0) this.#faults.push(`${path} does not contain the "old_text" of its edit`);
-    else this.#faults.push(`${path} contains "old_text" ${count} times: give more of its lines`);
+    const { first, count } = occurrencesOf(text, old_text);
+    if (count === 1) {
+      this.#write(path, text.slice(0, first) + new_text + text.slice(first + old_text.length));
+    } else if (count === 0) {
+      this.#faults.push(`${path} does not contain the "old_text" of its edit`);
+    } else this.#faults.push(`${path} contains "old_text" ${count} times: give more of its lines`);
   }
 
   async patch({ from, to, executable, hunks }: FilePatch): Promise<void> {
@@ -174,7 +215,8 @@ class Draft {
       return;
     }
     try {
-      const patched = applyHunks(to ?? from ?? "", hunks, text);
+      const search = () => this.#seeking.take(text);
+      const patched = await applyHunks(to ?? from ?? "", hunks, { text, search });
       if (to === null) {
         if (from !== null) this.#remove(from, hunks.length === 0 ? "" : patched.text);
         return;
@@ -183,7 +225,7 @@ class Draft {
       const path = from ?? to;
       const rename = path === to ? {} : { rename_to: to };
       const content = hunks.length === 0 && from !== null ? {} : { content: patched.text };
-      this.#changes.set(path, { ...this.#changes.get(path), path, ...rename, ...content, ...mode });
+      this.#set({ ...this.#changes.get(path), path, ...rename, ...content, ...mode });
     } catch (error) {
       if (!(error instanceof Invalid)) throw error;
       this.#faults.push(error.message);
@@ -191,12 +233,24 @@ class Draft {
   }
 
   #write(path: string, content: string): void {
-    this.#changes.set(path, { ...this.#changes.get(path), path, content });
+    this.#set({ ...this.#changes.get(path), path, content });
+  }
+
+  /** @throws Invalid if the commit gets too long */
+  #set(change: Change): void {
+    const sizeOf = (one: Change | undefined) => one?.content?.length ?? 0;
+    this.#size += sizeOf(change) - sizeOf(this.#changes.get(change.path));
+    if (this.#size > MAX_DRAFT) {
+      throw new Invalid(
+        `The changed files have more than ${MAX_DRAFT / MEBIBYTE} MiB in all: make several commits`,
+      );
+    }
+    this.#changes.set(change.path, change);
   }
 
   /** @param rest what the patch leaves of the file */
   #remove(path: string, rest: string): void {
-    if (rest === "") this.#changes.set(path, { path, delete: true });
+    if (rest === "") this.#set({ path, delete: true });
     else this.#faults.push(`The patch deletes ${path}, but does not contain all of its lines`);
   }
 
@@ -205,7 +259,13 @@ class Draft {
     const text = await this.#find(path);
     if (text === undefined) this.#faults.push(`There is no file ${path} in the workspace`);
     if (text === null) this.#faults.push(`${path} is a binary file: send it whole`);
-    return text ?? null;
+    if (text === undefined || text === null) return null;
+    if (text.length > MAX_TEXT) {
+      this.#faults.push(`${path} is longer than a mebibyte: push its change, or send it whole`);
+      return null;
+    }
+    await this.#seeking.take(text);
+    return text;
   }
 
   /** As {@link #read}; null for a binary file, undefined for none. */

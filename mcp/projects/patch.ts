@@ -1,6 +1,10 @@
-/** Unified diffs: their files and hunks, and what they make of a text. */
+/** Unified diffs: their files and hunks, and what they make of a text. All of it is linear. */
 import { amount } from "../../services/amount.ts";
 import { Invalid } from "../../services/errors.ts";
+import { placesIn } from "./places.ts";
+
+/** Most files that a patch changes. */
+const MAX_FILES = 1000;
 
 /** A run of changed lines with their context. */
 export interface Hunk {
@@ -67,6 +71,9 @@ export function parsePatch(text: string): FilePatch[] {
   const lines = new Lines(text.replaceAll("\r\n", "\n"));
   const found: FilePatch[] = [];
   for (lines.skipTo(FILE_START); lines.peek !== null; lines.skipTo(FILE_START)) {
+    if (found.length === MAX_FILES) {
+      throw new Invalid(`"patch" changes more than ${MAX_FILES} files: split it`);
+    }
     found.push(parseFile(lines));
   }
   if (found.length === 0) {
@@ -102,10 +109,12 @@ function parseHeader(lines: Lines) {
   let from: string | null = null;
   let to: string | null = null;
   let executable: boolean | null = null;
-  const [, a = null, b = null] = /^diff --git a\/(.+) b\/(.+)$/.exec(lines.peek ?? "") ?? [];
   if (lines.peek?.startsWith("diff --git ")) {
-    [from, to] = [a, b];
-    lines.take();
+    const names = lines.take()?.slice("diff --git ".length) ?? "";
+    const second = names.lastIndexOf(" b/");
+    if (names.startsWith("a/") && second > 2 && second + 3 < names.length) {
+      [from, to] = [names.slice(2, second), names.slice(second + 3)];
+    }
   }
   for (let line = lines.peek; line !== null; line = lines.peek) {
     if (line.startsWith("rename from ")) from = line.slice("rename from ".length);
@@ -173,73 +182,94 @@ export interface Patched {
   readonly moved: readonly string[];
 }
 
+/** Faults that an error names; there may be many more. */
+const MAX_FAULTS = 5;
+
 /**
  * Applies the hunks of one file. Their old lines must stand in the text exactly: at the line that
  * the hunk says, moved by what earlier hunks added, or at exactly one other place.
  *
  * @param text the file; null if there is none
- * @throws Invalid that names each hunk that does not apply, and why
+ * @param search called before the whole text is searched for the lines of a hunk
+ * @throws Invalid that names hunks that do not apply, and why; what `search` throws
  */
-export function applyHunks(
+export async function applyHunks(
   file: string,
   hunks: readonly Hunk[],
-  text: string,
-): Patched {
+  { text, search }: { readonly text: string; readonly search: () => Promise<void> },
+): Promise<Patched> {
   const lines = text === "" ? [] : text.replace(/\n$/, "").split("\n");
   const endsOpen = text !== "" && !text.endsWith("\n");
   const result: string[] = [];
+  const copy = (start: number, end: number) => {
+    for (let index = start; index < end; index++) result.push(lines[index] ?? "");
+  };
   const moved: string[] = [];
   const faults: string[] = [];
   let done = 0;
   let shift = 0;
   let opens = endsOpen;
-  for (const hunk of hunks) {
+  for (const [index, hunk] of hunks.entries()) {
     const stated = hunk.start - (hunk.before.length === 0 ? 0 : 1);
-    const place = placeOf(hunk, lines, { expected: stated + shift, from: done, endsOpen });
+    const place = await placeOf(hunk, lines, {
+      expected: stated + shift,
+      from: done,
+      endsOpen,
+      search,
+    });
     if (typeof place === "string") {
       faults.push(`hunk ${hunk.header}: ${place}`);
-      continue;
+      if (faults.length < MAX_FAULTS) continue;
+      const left = hunks.length - index - 1;
+      if (left > 0) faults.push(`the ${amount(left, "hunk")} after that may not apply either`);
+      break;
     }
     if (place !== stated) moved.push(`${file}: ${hunk.header} applied at line ${place + 1}`);
     shift = place - stated;
-    result.push(...lines.slice(done, place), ...hunk.after);
+    copy(done, place);
+    for (const line of hunk.after) result.push(line);
     done = place + hunk.before.length;
     if (done === lines.length) opens = hunk.after.length === 0 ? endsOpen : hunk.endsOpenAfter;
   }
   if (faults.length > 0) {
     throw new Invalid(`${file} does not match the patch: ${faults.join("; ")}`);
   }
-  result.push(...lines.slice(done));
+  copy(done, lines.length);
   const end = result.length === 0 || opens ? "" : "\n";
   return { text: result.join("\n") + end, moved };
 }
 
+/** Places that an error names. */
+const MAX_PLACES = 5;
+
 /** Where a hunk applies, as the number of lines before it; or why it does not. */
-function placeOf(
+async function placeOf(
   { before, endsOpenBefore }: Hunk,
   lines: readonly string[],
-  { expected, from, endsOpen }: {
+  { expected, from, endsOpen, search }: {
     readonly expected: number;
     /** The lines before it belong to earlier hunks. */
     readonly from: number;
     /** Whether the last line has no end. */
     readonly endsOpen: boolean;
+    readonly search: () => Promise<void>;
   },
-): number | string {
-  const matches = (place: number) => {
+): Promise<number | string> {
+  const fits = (place: number) => {
     const end = place + before.length;
     if (place < from || end > lines.length) return false;
-    if (endsOpenBefore && !(end === lines.length && endsOpen)) return false;
-    return before.every((line, index) => lines[place + index] === line);
+    return !endsOpenBefore || (end === lines.length && endsOpen);
   };
-  if (matches(expected)) return expected;
+  const stands = before.every((line, index) => lines[expected + index] === line);
+  if (stands && fits(expected)) return expected;
   if (before.length === 0) return `the file has ${amount(lines.length, "line")}`;
-  const places = lines.map((_, index) => index).filter(matches);
+  await search();
+  const places = placesIn(lines, before, from).filter(fits);
   const [place, ...others] = places;
   if (place === undefined) return mismatchOf(before, lines, expected);
   if (others.length === 0) return place;
   return `its old lines stand at lines ${
-    places.map((one) => one + 1).slice(0, 5).join(", ")
+    places.slice(0, MAX_PLACES).map((one) => one + 1).join(", ")
   }, and ` +
     `not at line ${expected + 1}: correct the line`;
 }

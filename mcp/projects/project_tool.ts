@@ -95,14 +95,17 @@ export function projectTool<Input extends z.ZodRawShape>(
  */
 function requireWholeCharacters(given: Data): void {
   for (const [name, value] of Object.entries(given)) {
-    // JSON writes such a half as an escape, and whole characters as they are.
-    if (typeof value === "string" ? !value.isWellFormed() : HALF.test(JSON.stringify(value))) {
+    if (!isWhole(value)) {
       throw new Invalid(`"${name}" has half of a character (an unpaired surrogate)`);
     }
   }
 }
 
-const HALF = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
+function isWhole(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([key, inner]) => key.isWellFormed() && isWhole(inner));
+}
 
 /** Optional names that a model may write as empty texts. */
 const NAMES = [

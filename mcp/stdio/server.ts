@@ -1,5 +1,5 @@
 import { Invalid } from "../../services/errors.ts";
-import { requireShallow } from "../../services/validation/mod.ts";
+import { requireBounded } from "../../services/validation/mod.ts";
 import { RPC_ERROR, type RpcErrorCode } from "../json_rpc.ts";
 import { isRecord, type RequestId } from "../plain_messages.ts";
 import { ELICITATION } from "../user_forms.ts";
@@ -128,7 +128,7 @@ class StdioServer {
     }
     let message: unknown;
     try {
-      requireShallow(line);
+      requireBounded(line);
       message = JSON.parse(line);
     } catch (error) {
       const reason = error instanceof Invalid ? error.message : "The line is not valid JSON";

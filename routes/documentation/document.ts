@@ -2,6 +2,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { VERSION } from "../../services/version.ts";
 import type { AppEnv } from "../context.ts";
 import { DESCRIPTIONS } from "../schemas.ts";
+import { showLengths } from "../../services/validation/schemas.ts";
 import { refusesUnknownFields } from "../unknown_fields.ts";
 import { closeBody } from "./closed_bodies.ts";
 import { groupOf, GROUPS } from "./groups.ts";
@@ -50,6 +51,7 @@ export function describeApi(app: OpenAPIHono<AppEnv>): OpenApiDocument {
   for (const placed of operations) {
     complete(placed);
     if (refusesUnknownFields(placed.path)) closeBody(document, placed);
+    showRequestLengths(document, placed);
   }
   const used = new Set(operations.flatMap(({ operation }) => operation.tags ?? []));
   document.tags = GROUPS.filter(({ name }) => used.has(name))
@@ -59,6 +61,22 @@ export function describeApi(app: OpenAPIHono<AppEnv>): OpenApiDocument {
     securitySchemes: schemesOf(operations),
   };
   return document;
+}
+
+/** Documents how long the parameters and the fields of an operation's body may be. */
+function showRequestLengths(document: OpenApiDocument, { operation }: PlacedOperation): void {
+  const { requestBody, parameters = [] } = operation;
+  const resolve = (reference: string) =>
+    document.components?.schemas?.[reference.replace("#/components/schemas/", "")];
+  for (const parameter of parameters) {
+    if ("schema" in parameter && parameter.schema !== undefined) {
+      showLengths(parameter.schema, resolve, parameter.name);
+    }
+  }
+  if (requestBody === undefined || "$ref" in requestBody) return;
+  for (const { schema } of Object.values(requestBody.content)) {
+    if (schema !== undefined) showLengths(schema, resolve);
+  }
 }
 
 /** Every operation of a document, in its order. */

@@ -35,7 +35,7 @@ export const SECURITY_SCHEMES = {
     type: "apiKey",
     in: "cookie",
     name: "muster_session",
-    description: "What a login sets",
+    description: "What a login sets; over TLS, `__Host-muster_session`",
   },
 } as const;
 

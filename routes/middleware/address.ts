@@ -9,6 +9,7 @@ import type { AppEnv } from "../context.ts";
 export function identifyClient(context: Context<AppEnv>, trusted: TrustedProxies): void {
   const { remoteAddress, mark } = context.env;
   const { address, secure } = mark ?? trusted.identify(remoteAddress, context.req.raw);
+  context.set("isProxied", !mark && trusted.includes(remoteAddress));
   context.set("address", address);
   context.set("secure", secure);
 }

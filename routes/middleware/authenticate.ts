@@ -7,11 +7,10 @@ import {
   GUEST,
   type Identity,
   type Principal,
-  type WebSessions,
 } from "../../services/identity/mod.ts";
 import type { AppEnv } from "../context.ts";
 import type { QueryToken } from "../table.ts";
-import { readSession, setSessionCookies } from "./session.ts";
+import { readSession, type SessionPlace, setSessionCookies } from "./session.ts";
 
 /**
  * A place of a credential: the header `Authorization` with the scheme Bearer or Basic; a session's
@@ -20,9 +19,8 @@ import { readSession, setSessionCookies } from "./session.ts";
  */
 export type CredentialSource = "bearer" | "basic" | "cookie" | "guest" | QueryToken;
 
-export interface AuthenticateOptions {
+export interface AuthenticateOptions extends SessionPlace {
   readonly identity: Pick<Identity, "authenticate" | "endings">;
-  readonly webSessions: Pick<WebSessions, "find">;
 }
 
 /**
@@ -32,9 +30,10 @@ export interface AuthenticateOptions {
  * @throws Unauthorized if the request has no such credential, or an invalid one
  */
 export function authenticate(
-  { identity, webSessions }: AuthenticateOptions,
+  options: AuthenticateOptions,
   ...accepted: readonly CredentialSource[]
 ) {
+  const { identity } = options;
   const sources = new Set(accepted);
   return createMiddleware<AppEnv>((context, next) => {
     // None of these waits for `next`: a request may wait for a minute, and what waits costs memory.
@@ -50,7 +49,7 @@ export function authenticate(
       };
       return identity.authenticate(credential, context.get("address")).then(enter);
     }
-    const session = sources.has("cookie") ? readSession(context, webSessions) : null;
+    const session = sources.has("cookie") ? readSession(context, options) : null;
     if (session === null && sources.has("guest") && !hasAuthorization(context.req)) {
       context.set("principal", GUEST);
       return next();

@@ -22,7 +22,10 @@ export function allowOrigins(
   const origin = request.headers.get("origin");
   if (origin === null || !(everybody || origins.includes(origin))) return;
   headers.set("Access-Control-Allow-Origin", everybody ? "*" : origin);
-  headers.set("Access-Control-Expose-Headers", `X-Request-Id, Retry-After, ${EXPOSED_BY_UPLOADS}`);
+  headers.set(
+    "Access-Control-Expose-Headers",
+    `X-Request-Id, Retry-After, Muster-Gap, ${EXPOSED_BY_UPLOADS}`,
+  );
   if (request.method !== "OPTIONS") return;
   headers.set("Access-Control-Allow-Methods", headers.get("Allow") ?? "");
   headers.set(

@@ -13,6 +13,7 @@ import { RoutePatterns } from "./route_patterns.ts";
 export interface FrameOptions extends CompletionOptions {
   readonly config: Pick<Config, "cors" | "limits" | "trusted_proxies">;
   readonly agents: { readonly halts: AppEnv["Variables"]["halts"] };
+  readonly space: AppEnv["Variables"]["space"];
   /** Whether the body of a request is a file, which has a limit of its own. */
   readonly isFile: (context: Context<AppEnv>) => boolean;
   /** The patterns of the routes of resumable uploads. */
@@ -27,7 +28,7 @@ export interface FrameOptions extends CompletionOptions {
  */
 export function frame(
   app: Hono<AppEnv>,
-  { config, agents, isFile, uploads, onError, ...records }: FrameOptions,
+  { config, agents, space, isFile, uploads, onError, ...records }: FrameOptions,
 ) {
   const { limits: { body_bytes: maxBytes } } = config;
   const proxies = new TrustedProxies(config.trusted_proxies);
@@ -40,6 +41,7 @@ export function frame(
     const requestId = mark?.requestId ?? crypto.randomUUID();
     context.set("requestId", requestId);
     context.set("halts", halts);
+    context.set("space", space);
     identifyClient(context, proxies);
     const answer = refusal !== null && !isPage(context)
       ? onError(refusal, context)

@@ -16,7 +16,7 @@ export class RoutePatterns {
     if (route === undefined || route.method === "ALL") return NO_ROUTE;
     let pattern = this.#patterns.get(route.path);
     if (pattern === undefined) {
-      pattern = route.path.replace(/:(\w+)(?:\{[^}]*\})?/g, "{$1}");
+      pattern = route.path.replace(/:(\w+)(?:\{[^{}]*\})?/g, "{$1}");
       this.#patterns.set(route.path, pattern);
     }
     return pattern;

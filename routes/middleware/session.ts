@@ -9,8 +9,22 @@ import {
   type WebSessions,
 } from "../../services/identity/mod.ts";
 import type { AppEnv } from "../context.ts";
+import { isAstray, type PagesPlace } from "./pages_host.ts";
 
 const CSRF_COOKIE = "muster_csrf";
+
+/** What finds sessions, and where browsers may use them. */
+export interface SessionPlace extends PagesPlace {
+  readonly webSessions: Pick<WebSessions, "find">;
+}
+
+/**
+ * The name of a cookie of this server. Over TLS, the prefix `__Host-` keeps out those of other hosts
+ * below the same domain and of connections in clear text (RFC 6265bis, section 4.1.3.2).
+ */
+export function cookieName(context: Context<AppEnv>, name: string): string {
+  return context.get("secure") ? `__Host-${name}` : name;
+}
 
 /** Safe methods (RFC 9110, section 9.2.1), which need no CSRF token. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -22,26 +36,25 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
  */
 export function readSession(
   context: Context<AppEnv>,
-  sessions: Pick<WebSessions, "find">,
+  place: SessionPlace,
 ): WebSession | null {
-  const session = sessionOf(context, sessions);
+  const session = sessionOf(context, place);
   if (session === null || SAFE_METHODS.has(context.req.method)) return session;
   if (isCsrfToken(session, context.req.header("x-csrf-token") ?? "")) return session;
   throw new Forbidden(
-    `A request with a session cookie must repeat the cookie ${CSRF_COOKIE} in the header X-CSRF-Token`,
+    "A request with a session cookie must repeat the cookie " +
+      `${cookieName(context, CSRF_COOKIE)} in the header X-CSRF-Token`,
   );
 }
 
 /**
- * The session of the request's cookie, or null. Before the request changes something, check its
- * CSRF token.
+ * The session of the request's cookie, or null, which it also is for a browser that came under
+ * another name than that of the pages. Before the request changes something, check its CSRF token.
  */
-export function sessionOf(
-  context: Context<AppEnv>,
-  sessions: Pick<WebSessions, "find">,
-): WebSession | null {
-  const secret = getCookie(context, SESSION_COOKIE);
-  const session = secret === undefined ? null : sessions.find(secret);
+export function sessionOf(context: Context<AppEnv>, place: SessionPlace): WebSession | null {
+  const secret = getCookie(context, cookieName(context, SESSION_COOKIE));
+  if (secret === undefined || isAstray(context, place)) return null;
+  const session = place.webSessions.find(secret);
   if (session !== null) context.env.trust?.(session.principal);
   return session;
 }
@@ -64,7 +77,7 @@ function setCookies(
 ): void {
   const secure = context.get("secure");
   const options = { path: "/", sameSite: "Lax", secure, maxAge } as const;
-  setCookie(context, SESSION_COOKIE, secret, { ...options, httpOnly: true });
-  setCookie(context, CSRF_COOKIE, csrfToken, options);
+  setCookie(context, cookieName(context, SESSION_COOKIE), secret, { ...options, httpOnly: true });
+  setCookie(context, cookieName(context, CSRF_COOKIE), csrfToken, options);
   context.header("Cache-Control", "no-store");
 }

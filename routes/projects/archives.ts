@@ -4,7 +4,7 @@ import { NotFound } from "../../services/errors.ts";
 import type { ArchiveFormat } from "../../services/fossil/mod.ts";
 import { newRoutes } from "../context.ts";
 import { conditionalHeaders, hasAlready, notModified } from "./answers.ts";
-import { dispositionOf } from "./content_headers.ts";
+import { dispositionOf, UNTRUSTED } from "./content_headers.ts";
 import { projectErrors, projectRoute, refuseInBatch } from "./route.ts";
 
 const TYPES: Readonly<Record<ArchiveFormat, string>> = {
@@ -52,6 +52,7 @@ export function archiveRoutes({ hosting: { repositories } }: Pick<Services, "hos
       ...conditionalHeaders(etag),
       "Content-Type": TYPES[format],
       "Content-Disposition": dispositionOf("attachment", file),
+      ...UNTRUSTED,
     };
     if (context.req.method === "HEAD") return context.body(null, 200, headers);
     const made = await repositories.archives.make(project, {

@@ -1,6 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { JSONValue } from "hono/utils/types";
+import { MAX_URL_LENGTH } from "../../http/mod.ts";
+import { bounded } from "../../services/validation/schemas.ts";
 import { z } from "../extended_zod.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import type { InnerCaller } from "../environment.ts";
@@ -54,7 +56,7 @@ const batch = projectRoute("POST /api/batch", {
 const requestSchema = z.object({
   method: z.string().nullish(),
   path: z.string().nullish(),
-  params: z.record(z.string(), z.unknown()).nullish(),
+  params: bounded(z.record(z.string(), z.unknown())).nullish(),
 });
 
 interface BatchAnswer {
@@ -70,12 +72,12 @@ interface ItemAnswer {
 
 /** `/api/batch`; `api` returns the routes for the items. */
 export function batchRoutes(
-  { log }: Pick<Services, "log">,
+  { log, space }: Pick<Services, "log" | "space">,
   api: () => OpenAPIHono<AppEnv> | null,
 ) {
   let items: InnerCalls | null = null;
   return newRoutes().openapi(batch, async (context) => {
-    items ??= new InnerCalls(api() ?? newRoutes(), errorHandler(log));
+    items ??= new InnerCalls(api() ?? newRoutes(), space, errorHandler(log));
     const { requestId, address, secure, principal, access } = context.var;
     const caller = { requestId, address, secure, principal, access };
     const answers: string[] = [];
@@ -121,25 +123,34 @@ function pathOf(item: unknown): string | ItemAnswer {
   }
   const { success, data, error } = requestSchema.safeParse(item);
   if (!success) {
-    const field = String(error.issues[0]?.path[0] ?? "method");
-    return refusal(400, `"${field}" of a request has the wrong type`);
+    const [issue] = error.issues;
+    const fault = issue?.code === "custom" ? issue.message : "has the wrong type";
+    return refusal(400, `"${String(issue?.path[0] ?? "method")}" of a request ${fault}`);
   }
   const { method, path, params } = data;
   if ((method ?? "GET").toUpperCase() !== "GET") {
     return refusal(405, "Only GET is supported in batch requests");
   }
   if (path === undefined || path === null || path === "") return refusal(400, "Missing 'path'");
+  if (path.length > MAX_URL_LENGTH) return refusedUrl();
   const url = path.startsWith("/") ? URL.parse(`${ORIGIN}${path}`) : null;
   if (url === null || !/^\/api(?:\/|$)/.test(url.pathname)) {
     return refusal(404, `Unknown API path: ${path.slice(0, 200)}`);
   }
+  // Appended all at once: each change of `url.searchParams` would write the whole query again.
+  const query = new URLSearchParams(url.search);
   for (const [name, value] of Object.entries(params ?? {})) {
     for (const one of Array.isArray(value) ? value : [value]) {
       if (one === null || one === undefined) continue;
-      url.searchParams.append(name, typeof one === "string" ? one : JSON.stringify(one));
+      query.append(name, typeof one === "string" ? one : JSON.stringify(one));
     }
   }
-  return `${url.pathname}${url.search}`;
+  const target = query.size === 0 ? url.pathname : `${url.pathname}?${query}`;
+  return target.length > MAX_URL_LENGTH ? refusedUrl() : target;
+}
+
+function refusedUrl(): ItemAnswer {
+  return refusal(414, `The path and params have more than ${MAX_URL_LENGTH} characters`);
 }
 
 /** What stands for a body that is not JSON. */

@@ -8,6 +8,7 @@ import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
+import { UNTRUSTED } from "./content_headers.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 const stateSchema = z.enum(CHECK_STATES);
@@ -171,6 +172,7 @@ export function checkRoutes({ hosting, accounts }: Pick<Services, "hosting" | "a
       });
       const states = checkin === null ? [] : (await checks.statesOf(project, checkin)).values();
       return context.body(renderBadge(badgeOf(states)), 200, {
+        ...UNTRUSTED,
         "Content-Type": "image/svg+xml",
         "Cache-Control": "no-cache, no-store, must-revalidate",
       });

@@ -25,7 +25,14 @@ const PASSIVE_TYPES: ReadonlyMap<string, string> = new Map([
 const SHOWN = /^(?:text\/plain|image|audio|video)/;
 
 /** No file may run or load anything. */
-export const SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+const SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+
+/** Headers of every answer with bytes that a user wrote. Its links do not tell where it is. */
+export const UNTRUSTED = {
+  "Content-Security-Policy": SANDBOX,
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+} as const;
 
 /**
  * Headers for the bytes of an untrusted file: its type by its name, text as plain text, and never a
@@ -39,8 +46,7 @@ export function contentHeaders(path: string, isBinary: boolean): Record<string, 
   return {
     "Content-Type": type,
     "Content-Disposition": dispositionOf(SHOWN.test(type) ? "inline" : "attachment", name),
-    "Content-Security-Policy": SANDBOX,
-    "X-Content-Type-Options": "nosniff",
+    ...UNTRUSTED,
   };
 }
 

@@ -21,7 +21,8 @@ const streamEvents = projectRoute("GET /api/events", {
   description: "Server-Sent Events, pushed as they happen, whichever program caused them: " +
     "`checkin`, `claim`, `workspace`, `ticket`, `review`, `status`, `wiki`, `release`, `landing`, " +
     "`tag`, `technote`, `forum`, `attachment` and changes of the project itself. Each has an `id`: " +
-    "`Last-Event-ID` or `after` resumes from it without gap or repeat, also after a restart. A " +
+    "`Last-Event-ID` or `after` resumes from it without gap or repeat, also after a restart; if " +
+    "retention has removed events after it, an event `gap` with `from` and `to` comes first. A " +
     "comment every 15 seconds keeps the connection open. A reader that falls 1,000 events or 1 MiB " +
     "behind is closed; so is one whose right to read the project ends.",
   request: {
@@ -31,7 +32,7 @@ const streamEvents = projectRoute("GET /api/events", {
         minimum: 0,
         description: "Begin after this event; by default, only new events",
       }),
-      types: z.string().max(4000, { error: "is too long" })
+      types: z.string().max(5000, { error: "is too long" })
         .transform((text) => text.split(",").map((name) => name.trim()))
         .refine((names) => names.length <= MAX_NAMES && names.every(isEventName), {
           error: `must be at most ${MAX_NAMES} of ${PROJECT_EVENT_NAMES.join(", ")}`,
@@ -72,17 +73,21 @@ export function eventRoutes(
     if (context.req.method === "HEAD") return context.body(null, 200, STREAM_HEADERS);
     const { project: { id }, principal } = context.get("access");
     await eventLog.reach(from);
+    const isComplete = from === undefined || feeds.remembers(from);
+    const gap = isComplete ? null : await eventLog.gapAfter(from);
     const body = await streams.open<Notice>({ principal, address: context.get("address") }, {
       frames,
-      follow: (sink) =>
-        feeds.follow(id, { after: from, names }, {
+      follow(sink) {
+        if (gap !== null) sink.gap(gap);
+        return feeds.follow(id, { after: from, names }, {
           message: (notice) => sink.message(notice),
           end: () => sink.end(),
           mayRead() {
             const held = projects.get(id);
             return held !== null && accessOf(held, principal).may("read");
           },
-        }),
+        });
+      },
     });
     return context.body(body, 200, STREAM_HEADERS);
   });

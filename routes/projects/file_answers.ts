@@ -3,7 +3,7 @@ import { type OpenFile, readPart } from "../../services/projects/mod.ts";
 import type { Asset } from "../../services/releases/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { conditionalHeaders, hasAlready, partOf } from "./answers.ts";
-import { dispositionOf, SANDBOX } from "./content_headers.ts";
+import { dispositionOf, UNTRUSTED } from "./content_headers.ts";
 
 /** How to read a file, and a callback for complete downloads. */
 export interface FileSource {
@@ -35,8 +35,7 @@ export async function answerFile(
     "Content-Type": asset.content_type,
     "Content-Length": `${end - start}`,
     "Content-Disposition": dispositionOf("attachment", asset.name),
-    "Content-Security-Policy": SANDBOX,
-    "X-Content-Type-Options": "nosniff",
+    ...UNTRUSTED,
   };
   if (file === null) return context.body(null, status, headers);
   if (status === 206) return context.body(await readPart(file, { start, end }), 206, headers);

@@ -18,15 +18,21 @@ export class InnerCalls {
 
   /**
    * @param api the routes of the repository API
+   * @param space whether there is room for new work
    * @param onError answers what a handler throws; if it throws, the call fails with that
    */
-  constructor(api: OpenAPIHono<AppEnv>, onError: ErrorHandler<AppEnv>) {
+  constructor(
+    api: OpenAPIHono<AppEnv>,
+    space: AppEnv["Variables"]["space"],
+    onError: ErrorHandler<AppEnv>,
+  ) {
     this.#routes.onError(onError);
     this.#routes.notFound(({ json, req }) => json({ error: `Unknown API path: ${req.path}` }, 404));
     this.#routes.use(async (context, next) => {
       const { inner } = context.env;
       if (inner === undefined) throw new Error("An inner call has a caller");
       for (const name of INHERITED) context.set(name, inner[name]);
+      context.set("space", space);
       await next();
     });
     this.#routes.route("/", api);

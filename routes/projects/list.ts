@@ -15,7 +15,7 @@ import { reachableSchema } from "./reachable_schema.ts";
 export function projectListRoutes(
   { hosting, config, ...credentials }: Pick<
     Services,
-    "hosting" | "config" | "identity" | "webSessions"
+    "hosting" | "config" | "identity" | "webSessions" | "pagesHost"
   >,
 ) {
   const { content, description } = json(

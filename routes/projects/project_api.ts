@@ -26,13 +26,13 @@ export interface ProjectCall {
  * and errors are those of HTTP.
  */
 export class ProjectApi {
-  readonly #services: Pick<Services, "hosting" | "config">;
+  readonly #services: Pick<Services, "hosting" | "config" | "space">;
   readonly #routes: () => ProjectRoutes | Promise<ProjectRoutes>;
   #calls: InnerCalls | null = null;
 
   /** @param routes creates, loads or returns the routes of the repository API, at the first call */
   constructor(
-    services: Pick<Services, "hosting" | "config">,
+    services: Pick<Services, "hosting" | "config" | "space">,
     routes: () => ProjectRoutes | Promise<ProjectRoutes>,
   ) {
     this.#services = services;
@@ -81,9 +81,13 @@ export class ProjectApi {
    */
   async call(slug: string, { method, path, body }: ProjectCall, caller: Caller): Promise<Response> {
     requirePlain(path);
-    const calls = this.#calls ??= new InnerCalls(await this.#routes(), (error) => {
-      throw error;
-    });
+    const calls = this.#calls ??= new InnerCalls(
+      await this.#routes(),
+      this.#services.space,
+      (error) => {
+        throw error;
+      },
+    );
     const { principal, address, requestId } = caller;
     const { projects, repositories: { homes } } = this.#services.hosting;
     const access = accessProject(projects, slug, principal);

@@ -6,9 +6,11 @@ import type { SecurityScheme } from "../documentation/mod.ts";
 import { errors } from "../schemas.ts";
 import type { AppEnv } from "../context.ts";
 import type { RouteAccess } from "../access.ts";
+import type { Exceptions } from "../middleware/access.ts";
 import { type Description, tableRoute } from "../route.ts";
 import {
   PROJECT_ROUTES,
+  PROJECT_WHILE_FULL,
   PROJECT_WHILE_HALTED,
   type ProjectEndpoint,
   type ProjectTrait,
@@ -50,7 +52,7 @@ export function projectAccess(name: ProjectEndpoint): RouteAccess {
     isOpen: needs === "read" && trait !== "accounts",
     refusesHalted: !name.startsWith("GET ") && !whileHalted,
     middleware: [
-      allowInProject(needs, whileHalted),
+      allowInProject(needs, { whileHalted, whileFull: PROJECT_WHILE_FULL.has(name) }),
       ...(trait === "no session" ? [refuseSession()] : []),
     ],
   };
@@ -75,12 +77,13 @@ export const refuseInBatch = createMiddleware<AppEnv>(async (context, next) => {
   await next();
 });
 
-function allowInProject(action: Action, whileHalted: boolean) {
+function allowInProject(action: Action, { whileHalted, whileFull }: Required<Exceptions>) {
   return createMiddleware<AppEnv>(async (context, next) => {
     const isWrite = !["GET", "HEAD"].includes(context.req.method);
     const access = context.get("access");
     access.require(action, action !== "read" && isWrite);
     if (isWrite && !whileHalted) access.halts?.requireGoing(access.principal);
+    if (isWrite && !whileFull && context.req.method !== "DELETE") context.get("space").require();
     await next();
   });
 }

@@ -36,7 +36,7 @@ const findingSchema = z.object({
 export function searchEverywhereRoutes(
   { hosting, config, ...credentials }: Pick<
     Services,
-    "hosting" | "config" | "identity" | "webSessions"
+    "hosting" | "config" | "identity" | "webSessions" | "pagesHost"
   >,
 ) {
   const { content, description } = json(findingSchema, "What was found, by project");

@@ -1,6 +1,7 @@
 import { z } from "../extended_zod.ts";
 import { viewOf } from "../../services/projects/mod.ts";
 import { newRoutes } from "../context.ts";
+import { addressForPrograms } from "../middleware/pages_host.ts";
 import { tableRoute } from "../route.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { syncAnswerer, type SyncServices } from "./sync_answer.ts";
@@ -59,9 +60,7 @@ export function syncRoutes(services: SyncServices) {
   return newRoutes()
     .openapi(getPage, (context) => {
       const { name, slug, description } = viewOf(context.get("access").held);
-      const { host } = new URL(context.req.url);
-      const origin = `${context.get("secure") ? "https" : "http"}://${host}`;
-      const url = `${origin}/projects/${slug}/${scm}`;
+      const url = `${addressForPrograms(context, services)}/projects/${slug}/${scm}`;
       const shown = {
         name,
         slug,

@@ -15,7 +15,7 @@ import { isSync, loginCookieOf } from "../sync_request.ts";
  */
 const MAX_DROPPED = 2;
 
-export type SyncServices = Pick<Services, "hosting" | "config">;
+export type SyncServices = Pick<Services, "hosting" | "config" | "pagesHost">;
 
 /** Answers messages to any path below a repository's URL, as older programs send them. */
 export function answerSyncBelow(services: SyncServices) {

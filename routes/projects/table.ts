@@ -139,6 +139,18 @@ export const PROJECT_WHILE_HALTED: ReadonlySet<ProjectEndpoint> = new Set<Projec
   "POST /api/batch",
 ]);
 
+/**
+ * Requests other than GET and DELETE that are answered while the disk is nearly full: they end work,
+ * or only read. Sync refuses a push itself.
+ */
+export const PROJECT_WHILE_FULL: ReadonlySet<ProjectEndpoint> = new Set<ProjectEndpoint>([
+  "POST ",
+  "POST /api/batch",
+  "POST /api/tickets/{uuid}/release",
+  "POST /api/reviews/{id}/close",
+  "PUT /api/protection",
+]);
+
 /** A route as the table names it, such as `GET /api/tickets/{uuid}`. */
 export type ProjectEndpoint = keyof typeof PROJECT_ROUTES;
 

@@ -48,7 +48,9 @@ export const ticketChangesSchema = z.object({
       name: z.string(),
       value: z.string().openapi({ description: "The new value, or the text that was appended" }),
       append: z.boolean(),
-      previous: z.string().openapi({ description: "The value before" }),
+      previous: z.string().openapi({
+        description: "The value before; of one that was appended to, the first 1,000 characters",
+      }),
     })).readonly(),
   })).readonly(),
   ...pageFields,

@@ -37,7 +37,15 @@ const refused = json(
 
 const getTicket = projectRoute("GET /api/tickets/{uuid}", {
   summary: "A ticket with its comments and its claim",
-  request: { params: byId.params, query: z.object(htmlParameter) },
+  request: {
+    params: byId.params,
+    query: z.object({
+      html: htmlParameter.html,
+      comments: z.enum(["true", "false"]).optional().openapi({
+        description: 'With "false", the answer has no comments: `/changes` has them in pages',
+      }),
+    }),
+  },
   responses: { 200: json(ticketSchema, "The ticket"), ...projectErrors(400) },
 });
 
@@ -107,8 +115,10 @@ export function ticketRoutes(services: Pick<Services, "hosting" | "accounts">) {
     .openapi(getTicket, async (context) => {
       const { uuid } = context.req.valid("param");
       const { project } = context.get("access");
-      const ticket = shown(await tickets.read(project, uuid));
-      const wantsHtml = context.req.valid("query").html === "true";
+      const { html, comments } = context.req.valid("query");
+      const read = shown(await tickets.read(project, uuid));
+      const ticket = comments === "false" ? { ...read, comments: [] } : read;
+      const wantsHtml = html === "true";
       return context.json(wantsHtml ? await withHtml(texts, project, ticket) : ticket, 200);
     })
     .openapi(createTicket, async (context) => {

@@ -74,6 +74,9 @@ const getPage = projectRoute("GET /api/wiki/{name}", {
     params,
     query: z.object({
       version: versionId.optional().openapi({ description: "The id of an older version" }),
+      html: z.enum(["true", "false"]).optional().openapi({
+        description: 'With "false", `content_html` is empty',
+      }),
     }),
   },
   responses: { 200: json(pageSchema, "The page"), ...projectErrors(400) },
@@ -158,9 +161,13 @@ export function wikiRoutes(services: Pick<Services, "hosting" | "accounts">) {
   for (const route of [getPage, withSlashes(getPage)]) {
     routes.openapi(route, async (context) => {
       const { name } = context.req.valid("param");
-      const { version } = context.req.valid("query");
+      const { version, html } = context.req.valid("query");
       const { project } = context.get("access");
       const page = await wikis.page(project, name, version);
+      if (html === "false") {
+        const { is_deleted: _, ...rest } = page;
+        return context.json(Object.assign(rest, { content_html: "" }), 200);
+      }
       return context.json(await shown(project, page), 200);
     });
   }

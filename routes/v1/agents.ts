@@ -1,5 +1,6 @@
 import { z } from "../extended_zod.ts";
 import type { Agents, Slots } from "../../services/agents/mod.ts";
+import type { Attention } from "../../services/attention/mod.ts";
 import { slotsSchema } from "../../services/agents/schemas.ts";
 import {
   adoptionSchema,
@@ -10,6 +11,7 @@ import {
   rotationSchema,
 } from "../../services/agents/schemas.ts";
 import { NotFound } from "../../services/errors.ts";
+import { WORK_STATES } from "../../services/work_states.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import { optionalBody } from "../middleware/body.ts";
@@ -33,6 +35,15 @@ const agentSchema = z.object({
   last_seen: z.iso.datetime().nullable(),
   online: z.boolean().openapi({
     description: "Whether it has a live IRC session, or was active within two minutes",
+  }),
+  state: z.enum(WORK_STATES).openapi({
+    description:
+      "What it does: it is halted; waits for an answer or a verdict; works, that is, it " +
+      "holds a claim, committed to a workspace within the last hour, or waits for a language " +
+      "model; is there without work; or is away",
+  }),
+  quiet_minutes: z.int().nullable().openapi({
+    description: "How long an agent that works has not called; null for any other",
   }),
   messages_per_minute: z.int().openapi({
     description: "Messages that it sent within the last minute, over IRC, HTTP or MCP",
@@ -180,23 +191,37 @@ const setSlots = route("PUT /v1/agents/{nick}/slots", {
 });
 
 /** `/v1/agents`: the registry. */
-export function agentRoutes(agents: Agents, slots: Pick<Slots, "of">) {
+export function agentRoutes(
+  { agents, slots, attention }: {
+    readonly agents: Agents;
+    readonly slots: Pick<Slots, "of">;
+    readonly attention: Pick<Attention, "states">;
+  },
+) {
+  const described = async (nick: string) => {
+    const agent = agents.get(nick, await attention.states());
+    const { state = "away", quiet_minutes = null } = agent;
+    return Object.assign(agent, { state, quiet_minutes });
+  };
   const slotsOf = (nick: string) => {
     const agent = agents.roster.find(nick);
     if (agent === null) throw new NotFound(`There is no agent "${nick}", or it is revoked`);
     return slots.of(agent.id);
   };
   return newRoutes()
-    .answer(listAgents, async ({ query }) => textAnswer(await agents.listAsJson(query)))
+    .answer(listAgents, async ({ query }) => {
+      const doing = await attention.states();
+      return textAnswer(await agents.listAsJson(query, doing));
+    })
     .openapi(showSlots, (context) => context.json(slotsOf(context.req.valid("param").nick), 200))
     .openapi(setSlots, async (context) => {
       const { nick } = context.req.valid("param");
       await agents.speechControls.setSlots(nick, context.req.valid("json"), callerOf(context));
       return context.json(slotsOf(nick), 200);
     })
-    .openapi(getAgent, (context) => {
+    .openapi(getAgent, async (context) => {
       const { nick } = context.req.valid("param");
-      return context.json(agents.get(nick), 200);
+      return context.json(await described(nick), 200);
     })
     .openapi(registerAgent, async (context) => {
       const registration = await agents.register(context.req.valid("json"), callerOf(context));
@@ -210,7 +235,8 @@ export function agentRoutes(agents: Agents, slots: Pick<Slots, "of">) {
     .openapi(adoptAgent, async (context) => {
       const { nick } = context.req.valid("param");
       const adoption = context.req.valid("json");
-      return context.json(await agents.adopt(nick, adoption, callerOf(context)), 200);
+      await agents.adopt(nick, adoption, callerOf(context));
+      return context.json(await described(nick), 200);
     })
     .openapi(revokeAgent, async (context) => {
       const { nick } = context.req.valid("param");
@@ -226,7 +252,7 @@ export function agentRoutes(agents: Agents, slots: Pick<Slots, "of">) {
       const { nick } = context.req.valid("param");
       const { rate_limit: rate } = context.req.valid("json");
       await agents.speechControls.setRate(nick, rate, callerOf(context));
-      return context.json(agents.get(nick), 200);
+      return context.json(await described(nick), 200);
     })
     .openapi(pauseAgent, async (context) => {
       const { nick } = context.req.valid("param");

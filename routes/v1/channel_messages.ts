@@ -1,6 +1,7 @@
 import { z } from "../extended_zod.ts";
 import { Waits } from "../../http/mod.ts";
 import type { Bridge, ChannelMessage } from "../../services/bridge/mod.ts";
+import type { Gap } from "../../services/messages/mod.ts";
 import type { Identity } from "../../services/identity/mod.ts";
 import { CHANNEL_ARGUMENT_PATTERN, isNick } from "../../services/irc/mod.ts";
 import { inputOf } from "../api_routes.ts";
@@ -97,7 +98,9 @@ function listMessages(bufferSize: number) {
     responses: {
       200: json(
         z.array(messageSchema),
-        "The newest, the first ones after `since`, or the last before `before`",
+        "The newest, the first ones after `since`, or the last before `before`. The header " +
+          "`Muster-Gap` tells that messages after `since` may be missing: it has the timestamp " +
+          "of the oldest that is there, or `none`",
       ),
       ...errors(400, 404, 409, 429, 503, 504),
     },
@@ -125,7 +128,9 @@ const streamMessages = route("GET /v1/channels/{channel}/stream", {
     200: {
       content: { "text/event-stream": { schema: z.string() } },
       description: "For each message its `id:`, and one `data:` line of JSON: nick, text, " +
-        "timestamp. `Last-Event-ID` resumes as `since` does",
+        "timestamp. `Last-Event-ID` resumes as `since` does. If messages after it may be missing, " +
+        "an event named `gap` comes first: `from` is what was asked for, `to` the timestamp of " +
+        "the oldest message that is there, or null",
     },
     ...errors(400, 404, 409, 429, 503, 504),
   },
@@ -157,8 +162,12 @@ export function channelMessageRoutes(options: ChannelMessageRoutesOptions) {
   const list = listMessages(bufferSize);
   const answerNow: Answer<InputOf<typeof list>> = async ({ params, query }, caller) => {
     const { channel } = params;
-    const messages = await bridge.messages(channel, { ...query, waitSeconds: 0 }, caller);
-    return textAnswer(texts.of(channel, messages));
+    const gaps: Gap[] = [];
+    const onGap = query.since === undefined ? undefined : (gap: Gap) => void gaps.push(gap);
+    const messages = await bridge.messages(channel, { ...query, waitSeconds: 0, onGap }, caller);
+    const answer = textAnswer(texts.of(channel, messages));
+    for (const [name, value] of gapHeaders(gaps)) answer.headers.set(name, value);
+    return answer;
   };
   return newRoutes()
     .answer(list, answerNow, {
@@ -167,12 +176,14 @@ export function channelMessageRoutes(options: ChannelMessageRoutesOptions) {
         const { params: { channel }, query: { wait_seconds: waitSeconds = 0, ...range } } = input;
         const caller = callerOf(context);
         if (waitSeconds === 0) return answerNow(input, caller);
+        const gaps: Gap[] = [];
+        const onGap = (gap: Gap) => void gaps.push(gap);
         const messages = waits.run(
           context.get("principal"),
           context.req.raw.signal,
-          (end) => bridge.messages(channel, { ...range, waitSeconds, end }, caller),
+          (end) => bridge.messages(channel, { ...range, waitSeconds, end, onGap }, caller),
         );
-        return hold(context, messages);
+        return hold(context, messages, () => gapHeaders(gaps));
       },
     })
     .answer(
@@ -198,6 +209,11 @@ export function channelMessageRoutes(options: ChannelMessageRoutesOptions) {
       });
       return context.body(body, 200, STREAM_HEADERS);
     });
+}
+
+/** Tells that messages after `since` may be missing: which is the oldest that is there. */
+function gapHeaders([gap]: readonly Gap[]): [string, string][] {
+  return gap === undefined ? [] : [["Muster-Gap", gap.to ?? "none"]];
 }
 
 /** A post of a text, under a nick or without one. */

@@ -69,7 +69,8 @@ const listEvents = route("GET /v1/events", {
   summary: "The event log: every change, its actor and its cause",
   description:
     "With `Accept: text/event-stream`, the answer is a stream that continues with each " +
-    "new event. Each has an `id`: `Last-Event-ID` resumes from it without gap or repeat.",
+    "new event. Each has an `id`: `Last-Event-ID` resumes from it without gap or repeat. If " +
+    "retention has removed events after it, an event `gap` comes first, with `from` and `to`.",
   request: {
     query: query.extend({ token: queryTokenSchema }),
     headers: z.object({
@@ -105,8 +106,12 @@ export function eventRoutes({ eventLog, streams }: EventRoutesOptions) {
     const from = context.req.valid("header")["last-event-id"] ?? after;
     if (context.req.method === "HEAD") return context.body(null, 200, STREAM_HEADERS);
     await eventLog.reach(from);
+    const gap = await eventLog.gapAfter(from);
     const body = await streams.open<LoggedEvent>(callerOf(context), {
-      follow: (sink) => eventLog.follow({ after: from, types }, sink),
+      follow(sink) {
+        if (gap !== null) sink.gap(gap);
+        return eventLog.follow({ after: from, types }, sink);
+      },
       frames,
     });
     return context.body(body, 200, STREAM_HEADERS);

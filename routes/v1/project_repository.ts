@@ -1,3 +1,4 @@
+import { UNTRUSTED } from "../projects/content_headers.ts";
 import type { Context } from "hono";
 import { dirname } from "node:path";
 import { z } from "../extended_zod.ts";
@@ -123,9 +124,10 @@ export class RepositoryAnswers {
     const headers = {
       "Content-Type": type,
       "Content-Disposition": `attachment; filename="${slug}.${ending}"`,
+      ...UNTRUSTED,
     };
     if (context.req.method === "HEAD") return context.body(null, 200, headers);
-    const path = await repositories.export(project, format, context.req.raw.signal);
+    const path = await repositories.export(project, format, { signal: context.req.raw.signal });
     return context.body(await openOnce(path), 200, headers);
   }
 

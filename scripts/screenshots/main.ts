@@ -81,7 +81,7 @@ async function main(): Promise<void> {
   await prepare(story);
   const fonts = await writeFonts(program.folder);
   const environment = { FONTCONFIG_FILE: fonts };
-  await using browser = await TestBrowser.open({ base: program.api, environment });
+  await using browser = await TestBrowser.open({ base: program.pages, environment });
   await browser.look({ width: "desk", theme: "light" });
   const ann = new Person(browser);
   await browser.logIn("ann", password);

@@ -23,6 +23,7 @@ import { Presence } from "./presence.ts";
 import type { Provisioning, Sessions } from "./provisioning.ts";
 import {
   type Agent,
+  type AgentActivity,
   type AgentRow,
   type AgentState,
   commitOn,
@@ -55,6 +56,9 @@ export interface AgentPresence {
   readonly lastSeen: number | null;
   readonly online: boolean;
 }
+
+/** Decides what an agent does. */
+export type DoingOf = (presence: AgentPresence) => AgentActivity;
 
 export interface AgentsOptions {
   readonly database: Database;
@@ -125,9 +129,14 @@ export class Agents {
   /**
    * The JSON of {@link list}. It is produced in pieces, so that a long list does not block the main
    * thread.
+   *
+   * @param doing what each agent does, to add that
    */
-  listAsJson(page: AgentPage = {}): Promise<string> {
-    return writeArray(this.roster.rows(page), (row) => this.#texts.of(row, this.#state(row)));
+  listAsJson(page: AgentPage = {}, doing?: DoingOf): Promise<string> {
+    return writeArray(
+      this.roster.rows(page),
+      (row) => this.#texts.of(row, this.#state(row, doing)),
+    );
   }
 
   /** Every active agent and whether it is there; cheaper than {@link list}. */
@@ -146,10 +155,13 @@ export class Agents {
     return entry === null ? null : this.#presenceOf(entry);
   }
 
-  /** @throws NotFound */
-  get(nick: string): Agent {
+  /**
+   * @param doing what each agent does, to add that
+   * @throws NotFound
+   */
+  get(nick: string, doing?: DoingOf): Agent {
     const row = findAgentRow(this.roster, findAgent(this.#accounts, nick));
-    return describeAgent(row, this.#state(row));
+    return describeAgent(row, this.#state(row, doing));
   }
 
   /** The number of agents, and of active ones. */
@@ -358,10 +370,19 @@ export class Agents {
     };
   }
 
+  /** What an agent does; one that is revoked is away. */
+  #activity(id: string, doing: DoingOf): AgentActivity {
+    const presence = this.presence(id);
+    if (presence === null) return { state: "away", quietMinutes: null };
+    const { state, quietMinutes } = doing(presence);
+    return { state, quietMinutes };
+  }
+
   /** The parts of an agent that are not in the database. */
-  #state({ account_id: id, name, last_seen }: AgentRow): AgentState {
+  #state({ account_id: id, name, last_seen }: AgentRow, doing?: DoingOf): AgentState {
     const connected = this.#sessions.isOnline(name);
     return {
+      ...(doing === undefined ? {} : { work: this.#activity(id, doing) }),
       lastSeen: connected ? this.#clock() : this.#presence.lastSeen(id, last_seen),
       online: connected || this.#presence.isPresent(id),
       messagesPerMinute: this.sendLimits.perMinute(id),

@@ -14,7 +14,7 @@ interface Written {
 
 /**
  * Formats agents as JSON. A record is formatted once; when the agent was last seen, whether it is
- * online and how much it sends are added when they change.
+ * online, what it does and how much it sends are added when they change.
  */
 export class AgentTexts {
   /** By the record, which is replaced when it changes. */
@@ -29,10 +29,15 @@ export class AgentTexts {
   }
 
   #add(row: AgentRow, state: AgentState): string {
-    const { last_seen, online: _o, messages_per_minute: _m, rate_limit, ...known } = describeAgent(
-      row,
-      state,
-    );
+    const {
+      last_seen,
+      online: _o,
+      state: _s,
+      quiet_minutes: _q,
+      messages_per_minute: _m,
+      rate_limit,
+      ...known
+    } = describeAgent(row, state);
     const written = {
       head: `${JSON.stringify(known).slice(0, -1)},"last_seen":`,
       tail: `,"rate_limit":${JSON.stringify(rate_limit)}}`,
@@ -48,7 +53,8 @@ export class AgentTexts {
 
 function areSame(one: AgentState, other: AgentState): boolean {
   return one.lastSeen === other.lastSeen && one.online === other.online &&
-    one.messagesPerMinute === other.messagesPerMinute;
+    one.messagesPerMinute === other.messagesPerMinute && one.work?.state === other.work?.state &&
+    one.work?.quietMinutes === other.work?.quietMinutes;
 }
 
 function update(written: Written, state: AgentState): void {
@@ -62,12 +68,13 @@ function update(written: Written, state: AgentState): void {
 
 /** Writes the text. A joined text is in one piece, so that it is only copied into that of a list. */
 function write(written: Written): void {
-  const { head, seen, state: { online, messagesPerMinute }, tail } = written;
+  const { head, seen, state: { online, messagesPerMinute, work }, tail } = written;
   written.text = [
     head,
     seen,
     ',"online":',
     online,
+    work === undefined ? "" : `,"state":"${work.state}","quiet_minutes":${work.quietMinutes}`,
     ',"messages_per_minute":',
     messagesPerMinute,
     tail,

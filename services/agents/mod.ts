@@ -4,7 +4,13 @@
  */
 export type { AgentPage } from "./agent_rows.ts";
 export { channelStatusOf } from "./channels.ts";
-export { type AgentPresence, Agents, type AgentsOptions, type Registration } from "./agents.ts";
+export {
+  type AgentPresence,
+  Agents,
+  type AgentsOptions,
+  type DoingOf,
+  type Registration,
+} from "./agents.ts";
 export {
   type HaltChange,
   type HaltListener,

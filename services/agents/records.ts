@@ -1,6 +1,7 @@
 import { type Change, type Database, Unchanged } from "../database/mod.ts";
 import { Conflict, NotFound } from "../errors.ts";
 import type { Account, AccountDirectory } from "../identity/mod.ts";
+import type { AgentWork } from "../work_states.ts";
 import type { AgentRate } from "./schemas.ts";
 
 /** An agent, for callers. */
@@ -18,6 +19,10 @@ export interface Agent {
   readonly last_seen: string | null;
   /** Whether it has a live IRC session or has called within two minutes. */
   readonly online: boolean;
+  /** What it does. Absent if nobody asked. */
+  readonly state?: AgentWork;
+  /** How long an agent that works has not called, in minutes; null for any other. */
+  readonly quiet_minutes?: number | null;
   /** Messages that it sent within the last minute, anywhere. */
   readonly messages_per_minute: number;
   /** Null for the default rate. */
@@ -113,11 +118,21 @@ export interface AgentState {
   readonly lastSeen: number | null;
   readonly online: boolean;
   readonly messagesPerMinute: number;
+  /** Absent if nobody asked. */
+  readonly work?: AgentActivity;
+}
+
+/** What an agent does. */
+export interface AgentActivity {
+  readonly state: AgentWork;
+  /** How long an agent that works has not called, in minutes; null for any other. */
+  readonly quietMinutes: number | null;
 }
 
 /** Builds the record of an agent. */
 export function describeAgent(row: AgentRow, state: AgentState): Agent {
   const { messages_per_second, burst } = row;
+  const { work } = state;
   return {
     nick: row.name,
     type: row.type,
@@ -128,6 +143,7 @@ export function describeAgent(row: AgentRow, state: AgentState): Agent {
     created_at: new Date(row.registered_at).toISOString(),
     last_seen: state.lastSeen === null ? null : new Date(state.lastSeen).toISOString(),
     online: state.online,
+    ...(work === undefined ? {} : { state: work.state, quiet_minutes: work.quietMinutes }),
     messages_per_minute: state.messagesPerMinute,
     rate_limit: messages_per_second === null || burst === null
       ? null

@@ -1,16 +1,12 @@
 import type { AgentPresence } from "../agents/mod.ts";
 import type { Claim } from "../tickets/mod.ts";
-
-/**
- * What agents do: they are halted, wait for a person (for the verdict on a review), work (hold a
- * claim), are there without work, or are away.
- */
-export const WORK_STATES = ["halted", "needs input", "working", "idle", "away"] as const;
-export type AgentWork = (typeof WORK_STATES)[number];
+import type { AgentWork } from "../work_states.ts";
 
 /** An agent with what it does. Times are Unix milliseconds. */
 export interface AgentAtWork extends AgentPresence {
   readonly state: AgentWork;
+  /** How long an agent that works has not called, in minutes; null for one that is there. */
+  readonly quietMinutes: number | null;
   /** The claims that it holds, oldest first. */
   readonly claims: readonly Claim[];
 }
@@ -22,8 +18,12 @@ export type AgentBoard = Readonly<Record<AgentWork, readonly AgentAtWork[]>>;
 export interface BoardSources {
   /** The live claims of accounts. */
   readonly claims: ReadonlyMap<string, readonly Claim[]>;
-  /** Accounts whose reviews wait for a verdict. */
+  /** Accounts that wait for somebody's answer or verdict. */
   readonly waiting: ReadonlySet<string>;
+  /** Accounts that committed lately, or wait for a language model. */
+  readonly busy: ReadonlySet<string>;
+  /** Unix milliseconds. */
+  readonly now: number;
 }
 
 const NO_CLAIMS: readonly Claim[] = Object.freeze([]);
@@ -47,12 +47,14 @@ export function makeBoard(
   return board;
 }
 
-/** What an agent does. */
-export function atWork(presence: AgentPresence, { claims, waiting }: BoardSources): AgentAtWork {
+/** What an agent does: the only place that decides it. */
+export function atWork(presence: AgentPresence, sources: BoardSources): AgentAtWork {
   const { id, nick, isPaused, isHalted, lastSeen, online } = presence;
-  const held = claims.get(id) ?? NO_CLAIMS;
-  const state = isHalted ? "halted" : stateOf(online, held.length > 0, waiting.has(id));
-  return { id, nick, isPaused, isHalted, lastSeen, online, state, claims: held };
+  const held = sources.claims.get(id) ?? NO_CLAIMS;
+  const state = stateOf(presence, held.length > 0 || sources.busy.has(id), sources.waiting.has(id));
+  const isQuiet = state === "working" && !online;
+  const quietMinutes = isQuiet ? Math.floor((sources.now - (lastSeen ?? 0)) / 60_000) : null;
+  return { id, nick, isPaused, isHalted, lastSeen, online, state, quietMinutes, claims: held };
 }
 
 /** Up to so many agents are picked one by one; for more, sorting is faster. */
@@ -78,8 +80,13 @@ export function seenLast<Agent extends Pick<AgentPresence, "lastSeen">>(
   return latest;
 }
 
-function stateOf(isOnline: boolean, hasClaim: boolean, isWaiting: boolean): AgentWork {
+function stateOf(
+  { isHalted, online }: AgentPresence,
+  hasWork: boolean,
+  isWaiting: boolean,
+): AgentWork {
+  if (isHalted) return "halted";
   if (isWaiting) return "needs input";
-  if (!isOnline) return "away";
-  return hasClaim ? "working" : "idle";
+  if (hasWork) return "working";
+  return online ? "idle" : "away";
 }

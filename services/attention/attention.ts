@@ -1,4 +1,4 @@
-import type { Agents } from "../agents/mod.ts";
+import type { AgentPresence, Agents } from "../agents/mod.ts";
 import type { Checks } from "../checks/mod.ts";
 import type { EventLog, LoggedEvent } from "../events/mod.ts";
 import { noticeOf } from "../feeds/mod.ts";
@@ -14,7 +14,13 @@ import type { Landing, ReviewServices } from "../reviews/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Claim, Claims } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
-import { type AgentAtWork, type AgentBoard, atWork, makeBoard } from "./agent_board.ts";
+import {
+  type AgentAtWork,
+  type AgentBoard,
+  atWork,
+  type BoardSources,
+  makeBoard,
+} from "./agent_board.ts";
 import { BranchTips } from "./branch_tips.ts";
 import { isForPeople, RecentEvents } from "./recent_events.ts";
 import type {
@@ -36,6 +42,9 @@ const MAX_READ = 200;
 /** An agent that holds a claim is silent when it was not seen for so long, in milliseconds. */
 const SILENCE = 15 * 60_000;
 
+/** A commit to a workspace counts as work for so long, in milliseconds. */
+const COMMITTED = 3_600_000;
+
 /** Conflicts and failed checks of this time are shown, in milliseconds. */
 const RECENTLY = 7 * 86_400_000;
 
@@ -43,7 +52,9 @@ export interface AttentionOptions extends Pick<ReviewServices, "reviews" | "land
   readonly agents: Agents;
   readonly claims: Claims;
   readonly checks: Pick<Checks, "failed">;
-  readonly workspaces: Pick<Workspaces, "activeOf">;
+  readonly workspaces: Pick<Workspaces, "activeOf" | "recentOwners">;
+  /** The accounts that wait for a language model. */
+  readonly callers: () => Iterable<string>;
   readonly projects: Projects;
   readonly reads: Pick<ReadsAnywhere, "read">;
   readonly questions: Pick<Questions, "askers">;
@@ -87,22 +98,35 @@ export class Attention {
 
   /** All active agents by state. */
   async agents(): Promise<AgentBoard> {
-    const { agents, claims } = this.#options;
-    const waiting = await this.#askers();
-    const held = Map.groupBy(claims.all(), ({ holder }) => holder.key);
-    return makeBoard(agents.presences(), { claims: held, waiting });
+    const sources = await this.#sources();
+    return makeBoard(this.#options.agents.presences(), sources);
   }
 
   /** What an active agent does; null if there is none of this account. */
   async agent(accountId: string): Promise<AgentAtWork | null> {
-    const { agents, claims } = this.#options;
-    const presence = agents.presence(accountId);
-    if (presence === null) return null;
-    const waiting = await this.#askers();
-    return atWork(presence, {
-      claims: new Map([[accountId, claims.heldBy(accountId)]]),
+    const sources = await this.#sources();
+    const presence = this.#options.agents.presence(accountId);
+    return presence === null ? null : atWork(presence, sources);
+  }
+
+  /** What each active agent does, by the internal id of its account. */
+  async states(): Promise<(presence: AgentPresence) => AgentAtWork> {
+    const sources = await this.#sources();
+    return (presence) => atWork(presence, sources);
+  }
+
+  async #sources(): Promise<BoardSources> {
+    const { claims, workspaces, callers, scheduler } = this.#options;
+    const [waiting, owners] = await Promise.all([
+      this.#askers(),
+      workspaces.recentOwners(scheduler.now() - COMMITTED),
+    ]);
+    return {
+      claims: Map.groupBy(claims.all(), ({ holder }) => holder.key),
       waiting,
-    });
+      busy: owners.union(new Set(callers())),
+      now: scheduler.now(),
+    };
   }
 
   /** The accounts that wait for somebody's answer or verdict. */

@@ -2,13 +2,7 @@
  * What the home page shows: what waits for a person, what agents do, and what happened. Everything
  * comes from memory or from a fixed number of queries, however many agents and projects there are.
  */
-export {
-  type AgentAtWork,
-  type AgentBoard,
-  type AgentWork,
-  seenLast,
-  WORK_STATES,
-} from "./agent_board.ts";
+export { type AgentAtWork, type AgentBoard, seenLast } from "./agent_board.ts";
 export { Attention, type AttentionOptions } from "./attention.ts";
 export type {
   AgentWorkload,

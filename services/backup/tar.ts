@@ -70,7 +70,7 @@ export function readTarHeader(block: Uint8Array<ArrayBuffer>): TarEntry | null {
   if (block.every((byte) => byte === 0)) return null;
   const get = (field: Field) => {
     const [place, length] = FIELDS[field];
-    return new TextDecoder().decode(block.subarray(place, place + length)).replace(/\0.*$/s, "");
+    return new TextDecoder().decode(block.subarray(place, place + length)).split("\0", 1)[0] ?? "";
   };
   if (Number.parseInt(get("checksum"), 8) !== checksum(block)) {
     throw new BackupError("The archive is damaged, or is no archive of muster");

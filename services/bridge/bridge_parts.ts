@@ -85,7 +85,8 @@ export function connectParts(
   const searching = new Searching({ ...parts, archive: options.archive ?? null });
   const reading = new ChannelReading({ ...parts, entry, searching, webUserTtlMilliseconds });
   const permits = new Permits(options.credentials ?? null);
-  const posting = new Posting({ ...parts, nick, entry, speakers, permits });
+  const room = () => options.archive?.room() ?? null;
+  const posting = new Posting({ ...parts, nick, entry, speakers, permits, room });
   return { ...below, entry, intake, reading, posting, permits };
 }
 

@@ -189,6 +189,11 @@ export class ChannelReading {
     const { playback, bufferSize } = this.#options;
     const { since, before, limit = bufferSize } = query;
     if (before !== undefined) return await playback.readBefore(entered, before, limit);
+    if (since !== undefined && query.onGap !== undefined) {
+      const after = await playback.microsecondsOf(entered, since);
+      const gap = after === null ? null : await playback.gapAfter(entered, after, since);
+      if (gap !== null) query.onGap(gap);
+    }
     const missed = since === undefined ? [] : await playback.readAfter(entered, since, limit);
     if (missed.length > 0) return missed;
     return await this.#readers.read(entered.log, { ...query, limit }, reader);

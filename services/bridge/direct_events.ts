@@ -158,6 +158,6 @@ function refusalOf(message: Outbound, label: string | null): LinkEvent {
   const { command, params } = message;
   const reason = textOf(message);
   const all = message.text === undefined ? params : [...params, reason];
-  const channel = all[command === "FAIL" ? 2 : 1] ?? "";
-  return { kind: "refusal", label, code: command, channel, reason: reason || command };
+  const [code = "", channel = ""] = command === "FAIL" ? all.slice(1) : [command, all[1]];
+  return { kind: "refusal", label, code, channel, reason: reason || command };
 }

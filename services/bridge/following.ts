@@ -1,4 +1,4 @@
-import { formatMicroseconds, parseMicroseconds, unknownSince } from "../messages/mod.ts";
+import { formatMicroseconds, type Gap, parseMicroseconds, unknownSince } from "../messages/mod.ts";
 import type { ChannelFollower } from "./options.ts";
 import type { Playback, PlaybackChannel } from "./playback.ts";
 
@@ -11,7 +11,7 @@ export interface FollowingStart {
   readonly since?: string | undefined;
   /**
    * The id of the last message that an event stream has shown; it takes precedence over `since`. If
-   * the message is no longer known, the follower starts with everything kept.
+   * the message is no longer known, the follower learns of a gap and gets everything kept.
    */
   readonly lastEventId?: string | undefined;
 }
@@ -52,7 +52,8 @@ export class ChannelFollowing {
     options: ChannelFollowingOptions,
     start: FollowingStart,
   ): Promise<ChannelFollowing> {
-    const cursor = await cursorOf(options, start);
+    const { cursor, gap } = await placeOf(options, start);
+    if (gap !== null) options.follower.gap?.(gap);
     const following = new ChannelFollowing(options, cursor);
     if (!following.live) await following.#readOn();
     return following;
@@ -114,16 +115,28 @@ export class ChannelFollowing {
   }
 }
 
-/** The timestamp after which the follower continues; undefined for new messages only. */
-async function cursorOf(
+/** Where a follower continues. */
+interface Place {
+  /** The timestamp after which it continues; undefined for new messages only. */
+  readonly cursor: string | undefined;
+  /** What it may miss before the first message that it gets; null if nothing. */
+  readonly gap: Gap | null;
+}
+
+async function placeOf(
   { channel, playback }: ChannelFollowingOptions,
   { since, lastEventId }: FollowingStart,
-): Promise<string | undefined> {
+): Promise<Place> {
+  const { log } = channel;
   const reference = lastEventId ?? since;
-  if (reference === undefined) return undefined;
+  if (reference === undefined) return { cursor: undefined, gap: null };
   const microseconds = await playback.microsecondsOf(channel, reference);
-  if (microseconds !== null) return formatMicroseconds(microseconds);
+  if (microseconds !== null) {
+    const gap = await playback.gapAfter(channel, microseconds, reference);
+    return { cursor: formatMicroseconds(microseconds), gap };
+  }
   if (lastEventId === undefined) throw unknownSince();
-  const { oldest } = channel.log;
-  return oldest === null ? undefined : formatMicroseconds(oldest - 1);
+  const { oldest } = log;
+  const cursor = oldest === null ? undefined : formatMicroseconds(oldest - 1);
+  return { cursor, gap: log.gapSince(reference) };
 }

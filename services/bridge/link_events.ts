@@ -35,7 +35,7 @@ export type LinkEvent =
 export interface LinkRefusal {
   readonly kind: "refusal";
   readonly label: string | null;
-  /** The number of the reply, or `FAIL`. */
+  /** The number of the reply, or the code of a FAIL (IRCv3 standard-replies). */
   readonly code: string;
   /** The channel or the nick that it is about. */
   readonly channel: string;

@@ -288,11 +288,11 @@ function idOf({ msgid }: ClientEvents["privmsg"]["tags"]): string | null {
 }
 
 function refusalOf({ command, params, tags }: ParsedLine, labels: BatchLabels): LinkEvent {
-  const channel = params[command === "FAIL" ? 2 : 1] ?? "";
+  const [code = "", channel = ""] = command === "FAIL" ? params.slice(1) : [command, params[1]];
   return {
     kind: "refusal",
     label: tags["label"] ?? labels.of(tags["batch"]),
-    code: command,
+    code,
     channel,
     reason: params.at(-1) ?? command,
   };

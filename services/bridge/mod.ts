@@ -40,7 +40,13 @@ export type {
   Speakers,
 } from "./options.ts";
 export { compose, type Composition, cut, shownLines } from "./composition.ts";
-export { type Envelope, formatEnvelope, parseEnvelope } from "./envelope.ts";
+export {
+  type Envelope,
+  formatEnvelope,
+  parseEnvelope,
+  readableEnvelope,
+  subjectOf,
+} from "./envelope.ts";
 export { readChannelName } from "./names.ts";
 export { type NodeBridge, NodeBridges } from "./node_bridges.ts";
 export type { BridgeNodes } from "./node_sharing.ts";

@@ -3,7 +3,7 @@
 import type { Principal } from "../identity/mod.ts";
 import type { ChannelStanding } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
-import type { Follower, Logged, MessageSearch } from "../messages/mod.ts";
+import type { Follower, Gap, Logged, MessageSearch } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { BridgeNodes } from "./node_sharing.ts";
 import type { Credentials } from "./permits.ts";
@@ -68,7 +68,10 @@ export interface BridgeLogin {
 }
 
 /** A reader that follows a channel. */
-export type ChannelFollower = Follower<ChannelText>;
+export interface ChannelFollower extends Follower<ChannelText> {
+  /** Called before the first message if the follower may miss some before it. */
+  gap?(gap: Gap): void;
+}
 
 /** A user of the IRC server, who can speak there without the bridge. */
 export interface Speaker {

@@ -1,5 +1,5 @@
 import { Invalid, TimedOut, TooMany } from "../errors.ts";
-import { formatMicroseconds, type MessageLog, Stamps } from "../messages/mod.ts";
+import { formatMicroseconds, type Gap, type MessageLog, Stamps } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { Confirmation } from "./confirmation.ts";
 import type { LinkMessage, PlaybackPage } from "./link_events.ts";
@@ -73,10 +73,12 @@ export class Playback {
    */
   async fill({ name, log }: PlaybackChannel, limit: number): Promise<void> {
     const heard = await this.newest(name, limit);
+    const isFirst = log.size === 0;
     for (const { time, ...message } of textsOf(heard)) {
       const isOld = time < Math.floor((log.newest ?? 0) / 1000);
       if (!isOld && log.microsecondsOf(message.id) === null) log.append(message, time);
     }
+    if (isFirst && heard.length >= limit) log.noteMissing();
   }
 
   /**
@@ -134,6 +136,27 @@ export class Playback {
    */
   async microsecondsOf({ name, log }: PlaybackChannel, reference: string): Promise<number | null> {
     return log.microsecondsOf(reference) ?? await this.#lookUp(name, reference);
+  }
+
+  /**
+   * What somebody may miss who continues after a time that is before the log: null if the server
+   * still has a message from then or from before, and so everything after it.
+   *
+   * @param microseconds since 1970
+   * @param reference how the reader named the time
+   * @throws TimedOut, TooMany, and the error of {@link clear}
+   */
+  async gapAfter(
+    { name, log }: PlaybackChannel,
+    microseconds: number,
+    reference: string,
+  ): Promise<Gap | null> {
+    const gap = log.gapAfter(microseconds, reference);
+    if (gap === null || !this.available) return gap;
+    const [earlier] = await this.#before(name, microseconds + 1, 1);
+    if (earlier !== undefined) return null;
+    const [first] = await this.#after(name, microseconds, 1);
+    return { from: reference, to: first?.timestamp ?? gap.to };
   }
 
   /** Handles a page from the server. */

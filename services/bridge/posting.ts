@@ -14,6 +14,15 @@ import { byteLength, linesOf, splitLine } from "./text.ts";
 /** ERR_NOSUCHNICK: nobody has the nick. */
 const NO_SUCH_NICK = "401";
 
+/** The code of a FAIL that another attempt may not meet (IRCv3 standard-replies). */
+const UNAVAILABLE = "TEMPORARILY_UNAVAILABLE";
+
+/** How many posts of one caller may wait for the history; one more is refused. */
+const MAX_LATE = 32;
+
+/** How long an answer waits for the history, in milliseconds. */
+const LATE_MILLISECONDS = 10_000;
+
 export interface PostingOptions {
   /** The bridge's configured nick. */
   readonly nick: string;
@@ -23,6 +32,8 @@ export interface PostingOptions {
   /** If absent, the bridge speaks for all callers, without limits. */
   readonly speakers?: Speakers | undefined;
   readonly permits: Permits;
+  /** As in `MessageArchive`; always null if nothing is stored here. */
+  readonly room: () => Promise<void> | null;
   readonly scheduler: Scheduler;
 }
 
@@ -39,6 +50,8 @@ interface Poster {
 /** Posts for callers, as their own user or in their place, and waits for IRC's confirmation. */
 export class Posting {
   readonly #options: PostingOptions;
+  /** How many posts of a caller wait for the history. */
+  readonly #late = new Map<string, number>();
 
   constructor(options: PostingOptions) {
     this.#options = options;
@@ -49,6 +62,7 @@ export class Posting {
     const { nick, entry, permits, speakers, scheduler } = this.#options;
     const { principal } = caller;
     const permit = permits.of(principal);
+    this.#requireTurn(principal);
     try {
       const composed = compose(post, principal);
       speakers?.requireVoice(principal);
@@ -57,9 +71,13 @@ export class Posting {
       const entered = await entry.enter(name, caller);
       this.#assertMayGo(permit);
       const user = speakers?.speaker(principal) ?? null;
-      if (user !== null) return await this.#postAs(user, entered.name, composed, principal);
-      await this.say(entered.name, composed, { principal, permit, pays: true });
-      entered.setPresent(composed.speaker ?? nick, scheduler.now());
+      if (user !== null) {
+        await this.#postAs(user, entered.name, composed, principal);
+      } else {
+        await this.say(entered.name, composed, { principal, permit, pays: true });
+        entered.setPresent(composed.speaker ?? nick, scheduler.now());
+      }
+      await this.#waitForRoom(principal);
     } finally {
       permit.end();
     }
@@ -138,6 +156,29 @@ export class Posting {
     this.#options.outbox.refuse(label, refusalError(refusal));
   }
 
+  /** @throws Unavailable if too many posts of the caller wait for the history */
+  #requireTurn(principal: Principal): void {
+    if ((this.#late.get(keyOf(principal)) ?? 0) < MAX_LATE) return;
+    throw new Unavailable("More is said than can be stored: send it again in a moment", {
+      retryAfterSeconds: 1,
+    });
+  }
+
+  /** Answers a post later while more is said than the history can write. */
+  async #waitForRoom(principal: Principal): Promise<void> {
+    const room = this.#options.room();
+    if (room === null) return;
+    const key = keyOf(principal);
+    this.#late.set(key, (this.#late.get(key) ?? 0) + 1);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#options.scheduler.after(LATE_MILLISECONDS, resolve);
+    await Promise.race([room, promise]);
+    cancel();
+    const left = (this.#late.get(key) ?? 1) - 1;
+    if (left > 0) this.#late.set(key, left);
+    else this.#late.delete(key);
+  }
+
   /** Lets lines go while a permit holds; refuses their post else. */
   #mayGo(permit: Permit): (label: string) => boolean {
     return (label) => {
@@ -189,10 +230,16 @@ export class Posting {
   }
 }
 
+/** The caller among those whose posts wait. */
+function keyOf({ kind, id }: Principal): string {
+  return `${kind} ${id ?? ""}`;
+}
+
 /** The error for a refused message. */
 function refusalError({ code, channel: target, reason }: LinkRefusal): Error {
   if (code === NO_SUCH_NICK && isNick(target)) {
     return new NotFound(`Nobody on IRC has the nick "${target}"`);
   }
-  return new Conflict(`IRC refused the message: ${reason}`);
+  const text = `IRC refused the message: ${reason}`;
+  return code === UNAVAILABLE ? new Unavailable(text) : new Conflict(text);
 }

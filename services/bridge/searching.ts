@@ -25,6 +25,8 @@ interface Reached {
 
 /** The history on disk, as a search of it needs it. */
 export interface MessageArchive {
+  /** What those wait for who have said something while too much waits to be stored; or null. */
+  room(): Promise<void> | null;
   /**
    * Finds records of a log, from the newest back.
    *

@@ -296,14 +296,37 @@ export class SharedLines {
 
   async #readAll(): Promise<void> {
     const { store } = this.#options;
+    const from = this.#seen;
+    const counts = new Map<string, number>();
     for (;;) {
       const lines = await store.after(this.#seen, PAGE);
       let confirmed: Promise<void> | null = null;
-      for (const line of lines) this.#deliver(line, () => confirmed ??= store.confirm());
+      for (const line of lines) {
+        counts.set(line.channel, (counts.get(line.channel) ?? 0) + 1);
+        this.#deliver(line, () => confirmed ??= store.confirm());
+      }
       if (lines.length < PAGE) break;
     }
     this.#isTold = true;
+    for (const [name, count] of counts) await this.#lookForGap(name, { from, count });
     for (const channel of this.#fills) await this.#fill(channel);
+  }
+
+  /**
+   * Interrupts those who follow a channel if lines of it were removed before this node had read
+   * them: only the newest are kept, and it read that many.
+   *
+   * @param from the place up to which it knew all lines
+   */
+  async #lookForGap(
+    name: string,
+    { from, count }: { readonly from: number; readonly count: number },
+  ): Promise<void> {
+    const { store, bufferSize, find } = this.#options;
+    const channel = count < bufferSize ? null : find(name);
+    if (!channel?.isFilled || (await store.oldestOf(name) ?? 0) <= from) return;
+    channel.log.noteMissing();
+    channel.log.interrupt("This server missed messages of the channel");
   }
 
   /** Adds a stored line to the log of its channel. */
@@ -327,7 +350,9 @@ export class SharedLines {
   async #fill(channel: Channel): Promise<void> {
     const { store, bufferSize, onPast } = this.#options;
     const lines = await store.newestOf(channel.key, this.#seen, bufferSize);
+    const isFirst = channel.log.size === 0;
     for (const line of lines) onPast(channel, line);
+    if (isFirst && lines.length >= bufferSize) channel.log.noteMissing();
     channel.isFilled = true;
     this.#fills.delete(channel);
   }

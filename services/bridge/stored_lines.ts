@@ -74,6 +74,8 @@ export interface LineStore {
   after(seq: number, limit: number): Promise<StoredLine[]>;
   /** The newest lines of a channel up to a place, oldest first. */
   newestOf(channel: string, upTo: number, limit: number): Promise<StoredLine[]>;
+  /** The place of the oldest line of a channel; null without one. */
+  oldestOf(channel: string): Promise<number | null>;
   /**
    * Takes a line that tells the nodes to do something: one of them does it.
    *
@@ -145,6 +147,13 @@ export class StoredLines implements LineStore {
   async after(seq: number, limit: number): Promise<StoredLine[]> {
     const rows = await this.#rows().where("seq", ">", seq).orderBy("seq").limit(limit).execute();
     return rows.map(lineOf);
+  }
+
+  async oldestOf(channel: string): Promise<number | null> {
+    const row = await this.#database.tables.selectFrom("channel_lines")
+      .select(({ fn }) => fn.min("seq").as("seq")).where("channel", "=", channel)
+      .executeTakeFirst();
+    return row?.seq ?? null;
   }
 
   async newestOf(channel: string, upTo: number, limit: number): Promise<StoredLine[]> {

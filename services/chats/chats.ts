@@ -39,8 +39,10 @@ export interface SidebarChannel {
   /** With its `#`. */
   readonly name: string;
   readonly unread: number;
-  /** How many of the unread messages name the caller. */
+  /** How many of the unread messages address the caller. */
   readonly mentions: number;
+  /** Whether the caller is in it, or returns to it. */
+  readonly joined: boolean;
 }
 
 /** Somebody in a channel. */
@@ -117,20 +119,40 @@ export class Chats {
   }
 
   /**
-   * The caller's channels, sorted by name. Answers from memory.
+   * The caller's channels, sorted by name, and then those that it may read, is not in, and was
+   * addressed in. Answers from memory.
    *
-   * @param names decides whether a message names the caller
+   * @param names decides whether a message addresses the caller
    */
   sidebar(caller: Caller, names: NameTest): SidebarChannel[] {
     const { bridge } = this.#options;
     if (bridge === null) return [];
-    const account = caller.principal.name;
-    return this.#joined(caller).slice(0, MAX_SIDEBAR).map((channel) => {
-      const readUpTo = this.readUpTo(caller, channel);
-      const unread = bridge.unread(channel, readUpTo);
-      const mentions = this.#mentions.of({ account, channel, readUpTo }, unread, names);
-      return { name: channel, unread: unread.length, mentions };
+    const joined = this.#joined(caller);
+    const own = joined.slice(0, MAX_SIDEBAR).map((channel) => {
+      const counts = this.#countsIn(channel, this.readUpTo(caller, channel), caller, names);
+      return { name: channel, ...counts, joined: true };
     });
+    const known = new Set(joined.map(foldCase));
+    const others: SidebarChannel[] = [];
+    for (const channel of [...bridge.channels()].sort()) {
+      if (known.has(foldCase(channel)) || others.length >= MAX_SIDEBAR) continue;
+      // What nobody has read yet counts from the beginning.
+      const counts = this.#countsIn(channel, this.readUpTo(caller, channel) ?? 0, caller, names);
+      if (counts.mentions === 0 || !bridge.mayRead(channel, caller)) continue;
+      others.push({ name: channel, ...counts, joined: false });
+    }
+    return [...own, ...others];
+  }
+
+  #countsIn(
+    channel: string,
+    readUpTo: number | null,
+    { principal: { name: account } }: Caller,
+    names: NameTest,
+  ): { readonly unread: number; readonly mentions: number } {
+    const unread = this.bridge.unread(channel, readUpTo);
+    const mentions = this.#mentions.of({ account, channel, readUpTo }, unread, names);
+    return { unread: unread.length, mentions };
   }
 
   /**

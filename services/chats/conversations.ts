@@ -10,6 +10,7 @@ import {
   type PrivateMessage,
   type UserIdentity,
 } from "../irc/mod.ts";
+import { type Gap, parseMicroseconds } from "../messages/mod.ts";
 import type { VirtualUsers } from "../irc_server/virtual_users/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { ReadPositions } from "./chats.ts";
@@ -116,12 +117,13 @@ export class Conversations {
    * Passes on each message of the caller's conversation with the user of a nick, in order, once.
    *
    * @param after the id of a message, or a time of ISO 8601; absent for new messages only
+   * @param listener its `gap` is called first if messages after that may be missing
    * @throws Invalid if it is no nick, NotFound if the caller's account has ended
    */
   async follow(
     nick: string,
     after: string | undefined,
-    take: (message: PrivateMessage) => void,
+    listener: { message(message: PrivateMessage): void; gap(gap: Gap): void },
     caller: Caller,
   ): Promise<{ close(): void; cut(): boolean }> {
     const { view, feed } = this.#options;
@@ -130,13 +132,18 @@ export class Conversations {
     let waiting: PrivateMessage[] | null = [];
     const close = feed.listen(own.account, (other, message) => {
       if (foldCase(other) !== foldCase(name)) return;
-      if (waiting === null) take(message);
+      if (waiting === null) listener.message(message);
       else waiting.push(message);
     });
     const query = { after, limit: MAX_MISSED };
     const missed = after === undefined ? [] : await view?.conversation(own, name, query) ?? [];
+    const isKnown = after === undefined || parseMicroseconds(after) !== null ||
+      (await view?.conversation(own, name, { at: after, limit: 1 }))?.[0]?.id === after;
+    if (!isKnown || missed.length === MAX_MISSED) listener.gap({ from: after ?? "", to: null });
     const ids = new Set(missed.map(({ id }) => id));
-    for (const message of [...missed, ...waiting.filter(({ id }) => !ids.has(id))]) take(message);
+    for (const message of [...missed, ...waiting.filter(({ id }) => !ids.has(id))]) {
+      listener.message(message);
+    }
     waiting = null;
     const cut = () => {
       close();

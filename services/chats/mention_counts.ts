@@ -1,11 +1,11 @@
 import type { ChannelMessage } from "../bridge/mod.ts";
 import { foldCase } from "../irc/mod.ts";
 
-/** Whether a text names a nick. */
-export type NameTest = (text: string, nick: string) => boolean;
+/** Whether a text of a speaker addresses the user of a nick. */
+export type NameTest = (text: string, nick: string, speaker: string) => boolean;
 
 /** Pairs of accounts and channels whose counts are remembered. */
-const MAX_COUNTS = 10_000;
+const MAX_COUNTS = 50_000;
 
 /** A count, and up to where it goes. */
 interface Count {
@@ -42,7 +42,7 @@ export class MentionCounts {
     for (let index = unread.length - 1; index >= 0; index--) {
       const message = unread[index];
       if (message === undefined || message.timestamp <= counted.last) break;
-      if (foldCase(message.nick) !== own && names(message.text, account)) mentions++;
+      if (foldCase(message.nick) !== own && names(message.text, account, message.nick)) mentions++;
     }
     this.#counts.delete(key);
     this.#counts.set(key, { readUpTo, last: newest, mentions });

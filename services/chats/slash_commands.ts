@@ -49,7 +49,7 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** A command and what follows it. A path such as `/etc/passwd` is none. */
-const COMMAND = /^\/([a-z]+)(?:[ \t]+([^]*))?$/i;
+const COMMAND = /^\/([a-z]+)(?:[ \t]([^]*))?$/i;
 
 /**
  * Reads what somebody wrote: a command if it begins with a slash and a word, and else a message. Two

@@ -107,9 +107,13 @@ export const DEFAULTS: Config = {
   },
   admins: {
     enabled: true,
+    any_loopback_host: false,
   },
   policies: {
     enabled: true,
+  },
+  agents: {
+    present_hours: 24,
   },
   inboxes: {
     queue_hours: 72,
@@ -139,6 +143,7 @@ export const DEFAULTS: Config = {
   },
   llm: {
     backends: [],
+    key_variables: [],
     limits: {
       calls: 100,
       calls_per_caller: 20,
@@ -162,6 +167,7 @@ export const DEFAULTS: Config = {
     body_bytes: 1048576,
     upload_bytes: 2147483648,
     sync_bytes: 268435456,
+    free_bytes: 16777216,
     streams: 5000,
     channels_per_agent: 20,
     connections: 8000,
@@ -188,6 +194,7 @@ export const DEFAULTS: Config = {
   cors: {
     origins: [],
   },
+  public_hosts: [],
   trusted_proxies: [],
   log: {
     level: "info",

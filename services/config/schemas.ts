@@ -114,6 +114,11 @@ const bridge = z.strictObject({
 
 const llm = z.strictObject({
   backends: configuredBackendsSchema.default([]),
+  key_variables: z.array(
+    z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, {
+      error: "must be the name of an environment variable",
+    }),
+  ).max(100).default([]),
   limits: z.strictObject({
     calls: positive.default(100),
     calls_per_caller: positive.default(20),
@@ -158,8 +163,14 @@ export const configSchema = z.strictObject({
   mcp_addr: address.default("127.0.0.1:8081"),
   irc: irc.prefault({}),
   bridge: bridge.prefault({}),
-  admins: z.strictObject({ enabled: z.boolean().default(true) }).prefault({}),
+  admins: z.strictObject({
+    enabled: z.boolean().default(true),
+    any_loopback_host: z.boolean().default(false),
+  }).prefault({}),
   policies: z.strictObject({ enabled: z.boolean().default(true) }).prefault({}),
+  agents: z.strictObject({
+    present_hours: z.number().min(0).max(8760).default(24),
+  }).prefault({}),
   inboxes: z.strictObject({
     queue_hours: z.number().min(0).max(8760).default(72),
   }).prefault({}),
@@ -196,6 +207,7 @@ export const configSchema = z.strictObject({
     body_bytes: z.int().min(1024).default(1_048_576),
     upload_bytes: z.int().min(1024).default(2_147_483_648),
     sync_bytes: z.int().min(1_048_576).max(1_073_741_824).default(268_435_456),
+    free_bytes: count.default(16_777_216),
     streams: positive.default(5000),
     channels_per_agent: count.default(20),
     connections: positive.default(8000),
@@ -221,6 +233,12 @@ export const configSchema = z.strictObject({
       }),
     ).default([]),
   }).prefault({}),
+  public_hosts: z.array(
+    z.string().toLowerCase().regex(
+      /^[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?$/,
+      { error: 'must be a host name without a port, such as "muster.example"' },
+    ),
+  ).max(100).default([]),
   trusted_proxies: z.array(z.union([z.ipv4(), z.ipv6()])).default([]),
   log: z.strictObject({
     level: z.enum(["debug", "info", "warning", "error"]).default("info"),

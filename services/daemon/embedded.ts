@@ -4,6 +4,7 @@ import { attachPeople, type EmbeddedIrc, ircChanges, openIrc } from "./irc.ts";
 import type { IrcHost } from "./irc_host.ts";
 import { IrcListeners } from "./irc_listeners.ts";
 import type { DaemonOptions } from "./options.ts";
+import { quietText } from "../work_states.ts";
 import { accountRate, type IrcPorts, openAgentDirectory, openPeople } from "./people.ts";
 import type { Stores } from "./stores.ts";
 
@@ -65,6 +66,15 @@ export async function openEmbedded(
       onPosted: (channel, message) => people.inboxes.takePosted(channel, message),
     },
     botVoices: () => new ServerVoices(server, people.botPort),
+    describeAgents(attention) {
+      irc.authority.activity = async (account) => {
+        const agent = directory.roster.find(account);
+        // WHOIS answers without it while the database is away.
+        const work = agent === null ? null : await attention.agent(agent.id).catch(() => null);
+        if (work === null) return null;
+        return [`is ${work.state}`, quietText(work.quietMinutes)].filter(Boolean).join(", ");
+      };
+    },
     attach: () => {},
     reconfigure(changed, renewed) {
       server.reconfigure(ircChanges(changed));

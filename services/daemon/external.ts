@@ -89,6 +89,7 @@ export async function openExternal(
       ...bridgeEars(people, commands),
     },
     botVoices: (bridge) => bridgeVoices(bridge, people, roster),
+    describeAgents() {},
     attach(bridge) {
       view.attach(bridge);
       commands.attach(bridge);

@@ -56,7 +56,7 @@ function makeMetrics(
 }
 
 function makeStatus(
-  { database, scheduler, nodes, draining }: Stores,
+  { database, history, space, scheduler, nodes, draining }: Stores,
   { people, network }: IrcHost,
   { bridge, hosting: { repositories } }: FigureSurroundings,
 ): Status {
@@ -65,12 +65,16 @@ function makeStatus(
     agents: () => people.agents.counts().total,
     halted: () => people.agents.halts.isAny,
     agentsHalted: () => people.agents.halts.count(),
-    healthy: () => database.trouble === null,
-    recheck: () => database.probe(),
+    healthy: () => database.trouble === null && (history?.problem ?? null) === null,
+    async recheck() {
+      await Promise.all([database.probe(), history?.recheck()]);
+    },
     node: nodes.self === null ? null : nodes,
     parts: {
       node: () => draining.isDrained ? "drained" : true,
       database: () => database.isCurrent ? database.trouble === null : "out of touch",
+      history: () => history?.problem ?? true,
+      space: () => space.isShort ? "the disk is nearly full" : true,
       bridge: () => bridge === null || bridge.ready,
       network: () => network?.trouble ?? true,
       repositories: () => repositories.files.trouble ?? true,

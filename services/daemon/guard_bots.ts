@@ -53,7 +53,10 @@ export function guardBots(surroundings: GuardSurroundings): readonly BotDefiniti
       mayRead: (project, speaker) => mayReadProject(projects.find(project), speaker),
       agentsIn: async (channel) => {
         const nicks = bridge.channels().includes(channel) ? await bridge.users(channel) : [];
-        return nicks.filter((nick) => accounts.find(nick)?.kind === "agent");
+        // One that stays in the channel without a call takes no task.
+        return nicks.filter((nick) =>
+          accounts.find(nick)?.kind === "agent" && server?.present(nick)?.isAway !== true
+        );
       },
     }),
   ];

@@ -16,8 +16,9 @@ export interface HaltNoticesOptions {
   readonly roster: Pick<Roster, "all">;
   readonly inboxes: Pick<InboxDoor, "notify">;
   /** Null on an external network. */
-  readonly server: Pick<IrcServer, "announce"> | null;
+  readonly server: Pick<IrcServer, "announce" | "notify"> | null;
   readonly bridge: Pick<Bridge, "announce"> | null;
+  readonly bridgeNick: string;
   /** The channels that get the notice on an external network. */
   readonly channels: readonly string[];
   readonly scheduler: Pick<Scheduler, "now">;
@@ -86,7 +87,7 @@ export class HaltNotices {
 
   readonly #reply: CommandReply = ({ nick, channel }, text) => {
     const { server } = this.#options;
-    if (server !== null) server.announce(text, nick);
+    if (server !== null) server.notify(nick, text, this.#options.bridgeNick);
     else if (channel !== null) this.#say(channel, `${nick}: ${text}`);
   };
 

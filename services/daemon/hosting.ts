@@ -3,6 +3,7 @@ import { Checks } from "../checks/mod.ts";
 import type { Config } from "../config/mod.ts";
 import type { Database } from "../database/mod.ts";
 import type { EventLog } from "../events/mod.ts";
+import type { FreeSpace } from "../free_space.ts";
 import { Feeds } from "../feeds/mod.ts";
 import type { AccountDirectory, Identity, TokenKey, Tokens } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
@@ -66,6 +67,7 @@ export interface HostingOptions extends NotificationDoors {
   readonly nodes: Nodes;
   /** Null if the server is alone. */
   readonly nodeLinks: NodeLinks | null;
+  readonly space: FreeSpace;
   readonly scheduler: Scheduler;
   readonly log: Log;
   /** Where work runs that one node does for all. */
@@ -285,9 +287,9 @@ async function openOverlapWatch(
 }
 
 function makeSync(options: HostingOptions, work: Work): ProjectSync {
-  const { accounts, identity, tokenKey: key, scheduler, syncBytes: maxBytes } = options;
+  const { accounts, identity, tokenKey: key, space, scheduler, syncBytes: maxBytes } = options;
   const clock = () => scheduler.now();
-  return new ProjectSync({ ...work, accounts, identity, key, clock, scheduler, maxBytes });
+  return new ProjectSync({ ...work, accounts, identity, key, clock, space, scheduler, maxBytes });
 }
 
 /** How often to look for deliveries that were asked for on another node, in milliseconds. */

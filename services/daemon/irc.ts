@@ -1,5 +1,5 @@
 import { AccountAuthority, SelfRegistration } from "../irc_server/mod.ts";
-import { BRIDGE_TAGS } from "../bridge/mod.ts";
+import { BRIDGE_TAGS, readableEnvelope } from "../bridge/mod.ts";
 import type { Config } from "../config/mod.ts";
 import { channelName, foldCase, IrcServer, type IrcServerOptions } from "../irc/mod.ts";
 import { IrcBans } from "../irc_server/bans/mod.ts";
@@ -69,14 +69,18 @@ export async function openIrc(
  */
 export function attachPeople(
   { server, authority, channels }: EmbeddedIrc,
-  { config, identity: { accounts, logins }, scheduler }: Stores,
-  { ircAccounts, observer }: People,
+  { config, identity: { accounts, logins }, space, scheduler }: Stores,
+  { ircAccounts, observer, virtualUsers }: People,
 ): void {
   server.attach(observer);
+  const { messages, persist } = config.irc.history;
+  authority.absentUser = (nick) => virtualUsers.absent(nick, persist || messages > 0);
   const { self_registration: allowed, registrations_per_hour: perHour } = config.irc.accounts;
   if (allowed !== false) {
     const clock = scheduler.now;
-    authority.allowRegistration(new SelfRegistration({ accounts, ircAccounts, perHour, clock }));
+    authority.allowRegistration(
+      new SelfRegistration({ accounts, ircAccounts, perHour, space, clock }),
+    );
   }
   addIrcServices({
     server,
@@ -105,6 +109,7 @@ async function serverOptions(
       ? { sts: { durationSeconds: irc.sts.duration_seconds, port: irc.sts.port || null } }
       : {}),
     reservedTags: BRIDGE_TAGS,
+    readable: readableEnvelope,
     registerBeforeConnect: irc.accounts.self_registration === true,
     readMarkers: await ReadMarkers.open({ database, accounts, log }),
     cloakKey,

@@ -1,3 +1,4 @@
+import type { Attention } from "../attention/mod.ts";
 import type { BotVoices } from "../bots/mod.ts";
 import type { Bridge, BridgeOptions } from "../bridge/mod.ts";
 import type { ReadPositions } from "../chats/mod.ts";
@@ -35,6 +36,8 @@ export interface IrcHost {
   readonly claimReports: ((channels: readonly string[]) => void) | null;
   /** The bots' way to its users, with this bridge. */
   botVoices(bridge: Bridge): BotVoices;
+  /** Lets the users of IRC see what agents do. */
+  describeAgents(attention: Pick<Attention, "agent">): void;
   /**
    * Attaches the bridge, and starts what needs every part.
    *

@@ -49,26 +49,28 @@ export class IrcListeners {
    * @throws StartError if an address cannot be listened on
    */
   open(): IrcAddresses {
-    const { config: { irc, cors }, certificate, clientAddress } = this.#options;
+    const { config: { irc, cors }, certificate, clientAddress, foreignHost } = this.#options;
     const server = this.server;
     const tls = certificate === null ? {} : { tls: certificate };
     const proxied = { proxies: irc.proxy_protocol_from };
-    const webSocket = {
+    const webSocket = (listens: string) => ({
       ...proxied,
+      ...foreignHost === undefined ? {} : { isForeign: foreignHost(listens) },
       origins: cors.origins,
       addressOf: (socket: string, headers: Headers) =>
         clientAddress?.(socket, headers.get("x-forwarded-for")) ?? socket,
-    };
+    });
     this.#addresses = {
       plain: bind(irc.listen, (address) => server.listen({ ...address, ...proxied })),
       tls: bind(irc.tls_listen, (address) => server.listen({ ...address, ...tls, ...proxied })),
       webSocket: bind(
         irc.websocket_listen,
-        (address) => server.listenWebSocket({ ...address, ...webSocket }),
+        (address) => server.listenWebSocket({ ...address, ...webSocket(irc.websocket_listen) }),
       ),
       webSocketTls: bind(
         irc.websocket_tls_listen,
-        (address) => server.listenWebSocket({ ...address, ...webSocket, ...tls }),
+        (address) =>
+          server.listenWebSocket({ ...address, ...webSocket(irc.websocket_tls_listen), ...tls }),
       ),
     };
     return this.#addresses;

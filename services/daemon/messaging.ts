@@ -1,6 +1,7 @@
 import { Bridge, StoredChannels } from "../bridge/mod.ts";
 import { Chats, Conversations } from "../chats/mod.ts";
 import { bridgeNickOf } from "../config/mod.ts";
+import { Unavailable } from "../errors.ts";
 import { DirectMessages } from "../inboxes/mod.ts";
 import type { Policies } from "../policies/mod.ts";
 import type { IrcHost } from "./irc_host.ts";
@@ -75,6 +76,9 @@ function makeDirectMessages(
       record(from, to, texts) {
         const messages = server.accounts.record(from, to, texts);
         for (const message of messages) people.privateFeed.add(from, to, message);
+        if (messages.length < texts.length) {
+          throw new Unavailable("The message cannot be stored at the moment: try again");
+        }
       },
     },
     bridge,

@@ -1,7 +1,9 @@
 import { Attention, WorkNeeds } from "../attention/mod.ts";
 import type { Bridge } from "../bridge/mod.ts";
+import type { Llm } from "../llm/mod.ts";
 import { Needs } from "../needs/mod.ts";
 import { QuestionNeeds, Questions } from "../questions/mod.ts";
+import { bridgeNickOf } from "../config/mod.ts";
 import type { Hosting } from "./hosting.ts";
 import type { IrcHost } from "./irc_host.ts";
 import { startLeading } from "./leading.ts";
@@ -21,12 +23,13 @@ export interface NeedSurroundings {
   readonly irc: IrcHost;
   readonly hosting: Hosting;
   readonly bridge: Bridge | null;
+  readonly llm: Pick<Llm, "gateway">;
 }
 
 /** Opens the list of what waits for somebody, with the questions of agents and the work on projects. */
 export async function openNeeds(
   stores: Stores,
-  { irc, hosting, bridge }: NeedSurroundings,
+  { irc, hosting, bridge, llm }: NeedSurroundings,
   started: AsyncDisposableStack,
 ): Promise<NeedServices> {
   const { people, server } = irc;
@@ -37,7 +40,8 @@ export async function openNeeds(
     stop: () => questions.stop(),
   }, started);
   const { agents } = people;
-  const attention = new Attention({ ...hosting, agents, questions, eventLog, scheduler });
+  const callers = () => llm.gateway.callers();
+  const attention = new Attention({ ...hosting, agents, questions, callers, eventLog, scheduler });
   started.defer(() => attention.close());
   const needs = new Needs();
   needs.add(workNeeds(stores, hosting, attention));
@@ -49,6 +53,7 @@ export async function openNeeds(
     accounts: identity.accounts,
     server,
     bridge,
+    bridgeNick: bridgeNickOf(stores.config),
     leadership,
     scheduler,
     log,

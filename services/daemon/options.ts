@@ -29,6 +29,13 @@ export interface DaemonOptions {
    * Returns the client's address from the socket's and `X-Forwarded-For`; default: the socket's.
    */
   readonly clientAddress?: (socket: string, forwardedFor: string | null) => string;
+  /**
+   * What tells which handshakes of WebSockets are for a host that this server is not, given the
+   * configured address of a listener; default: none are.
+   */
+  readonly foreignHost?: (
+    listens: string,
+  ) => (request: Pick<Request, "url" | "headers">, socket: string) => boolean;
   /** Starts `muster doctor` on this program's data; default: this program does not examine itself. */
   readonly startExamination?: StartExamination;
   /** The HTTP connections of the program. */

@@ -14,7 +14,12 @@ import { HaltCommands } from "../operations/mod.ts";
 import { QuestionCommands } from "../questions/mod.ts";
 import { PrivateFeed } from "../chats/mod.ts";
 import { type InboxDoor, ReturnNotices } from "../inboxes/mod.ts";
-import { StoredHomes, type UserDirectory, VirtualUsers } from "../irc_server/virtual_users/mod.ts";
+import {
+  StoredCalls,
+  StoredHomes,
+  type UserDirectory,
+  VirtualUsers,
+} from "../irc_server/virtual_users/mod.ts";
 import { bridgeNickOf, type Config } from "../config/mod.ts";
 import type { IdentityServices } from "../identity/mod.ts";
 import type { IrcObserver, ObservedMessage } from "../irc/mod.ts";
@@ -150,10 +155,12 @@ export async function openPeople(
 }
 
 async function openVirtualUsers(
-  { database, scheduler, log, identity: { identity, accounts } }: Stores,
+  { config, database, scheduler, log, identity: { identity, accounts } }: Stores,
   { roster, sendLimits, users }: IrcPorts,
 ): Promise<VirtualUsers> {
   const homes = new StoredHomes(database, scheduler.now);
+  const calls = new StoredCalls(database, log);
+  const { present_hours: presentHours } = config.agents;
   return new VirtualUsers({
     identity,
     accounts,
@@ -164,6 +171,9 @@ async function openVirtualUsers(
     log,
     store: homes,
     homes: await homes.list(),
+    calls,
+    earlier: await calls.since(scheduler.now() - presentHours * 3_600_000),
+    presentHours,
   });
 }
 
@@ -208,7 +218,10 @@ function observerOf(observers: Observers): IrcObserver {
     operatorGranted: (event) => moderation.operatorGranted(event),
     killed: (event) => moderation.killed(event),
     accessChanged: ({ channel }) => virtualUsers.accessChanged(channel),
-    kicked: (event) => moderation.kicked(event),
+    kicked(event) {
+      virtualUsers.removed(event.nick, event.channel);
+      moderation.kicked(event);
+    },
     modeChanged: (event) => moderation.modeChanged(event),
     topicChanged: (event) => moderation.topicChanged(event),
     messageSent(message) {

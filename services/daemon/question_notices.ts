@@ -25,7 +25,8 @@ export interface QuestionNoticesOptions {
   readonly projectChannels: Pick<ProjectChannels, "nameOf">;
   readonly announcer: Pick<Announcer, "announce">;
   /** Null on an external network. */
-  readonly server: Pick<IrcServer, "announce" | "clients"> | null;
+  readonly bridgeNick: string;
+  readonly server: Pick<IrcServer, "notify" | "clients"> | null;
   readonly bridge: Pick<Bridge, "tell" | "listen"> | null;
   /** Of several nodes, the one that leads tells people. */
   readonly leadership: Pick<Leadership, "isLeading">;
@@ -133,7 +134,7 @@ export class QuestionNotices {
 
   #reply(nick: string, text: string): void {
     const { server, bridge, log } = this.#options;
-    if (server !== null) return server.announce(text, nick);
+    if (server !== null) return server.notify(nick, text, this.#options.bridgeNick);
     const line = { speaker: null, account: null, lines: [text], isEnvelope: false };
     bridge?.tell(nick, { ...line, isNotice: true }).catch((error: unknown) => {
       log.warn("Somebody on IRC could not be told of a question", { nick, error });

@@ -7,8 +7,9 @@ import type { People } from "./people.ts";
 export interface ReturnWaysOptions {
   readonly people: Pick<People, "virtualUsers" | "privateFeed" | "isOnline">;
   /** Null on an external network. */
-  readonly server: Pick<IrcServer, "accounts" | "announce" | "clients"> | null;
+  readonly server: Pick<IrcServer, "accounts" | "notify" | "clients"> | null;
   readonly bridge: Pick<Bridge, "tell"> | null;
+  readonly bridgeNick: string;
   readonly log: Log;
 }
 
@@ -16,7 +17,9 @@ export interface ReturnWaysOptions {
  * How people learn of their messages that came back. On an external network, which keeps their
  * conversations, the bridge writes to them.
  */
-export function returnWays({ people, server, bridge, log }: ReturnWaysOptions): ReturnWays {
+export function returnWays(
+  { people, server, bridge, bridgeNick, log }: ReturnWaysOptions,
+): ReturnWays {
   const { virtualUsers, privateFeed, isOnline } = people;
   return {
     note(agent, accountId, text) {
@@ -32,7 +35,7 @@ export function returnWays({ people, server, bridge, log }: ReturnWaysOptions): 
       );
     },
     say(nick, text) {
-      if (server !== null) return server.announce(text, nick);
+      if (server !== null) return server.notify(nick, text, bridgeNick);
       const line = {
         speaker: null,
         account: null,

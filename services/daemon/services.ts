@@ -1,8 +1,9 @@
+import type { FreeSpace } from "../free_space.ts";
 import type { AdminLogin, Admins } from "../admins/mod.ts";
 import { type Agents, type IrcAccounts, Slots } from "../agents/mod.ts";
 import type { Bots, HeraldDesk } from "../bots/mod.ts";
 import type { Bridge } from "../bridge/mod.ts";
-import type { Config } from "../config/mod.ts";
+import { bridgeNickOf, type Config } from "../config/mod.ts";
 import type { EventLog } from "../events/mod.ts";
 import type {
   AccountDirectory,
@@ -31,7 +32,7 @@ import { returnWays } from "./return_ways.ts";
 import type { IrcHost } from "./irc_host.ts";
 import { type Figures, openFigures } from "./figures.ts";
 import type { DaemonOptions } from "./options.ts";
-import type { Stores } from "./stores.ts";
+import { projectsFolderOf, type Stores } from "./stores.ts";
 
 /** The services behind HTTP and MCP. */
 export interface Services extends Messaging, NeedServices, Figures {
@@ -50,6 +51,8 @@ export interface Services extends Messaging, NeedServices, Figures {
   readonly tokens: Tokens;
   readonly operatorToken: OperatorToken;
   readonly webSessions: WebSessions;
+  /** The host of the web pages for browsers on this machine; null if they may use any of its names. */
+  readonly pagesHost: string | null;
   readonly agents: Agents;
   readonly inboxes: InboxDoor;
   readonly ircAccounts: IrcAccounts;
@@ -73,6 +76,8 @@ export interface Services extends Messaging, NeedServices, Figures {
   readonly bots: Bots | null;
   /** Takes events from outside; null without bots. */
   readonly herald: HeraldDesk | null;
+  /** Whether the disks have room for new work. */
+  readonly space: FreeSpace;
   readonly logLevels: LogLevels;
   readonly changePauses: ChangePauses;
   readonly selfExamination: SelfExamination;
@@ -98,13 +103,17 @@ export async function startServices(
   irc.attach(bridge);
   const slots = makeSlots(config, people.agents);
   const hosting = await openHosting({ ...hostingOptionsOf(stores, irc, bridge), slots }, started);
-  // It enters channels, and only now is known which of them are closed.
+  // Both enter channels, and only now is known which of them are closed.
+  people.virtualUsers.restore();
   bridge?.start();
   const models = await openModels(stores, { people, hosting, slots, environment }, started);
   const { llm, accounting } = models;
-  const needs = await openNeeds(stores, { irc, hosting, bridge }, started);
+  const needs = await openNeeds(stores, { irc, hosting, bridge, llm }, started);
   needs.needs.add(accounting.budgetNeeds);
-  people.returnNotices.attach(returnWays({ people, server: ircServer, bridge, log }));
+  irc.describeAgents(needs.attention);
+  people.returnNotices.attach(
+    returnWays({ people, server: ircServer, bridge, bridgeNick: bridgeNickOf(config), log }),
+  );
   const haltNotices = makeHaltNotices(stores, irc, bridge);
   started.defer(() => haltNotices.close());
   const { http = null } = options;
@@ -126,6 +135,7 @@ export async function startServices(
     config,
     log,
     scheduler,
+    space: stores.space,
     nodes: stores.nodes,
     nodeOperations: new NodeOperations(stores),
     draining: stores.draining,
@@ -213,7 +223,8 @@ function hostingOptionsOf(
     syncBytes: config.limits.sync_bytes,
     identity: identity.identity,
     place: stores,
-    folder: config.projects.dir || stores.folder.file("projects"),
+    folder: projectsFolderOf(stores),
+    space: stores.space,
   };
 }
 
@@ -230,6 +241,7 @@ function makeHaltNotices(
     inboxes: people.inboxes,
     server,
     bridge,
+    bridgeNick: bridgeNickOf(config),
     channels: config.bridge.channels,
     scheduler,
     log,

@@ -4,6 +4,7 @@ import type { Config } from "../config/mod.ts";
 import { DataFolder } from "../config/mod.ts";
 import type { Database } from "../database/mod.ts";
 import { type EventServices, openEvents } from "../events/mod.ts";
+import { FreeSpace } from "../free_space.ts";
 import { HistoryArchive, type Retention } from "../irc_server/history/mod.ts";
 import { type IdentityServices, openIdentity, openKeyFile } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
@@ -47,6 +48,8 @@ export interface Stores {
   readonly cloakKey: Uint8Array;
   /** The IRC history; null if it is not stored. */
   readonly history: HistoryArchive | null;
+  /** Whether the disks have room for new work. */
+  readonly space: FreeSpace;
 }
 
 /**
@@ -62,7 +65,14 @@ export async function openStores(
   started.defer(() => folder.close());
   const isKept = config.irc.mode === "embedded" && config.irc.history.persist;
   const thread = new SharedThread(STORAGE_PARTS);
-  const opening = isKept ? openHistory({ config, folder, scheduler, log, thread }, started) : null;
+  const space = new FreeSpace({
+    folders: [folder.path, projectsFolderOf({ config, folder })],
+    least: config.limits.free_bytes,
+    clock: scheduler.now,
+  });
+  const opening = isKept
+    ? openHistory({ config, folder, scheduler, log, thread, space }, started)
+    : null;
   const { database, cloakKey } = await openDatabase({ config, folder, thread, scheduler }, started);
   const events = await openEvents({
     database,
@@ -87,6 +97,7 @@ export async function openStores(
     bridgeNick: config.bridge.nick,
     isNode: nodes.self !== null,
     adminsEnabled: config.admins.enabled,
+    anyLoopbackHost: config.admins.any_loopback_host,
     ...loginLimits(config),
     ...(passwordCosts === undefined ? {} : { passwordCosts }),
   });
@@ -110,6 +121,7 @@ export async function openStores(
     identity,
     cloakKey,
     history,
+    space,
   };
 }
 
@@ -149,9 +161,9 @@ async function linkNodes(
 }
 
 function openHistory(
-  { config, folder, scheduler, log, thread }: Pick<
+  { config, folder, scheduler, log, thread, space }: Pick<
     Stores,
-    "config" | "folder" | "scheduler" | "log" | "thread"
+    "config" | "folder" | "scheduler" | "log" | "thread" | "space"
   >,
   started: AsyncDisposableStack,
 ): Promise<HistoryArchive> {
@@ -164,6 +176,7 @@ function openHistory(
     scheduler,
     log,
     thread,
+    space,
   });
   const opened = opening.catch(() => null);
   started.defer(async () => await (await opened)?.close());
@@ -178,6 +191,11 @@ async function forgetStrangers(
     const found = accounts.find(account);
     return found === null || found.revokedAt !== null ? null : found.createdAt;
   });
+}
+
+/** Where the repositories of projects are. */
+export function projectsFolderOf({ config, folder }: Pick<Stores, "config" | "folder">): string {
+  return config.projects.dir || folder.file("projects");
 }
 
 /** How much of the IRC history is kept on disk. */

@@ -11,6 +11,7 @@ export interface IrcTables {
   read_markers: ReadMarkersTable;
   bridge_channels: BridgeChannelsTable;
   agent_channels: AgentChannelsTable;
+  virtual_users: VirtualUsersTable;
 }
 
 /** Accounts that muster has, or is creating, on an external IRC network. */
@@ -124,4 +125,11 @@ export interface AgentChannelsTable {
   name: Fixed<string>;
   /** When it was recorded; strictly increasing. */
   noted_at: Fixed<number>;
+}
+
+/** The last calls of accounts that are users of the IRC server without a connection. */
+export interface VirtualUsersTable {
+  account_id: Fixed<string>;
+  /** Unix milliseconds. */
+  called_at: number;
 }

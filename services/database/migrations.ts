@@ -404,4 +404,10 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
     PRIMARY KEY (project_id, checkin, context, reporter_key)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE virtual_users (
+    account_id TEXT PRIMARY KEY,
+    called_at INTEGER NOT NULL
+  ) STRICT;
+  `,
 ]);

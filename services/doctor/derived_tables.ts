@@ -68,7 +68,14 @@ const QUERIES: Readonly<Record<string, string>> = {
 const VOLATILE = ["tkt_id", "tkt_rid"];
 
 /** The link of a control artifact to a branch: its name is encoded since Fossil 2.28 only. */
-const BRANCH_LINK = /\/timeline\?r=.*?&nd/;
+const BRANCH_LINK = ["/timeline?r=", "&nd"] as const;
+
+function withoutBranch(line: string): string {
+  const [start, end] = BRANCH_LINK;
+  const from = line.indexOf(start) + start.length;
+  const to = line.indexOf(end, from);
+  return from < start.length || to < 0 ? line : line.slice(0, from) + line.slice(to);
+}
 
 /** Calls `take` with each row of each derived table, as a line of text, in no order. */
 export function readTables(
@@ -89,7 +96,7 @@ export function readTables(
       for (const row of statement.iterate()) {
         const entries = Object.entries(row).filter(([name]) => !VOLATILE.includes(name));
         const line = JSON.stringify(Object.fromEntries(entries.map(roundDay)));
-        take(table, line.replace(BRANCH_LINK, "/timeline?r=&nd"));
+        take(table, withoutBranch(line));
       }
       inUse.pop();
     }

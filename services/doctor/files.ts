@@ -6,7 +6,7 @@ import { type Finding, findingsOf, quoted, reasonOf } from "./finding.ts";
 
 /** Files that only their owner may read. */
 const SECRET =
-  /^(?:api_token|token_key|event_key|cloak_key|network_key|muster\.db|history\.(?:db|journal\d.*))$/;
+  /^(?:api_token|pages_label|token_key|event_key|cloak_key|network_key|muster\.db|history\.(?:db|journal\d.*))$/;
 
 /** Databases of the data folder. */
 const DATABASE = /^(?:muster\.db|history\.db|[^.].*\.fossil)$/;

@@ -150,6 +150,19 @@ export class EventLog {
     return { events, cursor, more: cursor < newest, oldest };
   }
 
+  /**
+   * What somebody misses who continues after a number, because retention removed it; null if nothing.
+   *
+   * @throws the database's error
+   */
+  async gapAfter(
+    after: number | undefined,
+  ): Promise<{ readonly from: string; readonly to: string } | null> {
+    if (after === undefined) return null;
+    const { oldest } = await this.#rows.ends();
+    return after < oldest - 1 ? { from: String(after), to: String(oldest) } : null;
+  }
+
   /** The last event of each project, by the project's internal id. */
   lastOfProjects(): Promise<ReadonlyMap<string, LastEvent>> {
     return this.#rows.lastOfProjects();

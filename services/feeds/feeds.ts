@@ -56,6 +56,11 @@ export class Feeds {
     return count;
   }
 
+  /** Whether memory has everything that happened after an event, so that nothing of it is lost. */
+  remembers(after: number): boolean {
+    return this.#following !== null && after >= this.#recentAfter;
+  }
+
   /**
    * Streams a project's events, beginning after `after`. Events that are no longer in memory come
    * in pages, each when the reader asks for more; the rest comes unasked.

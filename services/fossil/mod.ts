@@ -51,6 +51,7 @@ export {
   type FileOptions,
   type HistoryOptions,
   type LineOptions,
+  type LinePlace,
   listAttachments,
   listBranches,
   listDivergedBranches,

@@ -65,7 +65,8 @@ function parseIpv4(text: string): bigint | null {
 }
 
 function parseIpv6(address: string): bigint | null {
-  const text = address.replace(/(?<=:)[\d.]+\.[\d.]+$/, hexadecimal);
+  const end = address.lastIndexOf(":") + 1;
+  const text = end === 0 ? address : address.slice(0, end) + hexadecimal(address.slice(end));
   if (!/^[0-9a-f:]{2,39}$/i.test(text)) return null;
   const halves = text.split("::");
   if (halves.length > 2) return null;
@@ -91,7 +92,7 @@ function formatIpv4(value: bigint): string {
 function formatIpv6(value: bigint): string {
   const shifts = Array.from({ length: 8 }, (_, index) => BigInt(112 - 16 * index));
   const text = shifts.map((shift) => ((value >> shift) & 0xffffn).toString(16)).join(":");
-  const runs = [...text.matchAll(/\b0(?::0)+\b/g)].toSorted((one, other) =>
+  const runs = [...text.matchAll(/\b0(?::0)+/g)].toSorted((one, other) =>
     other[0].length - one[0].length
   );
   const [longest] = runs;

@@ -25,6 +25,7 @@ export { acceptedAccount, type LoginAttempt, type LoginOutcome, Logins } from ".
 export { ScramVerifiers } from "./scram.ts";
 export { addressesEverybody, isCommonName, isServiceName, reservedNames } from "./names.ts";
 export { OperatorToken } from "./operator_token.ts";
+export { readPagesHost } from "./pages_host.ts";
 export { PASSWORD_COSTS, type PasswordCosts } from "./password_costs.ts";
 export { isPasswordHash, MAX_PASSWORD_LENGTH, Passwords } from "./passwords.ts";
 export {

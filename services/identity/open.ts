@@ -9,6 +9,7 @@ import { Identity } from "./identity.ts";
 import { Logins } from "./logins.ts";
 import { reservedNames } from "./names.ts";
 import { OperatorToken } from "./operator_token.ts";
+import { openPagesHost } from "./pages_host.ts";
 import { PASSWORD_COSTS, type PasswordCosts } from "./password_costs.ts";
 import { Passwords } from "./passwords.ts";
 import { Refusals } from "./refusals.ts";
@@ -19,7 +20,7 @@ import { Tokens } from "./tokens.ts";
 import { WebSessions } from "./web_sessions.ts";
 
 export interface IdentityServicesOptions {
-  /** The folder with the files `api_token` and `token_key`. */
+  /** The folder with the files `api_token`, `token_key` and `pages_label`. */
   readonly folder: string;
   readonly database: Database;
   /** The API token that the environment pins, or null. */
@@ -32,6 +33,8 @@ export interface IdentityServicesOptions {
   readonly isNode: boolean;
   /** Whether admins may log in anywhere. */
   readonly adminsEnabled: boolean;
+  /** Whether browsers may log in under any name of this machine. */
+  readonly anyLoopbackHost: boolean;
   /** Wrong passwords that are allowed per place and account ... */
   readonly attempts: number;
   /** ... within this time, in milliseconds. */
@@ -52,6 +55,8 @@ export interface IdentityServices {
   readonly scram: ScramVerifiers;
   readonly logins: Logins;
   readonly webSessions: WebSessions;
+  /** The host of the web pages for browsers on this machine; null if they may use any of its names. */
+  readonly pagesHost: string | null;
   readonly refusals: Refusals;
   readonly revocations: Revocations;
   /** What tokens and the secrets of webhooks are derived from. */
@@ -102,6 +107,7 @@ export async function openIdentity(options: IdentityServicesOptions): Promise<Id
     tokens,
     operatorToken,
     webSessions,
+    pagesHost: options.anyLoopbackHost ? null : await openPagesHost(folder),
     accounts,
     passwords,
     scram,

@@ -65,7 +65,10 @@ export interface DirectMessagesOptions {
   readonly sendLimits: Pick<SendLimits, "sent">;
   /** Whether the account has a connection to IRC. */
   readonly isOnline: (account: string) => boolean;
-  /** The history of the IRC server of this program; null on an external network. */
+  /**
+   * The history of the IRC server of this program; null on an external network. Throws Unavailable if
+   * a text cannot be stored.
+   */
   readonly history: {
     record(from: UserIdentity, to: UserIdentity, texts: readonly string[]): void;
   } | null;
@@ -185,8 +188,8 @@ export class DirectMessages {
       }
     }
     virtualUsers.admit(caller.principal, composed.lines.length);
-    const id = this.#keep(agent, composed, sending);
     this.#record(agent.id, composed, caller);
+    const id = this.#keep(agent, composed, sending);
     await inboxes.flush();
     if (isOnline(agent.nick) && await this.#showOnIrc(agent, composed, caller)) {
       inboxes.delivered(agent, id);
@@ -211,7 +214,10 @@ export class DirectMessages {
     const { answered } = post;
     const told = this.#options.virtualUsers.tell(principal, nick, linesFor, answered);
     if (told === null || told.kind === "absent") return told;
-    if (told.kind === "refused") throw new Conflict(`IRC refused the message: ${told.reason}`);
+    if (told.kind !== "sent") {
+      const text = `IRC refused the message: ${told.reason}`;
+      throw told.kind === "unavailable" ? new Unavailable(text) : new Conflict(text);
+    }
     return { kind: "sent", id: told.ids[0] ?? null };
   }
 
@@ -230,6 +236,7 @@ export class DirectMessages {
    * Adds a message to the history of a caller that acts as itself and of the receiver.
    *
    * @returns whether there is such a history
+   * @throws Unavailable if it takes no messages at the moment
    */
   #record(receiverId: string, post: Composition, { principal }: Caller): boolean {
     const { history, virtualUsers } = this.#options;

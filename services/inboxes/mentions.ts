@@ -9,7 +9,7 @@ const MAX_PREFIXES = 16;
 
 /** A run of characters of words, paths and host names. */
 const WORD = /[A-Za-z0-9_./\\-]+/g;
-const OUTER_DOTS = /^\.+|\.+$/g;
+const OUTER_DOTS = /^\.+|(?<!\.)\.+$/g;
 
 /** A run of characters of nicks, and those that ordinary words do not contain. */
 const NICK_RUN = /[A-Za-z0-9[\]\\`_^{|}-]+/g;

@@ -137,7 +137,10 @@ export class AccountView {
     return { id, nick: this.#state.serverName, account: null, text, time: timeOf(tags) };
   }
 
-  /** Adds messages to the history of two accounts, of which one is absent, and returns them. */
+  /**
+   * Adds messages to the history of two accounts, of which one is absent, and returns them. Stops at
+   * the first that cannot be stored.
+   */
   record(from: UserIdentity, to: UserIdentity, texts: readonly string[]): PrivateMessage[] {
     const [sender, receiver] = [from, to].map((one) => {
       const present = this.#state.findClient(one.nick);
@@ -145,15 +148,17 @@ export class AccountView {
         ? present
         : possibleClient(this.#state, one);
     });
-    if (sender === undefined || receiver === undefined) return [];
-    return texts.map((text) => {
+    const stored: PrivateMessage[] = [];
+    if (sender === undefined || receiver === undefined) return stored;
+    for (const text of texts) {
       const content = { params: [to.nick], text };
       const message = this.#state.messageFrom(sender, "PRIVMSG", content);
-      this.#state.history.recordBetween(sender, receiver, message);
+      if (!this.#state.history.sayBetween(sender, receiver, message)) break;
       const { msgid: id = "", account = null } = message.tags;
       const shown = shownText(from.nick, text) ?? text;
-      return { id, nick: from.nick, account, text: shown, time: timeOf(message.tags) };
-    });
+      stored.push({ id, nick: from.nick, account, text: shown, time: timeOf(message.tags) });
+    }
+    return stored;
   }
 }
 

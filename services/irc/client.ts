@@ -1,5 +1,6 @@
 import type { Channel } from "./channels/channel.ts";
 import type { ClientBatch } from "./multiline.ts";
+import { Cap } from "./protocol/capabilities.ts";
 import { UserMode } from "./channels/modes.ts";
 import type { ObservedActor } from "./options.ts";
 import { MessageHead } from "./message_head.ts";
@@ -73,6 +74,8 @@ export class Client {
   readonly connectedAt: number;
   /** Unix time in milliseconds of the last line, except for signs of life such as PONG. */
   lastActiveAt: number;
+  /** Unix time in milliseconds of the last bytes that it sent. */
+  heardAt: number;
   /** `*` until registration. */
   nick = "*";
   user = "";
@@ -91,6 +94,8 @@ export class Client {
   /** The name that OPER accepted; unset when the client stops being an operator by it. */
   operatorName: string | null = null;
   away: string | null = null;
+  /** Gives messages of programs the form that this user reads; null if it gets them as they are. */
+  reading: ((message: Outbound) => Outbound) | null = null;
   sasl: SaslExchange | null = null;
   /** The multiline message that the client has begun but not ended. */
   batch: ClientBatch | null = null;
@@ -122,6 +127,7 @@ export class Client {
     this.privileged = options.privileged;
     this.connectedAt = options.now;
     this.lastActiveAt = options.now;
+    this.heardAt = options.now;
   }
 
   get registered(): boolean {
@@ -194,12 +200,17 @@ export class Client {
   /** Sends a message that does not answer a command of this client. */
   send(message: Outbound): void {
     this.counters.linesOut++;
-    this.transport.send(message.wire(this.capabilities));
+    this.transport.send(this.#shown(message).wire(this.capabilities));
   }
 
   /** Sends a message with tags for this client only. */
   answer(message: Outbound, tags: ReplyTags): void {
     this.counters.linesOut++;
-    this.transport.send(message.wireFor(this.capabilities, tags));
+    this.transport.send(this.#shown(message).wireFor(this.capabilities, tags));
+  }
+
+  #shown(message: Outbound): Outbound {
+    const { reading } = this;
+    return reading === null || this.hasCapability(Cap.ENVELOPES) ? message : reading(message);
   }
 }

@@ -1,7 +1,9 @@
 import { Client } from "./client.ts";
 import { costOf, dispatch, refuseInvalidText, refuseMalformed, refuseTooLong } from "./dispatch.ts";
+import { isForeignBeginning, isForeignLine } from "./admission/foreign_protocol.ts";
+import { COMMANDS } from "./commands/mod.ts";
 import { LineBuffer } from "./transport/line_buffer.ts";
-import { parseMessage } from "./protocol/message.ts";
+import { type Message, parseMessage } from "./protocol/message.ts";
 import { expireBatch } from "./multiline.ts";
 import type { RateLimit } from "./options.ts";
 import type { ServerState } from "./state.ts";
@@ -18,6 +20,9 @@ const CLIENT_TAG_BYTES = 4096;
 /** The longest tags that any line may have; a receive queue holds them and a line. */
 export const RECEIVED_TAG_BYTES = 8191;
 
+/** Why a client that speaks another protocol is disconnected. */
+const FOREIGN = "This port is for IRC";
+
 const lossyDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
@@ -28,8 +33,6 @@ export class Connection implements TransportReceiver {
   readonly client: Client;
 
   readonly #state: ServerState;
-  /** Unix time in milliseconds of the last bytes received. */
-  #lastHeardAt: number;
   /** Unix time in milliseconds of an unanswered PING, or null. */
   #pingedAt: number | null = null;
   readonly #input: LineBuffer;
@@ -37,19 +40,24 @@ export class Connection implements TransportReceiver {
   /** What the next command waits for: the last command, or the sending of its answer. */
   #busy: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #hasBytes = false;
+  #hasLine = false;
 
   constructor(state: ServerState, transport: Transport, privileged: boolean) {
     const now = state.now();
     this.#state = state;
     this.client = new Client(transport, { privileged, now, counters: state.counters });
-    this.#lastHeardAt = now;
     const { receiveQueueBytes, lineBytes } = state.limits;
     this.#input = new LineBuffer(Math.max(receiveQueueBytes, lineBytes + RECEIVED_TAG_BYTES));
   }
 
   receive(chunk: Uint8Array): void | Promise<void> {
-    this.#lastHeardAt = this.#state.now();
+    this.client.heardAt = this.#state.now();
     this.#pingedAt = null;
+    if (!this.#hasBytes && chunk.length > 0) {
+      this.#hasBytes = true;
+      if (isForeignBeginning(chunk)) return this.#state.disconnect(this.client, FOREIGN);
+    }
     this.#input.append(chunk);
     this.#process();
     if (this.#busy) return this.#busy;
@@ -82,7 +90,7 @@ export class Connection implements TransportReceiver {
     if (this.#pingedAt !== null) {
       if (now - this.#pingedAt < seconds * 1000) return;
       this.#state.disconnect(this.client, `Ping timeout: ${seconds} seconds`);
-    } else if (now - this.#lastHeardAt >= seconds * 1000) {
+    } else if (now - this.client.heardAt >= seconds * 1000) {
       this.#pingedAt = now;
       const { serverName } = this.#state;
       this.client.send(this.#state.bareMessage("PING", { params: [], text: serverName }));
@@ -134,7 +142,11 @@ export class Connection implements TransportReceiver {
   #run(): void {
     const { client } = this;
     const { text, tagLength, lineLength } = this.#input;
-    const message = parseMessage(text ?? lossyDecoder.decode(this.#input.line));
+    const line = text ?? lossyDecoder.decode(this.#input.line);
+    const message = parseMessage(line);
+    if (!client.registered && this.#isForeign(line, message)) {
+      return this.#state.disconnect(client, FOREIGN);
+    }
     this.#throttle.take(message ? costOf(client, message) : 1);
     const isTooLong = tagLength > CLIENT_TAG_BYTES ||
       lineLength - tagLength > this.#state.limits.lineBytes - "\r\n".length;
@@ -145,9 +157,20 @@ export class Connection implements TransportReceiver {
     } else if (message === null) {
       refuseMalformed(this.#state, client);
     } else {
+      const { history } = this.#state;
+      const before = history.recorded;
+      // A client that added to the history waits with the next command while the store is behind.
+      const room = () => history.recorded === before ? null : history.room();
       const pending = dispatch(this.#state, client, message);
-      if (pending) this.#waitFor(pending);
+      const wait = pending ? pending.then(() => room() ?? undefined) : room();
+      if (wait) this.#waitFor(wait);
     }
+  }
+
+  #isForeign(line: string, message: Message | null): boolean {
+    const isFirst = !this.#hasLine;
+    this.#hasLine = true;
+    return isForeignLine(line, message, { isFirst, isKnown: (name) => COMMANDS.has(name) });
   }
 
   #waitFor(pending: Promise<void>): void {

@@ -7,6 +7,9 @@ import type { ServerState } from "./state.ts";
 /** Targets that one PRIVMSG, NOTICE or TAGMSG may name. */
 export const MESSAGE_TARGETS = 4;
 
+/** Names that one LIST, NAMES or KICK may have. */
+export const LISTED_TARGETS = 20;
+
 /** Messages that one CHATHISTORY may ask for. */
 export const HISTORY_MESSAGES = 1000;
 
@@ -22,9 +25,9 @@ export function isupportTokens({ limits, options }: ServerState): string[] {
   ].join(",");
   const targets = [
     "JOIN:",
-    "KICK:",
-    "LIST:",
-    "NAMES:",
+    `KICK:${LISTED_TARGETS}`,
+    `LIST:${LISTED_TARGETS}`,
+    `NAMES:${LISTED_TARGETS}`,
     `NOTICE:${MESSAGE_TARGETS}`,
     "PART:",
     `PRIVMSG:${MESSAGE_TARGETS}`,

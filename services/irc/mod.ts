@@ -43,6 +43,7 @@ export type {
 export type { SeenChannel, Spoken, Told, User, UserIdentity } from "./user.ts";
 export { DEFAULT_LIMITS } from "./options.ts";
 export type {
+  AbsentUser,
   AccountRegistration,
   Accounts,
   ChannelStatus,

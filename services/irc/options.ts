@@ -4,6 +4,7 @@ import type { Bans } from "./admission/bans.ts";
 import type { HistoryStore } from "./history/store.ts";
 import type { ChannelKeeper } from "./channels/keeping.ts";
 import type { ReadMarkerStore } from "./history/read_markers.ts";
+import type { UserIdentity } from "./user.ts";
 
 /** Outcome of a password check. */
 export type Verification =
@@ -101,10 +102,29 @@ export interface Accounts {
    */
   accountSince?(account: string): number | null;
   /**
+   * The user whose account owns a nick that nobody has at present, if messages to it are kept until
+   * it comes, with what its correspondents read (RPL_AWAY). Null: there is no such nick.
+   */
+  absentUser?(nick: string): AbsentUser | null;
+  /** What the user of an account does, such as "is working", for WHOIS; null if nobody knows. */
+  activity?(account: string): Promise<string | null>;
+  /**
+   * Whether the account is a person's, who reads the messages of programs as
+   * {@linkcode IrcServerOptions.readable} writes them.
+   */
+  readsText?(account: string): boolean;
+  /**
    * Whether the account acts on what it reads. It gets no replay: it might mistake old messages for
    * new ones.
    */
   actsOnMessages?(account: string): boolean;
+}
+
+/** A user who is not there, to whom one can write. */
+export interface AbsentUser {
+  readonly identity: UserIdentity;
+  /** What becomes of a message, as a sentence. */
+  readonly away: string;
 }
 
 /** The user that caused an observed event. */
@@ -312,6 +332,8 @@ export interface IrcServerOptions {
   /** Message of the day; lines separated by LF. */
   motd?: string;
   accounts: Accounts;
+  /** What a person reads in place of a message for programs; null for any other text. */
+  readable?: (text: string) => string | null;
   observer?: IrcObserver;
   /** Absent: a channel lasts as long as somebody is in it. */
   channels?: ChannelKeeper;

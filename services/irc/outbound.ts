@@ -159,6 +159,11 @@ export class Outbound {
     return new Outbound({ head, tags, text });
   }
 
+  /** The message with another text. */
+  withText(text: string): Outbound {
+    return new Outbound({ head: this.#head, tags: this.tags, text });
+  }
+
   /** Characters of the message and of the client's tags. */
   get length(): number {
     const { client } = this.tags;

@@ -11,6 +11,9 @@ const LABEL_LENGTH = 64;
 /** Most lines held of a labelled answer; a longer one is sent as a batch while it is produced. */
 const HELD_LINES = 64;
 
+/** The code of a FAIL that another attempt may not meet (IRCv3 standard-replies). */
+export const UNAVAILABLE = "TEMPORARILY_UNAVAILABLE";
+
 /** A held message of an answer, and its batch within the answer. */
 interface HeldMessage {
   readonly message: Outbound;
@@ -44,6 +47,15 @@ export class Reply {
     const label = this.#label;
     this.#label = null;
     return label;
+  }
+
+  /**
+   * Called before each line of a long answer, and for each item that is looked at for one.
+   *
+   * @returns a promise to wait for if the client reads slowly, or it is the turn of others
+   */
+  pause(): Promise<void> | null {
+    return this.#client.transport.drained() ?? this.#state.pace.step();
   }
 
   /** Adds a message that is not from the server, such as the client's own JOIN or its echo. */
@@ -100,7 +112,7 @@ export class Reply {
 
   /**
    * Answers with one batch and nothing else, and sends its messages as they come; without the
-   * capability `batch`, only the messages. Waits for a client that reads slowly.
+   * capability `batch`, only the messages. Pauses as {@linkcode pause} says.
    */
   async batch(
     type: string,
@@ -117,8 +129,8 @@ export class Reply {
     }
     const tags = reference === null ? {} : { batch: reference };
     for await (const message of messages) {
-      const drained = client.transport.drained();
-      if (drained) await drained;
+      const pause = this.pause();
+      if (pause) await pause;
       if (client.quitReason !== null) return;
       client.answer(message, tags);
     }

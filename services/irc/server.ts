@@ -227,15 +227,26 @@ export class IrcServer {
     return client === undefined ? null : presentUser(client);
   }
 
-  /** Sends a notice of the server to everybody with a connection, or to the users of one nick. */
-  announce(text: string, nick?: string): void {
-    const target = nick ?? "$*";
-    const notice = this.#state.messageFromServer("NOTICE", { params: [target], text });
-    const only = nick === undefined ? undefined : this.#state.findClient(nick);
-    if (nick !== undefined) return only?.send(notice);
+  /** Sends a notice of the server to everybody with a connection. */
+  announce(text: string): void {
+    const notice = this.#state.messageFromServer("NOTICE", { params: ["$*"], text });
     for (const client of this.#state.clients) {
       if (client.registered && !client.virtual && !client.transport.internal) client.send(notice);
     }
+  }
+
+  /**
+   * Sends a notice to the user of a nick, in the name of a user of the program, so that a client shows
+   * it in the window of that user. If there is no such user, it comes from the server.
+   */
+  notify(nick: string, text: string, from: string): void {
+    const [receiver, sender] = [this.#state.findClient(nick), this.#state.findClient(from)];
+    const content = { params: [nick], text };
+    receiver?.send(
+      sender?.privileged
+        ? this.#state.messageFrom(sender, "NOTICE", content)
+        : this.#state.messageFromServer("NOTICE", content),
+    );
   }
 
   /** Everybody with a connection, in the order of connecting. */

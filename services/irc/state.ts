@@ -24,6 +24,7 @@ import {
 } from "./options.ts";
 import { MessageHead } from "./message_head.ts";
 import { Outbound } from "./outbound.ts";
+import { Pace } from "./pace.ts";
 import { ReadMarkers } from "./history/read_markers.ts";
 import type { Reply } from "./reply.ts";
 
@@ -44,6 +45,7 @@ export class ServerState {
   readonly monitors = new Monitors();
   readonly formerUsers = new FormerUsers();
   readonly logins = new PendingLogins();
+  readonly pace = new Pace();
   readonly counters: Counters = newCounters();
   /** Decides about messages to channels; null to deliver all. */
   guard: SpeechGuard | null = null;
@@ -51,6 +53,8 @@ export class ServerState {
   tlsPort: number | null = null;
   /** Whether clients leave because the server ends, so that what is stored of channels stays. */
   isStopping = false;
+  /** Messages for programs in the form for people. */
+  readonly #readableForms = new WeakMap<Outbound, Outbound>();
   /** Most registered clients at one time. */
   mostRegistered = 0;
 
@@ -210,6 +214,8 @@ export class ServerState {
       else this.#byAccount.set(foldCase(client.account), others);
     }
     client.account = account;
+    const isReader = account !== null && this.options.accounts.readsText?.(account) === true;
+    client.reading = isReader ? this.#readable : null;
     if (account === null) return;
     this.#byAccount.set(foldCase(account), [...this.sessionsOf(account), client]);
   }
@@ -258,11 +264,11 @@ export class ServerState {
     }
   }
 
-  /** Every other client that shares a channel with this one. */
+  /** Every other client with a connection that shares a channel with this one. */
   neighboursOf(client: Client): Set<Client> {
     const neighbours = new Set<Client>();
     for (const channel of client.channels) {
-      for (const member of channel.members.keys()) neighbours.add(member);
+      for (const member of channel.listeners) neighbours.add(member);
     }
     neighbours.delete(client);
     return neighbours;
@@ -279,16 +285,33 @@ export class ServerState {
     reply: Reply,
     kept = message,
   ): void {
-    for (const member of channel.members.keys()) {
+    for (const member of channel.listeners) {
       if (member === actor) reply.message(message);
       else member.send(message);
     }
     this.history.recordInChannel(channel, kept);
   }
 
+  /**
+   * Notes, for the account of a client that sets no markers itself, that it has received what was said
+   * until a time: its next session, and other doors, begin with what is new.
+   *
+   * @param target a channel or a nick
+   * @param time Unix milliseconds
+   */
+  noteReceived(client: Client, target: string, time: number): void {
+    const { account, transport } = client;
+    if (account === null || transport.internal || client.hasCapability(Cap.READ_MARKER)) return;
+    this.readMarkers.advanceOf(account, target, time).catch((error: unknown) => {
+      this.log.warn("What a client has received could not be stored", { account, error });
+    });
+  }
+
   /** Removes a client from a channel silently, and the channel when it is empty. */
   leave(client: Client, channel: Channel): void {
-    channel.members.delete(client);
+    // A client that the server closes has what was sent; one that fell silent may not.
+    this.noteReceived(client, channel.name, this.isStopping ? this.now() : client.heardAt);
+    channel.removeMember(client);
     client.channels = client.channels.filter((other) => other !== channel);
     if (client.account !== null) {
       this.observe((observer) => observer.accessChanged?.({ channel: channel.name }));
@@ -333,8 +356,10 @@ export class ServerState {
     if (client.registered) {
       const quit = this.messageFrom(client, "QUIT", { params: [], text: reason });
       for (const neighbour of this.neighboursOf(client)) neighbour.send(quit);
+      // Users without a connection return with the program, as if they had never left.
+      const isKept = !client.virtual || !this.isStopping;
       for (const channel of client.channels) {
-        this.history.recordInChannel(channel, quit);
+        if (isKept) this.history.recordInChannel(channel, quit);
         this.leave(client, channel);
       }
       this.#releaseNick(client);
@@ -343,6 +368,19 @@ export class ServerState {
     this.history.forgetUser(client);
     this.setAccount(client, null);
   }
+
+  /** The message as people read it, made once. */
+  readonly #readable = (message: Outbound): Outbound => {
+    const { command, text } = message;
+    if (command !== "PRIVMSG" && command !== "NOTICE") return message;
+    if (typeof text !== "string" || !text.startsWith("{")) return message;
+    const known = this.#readableForms.get(message);
+    if (known !== undefined) return known;
+    const shown = this.options.readable?.(text) ?? null;
+    const form = shown === null ? message : message.withText(shown);
+    this.#readableForms.set(message, form);
+    return form;
+  };
 
   #releaseNick(client: Client): void {
     this.#byNick.delete(foldCase(client.nick));

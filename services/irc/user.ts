@@ -8,13 +8,14 @@ import { joinChannel, joinRefusal, leaveChannel } from "./commands/membership.ts
 import { channelMode } from "./commands/channel_mode.ts";
 import { kick } from "./commands/kick.ts";
 import { deliverToUser, sendToChannel, type Standing } from "./commands/messages.ts";
+import { markAway } from "./commands/user_state.ts";
 import { setTopic, topic } from "./commands/topic.ts";
 import { ERR_NOSUCHCHANNEL, type Numeric } from "./protocol/numerics.ts";
 import type { MessageText, Outbound } from "./outbound.ts";
 import { encodedLength } from "./protocol/text.ts";
 import { claimNick, isSameAccount } from "./admission/registration.ts";
 import type { IrcLimits } from "./options.ts";
-import { Reply } from "./reply.ts";
+import { Reply, UNAVAILABLE } from "./reply.ts";
 import type { ServerState } from "./state.ts";
 import { isService } from "./users/service.ts";
 import { VirtualClient } from "./users/virtual_client.ts";
@@ -31,10 +32,13 @@ export interface UserIdentity {
   readonly privileged?: boolean;
 }
 
-/** The result of speaking for a user: the ids of the messages, or the reason of the refusal. */
+/**
+ * The result of speaking for a user: the ids of the messages, or the reason of the refusal.
+ * `unavailable`: the message cannot be stored at the moment, and another attempt may succeed.
+ */
 export type Spoken =
   | { readonly kind: "sent"; readonly ids: readonly string[] }
-  | { readonly kind: "refused"; readonly reason: string };
+  | { readonly kind: "refused" | "unavailable"; readonly reason: string };
 
 /** Result of a message to one user: `absent` if nobody has the nick. */
 export type Told = Spoken | { readonly kind: "absent" };
@@ -148,6 +152,26 @@ export class User {
     joinChannel(call, channel, "");
     this.#client.lastActiveAt = this.#state.now();
     return call.reply.refusal;
+  }
+
+  /**
+   * Puts it back into a channel where it was before a restart, if it has no connection and the
+   * channel does not refuse it. Nobody is told.
+   */
+  return(channel: string): void {
+    if (this.virtual) joinChannel(this.#call("JOIN"), channel, "", true);
+  }
+
+  /**
+   * Says that it is here, or away, if it has no connection.
+   *
+   * @param away the text for those who write to it; null if it is here
+   * @param activeAt when it last did something, in Unix milliseconds
+   */
+  attend(away: string | null, activeAt: number): void {
+    if (!this.virtual) return;
+    this.#client.lastActiveAt = activeAt;
+    markAway(this.#state, this.#client, away);
   }
 
   /**
@@ -289,8 +313,9 @@ export class User {
       if (message !== null) ids.push(message.tags.msgid ?? "");
     }
     this.#client.lastActiveAt = this.#state.now();
-    const { refusal } = reply;
-    return refusal === null ? { kind: "sent", ids } : { kind: "refused", reason: refusal };
+    const { refusal, isPassing } = reply;
+    if (refusal === null) return { kind: "sent", ids };
+    return { kind: isPassing ? "unavailable" : "refused", reason: refusal };
   }
 
   /** The status that a user with a connection would get in a channel that it is not in. */
@@ -346,6 +371,8 @@ interface ProgramCall extends CommandCall {
 /** Records the reason of a refusal for the program instead of sending it to the client. */
 class ProgramReply extends Reply {
   refusal: string | null = null;
+  /** Whether another attempt may succeed. */
+  isPassing = false;
 
   constructor(state: ServerState, client: Client) {
     super(state, client, null);
@@ -357,6 +384,16 @@ class ProgramReply extends Reply {
 
   override numericText(numeric: Numeric, _params: readonly string[], text: string): void {
     if (isRefusal(numeric)) this.refusal ??= text;
+  }
+
+  override fail(
+    _command: string,
+    code: string,
+    _context: readonly string[],
+    description: string,
+  ): void {
+    if (this.refusal === null) this.isPassing = code === UNAVAILABLE;
+    this.refusal ??= description;
   }
 }
 

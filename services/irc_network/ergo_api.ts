@@ -39,7 +39,7 @@ export class ErgoApi {
   constructor(options: ErgoApiOptions) {
     const { address } = options;
     const url = /^https?:\/\//.test(address) ? address : `http://${address}`;
-    this.#base = url.replace(/\/+$/, "");
+    this.#base = url.replace(/(?<!\/)\/+$/, "");
     this.#token = options.token;
     this.#scheduler = options.scheduler;
   }

@@ -57,6 +57,10 @@ export interface AccountAuthorityOptions {
 export class AccountAuthority implements Accounts {
   readonly scram: ScramAccounts;
   register?: NonNullable<Accounts["register"]>;
+  /** Absent until it is known what agents do. */
+  activity?: NonNullable<Accounts["activity"]>;
+  /** Absent until it is known who keeps messages. */
+  absentUser?: NonNullable<Accounts["absentUser"]>;
   /** The channels of projects; null until they are known. */
   #projects: OwnedChannels | null = null;
   /** The channels in which bots report, folded. */
@@ -178,6 +182,12 @@ export class AccountAuthority implements Accounts {
   /** An agent may have its own rate. */
   messageDelay(account: string): number {
     return this.#sendLimits.delay(account);
+  }
+
+  /** People and admins do; agents get messages for programs as they are. */
+  readsText(account: string): boolean {
+    const kind = this.#accounts.find(account)?.kind;
+    return kind === "person" || kind === "admin";
   }
 
   /** Workers and orchestrators act on messages; the others only read, or are people. */

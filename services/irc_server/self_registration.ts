@@ -13,6 +13,8 @@ export interface SelfRegistrationOptions {
   readonly ircAccounts: IrcAccounts;
   /** Accounts that one address may register in an hour; 0 for no limit. This machine has none. */
   readonly perHour: number;
+  /** Whether the disk has room for new accounts. */
+  readonly space: { readonly isShort: boolean };
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -22,10 +24,12 @@ export class SelfRegistration {
   readonly #accounts: AccountDirectory;
   readonly #ircAccounts: IrcAccounts;
   readonly #limit: AttemptLimit | null;
+  readonly #space: SelfRegistrationOptions["space"];
 
   constructor(options: SelfRegistrationOptions) {
     this.#accounts = options.accounts;
     this.#ircAccounts = options.ircAccounts;
+    this.#space = options.space;
     const { perHour, clock } = options;
     const limit = { failures: perHour, window: HOUR, keys: REMEMBERED, clock };
     this.#limit = perHour === 0 ? null : new AttemptLimit(limit);
@@ -48,6 +52,7 @@ export class SelfRegistration {
       return { kind: "refused", fault: "name", reason: `The name "${name}" is reserved` };
     }
     if (this.#accounts.find(name) !== null) return taken(name);
+    if (this.#space.isShort) return { kind: "unavailable" };
     return await this.#counted(address, () => this.#create(name, password, address));
   }
 

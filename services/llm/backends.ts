@@ -8,6 +8,7 @@ import {
   type BackendDefinition,
   type BackendRequest,
   definitionProblem,
+  keyVariableProblem,
   KNOWN_PROVIDERS,
   type ProviderApi,
 } from "./catalog/mod.ts";
@@ -51,6 +52,8 @@ export interface BackendsOptions {
   /** The backends of the configuration, until it is reloaded. */
   readonly configured: readonly BackendDefinition[];
   readonly environment: Environment;
+  /** The variables that the operator allows for keys. */
+  readonly keyVariables: readonly string[];
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -114,7 +117,7 @@ export class Backends {
    * taken, TooMany if there are too many
    */
   async create({ api_key: _, ...definition }: BackendRequest, caller: Caller): Promise<Backend> {
-    assertUsable(definition);
+    assertUsable(definition, this.#options.keyVariables);
     const { database, clock } = this.#options;
     const backends = await this.list();
     const { name, provider, base_url } = definition;
@@ -155,7 +158,7 @@ export class Backends {
       allow: change.allow ?? before.allow,
       block: change.block ?? before.block,
     };
-    assertUsable(definition);
+    assertUsable(definition, this.#options.keyVariables);
     const columns = Object.entries(columnsOf(definition)).filter(([name]) => name in change);
     if (columns.length === 0) return before;
     const fields = columns.map(([name]) => name);
@@ -278,9 +281,14 @@ function askedOf({ provider, base_url }: BackendDefinition): string {
   return `${provider} ${base_url}`;
 }
 
-function assertUsable(definition: Omit<BackendDefinition, "name">): void {
+function assertUsable(
+  definition: Omit<BackendDefinition, "name">,
+  keyVariables: readonly string[],
+): void {
   const problem = definitionProblem(definition);
   if (problem !== null) throw new Invalid(`"base_url" ${problem}`);
+  const forbidden = keyVariableProblem(definition.api_key_env, keyVariables);
+  if (forbidden !== null) throw new Invalid(`"api_key_env" ${forbidden}`);
 }
 
 function noSuchBackend(name: string): NotFound {

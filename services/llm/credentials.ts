@@ -1,5 +1,10 @@
 import { Unavailable } from "../errors.ts";
-import { type BackendDefinition, type Provider, providerOf } from "./catalog/mod.ts";
+import {
+  type BackendDefinition,
+  keyVariableProblem,
+  type Provider,
+  providerOf,
+} from "./catalog/mod.ts";
 
 /** Reads an environment variable of the process. */
 export type Environment = (name: string) => string | undefined;
@@ -39,9 +44,18 @@ const ACCESS_KEY_ID = /ACCESS_KEY_ID$/;
  * means the provider's usual variables, and only for the provider's own address: no key is sent
  * elsewhere unless it is named.
  *
- * @throws Unavailable if the key is not in the environment
+ * @param keyVariables the variables that the operator allows; see {@link keyVariableProblem}
+ * @throws Unavailable if the key is not in the environment, or its variable is not allowed
  */
-export function endpointOf(definition: BackendDefinition, environment: Environment): Endpoint {
+export function endpointOf(
+  definition: BackendDefinition,
+  environment: Environment,
+  keyVariables: readonly string[],
+): Endpoint {
+  const problem = keyVariableProblem(definition.api_key_env, keyVariables);
+  if (problem !== null) {
+    throw new Unavailable(`The "api_key_env" of the LLM backend "${definition.name}" ${problem}`);
+  }
   const provider = providerOf(definition.provider);
   const own = ownAddress(provider, environment);
   const baseUrl = definition.base_url === "" ? own : definition.base_url;

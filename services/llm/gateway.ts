@@ -48,6 +48,8 @@ export interface KnownModel {
 export interface GatewayOptions {
   readonly backends: Backends;
   readonly environment: Environment;
+  /** The variables that the operator allows for keys; none by default. */
+  readonly keyVariables?: readonly string[];
   readonly limits: GatewayLimits;
   /** Admits calls, and keeps a row of each. */
   readonly ledger: Pick<Ledger, "workOf" | "admit" | "record">;
@@ -116,10 +118,10 @@ export class Gateway {
     signal: AbortSignal,
     ticket: string | null = null,
   ): Promise<Completion> {
-    const { halts, environment, limits, ledger } = this.#options;
+    const { halts, environment, keyVariables = [], limits, ledger } = this.#options;
     const { backend, model } = await this.#route(request, signal);
     halts.requireGoing(caller.principal);
-    const endpoint = endpointOf(backend, environment);
+    const endpoint = endpointOf(backend, environment, keyVariables);
     const work = await ledger.workOf(caller, ticket);
     halts.requireGoing(caller.principal);
     // From here to the call nothing waits, so that parallel requests cannot share one place.
@@ -202,6 +204,13 @@ export class Gateway {
     this.#stats.forget(backend);
   }
 
+  /** The internal ids of the accounts whose calls are running; some more than once. */
+  *callers(): Generator<string> {
+    for (const { about: { caller } } of this.#open) {
+      if (caller.principal.id !== null) yield caller.principal.id;
+    }
+  }
+
   /** Ends the calls that are running. */
   async close(): Promise<void> {
     const running = [...this.#open];
@@ -239,8 +248,8 @@ export class Gateway {
   }
 
   async #listModels(backend: Backend, signal: AbortSignal): Promise<string[]> {
-    const { limits, environment } = this.#options;
-    const endpoint = endpointOf(backend, environment);
+    const { limits, environment, keyVariables = [] } = this.#options;
+    const endpoint = endpointOf(backend, environment, keyVariables);
     const milliseconds = limits.modelsMilliseconds;
     const exchange = this.#exchange(backend, endpoint, signal, {
       firstByteMilliseconds: milliseconds,

@@ -16,6 +16,7 @@ export interface Llm {
 /** The section `llm` of the configuration. */
 export interface LlmConfig {
   readonly backends: BackendsOptions["configured"];
+  readonly key_variables: readonly string[];
   readonly limits: {
     readonly calls: number;
     readonly first_byte_seconds: number;
@@ -42,10 +43,18 @@ export function openLlm(
 ): Llm {
   const { limits } = config;
   const clock = () => scheduler.now();
-  const backends = new Backends({ database, configured: config.backends, environment, clock });
+  const { key_variables: keyVariables } = config;
+  const backends = new Backends({
+    database,
+    configured: config.backends,
+    environment,
+    keyVariables,
+    clock,
+  });
   const gateway = new Gateway({
     backends,
     environment,
+    keyVariables,
     limits: {
       modelsMilliseconds: MODELS_MILLISECONDS,
       firstByteMilliseconds: limits.first_byte_seconds * 1000,

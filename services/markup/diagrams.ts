@@ -73,10 +73,8 @@ function safePicture(svg: string): string {
     parser: { lowerCaseAttributeNames: false },
     transformTags: {
       "*": (tagName, { style = "", ...attribs }) => {
-        const styles = Array.from(
-          style.matchAll(/([a-z-]+):([\w(),. -]+);?/g),
-          ([, name = "", value = ""]) => [name, value],
-        ).filter(([name = ""]) => SHAPE.includes(name));
+        const styles = style.split(";").map((part) => part.split(":", 2))
+          .filter(([name = "", value = ""]) => SHAPE.includes(name) && /^[\w(),. -]+$/.test(value));
         return { tagName, attribs: Object.assign(attribs, Object.fromEntries(styles)) };
       },
     },

@@ -12,7 +12,7 @@ import { escapeHtml } from "./plain.ts";
 const BLOCK =
   /^\s*<\/?(?:address|blockquote|center|dd|details|div|dl|dt|h[1-6]|hr|li|ol|p|pre|summary|table|tbody|td|tfoot|th|thead|tr|ul)\b/i;
 
-const ITEM = /^[ \t]{2,}([*#]|\d+[.)]?)[ \t]{2,}(.*)$|^\t([*#])[ \t]+(.*)$/;
+const ITEM = /^[ \t]{2,}([*#]|\d+[.)]?)[ \t]{2}|^\t([*#])[ \t]/;
 
 /** Literal parts of a text: `<verbatim>`, `<nowiki>` and `<pre>`. */
 const LITERAL = /<(verbatim|nowiki|pre)\b([^<>]*)>/gi;
@@ -42,9 +42,9 @@ export function renderFossilWiki(text: string, links: Links, diagrams: Diagrams)
     const item = ITEM.exec(line);
     if (line.trim() === "") close();
     else if (item !== null) {
-      begin((item[1] ?? item[3]) === "*" ? "ul" : "ol");
+      begin((item[1] ?? item[2]) === "*" ? "ul" : "ol");
       if (isItemOpen) out.push("</li>\n");
-      out.push("<li>", inline(item[2] ?? item[4] ?? "", links));
+      out.push("<li>", inline(line.slice(item[0].length).replace(/^[ \t]+/, ""), links));
       isItemOpen = true;
     } else if (BLOCK.test(line)) {
       if (open === "p") close();

@@ -4,7 +4,7 @@ import { escapeHtml } from "./plain.ts";
 export type Highlighter = (code: string, language: string) => string;
 
 /** What `highlight.js` may write: text without markup, and spans whose classes are its own. */
-const OWN_MARKUP = /^(?:[^<>]|<span class="(?:hljs-|language-)[\w .:-]{0,80}">|<\/span>)*$/;
+const OWN_MARKUP = /^(?:[^<>]|<(?:span class="(?:hljs-|language-)[\w .:-]{0,80}"|\/span)>)*$/;
 
 /** Loads the library and returns a highlighter. */
 export async function loadHighlighter(): Promise<Highlighter> {
@@ -23,7 +23,7 @@ function balanced(lines: readonly string[]): string[] {
   let open: string[] = [];
   return lines.map((line) => {
     const start = open.join("");
-    for (const [tag] of line.matchAll(/<span [^>]*>|<\/span>/g)) {
+    for (const [tag] of line.matchAll(/<span [^<>]*>|<\/span>/g)) {
       if (tag === "</span>") open = open.slice(0, -1);
       else open = [...open, tag];
     }

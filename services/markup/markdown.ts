@@ -38,19 +38,19 @@ const MARKED = /^<(?:(?:script|style|textarea)(?=[\s>]|$)|\?|!\[CDATA\[|![a-z])/
 /** Characters of the longest of these marks, and one more. */
 const MARK_LENGTH = 10;
 
-type BlockRule = Parameters<MarkdownIt["block"]["ruler"]["before"]>[2];
+type BlockRule = Parameters<InstanceType<typeof MarkdownIt>["block"]["ruler"]["before"]>[2];
 
 /**
  * A rule that keeps a line from beginning such a block: the rest of the text would belong to it. The
  * line becomes a paragraph, and its tag is shown.
  */
-function mentionedTags(markdown: MarkdownIt): BlockRule {
-  let lastEndOfComment: number | null = null;
+function mentionedTags(markdown: InstanceType<typeof MarkdownIt>): BlockRule {
+  let lastEndOfComment: number | undefined;
   return (state, line, end, silent) => {
     const start = (state.bMarks[line] ?? 0) + (state.tShift[line] ?? 0);
     const { src } = state;
-    lastEndOfComment ??= src.lastIndexOf("-->");
-    const isOpen = src.startsWith("<!--", start) && lastEndOfComment < start + 2;
+    const lastEnd = lastEndOfComment ??= src.lastIndexOf("-->");
+    const isOpen = src.startsWith("<!--", start) && lastEnd < start + 2;
     if (!isOpen && !MARKED.test(src.slice(start, start + MARK_LENGTH))) return false;
     const paragraph = markdown.block.ruler.getRules("").at(-1);
     return paragraph?.(state, line, end, silent) ?? false;

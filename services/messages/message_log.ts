@@ -15,6 +15,14 @@ export type Logged<Message> = Message & {
   readonly timestamp: string;
 };
 
+/** What a reader that continues may have missed. */
+export interface Gap {
+  /** The timestamp or id after which it continues. */
+  readonly from: string;
+  /** The timestamp of the oldest message that is there; null if there is none. */
+  readonly to: string | null;
+}
+
 /** A reader that follows a log. The log calls it for each new message, so it must not block. */
 export interface Follower<Message> {
   message(message: Logged<Message>): void;
@@ -67,6 +75,8 @@ export class MessageLog<Message extends LoggedMessage> {
   readonly #entries = new Window<Entry<Message>>();
   /** The times of removed messages, by id, so that a reader can continue from them. */
   readonly #removed = new Map<string, number>();
+  /** The time of the newest message that is missing before the kept ones, in microseconds. */
+  #missingUpTo = 0;
   #units = 0;
   readonly #stamps: Stamps;
   readonly #timestamps = new MicrosecondTexts();
@@ -173,6 +183,34 @@ export class MessageLog<Message extends LoggedMessage> {
     return this.#entries.at(0)?.microseconds ?? null;
   }
 
+  /**
+   * What somebody may miss who continues after a time, in microseconds since 1970; null if the log
+   * has everything since.
+   *
+   * @param reference how the reader named the time
+   */
+  gapAfter(microseconds: number, reference: string): Gap | null {
+    return microseconds < this.#missingUpTo ? this.gapSince(reference) : null;
+  }
+
+  /** What somebody may miss who continues after a message that nobody knows. */
+  gapSince(reference: string): Gap {
+    return { from: reference, to: this.#entries.at(0)?.message.timestamp ?? null };
+  }
+
+  /** Notes that messages before the oldest kept one may be missing. */
+  noteMissing(): void {
+    this.#missingUpTo = Math.max(this.#missingUpTo, (this.oldest ?? 0) - 1);
+  }
+
+  /**
+   * Ends those who follow now, because they missed messages: they come back with the last that they
+   * got, and then learn of it.
+   */
+  interrupt(reason: string): void {
+    this.#endFollowers(reason);
+  }
+
   /** The time of the newest kept message, in microseconds since 1970; null without one. */
   get newest(): number | null {
     return this.#entries.last?.microseconds ?? null;
@@ -246,6 +284,10 @@ export class MessageLog<Message extends LoggedMessage> {
   /** Ends every follower, present and later. */
   end(reason: string): void {
     this.#endReason = reason;
+    this.#endFollowers(reason);
+  }
+
+  #endFollowers(reason: string): void {
     const subscriptions = this.#subscriptions;
     this.#subscriptions = [];
     this.#single = [];
@@ -274,7 +316,9 @@ export class MessageLog<Message extends LoggedMessage> {
     this.#entries.push(entry);
     this.#units += entry.message.text.length;
     while (this.size > capacity || (this.#units > maxUnits && this.size > 1)) {
-      this.#units -= this.#entries.shift()?.message.text.length ?? 0;
+      const dropped = this.#entries.shift();
+      this.#units -= dropped?.message.text.length ?? 0;
+      this.#missingUpTo = Math.max(this.#missingUpTo, dropped?.microseconds ?? 0);
     }
   }
 

@@ -5,6 +5,7 @@
 export {
   type Follower,
   type FollowerGroup,
+  type Gap,
   type Logged,
   type LoggedMessage,
   MessageLog,

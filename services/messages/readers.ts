@@ -2,7 +2,7 @@ import type { EarlyEnd } from "../early_end.ts";
 import { Invalid } from "../errors.ts";
 import { type PlaceCaller, Places } from "../places.ts";
 import type { Scheduler } from "../scheduler.ts";
-import type { Follower, Logged, LoggedMessage, MessageLog } from "./message_log.ts";
+import type { Follower, Gap, Logged, LoggedMessage, MessageLog } from "./message_log.ts";
 
 /** Longest wait of a reader for a message. */
 const MAX_WAIT_SECONDS = 60;
@@ -26,6 +26,8 @@ export interface MessageQuery {
   readonly before?: string | undefined;
   /** How long to wait if there is nothing yet: 0 to 60. */
   readonly waitSeconds?: number | undefined;
+  /** Called if what comes after `since` may not be everything. */
+  readonly onGap?: ((gap: Gap) => void) | undefined;
   /** Ends the waiting before its time. */
   readonly end?: EarlyEnd | undefined;
 }

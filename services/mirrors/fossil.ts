@@ -97,8 +97,9 @@ async function pullNew(
   const login = upstream.loginFor(codes.projectCode);
   const absent = new Set<string>();
   let asked: readonly string[] = [];
+  let begin: Card = { kind: "pull", ...codes };
   for (;;) {
-    const cards: Card[] = [{ kind: "pull", ...codes }];
+    const cards: Card[] = [begin];
     for (const hash of asked) cards.push({ kind: "gimme", hash });
     const message = { ...await upstream.ask(cards, login), asked, absent: [...absent], now };
     const round = await repositories.receive(
@@ -112,6 +113,12 @@ async function pullNew(
     if (round.error !== null) throw refusalOf(round.error);
     for (const hash of round.absent) absent.add(hash);
     if (round.wanted.length === 0) return;
+    if (round.hasCircle && begin.kind === "pull") {
+      // A clone gets the deltas that upstream stores, and none of them is a circle.
+      begin = { kind: "clone", version: 1, sequence: 1 };
+      asked = round.wanted;
+      continue;
+    }
     const isStuck = asked.length > 0 && round.artifacts === 0 && round.absent.length === 0;
     if (isStuck || absent.size > MAX_ABSENT) {
       throw new MirrorError("Upstream names artifacts that it does not send");
@@ -136,6 +143,7 @@ function rulesAt(now: number, own: readonly string[]): PushRules {
     merges: [],
     workspaces: Object.fromEntries(own.map((branch) => [branch, active])),
     files: [],
+    hasBounds: false,
     closedKinds: { private: "a mirror has no private artifacts" },
   };
 }

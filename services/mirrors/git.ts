@@ -21,6 +21,8 @@ export interface GitPush {
   /** The folder of the bare repository between two runs; it is made if it is missing. */
   readonly folder: string;
   readonly remote: GitRemote;
+  /** Beginnings of the names of branches that no mirror has; earlier versions pushed them. */
+  readonly withoutBranches?: readonly string[];
   readonly signal: AbortSignal;
   /** Where git may be. */
   readonly programs?: readonly string[];
@@ -35,19 +37,35 @@ export interface GitRemote {
 
 /**
  * Imports the stream into the bare repository and pushes its branches and tags. Equal check-ins have
- * equal hashes, so git sends only what is new. Other branches of the remote stay.
+ * equal hashes, so git sends only what is new. Other branches of the remote stay, but for those that
+ * this mirror pushed before and leaves out now.
  *
  * @throws MirrorError
  */
 export async function pushToGit(push: GitPush): Promise<void> {
-  const { stream, folder, remote } = push;
+  const { stream, folder, remote, withoutBranches = [] } = push;
   const git = new Git(push);
   await git.requireVersion();
   await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
   await git.run(["init", "--quiet", "--bare", folder]);
-  await git.run(["fast-import", "--quiet", "--force"], stream);
+  const known = (await git.run(["for-each-ref", "--format=%(refname)"])).split("\n");
+  const leftOut = known.filter((ref) =>
+    withoutBranches.some((start) => ref.startsWith(`refs/heads/${start}`))
+  );
+  // A name that the project no longer has could be a folder of another one.
+  await git.remove(known.filter((ref) => ref !== "" && !leftOut.includes(ref)));
+  await git.run(
+    ["fast-import", "--quiet", "--force", "--date-format=raw-permissive"],
+    (await Deno.open(stream)).readable,
+  );
   const refs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
-  await git.run(["push", "--quiet", remote.url.href, ...refs]);
+  const not = withoutBranches.map((start) => `^refs/heads/${start}*`);
+  await git.run(["push", "--quiet", remote.url.href, ...refs, ...not]);
+  if (leftOut.length > 0) {
+    const gone = leftOut.map((ref) => `:${ref}`);
+    await git.run(["push", "--quiet", remote.url.href, ...gone]);
+    await git.remove(leftOut);
+  }
   await git.run(["-c", "gc.autoDetach=false", "gc", "--auto", "--quiet"]);
 }
 
@@ -69,14 +87,22 @@ class Git {
   }
 
   async requireVersion(): Promise<void> {
-    const [, major = "0", minor = "0"] = /(\d+)\.(\d+)/.exec(await this.run(["--version"])) ?? [];
+    const [, major = "0", minor = "0"] =
+      /(?<!\d)(\d+)\.(\d+)/.exec(await this.run(["--version"])) ?? [];
     const [least, leastMinor] = MIN_VERSION;
     if (Number(major) > least || (Number(major) === least && Number(minor) >= leastMinor)) return;
     throw new MirrorError(`git on the server is older than ${MIN_VERSION.join(".")}: update it`);
   }
 
-  /** Runs a command and returns its output. */
-  async run(args: readonly string[], input?: string): Promise<string> {
+  /** Removes references of the bare repository. */
+  async remove(refs: readonly string[]): Promise<void> {
+    if (refs.length === 0) return;
+    const commands = refs.map((ref) => `delete ${ref}\n`).join("");
+    await this.run(["update-ref", "--stdin"], new Blob([commands]).stream());
+  }
+
+  /** Runs a command, with its standard input if it has one, and returns its output. */
+  async run(args: readonly string[], input?: ReadableStream<Uint8Array>): Promise<string> {
     const process = this.#spawn(args, input !== undefined);
     const fed = input === undefined ? null : feed(process, input);
     const { success, stdout, stderr } = await process.output();
@@ -121,11 +147,13 @@ function commandOf(args: readonly string[]): string {
   return args.find((word, i) => !word.startsWith("-") && args[i - 1] !== "-c") ?? "--version";
 }
 
-/** Writes a file to the standard input of a process; false if the process ended before. */
-async function feed(process: Deno.ChildProcess, path: string): Promise<boolean> {
+/** Writes to the standard input of a process; false if the process ended before. */
+async function feed(
+  process: Deno.ChildProcess,
+  input: ReadableStream<Uint8Array>,
+): Promise<boolean> {
   try {
-    using file = await Deno.open(path);
-    await file.readable.pipeTo(process.stdin);
+    await input.pipeTo(process.stdin);
     return true;
   } catch {
     return false;

@@ -119,6 +119,7 @@ async function receiveBody(
 
 /** A header's value; null if it is absent. */
 function fieldOf(head: string, name: string): string | null {
-  const pattern = new RegExp(`^${name}:[ \\t]*(.*?)[ \\t\\r]*$`, "im");
-  return pattern.exec(head)?.[1] ?? null;
+  const prefix = `${name}:`.toLowerCase();
+  const line = head.split("\n").find((one) => one.toLowerCase().startsWith(prefix));
+  return line?.slice(prefix.length).trim() ?? null;
 }

@@ -69,7 +69,7 @@ export class Mirrors {
     const { folder } = this.#options;
     try {
       for await (const { name } of Deno.readDir(folder)) {
-        const id = name.replace(/\..*$/, "");
+        const [id = ""] = name.split(".", 1);
         const isOurs = this.#options.repositories.homes.isHere({ id });
         if (!isOurs || await this.#find(id) === null) {
           await Deno.remove(join(folder, name), { recursive: true });

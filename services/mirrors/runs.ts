@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { type SealingKey, unseal } from "../identity/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
-import type { Workspaces } from "../workspaces/mod.ts";
+import { PASSING_PREFIXES, type Workspaces } from "../workspaces/mod.ts";
 import { pullFromFossil } from "./fossil.ts";
 import { pushToGit } from "./git.ts";
 import { MirrorError } from "./mirror_error.ts";
@@ -66,10 +66,11 @@ export async function pushRemote(
 ): Promise<void> {
   const { repositories, signal } = options;
   const remote = await remoteOf(project, stored, options);
-  const stream = await repositories.export(project, "git", signal);
+  const withoutBranches = PASSING_PREFIXES;
+  const stream = await repositories.export(project, "git", { signal, withoutBranches });
   try {
     const folder = join(options.folder, `${project.id}.git`);
-    await pushToGit({ stream, folder, remote, signal });
+    await pushToGit({ stream, folder, remote, withoutBranches, signal });
   } finally {
     await Deno.remove(dirname(stream), { recursive: true });
   }

@@ -130,7 +130,7 @@ export class ProjectMoves {
     await copy.begin();
     await using temporary = new AsyncDisposableStack();
     const snapshot = async () => {
-      const path = await repositories.export(project, "fossil", this.#ended.signal);
+      const path = await repositories.export(project, "fossil", { signal: this.#ended.signal });
       temporary.defer(() => Deno.remove(dirname(path), { recursive: true }));
       return path;
     };

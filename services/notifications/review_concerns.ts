@@ -23,8 +23,7 @@ export class ReviewConcerns {
     const review = await this.#store.find(project.id, number);
     if (review === null) return [];
     const name = `review ${number}${quoted(title)}`;
-    const comments = comment === null ? [] : await this.#store.comments(review);
-    const said = comments.find((one) => one.number === comment);
+    const said = comment === null ? null : await this.#store.comment(review, comment);
     const about = {
       review: number,
       ...(review.workspace === null ? {} : { workspace: review.workspace.name }),
@@ -35,7 +34,7 @@ export class ReviewConcerns {
     const toReviewers = (text: string) =>
       data.reviewers.map((reviewer): Concern => ({ ...entry, to: { name: reviewer }, text }));
     const spoken = action === "created" ? `${title}\n${review.description}` : said?.body ?? "";
-    const place = said === undefined ? "" : placeOf(said);
+    const place = said === null ? "" : placeOf(said);
     const mentions = mentioned(spoken).map((mention): Concern => ({
       ...entry,
       kind: "mention",
@@ -47,7 +46,7 @@ export class ReviewConcerns {
     switch (action) {
       case "commented": {
         const text = `${from} commented on ${name}${place}${excerpt(said?.body ?? "")}`;
-        const speakers = comments.map(({ author }) => author.key);
+        const speakers = await this.#store.commenters(review);
         const others = [...await this.#store.reviewers(review), ...speakers]
           .map((key): Concern => ({ ...entry, to: { key }, text }));
         const isAuthors = said?.author.key === review.author.key;

@@ -4,7 +4,7 @@ import { ServiceError } from "../errors.ts";
 import { type AccountDirectory, callerOnIrc } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 
-const COMMAND = /^!(halt|resume)(?:\s+([\s\S]*))?$/i;
+const COMMAND = /^!(halt|resume)(?:\s([^]*))?$/i;
 
 /** Longest reason, in characters. */
 const MAX_REASON = 200;

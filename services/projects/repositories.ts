@@ -366,13 +366,25 @@ export class ProjectRepositories {
     });
   }
 
-  /** Exports a repository to a file and returns its path; the caller removes the file. */
-  async export(project: Project, format: "git" | "fossil", signal?: AbortSignal): Promise<string> {
+  /**
+   * Exports a repository to a file and returns its path; the caller removes the file.
+   *
+   * @param withoutBranches beginnings of the names of branches that a stream for Git leaves out
+   */
+  async export(
+    project: Project,
+    format: "git" | "fossil",
+    { signal, withoutBranches }: {
+      readonly signal?: AbortSignal;
+      readonly withoutBranches?: readonly string[];
+    } = {},
+  ): Promise<string> {
     const folder = await Deno.makeTempDir({ dir: this.files.folder, prefix: ".export-" });
     const target = join(folder, format === "git" ? "stream" : "repository");
     const options = signal === undefined ? {} : { signal };
     await this.read(project, async (repository) => {
-      if (format === "git") await repository.exportGit({ target }, options);
+      const what = { target, ...withoutBranches && { withoutBranches } };
+      if (format === "git") await repository.exportGit(what, options);
       else await repository.backUp(target, options);
     });
     return target;

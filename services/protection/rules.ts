@@ -14,7 +14,7 @@ export interface RequiredContext {
   readonly reporters: readonly Reporter[];
 }
 
-/** A rule as it is kept: its reporters are accounts, whoever has their names later. */
+/** A rule as it is kept: its reporters are accounts, even if their names have other owners later. */
 export interface KeptRule extends Omit<Rule, "contexts"> {
   readonly contexts: readonly RequiredContext[];
 }

@@ -5,7 +5,9 @@ import type { Question } from "./question.ts";
 import type { Questions } from "./questions.ts";
 import { announcedIn, announcementOf, endingOf } from "./words.ts";
 
-const ANSWER = /^!answer(?:\s+(\d{1,9})(?:\s+([\s\S]+))?|\s[\s\S]*)?$/i;
+const ANSWER = /^!answer(?:\s([^]*))?$/i;
+/** What follows: the number of a question, and the answer. */
+const NUMBERED = /^(\d{1,9})(?:\s([^]+))?$/;
 const LIST = /^!questions\s*$/i;
 const HELP = /^!?help\b/i;
 
@@ -105,7 +107,7 @@ export class QuestionCommands {
       if (id !== undefined) await this.#answer(questions, message, { id, text, isReply: true });
       return;
     }
-    const [, id, answer] = command;
+    const [, id, answer] = NUMBERED.exec(command[1]?.trim() ?? "") ?? [];
     if (id === undefined || answer === undefined) {
       return this.#reply(message, "Usage: !answer NUMBER ANSWER");
     }

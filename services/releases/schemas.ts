@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { TEXT_BOUNDS } from "../fossil/front/mod.ts";
 import { lineSchema, longTextSchema } from "../validation/schemas.ts";
 
 /** The name of a tag; the engine refuses names of branches. */
@@ -11,8 +12,8 @@ export const assetNameSchema = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9._+~@ -]
   error: "must be 1 to 200 letters, digits, spaces, and . _ + ~ @ -",
 });
 
-const name = lineSchema(0, 200);
-const body = longTextSchema(65_536);
+const name = lineSchema(0, TEXT_BOUNDS.name);
+const body = longTextSchema(TEXT_BOUNDS.comment);
 const checkin = z.string().min(1).max(200);
 
 /** The body of a request that makes a release. */

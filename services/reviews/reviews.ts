@@ -236,8 +236,8 @@ export class Reviews {
         statements: this.statements.comment(review, comment, { author: actor, now: by.now }),
         events: [this.statements.event(project, review, event)],
       });
-      const [made] = (await this.store.comments(review)).slice(-1);
-      if (made === undefined) throw new Error("The new comment is missing from the database");
+      const made = await this.store.comment(review, number);
+      if (made === null) throw new Error("The new comment is missing from the database");
       return made;
     });
   }

@@ -272,6 +272,20 @@ export class ReviewStore {
     return rows.map(commentOf);
   }
 
+  /** A comment of a review; null if there is none of this number. */
+  async comment({ id }: Pick<Review, "id">, number: number): Promise<Comment | null> {
+    const row = await this.#tables.selectFrom("review_comments").selectAll()
+      .where("review_id", "=", id).where("number", "=", number).executeTakeFirst();
+    return row === undefined ? null : commentOf(row);
+  }
+
+  /** The keys of those who commented on a review. */
+  async commenters({ id }: Pick<Review, "id">): Promise<readonly string[]> {
+    const rows = await this.#tables.selectFrom("review_comments").select("author_key").distinct()
+      .where("review_id", "=", id).execute();
+    return rows.map(({ author_key }) => author_key);
+  }
+
   /** The number of a project's next review. */
   async nextNumber(projectId: string): Promise<number> {
     const { last } = await this.#tables.selectFrom("reviews")

@@ -1,4 +1,4 @@
-import type { LinePlace } from "./comment_lines.ts";
+import type { LinePlace } from "../fossil/mod.ts";
 import type { Comment, Review, Round, Verdict } from "./records.ts";
 import type { RoundDiff } from "./round_diff.ts";
 import type { Approvals } from "./verdicts.ts";

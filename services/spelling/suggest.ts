@@ -6,6 +6,8 @@ export function suggest(typed: string, names: readonly string[]): string | null 
   let best: string | null = null;
   let least = Infinity;
   for (const name of names) {
+    // The lengths alone are farther apart than two similar names.
+    if (Math.abs(name.length - typed.length) > MAX_DISTANCE) continue;
     const distance = distanceBetween(typed, name);
     const limit = Math.min(MAX_DISTANCE, Math.ceil(Math.max(name.length, typed.length) / 3));
     if (distance <= limit && distance < least) [best, least] = [name, distance];

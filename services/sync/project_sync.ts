@@ -1,3 +1,4 @@
+import type { FreeSpace } from "../free_space.ts";
 import { Forbidden, ServiceError, TooMany, Unavailable } from "../errors.ts";
 import {
   failedAnswer,
@@ -70,6 +71,8 @@ export interface ProjectSyncOptions extends CodesOptions, PushRuleParts {
   readonly repositories: ProjectRepositories;
   readonly identity: Pick<Identity, "authenticate" | "authenticateProof" | "onEnded">;
   readonly releases: Pick<Releases, "draftFolders" | "fileRules">;
+  /** Says when the disk has no room for a push. */
+  readonly space: Pick<FreeSpace, "require">;
   readonly scheduler: Scheduler;
   /** The most bytes of cards in a message. */
   readonly maxBytes: number;
@@ -203,7 +206,10 @@ export class ProjectSync {
       return failedAnswer({ form, now }, "not authorized to clone", [codes]);
     }
     const mayWrite = mayPush(access);
-    if (survey.isPush && mayWrite) access.halts?.requireGoing(principal);
+    if (survey.isPush && mayWrite) {
+      access.halts?.requireGoing(principal);
+      this.#options.space.require();
+    }
     const maxBytes = mayWrite ? this.#options.maxBytes : MAX_READING_BYTES;
     const arriving = call.source;
     if (arriving.kind === "arriving") {

@@ -54,6 +54,7 @@ export async function pushRulesOf(
     merges,
     workspaces: await workspaces.pushRefusals(project, { caller, actor, isAdmin }),
     files: await releases.fileRules(project),
+    hasBounds: true,
     closedKinds: isAdmin ? {} : { private: "only admins of the project push private artifacts" },
   };
 }

@@ -1,10 +1,14 @@
 import type { Reference } from "../fossil/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import { type Links, type Markup, pageAddress, referencesIn } from "../markup/mod.ts";
+import { nextTurn } from "../pieces.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 
 /** Texts of one request that wait to be rendered; many more would be shown as plain text. */
 const AT_ONCE = 50;
+
+/** After so many characters of a text, others have their turn. */
+const LONG = 20_000;
 
 export interface ProjectTextsOptions {
   readonly markup: Markup;
@@ -59,13 +63,19 @@ export class ProjectTexts {
 
   async #links(project: Project, texts: readonly ProjectText[]): Promise<Links> {
     const base = `/projects/${project.slug}`;
-    const wanted = [...new Set(texts.flatMap(({ text }) => referencesIn(text)))];
+    const found = new Set<string>();
+    for (const { text } of texts) {
+      for (const reference of referencesIn(text)) found.add(reference);
+      // A long text takes a while; others have their turn before the next.
+      if (text.length > LONG) await nextTurn();
+    }
+    const wanted = [...found];
     const references = wanted.filter((written) => !written.startsWith("@"));
     const names = [...new Set(references.map((written) => written.replace(/^#/, "")))];
-    const found = names.length === 0
+    const resolved = names.length === 0
       ? []
       : await this.#options.repositories.read(project, (it) => it.references(names));
-    const byName = new Map(found.map((reference) => [reference.name, reference]));
+    const byName = new Map(resolved.map((reference) => [reference.name, reference]));
     const entries = references.flatMap((written) => {
       const reference = byName.get(written.replace(/^#/, ""));
       if (reference === undefined) return [];

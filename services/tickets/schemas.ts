@@ -1,15 +1,12 @@
 import { z } from "zod";
-import { TICKET_FIELD_TYPES } from "../fossil/front/mod.ts";
+import { TEXT_BOUNDS, TICKET_FIELD_TYPES } from "../fossil/front/mod.ts";
 import { lineSchema, longTextSchema } from "../validation/schemas.ts";
-
-/** Longest text of a description, a comment or any other field, in characters. */
-const MAX_TEXT = 100_000;
 
 /** Most entries of `fields` in one request. */
 const MAX_FIELDS = 50;
 
-const long = longTextSchema(MAX_TEXT);
-const title = z.string().trim().pipe(lineSchema(1, 500));
+const long = longTextSchema(TEXT_BOUNDS.field);
+const title = z.string().trim().pipe(lineSchema(1, TEXT_BOUNDS.title));
 const word = lineSchema(0, 100);
 
 /** Markups of a text. */
@@ -17,7 +14,7 @@ const mimetype = z.enum(["text/plain", "text/x-markdown", "text/x-fossil-wiki"],
   error: 'must be "text/plain", "text/x-markdown" or "text/x-fossil-wiki"',
 });
 
-const comment = longTextSchema(MAX_TEXT).trim().min(1, { error: "must not be empty" });
+const comment = longTextSchema(TEXT_BOUNDS.comment).trim().min(1, { error: "must not be empty" });
 
 const fields = z.record(z.string().regex(/^[A-Za-z_]\w{0,99}$/, { error: "is no field" }), long)
   .refine((record) => Object.keys(record).length <= MAX_FIELDS, {

@@ -32,7 +32,7 @@ export function commentFields(
 }
 
 /** A decimal number, or nothing. */
-const NUMBER = /^(?:[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)?$/i;
+const NUMBER = /^(?:[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)?$/i;
 
 /**
  * Checks fields that a request sets.

@@ -42,12 +42,20 @@ export function describeIssue(issue: Issue): string {
   return LIBRARY_MESSAGE.test(issue.message) ? `The body ${message}` : message;
 }
 
+/** How much of the name of an unknown field a text repeats, in characters. */
+const SHOWN_KEY = 100;
+
 /** A field as texts name it: `goals[0].title`. */
 export function fieldName(path: readonly PropertyKey[]): string {
   return path.reduce<string>((name, key) => {
     if (typeof key === "number") return `${name}[${key}]`;
-    return name === "" ? String(key) : `${name}.${String(key)}`;
+    return name === "" ? shownKey(key) : `${name}.${shownKey(key)}`;
   }, "");
+}
+
+function shownKey(key: PropertyKey): string {
+  const text = String(key);
+  return text.length > SHOWN_KEY ? `${text.slice(0, SHOWN_KEY).toWellFormed()}…` : text;
 }
 
 /** The field of an issue, and what is wrong with it, in muster's words. */

@@ -10,21 +10,35 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Bounds the nesting of JSON before it is parsed.
+ * Most entries of all arrays and objects of a body together. A schema writes a sentence for each
+ * entry that does not fit, which takes a hundred times as long as to parse it.
+ */
+const MAX_ENTRIES = 20_000;
+
+/**
+ * Bounds the nesting and the entries of JSON before it is parsed.
  *
  * @param text JSON; the answer for other text means nothing
- * @throws Invalid if it is nested more than 100 levels deep
+ * @throws Invalid if it is nested more than 100 levels deep, or has more than 20,000 entries
  */
-export function requireShallow(text: string): void {
-  if (isShallow(text)) return;
-  throw new Invalid(`The JSON is nested more than ${MAX_DEPTH} levels deep`);
+export function requireBounded(text: string): void {
+  const { depth, commas } = measure(text);
+  if (depth > MAX_DEPTH) {
+    throw new Invalid(`The JSON is nested more than ${MAX_DEPTH} levels deep`);
+  }
+  if (commas >= MAX_ENTRIES) throw new Invalid(`The JSON has more than ${MAX_ENTRIES} entries`);
 }
 
 /** Whether JSON is nested at most 100 levels deep. Takes time for each character, none for levels. */
 export function isShallow(text: string): boolean {
+  return measure(text).depth <= MAX_DEPTH;
+}
+
+/** The deepest nesting of JSON, up to one level beyond the most, and its commas outside of texts. */
+function measure(text: string): { readonly depth: number; readonly commas: number } {
   // Each level needs two brackets.
-  if (text.length <= 2 * MAX_DEPTH) return true;
-  let depth = 0;
+  if (text.length <= 2 * MAX_DEPTH) return { depth: 0, commas: 0 };
+  let [depth, deepest, commas] = [0, 0, 0];
   for (let index = 0; index < text.length; index++) {
     switch (text.charCodeAt(index)) {
       case QUOTE:
@@ -32,14 +46,18 @@ export function isShallow(text: string): boolean {
         break;
       case 0x5b: // [
       case 0x7b: // {
-        if (++depth > MAX_DEPTH) return false;
+        deepest = Math.max(deepest, ++depth);
+        if (depth > MAX_DEPTH) return { depth, commas };
+        break;
+      case 0x2c: // ,
+        commas++;
         break;
       case 0x5d: // ]
       case 0x7d: // }
         depth--;
     }
   }
-  return true;
+  return { depth: deepest, commas };
 }
 
 /** The index of the quote that ends the string which begins at an index. */

@@ -1,4 +1,4 @@
 /** Errors of schemas in muster's words; lines of text; the depth of JSON. */
 export { describeIssue, type Fault, faultOf, fieldName } from "./faults.ts";
-export { isShallow, requireShallow } from "./json_depth.ts";
+export { isShallow, requireBounded } from "./json_depth.ts";
 export { isLine } from "./line.ts";

@@ -1,3 +1,4 @@
-/** Schemas of texts and of closed objects. */
+/** Schemas of texts, of closed objects, and of those in which everything has a length. */
+export { bounded, showLengths } from "./bounded.ts";
 export { closed } from "./closed.ts";
 export { lineSchema, longTextSchema, paragraphSchema, textSchema, whole } from "./text.ts";

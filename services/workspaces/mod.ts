@@ -15,6 +15,7 @@ export { type Overlap, type OverlapConflict, Overlaps } from "./overlaps.ts";
 export {
   branchOf,
   LANDING_PREFIX,
+  PASSING_PREFIXES,
   type Workspace,
   type WorkspaceLine,
   type WorkspaceStatus,

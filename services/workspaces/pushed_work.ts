@@ -4,13 +4,16 @@ import type { WorkFence } from "./interfaces.ts";
 import { branchOf } from "./records.ts";
 import type { WorkspaceStore } from "./store.ts";
 
-/** Renews the leases of holders who pushed a check-in to the workspace of their ticket. */
+/**
+ * Notes the work of those who pushed a check-in to their workspace: when it changed last, and the
+ * lease of its ticket.
+ */
 export async function renewPushedWork(
   { store, claims }: {
-    readonly store: Pick<WorkspaceStore, "active">;
+    readonly store: Pick<WorkspaceStore, "active" | "touching">;
     readonly claims: Pick<WorkFence, "renewing">;
   },
-  { project, artifacts, originOf, isOwn }: Reception,
+  { project, artifacts, originOf, isOwn, now }: Reception,
 ): Promise<Change> {
   const prefix = branchOf({ name: "" });
   const pushers = new Map<string, string>();
@@ -22,10 +25,13 @@ export async function renewPushedWork(
     }
   }
   const acts = [];
+  const statements = [];
   for (const [name, key] of pushers) {
     const workspace = await store.active(project, name);
-    if (workspace === null || workspace.ticket === null) continue;
-    acts.push({ ticket: workspace.ticket, holder: { key } });
+    if (workspace === null) continue;
+    if (workspace.owner.key === key) statements.push(store.touching(workspace, now));
+    if (workspace.ticket !== null) acts.push({ ticket: workspace.ticket, holder: { key } });
   }
-  return claims.renewing(project, acts);
+  const renewed = claims.renewing(project, acts);
+  return { ...renewed, statements: [...renewed.statements ?? [], ...statements] };
 }

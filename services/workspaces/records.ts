@@ -47,9 +47,12 @@ export function branchOf({ name }: Pick<Workspace, "name">): string {
   return `${WORKSPACE_PREFIX}${name}`;
 }
 
+/** How the branches begin on which work passes: it ends elsewhere. */
+export const PASSING_PREFIXES = [WORKSPACE_PREFIX, LANDING_PREFIX] as const;
+
 /** Whether a branch is a workspace's or a landing candidate's: work passes through it, and ends elsewhere. */
 export function isPassing(branch: string): boolean {
-  return branch.startsWith(WORKSPACE_PREFIX) || branch.startsWith(LANDING_PREFIX);
+  return PASSING_PREFIXES.some((prefix) => branch.startsWith(prefix));
 }
 
 export function workspaceOf(row: Selectable<Tables["workspaces"]>): Workspace {

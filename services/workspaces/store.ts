@@ -3,6 +3,9 @@ import { NotFound } from "../errors.ts";
 import type { Project } from "../projects/mod.ts";
 import { type Workspace, workspaceOf, type WorkspaceStatus } from "./records.ts";
 
+/** Most owners of one list. */
+const MAX_OWNERS = 10_000;
+
 /** Reads and writes the table of workspaces. */
 export class WorkspaceStore {
   readonly #database: Database;
@@ -53,6 +56,13 @@ export class WorkspaceStore {
       .where("status", "=", "active")
       .orderBy("id", "desc").limit(limit).execute();
     return rows.map(workspaceOf);
+  }
+
+  /** The keys of the owners of active workspaces that changed since a time, in Unix milliseconds. */
+  async recentOwners(time: number): Promise<ReadonlySet<string>> {
+    const rows = await this.#database.tables.selectFrom("workspaces").select("owner_key").distinct()
+      .where("status", "=", "active").where("updated_at", ">=", time).limit(MAX_OWNERS).execute();
+    return new Set(rows.map(({ owner_key }) => owner_key));
   }
 
   /** A page of workspaces, newest first; of one status, unless it is null. */
@@ -128,6 +138,14 @@ export class WorkspaceStore {
         target_branch: workspace.targetBranch,
         updated_at: workspace.updatedAt,
       }).where("id", "=", workspace.id),
+    );
+  }
+
+  /** Notes that a workspace changed, at a time in Unix milliseconds. */
+  touching({ id }: Pick<Workspace, "id">, now: number): Statement {
+    return statement(
+      this.#database.tables.updateTable("workspaces").set({ updated_at: now })
+        .where("id", "=", id),
     );
   }
 

@@ -153,6 +153,16 @@ export class Workspaces {
     return this.#parts.store.require(project, name);
   }
 
+  /**
+   * The keys of the owners of active workspaces that changed since a time: by a commit, or because
+   * they began.
+   *
+   * @param time Unix milliseconds
+   */
+  recentOwners(time: number): Promise<ReadonlySet<string>> {
+    return this.#parts.store.recentOwners(time);
+  }
+
   /** The active workspaces of an owner in all projects, newest first. */
   activeOf(ownerKey: string, limit: number): Promise<readonly Workspace[]> {
     return this.#parts.store.activeOf(ownerKey, limit);

@@ -37,7 +37,8 @@ const REJECTED: readonly unknown[] = [
 
 // What is thrown while a module is evaluated ends the program in any case.
 for (const format of ["json", "text"] as const) {
-  new UncaughtErrors(new Logging({ level: "info", format }), systemScheduler).listen();
+  new UncaughtErrors(new Logging({ level: "info", format, requests: "auto" }), systemScheduler)
+    .listen();
 }
 for (const value of [...VALUES, ...REJECTED]) setTimeout(() => void Promise.reject(value));
 for (const value of VALUES) {

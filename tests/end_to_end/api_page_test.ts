@@ -17,7 +17,7 @@ Deno.test({
   ...peer("chromium"),
   fn: async () => {
     await using program = await startProgram();
-    await using browser = await TestBrowser.open({ base: program.api });
+    await using browser = await TestBrowser.open({ base: program.pages });
     await browser.look({ width: "phone", theme: "light" });
     assert.equal(await browser.go("/docs"), 200);
     assert.equal(await browser.page.evaluate(PLAIN_LINKS), 0);

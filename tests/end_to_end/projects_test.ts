@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { Receiver } from "../services/webhooks/receiver.ts";
 import { run, succeed } from "../support/commands.ts";
-import { runMuster, startProgram } from "../support/program.ts";
+import { cleanEnvironment, musterWords, runMuster, startProgram } from "../support/program.ts";
 
 const STREAM = `blob
 mark :1
@@ -85,6 +85,46 @@ Deno.test("projects are made, changed, filled, exported and removed from the com
   );
   await succeed(program, "project", "remove", "copy");
   assert.doesNotMatch(await succeed(program, "project", "list"), /copy/);
+});
+
+Deno.test("what is done stays done if its report cannot be printed", async () => {
+  await using program = await startProgram();
+  const { folder } = program;
+  /** Runs a command through the shell, which sends its output elsewhere. */
+  const through = async (redirection: string, ...args: string[]) => {
+    const { code, stderr } = await new Deno.Command("bash", {
+      args: [
+        "-c",
+        `set -o pipefail; printf %s "$STREAM" | "$@" ${redirection}`,
+        "bash",
+        ...musterWords(),
+        ...args,
+      ],
+      cwd: folder,
+      clearEnv: true,
+      env: { ...cleanEnvironment({ MUSTER_URL: program.api }), STREAM },
+    }).output();
+    return { code, stderr: new TextDecoder().decode(stderr) };
+  };
+  const full = await through(">/dev/full", "project", "import", "full");
+  assert.equal(full.code, 0, full.stderr);
+  assert.match(full.stderr, /^The report is not shown: Standard output cannot be written: /m);
+  const ended = await through("| true", "project", "import", "ended");
+  assert.equal(ended.code, 0, ended.stderr);
+  const mute = await through(">/dev/full 2>/dev/full", "project", "import", "mute");
+  assert.equal(mute.code, 0);
+  const list = await succeed(program, "project", "list", "--json");
+  const slugs = JSON.parse(list).map(({ slug }: { slug: string }) => slug);
+  assert.deepEqual(slugs.toSorted(), ["ended", "full", "mute"]);
+  const file = await through(">/dev/full", "fossil", "import", "x.fossil");
+  assert.equal(file.code, 0, file.stderr);
+  assert.ok((await Deno.stat(join(folder, "x.fossil"))).isFile);
+  const kept = await through(">/dev/full", "backup", "kept.tar");
+  assert.equal(kept.code, 0, kept.stderr);
+  // An output that is the result is a failure, in one sentence.
+  const result = await through(">/dev/full", "project", "export", "full");
+  assert.equal(result.code, 1);
+  assert.match(result.stderr, /^Standard output cannot be written: [^\n]*\n$/);
 });
 
 Deno.test("a start removes the files that uploads and exports of a killed server left", async () => {

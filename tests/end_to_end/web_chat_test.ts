@@ -31,7 +31,7 @@ async function withChat(run: (chat: Chat) => Promise<void>): Promise<void> {
   await bob.register({ nick: "bob" });
   await bob.send("JOIN #general");
   await bob.expect(/ 366 /);
-  await using browser = await TestBrowser.open({ base: program.api });
+  await using browser = await TestBrowser.open({ base: program.pages });
   await browser.logIn("ann", password);
   await browser.go("/channels/general");
   const { page } = browser;

@@ -33,7 +33,7 @@ Deno.test({
   fn: async () => {
     await using program = await startProgram();
     await makeProject(program);
-    await using browser = await TestBrowser.open({ base: program.api });
+    await using browser = await TestBrowser.open({ base: program.pages });
     const { page } = browser;
     const branch = "workspace%2Ffirst";
     const code = `/projects/demo/file/${branch}/src/main.ts`;

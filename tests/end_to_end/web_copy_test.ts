@@ -44,8 +44,10 @@ async function copyAll(page: Page): Promise<string[]> {
 
 /** Presses the buttons of the pages of a new agent and of a project. */
 async function assertCopied(program: Program, password: string, host?: string): Promise<void> {
-  const { api: base } = program;
-  await using browser = await TestBrowser.open(host === undefined ? { base } : { base, host });
+  const { api, pages } = program;
+  await using browser = await TestBrowser.open(
+    host === undefined ? { base: pages } : { base: api, host },
+  );
   const { page } = browser;
   const person = new Person(browser);
   const nick = host === undefined ? "scout" : "builder";
@@ -56,7 +58,8 @@ async function assertCopied(program: Program, password: string, host?: string): 
   await person.send("Register", "dialog form");
   const lines = await copyAll(page);
   assert.match(lines[0] ?? "", /^[0-9a-f]{64}$/);
-  const { origin } = new URL(page.url());
+  // Agents are not told the host of the pages.
+  const origin = host === undefined ? api : new URL(page.url()).origin;
   const start = `curl -s -u '${nick}:${lines[0]}' '${origin}/v1/`;
   assert.ok(lines.some((line) => line.startsWith(start)), start);
   assert.ok(lines.some((line) => line.includes("\n")), "one of them has several lines");
@@ -72,7 +75,7 @@ Deno.test({
   name: "each button that copies puts the lines beside it on the clipboard, on any origin",
   ...peer("chromium"),
   fn: async () => {
-    await using program = await startProgram();
+    await using program = await startProgram({ config: "public_hosts: [muster.test]\n" });
     const { stdout } = await runMuster(["admin", "passwd", "admin"], { folder: program.folder });
     const [password = ""] = /\S{20,}/.exec(stdout) ?? [];
     const made = await call(program, "POST", "/v1/projects", {

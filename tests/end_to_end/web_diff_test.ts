@@ -49,7 +49,7 @@ Deno.test({
   fn: async () => {
     await using program = await startProgram();
     const checkin = await makeReview(program);
-    await using browser = await TestBrowser.open({ base: program.api });
+    await using browser = await TestBrowser.open({ base: program.pages });
     const { page } = browser;
     const hidden = ".diff-file td.num[data-n='97']";
     for (const layout of ["unified", "split"]) {
@@ -89,7 +89,7 @@ Deno.test({
   fn: async () => {
     await using program = await startProgram();
     await makeReview(program);
-    await using browser = await TestBrowser.open({ base: program.api });
+    await using browser = await TestBrowser.open({ base: program.pages });
     const { page } = browser;
     const changes = "/projects/demo/reviews/1?view=changes";
     const state = () =>
@@ -118,7 +118,7 @@ Deno.test({
     await makeReview(program);
     await makeMember(program, "admin");
     const { stdout } = await runMuster(["admin", "passwd", "admin"], { folder: program.folder });
-    await using browser = await TestBrowser.open({ base: program.api });
+    await using browser = await TestBrowser.open({ base: program.pages });
     await browser.logIn("admin", /\S{20,}/.exec(stdout)?.[0] ?? "");
     const { page } = browser;
     const person = new Person(browser);

@@ -236,7 +236,7 @@ Deno.test({
   ignore: peer("chromium").ignore || peer("git").ignore,
   async fn(t) {
     await using program = await startProgram();
-    await using browser = await TestBrowser.open({ base: program.api });
+    await using browser = await TestBrowser.open({ base: program.pages });
     await browser.look({ width: "desk", theme: "light" });
     const day: Day = { program, browser, person: new Person(browser) };
     const step = async <Result>(name: string, run: () => Promise<Result>): Promise<Result> => {

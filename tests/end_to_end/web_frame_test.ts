@@ -38,7 +38,7 @@ Deno.test({
   ...peer("chromium"),
   fn: async () => {
     await using program = await startProgram();
-    await using browser = await TestBrowser.open({ base: program.api });
+    await using browser = await TestBrowser.open({ base: program.pages });
     const frame = { program, browser };
     const password = await prepare(frame);
     await useKeys(frame);

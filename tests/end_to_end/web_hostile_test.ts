@@ -90,7 +90,7 @@ Deno.test({
       await sendForm(program, admin, "/messages/caller", { action: "say", text });
       await emptyInbox(program, "caller");
     }
-    await using browser = await TestBrowser.open({ base: program.api });
+    await using browser = await TestBrowser.open({ base: program.pages });
     await using tab = await browser.tab(admin);
     const faults: string[] = [];
     for (const { what, paths, texts } of placesOf(server)) {

@@ -21,7 +21,7 @@ Deno.test({
   ...peer("chromium"),
   fn: async () => {
     await using program = await startProgram();
-    await using browser = await TestBrowser.open({ base: program.api, onlyLooks: true });
+    await using browser = await TestBrowser.open({ base: program.pages, onlyLooks: true });
     await testChecks(browser);
     const admin = await addAdmin(program, "root");
     const inspector = new Inspector();

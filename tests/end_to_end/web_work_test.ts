@@ -29,7 +29,7 @@ const STREAM = [1, 2].map((number) =>
 async function logIn(program: Program): Promise<TestBrowser> {
   const { stdout } = await runMuster(["admin", "passwd", "admin"], { folder: program.folder });
   const [password = ""] = /\S{20,}/.exec(stdout) ?? [];
-  const browser = await TestBrowser.open({ base: program.api });
+  const browser = await TestBrowser.open({ base: program.pages });
   await browser.logIn("admin", password);
   return browser;
 }

@@ -235,6 +235,7 @@ function servicesFor(
     },
     metrics: records.metrics,
     identity,
+    space: { require() {} },
     status: {
       read() {
         if (options.failure !== undefined) throw options.failure;

@@ -62,7 +62,7 @@ Deno.test("POST /login refuses wrong passwords, agents, and malformed bodies", a
     [{ ...CREDENTIALS, password: "" }, 401, /wrong/],
     [{ username: "admin" }, 400, /password/],
     [{ ...CREDENTIALS, username: null }, 400, /username/],
-    ["username=admin", 400, /JSON/],
+    ["username: admin", 400, /JSON/],
     [undefined, 400, /username|JSON/],
   ];
   await withAdmin(async (api) => {

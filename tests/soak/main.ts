@@ -19,16 +19,27 @@
  * twice. An even seed kills the node that leads. Parts: talk, mail, questions, tickets, pushes,
  * tokens, revocations, events.
  *
- * The first two and the last need `fossil`.
+ * `deno task soak clones [OPERATIONS] [SEEDS] [SEED]`: three people with clones change a project at
+ * random, through `fossil`, a newer `fossil` and the API. All clones must end equal and sound. So often
+ * with so many seeds.
+ *
+ * `deno task soak stalls [CHARACTERS]`: long runs of each character in each field, argument and line
+ * of IRC: none may keep the main thread busy for 100 ms.
+ *
+ * The first two, `cluster` and `clones` need `fossil`.
  */
+import { cloneAtRandom } from "./clones.ts";
 import { disturb, type Part, PARTS } from "./cluster/chaos.ts";
 import { live, type Measured, type Sample, typical } from "./days.ts";
 import { deliver } from "./inboxes.ts";
 import { soak } from "./kills.ts";
+import { startProgram } from "../support/program.ts";
+import { walk } from "./stalls.ts";
 import { decide } from "./questions.ts";
 import { play } from "./team/play.ts";
 
 const [first, ...rest] = Deno.args;
+if (first === "stalls") Deno.exit(await walkAll(rest[0]));
 const isPart = (word: string): word is Part => PARTS.some((part) => part === word);
 const parts = rest.filter(isPart);
 const numbers = rest.filter((word) => !isPart(word)).map(wholeNumber);
@@ -36,6 +47,7 @@ const [kills = 200, seed = Date.now() % 2 ** 31] = numbers;
 if (first === "kills") await kill(kills, seed);
 else if (first === "inboxes") await killReaders(kills, seed);
 else if (first === "questions") await killAskers(kills, seed);
+else if (first === "clones") await changeClones();
 else if (first === "team") await playTeam(numbers[0] ?? 10, false);
 else if (first === "team-network") await playTeam(numbers[0] ?? 10, true);
 else if (first === "cluster") await disturbNodes();
@@ -46,6 +58,17 @@ function wholeNumber(argument: string): number {
   if (/^\d{1,10}$/.test(argument)) return Number(argument);
   say(`${argument} is not a whole number.`);
   Deno.exit(2);
+}
+
+/** @returns the exit code */
+async function walkAll(characters: string | undefined): Promise<number> {
+  await using program = await startProgram();
+  const { inputs, slow } = await walk(program, characters, (character, inputs) => {
+    say(`${JSON.stringify(character)}: ${inputs} inputs`);
+  });
+  for (const line of slow) say(line);
+  say(`${inputs} inputs, ${slow.length} of them slow`);
+  return slow.length === 0 ? 0 : 1;
 }
 
 async function serve(hours: number): Promise<void> {
@@ -93,6 +116,16 @@ async function killAskers(kills: number, seed: number): Promise<void> {
   say(
     `${kills} kills, ${asked} questions, ${ended} ended, ${expired} by their deadline: once each`,
   );
+}
+
+async function changeClones(): Promise<void> {
+  const [operations = 400, seeds = 10, start = Date.now() % 2 ** 31] = numbers;
+  for (let seed = start; seed < start + seeds; seed++) {
+    say(`seed ${seed}`);
+    const { done, artifacts } = await cloneAtRandom(operations, seed);
+    const counts = [...done].sort().map(([name, count]) => `${count} ${name}`);
+    say(`${artifacts} artifacts in each clone, all sound; ${counts.join(", ")}`);
+  }
 }
 
 async function playTeam(minutes: number, onNetwork: boolean): Promise<void> {

@@ -43,6 +43,8 @@ export interface Attempt extends Partial<SyncMessage> {
   readonly isUnsigned?: boolean;
   /** Messages that come before, and are accepted. */
   readonly before?: readonly (readonly Card[])[];
+  /** The hash of the part that is refused, where others are allowed and stay. */
+  readonly refused?: string;
 }
 
 /** A project with a protected trunk, workspaces of two agents, and `caller` as the pusher. */
@@ -160,7 +162,7 @@ export class HostileScene {
 
   /** Makes an attempt: the server says why not, in one sentence, and keeps nothing. */
   async attempt(attempt: Attempt): Promise<void> {
-    const { name, refusal, before = [] } = attempt;
+    const { name, refusal, before = [], refused } = attempt;
     for (const cards of before) assert.deepEqual((await this.send({ cards })).errors, [], name);
     const state = await this.#state();
     const { status, errors } = await this.send(attempt);
@@ -171,7 +173,13 @@ export class HostileScene {
       assert.match(errors[0] ?? "", /^[^\n]{5,400}[^.\n]$/, name);
     }
     assert.equal(status, 200, name);
+    if (refused !== undefined) return this.#assertLeftOut(refused, name);
     assert.deepEqual(await this.#state(), state, `${name}: something stayed`);
+  }
+
+  #assertLeftOut(hash: string, name: string): void {
+    assert.deepEqual(this.#rows("SELECT rid FROM phantom"), [], name);
+    assert.deepEqual(this.#rows(`SELECT rid FROM blob WHERE uuid='${hash}'`), [], name);
   }
 
   /** All rows of both databases that a push could change. */

@@ -27,6 +27,8 @@ export interface ProgramOptions {
 export interface Program extends AsyncDisposable {
   /** The base URL of the API. */
   readonly api: string;
+  /** The base URL of the web pages, for browsers. */
+  readonly pages: string;
   /** The URL of the MCP endpoint. */
   readonly mcp: string;
   /** Port 0 if it runs no IRC server. */
@@ -279,11 +281,12 @@ class ProgramLog {
 /** Reads a program's addresses and API token from its data folder. */
 export async function readEndpoints(
   folder: string,
-): Promise<Pick<Program, "api" | "mcp" | "irc" | "ircs" | "token">> {
+): Promise<Pick<Program, "api" | "pages" | "mcp" | "irc" | "ircs" | "token">> {
   const endpoints = JSON.parse(await Deno.readTextFile(join(folder, "data", "endpoints.json")));
   const irc = new URL(endpoints.irc ?? "irc://127.0.0.1:0");
   return {
     api: endpoints.api,
+    pages: endpoints.pages,
     mcp: endpoints.mcp,
     irc: { hostname: irc.hostname, port: Number(irc.port) },
     ircs: endpoints.ircs ?? null,

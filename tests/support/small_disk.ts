@@ -1,5 +1,7 @@
 /** A disk of a few megabytes that tests can fill. */
 
+import { musterWords } from "./program.ts";
+
 /** Mounts a file system in memory, which only the shell's own processes see. */
 const MOUNTED = ["unshare", "--user", "--map-root-user", "--mount"] as const;
 
@@ -41,4 +43,61 @@ export function runOn(
     new TextDecoder().decode(text)
   );
   return { code: output.code, stdout: stdout ?? "", stderr: stderr ?? "" };
+}
+
+/** A small disk on which programs run while the test fills and empties it. */
+export interface HeldDisk extends AsyncDisposable {
+  /** The disk, as the test sees it. */
+  readonly folder: string;
+  /** The same, as programs on it see it. */
+  readonly inside: string;
+  /** The words that run muster on it. */
+  readonly words: readonly string[];
+  /** Fills it, but for so many bytes. */
+  fill(left?: number): void;
+  /** Removes what {@link HeldDisk.fill} has written. */
+  empty(): void;
+}
+
+/**
+ * Mounts a small disk until the end of a block.
+ *
+ * @param folder gets the mount point
+ */
+export async function holdDisk(folder: string, megabytes: number): Promise<HeldDisk> {
+  const disk = `${folder}/disk`;
+  await Deno.mkdir(disk);
+  const [program, ...options] = MOUNTED;
+  const mount =
+    `mount -t tmpfs -o size=${megabytes}m none "$0" && echo mounted && exec sleep 99999`;
+  const holder = new Deno.Command(program, {
+    args: [...options, "sh", "-c", mount, disk],
+    stdin: "null",
+    stdout: "piped",
+  }).spawn();
+  const reader = holder.stdout.getReader();
+  await reader.read();
+  const inside = [
+    ...["nsenter", "--target", `${holder.pid}`, "--user", "--mount", "--preserve-credentials"],
+    ...["sh", "-c", 'cd "$0" && exec "$@"', disk],
+  ];
+  const run = (script: string, ...args: string[]) => {
+    const [enter = "", ...words] = [...inside, "sh", "-c", script, ...args];
+    new Deno.Command(enter, { args: words, stdin: "null", stderr: "null" }).outputSync();
+  };
+  return {
+    folder: `/proc/${holder.pid}/root${disk}`,
+    inside: disk,
+    words: [...inside, ...musterWords()],
+    fill(left = 0) {
+      if (left === 0) return run("cat /dev/zero > filler");
+      run('head -c "$0" /dev/zero > kept; cat /dev/zero > filler; rm kept', `${left}`);
+    },
+    empty: () => run("rm -f filler"),
+    async [Symbol.asyncDispose]() {
+      await reader.cancel();
+      holder.kill("SIGKILL");
+      await holder.status;
+    },
+  };
 }

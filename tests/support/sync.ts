@@ -75,9 +75,12 @@ export async function withSync(
 export class FossilClient implements Disposable {
   readonly folder = Deno.makeTempDirSync({ prefix: "muster-client-" });
   readonly #program: string;
+  readonly #user: string;
 
-  constructor(program: string) {
+  /** @param user the account that runs the program; in a clone, the URL's user counts */
+  constructor(program: string, user = "caller") {
     this.#program = program;
+    this.#user = user;
   }
 
   path(name: string): string {
@@ -105,7 +108,7 @@ export class FossilClient implements Disposable {
       env: {
         HOME: this.folder,
         PATH: Deno.env.get("PATH") ?? "",
-        USER: "caller",
+        USER: this.#user,
         LC_ALL: "C.UTF-8",
       },
     }).output();

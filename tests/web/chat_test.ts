@@ -387,9 +387,11 @@ Deno.test("a person is on IRC while a page is open, and gives way to an IRC clie
     client.send("QUIT");
     await bob.expect(/^:ann!web\S+ JOIN #general/);
     api.services.clock.advance(121_000);
-    await bob.expect(/^:ann!web\S+ QUIT :Two minutes/);
+    bob.send("WHOIS ann");
+    await bob.expect(/ 301 bob ann :Messages wait on the web pages$/);
     await person.see("/channels/general");
-    await bob.expect(/^:ann!web\S+ JOIN #general/);
+    bob.send("WHOIS ann");
+    assert.doesNotMatch(await bob.expect(/ (301|318) bob ann /), / 301 /);
     await person.post("/enter", { action: "leave" });
     await bob.expect(/^:ann!web\S+ QUIT :Its login has ended/);
   }));

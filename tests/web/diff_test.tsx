@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Diff, type DiffFile, partsOf } from "../../web/parts/diff.tsx";
-import { hunksOf, pairsOf, sliceHunks } from "../../web/parts/diff_rows.ts";
+import { hunksOf, pairsOf, WordMarks } from "../../web/parts/diff_rows.ts";
 import { findLive, HOSTILE_LINES } from "../support/hostile_texts.ts";
 
 const TEXT = `--- a/x.ts
@@ -51,9 +51,23 @@ Deno.test("a diff has the numbers of both sides, and the words that changed", ()
     ["deleted", 4, null],
     ["added", null, 5],
   ]);
-  const changed = hunk?.lines[2]?.words.filter(({ isChanged }) => isChanged);
+  assert.ok(hunk !== undefined);
+  const changed = new WordMarks().mark(hunk).lines[2]?.words.filter(({ isChanged }) => isChanged);
   assert.deepEqual(changed?.map(({ text }) => text), ["22"]);
   assert.equal(hunk?.lines[5]?.isUnended, true);
+});
+
+Deno.test("the words of long lines are compared within one bound for all files of a page", async () => {
+  const words = (letter: string) => Array.from({ length: 190 }, (_, n) => n % 8 ? "a" : letter);
+  const line = (mark: string, letter: string) => `${mark}${words(letter).join(" ")}\n`;
+  const lines = line("-", "b").repeat(100) + line("+", "c").repeat(100);
+  const files = Array.from(
+    { length: 5 },
+    (_, index) => file({ name: `${index}.txt`, diff: `@@ -1,100 +1,100 @@\n${lines}` }),
+  );
+  const html = await htmlOf({ files, layout: "unified", aloneAt });
+  const marked = html.match(/<tr class="deleted">(?:(?!<\/tr>).)*<del>/gs) ?? [];
+  assert.ok(marked.length > 50 && marked.length < 100, `${marked.length} lines`);
 });
 
 Deno.test("deleted lines stand beside the added ones in their place", () => {
@@ -108,7 +122,7 @@ Deno.test("a long diff is on a page of its own, in parts", async () => {
   const last = await htmlOf({ files: [long], layout: "unified", aloneAt, part: 3 });
   assert.doesNotMatch(last, /line 2999\b/);
   assert.match(last, /line 3000\b.*line 3999\b/s);
-  assert.equal(sliceHunks(hunksOf(long.diff), 3000, 1500)[0]?.lines.length, 1000);
+  assert.equal(hunksOf(long.diff, 3000, 1500)[0]?.lines.length, 1000);
 });
 
 Deno.test("a diff says why a file has no lines", async () => {

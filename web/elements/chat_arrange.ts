@@ -1,4 +1,4 @@
-import { type ChatLine, Fences, names, Runs } from "./chat_rules.ts";
+import { addresses, type ChatLine, Fences, Runs } from "./chat_rules.ts";
 
 const TIME = new Intl.DateTimeFormat(undefined, {
   hour: "2-digit",
@@ -46,7 +46,8 @@ export function arrange(list: HTMLElement, own: string): void {
 function finish(element: HTMLElement, { nick, text, time }: ChatLine, own: string): void {
   if (element.dataset["done"] !== undefined) return;
   element.dataset["done"] = "";
-  if (nick !== own && names(text, own)) element.classList.add("me");
+  const isProgram = element.dataset["program"] !== undefined;
+  if (addresses({ nick, text }, own, isProgram)) element.classList.add("me");
   const clock = element.querySelector("time");
   if (clock !== null) clock.textContent = TIME.format(time);
   const answer = element.querySelector<HTMLElement>("[data-answers]");

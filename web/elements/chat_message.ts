@@ -13,13 +13,15 @@ export function drawMessage(
   id: string,
   message: SentMessage,
 ): HTMLElement {
-  const { nick, at, text = "", html, agent, action, operator, reply } = message;
+  const { nick, at, text = "", html, agent, program, action, operator, reply } = message;
   const drawn = document.importNode(template.content, true).firstElementChild as HTMLElement;
   const part = <Kind extends HTMLElement>(selector: string) => drawn.querySelector<Kind>(selector)!;
   drawn.id = `m-${id}`;
   drawn.classList.toggle("action", action ?? false);
   drawn.dataset["at"] = at;
   drawn.dataset["nick"] = nick;
+  if (program) drawn.dataset["program"] = "";
+  else delete drawn.dataset["program"];
   const link = part<HTMLAnchorElement>(".at");
   link.setAttribute("href", linkTo(id));
   link.title = exactly(at);

@@ -95,6 +95,39 @@ export function names(text: string, nick: string): boolean {
   return false;
 }
 
+/**
+ * Whether a message addresses somebody. A line of muster itself names whose act it tells of first, and
+ * quotes titles and texts: neither addresses anybody. `ann: …` does, from any speaker.
+ *
+ * @param isProgram whether muster or one of its bots says it
+ */
+export function addresses(
+  { nick, text }: Pick<ChatLine, "nick" | "text">,
+  own: string,
+  isProgram: boolean,
+): boolean {
+  if (nick.toLowerCase() === own.toLowerCase() || !names(text, own)) return false;
+  if (!isProgram) return true;
+  const told = text.startsWith("[") ? text.slice(text.indexOf("]") + 1).trimStart() : text;
+  const end = told.indexOf(" ");
+  const first = end === -1 ? told : told.slice(0, end);
+  if (first.toLowerCase() === own.toLowerCase()) return false;
+  return names(withoutQuotes(first.endsWith(":") ? told : beforeExcerpt(told)), own);
+}
+
+/** A line without the text that it reports after a colon. */
+function beforeExcerpt(text: string): string {
+  const colon = text.indexOf(": ");
+  return colon === -1 ? text : text.slice(0, colon);
+}
+
+/** A line without what stands between quotation marks. */
+function withoutQuotes(text: string): string {
+  return text.split("“").map((part, index) =>
+    index === 0 ? part : part.slice(part.lastIndexOf("”") + 1)
+  ).join(" ");
+}
+
 function isOfNick(character: string | undefined): boolean {
   return character !== undefined && /[\p{L}\p{N}_\-[\]\\`^{}|]/u.test(character);
 }

@@ -71,6 +71,8 @@ export class ChatStream {
     source.addEventListener("left", ({ data }) => this.#events.left(JSON.parse(data)));
     source.addEventListener("here", ({ data }) => this.#events.here(JSON.parse(data)));
     source.addEventListener("topic", ({ data }) => this.#events.topic(JSON.parse(data)));
+    // Messages are missing between what the page shows and what comes.
+    source.addEventListener("gap", () => location.assign(location.pathname));
     followUnread(source);
     source.onerror = () => this.#broken(source);
   }

@@ -20,7 +20,7 @@ export class NameCompletion {
   next(): boolean {
     const { value, selectionStart: cursor } = this.#field;
     if (this.#choice === null) {
-      const start = /[^\s@]*$/.exec(value.slice(0, cursor))?.index ?? cursor;
+      const start = /(?<![^\s@])[^\s@]*$/.exec(value.slice(0, cursor))?.index ?? cursor;
       const begun = value.slice(start, cursor).toLowerCase();
       if (begun === "") return false;
       const words = [...new Set(this.#words())]

@@ -59,6 +59,7 @@ class LivePage {
       if (lastEventId !== "") this.#last = lastEventId;
       this.#parts.note(data);
     };
+    source.addEventListener("gap", () => this.#parts.noteAll());
     followUnread(source, () => this.#parts.note("unread"));
     source.onerror = () => {
       this.#show("closed");

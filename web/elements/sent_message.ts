@@ -12,6 +12,8 @@ export interface SentMessage {
   readonly html?: string;
   /** Whether no person says it. */
   readonly agent?: true;
+  /** Whether muster or one of its bots says it. */
+  readonly program?: true;
   /** Whether it tells what the speaker does. */
   readonly action?: true;
   /** Whether the operator said it under another name. */

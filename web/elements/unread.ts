@@ -24,7 +24,9 @@ function showUnread({ channels, people }: Unread): boolean {
   if (own === null) return false;
   const before = own.textContent;
   const counts = new Map(channels.map(([name, ...count]) => [name, count] as const));
-  for (const link of own.querySelectorAll<HTMLElement>("#own-channels + ul a")) {
+  for (
+    const link of own.querySelectorAll<HTMLElement>("#own-channels + ul a, #other-channels + ul a")
+  ) {
     if (link.getAttribute("aria-current") === "page") continue;
     const name = link.dataset["place"] ?? "";
     const [unread, mentions] = counts.get(name) ?? [0, 0];

@@ -78,8 +78,8 @@ export class ChannelStream {
    * @throws Unauthorized without a session, TooMany, and what `Bridge.follow` throws
    */
   async answer(context: Context<AppEnv>): Promise<Response> {
-    const { services: { chats, identity, webSessions }, streams } = this.#surroundings;
-    const session = sessionOf(context, webSessions);
+    const { services: { chats, identity }, streams } = this.#surroundings;
+    const session = sessionOf(context, this.#surroundings.services);
     if (session === null) throw new Unauthorized("Log in to follow a channel");
     const { principal } = session;
     context.set("principal", principal);
@@ -99,6 +99,7 @@ export class ChannelStream {
       follow: async (sink) => {
         const following = await bridge.follow(channel, start, {
           message: (message) => sink.message(message),
+          gap: (gap) => sink.gap(gap),
           end: () => sink.end(),
           join: (log) => {
             this.#followed.set(log, channel);

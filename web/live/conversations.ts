@@ -35,8 +35,8 @@ export class ConversationStream {
    * @throws Unauthorized without a session, TooMany, and what `Conversations.follow` throws
    */
   async answer(context: Context<AppEnv>): Promise<Response> {
-    const { services: { conversations, identity, webSessions }, streams } = this.#surroundings;
-    const session = sessionOf(context, webSessions);
+    const { services: { conversations, identity }, streams } = this.#surroundings;
+    const session = sessionOf(context, this.#surroundings.services);
     if (session === null) throw new Unauthorized("Log in to follow a conversation");
     context.set("principal", session.principal);
     identity.notePresence(session.principal);
@@ -47,8 +47,7 @@ export class ConversationStream {
     return await answerStream<PrivateMessage | UnreadNews>(context, streams, {
       frames: this.#frames,
       follow: async (sink) => {
-        const take = (message: PrivateMessage) => sink.message(message);
-        const following = await conversations.follow(nick, after, take, caller);
+        const following = await conversations.follow(nick, after, sink, caller);
         const forget = this.#unread.add(caller, nick, (news) => sink.message(news));
         return {
           cut: () => following.cut(),

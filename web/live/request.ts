@@ -6,18 +6,15 @@ import {
   STREAM_HEADERS,
   type StreamSource,
 } from "../../routes/event_streams.ts";
-import { sessionOf } from "../../routes/middleware/session.ts";
+import { sessionOf, type SessionPlace } from "../../routes/middleware/session.ts";
 import { Invalid } from "../../services/errors.ts";
-import { GUEST, type Principal, type WebSessions } from "../../services/identity/mod.ts";
+import { GUEST, type Principal } from "../../services/identity/mod.ts";
 
 const EVENT_NUMBER = /^\d{1,15}$/;
 
 /** The person or admin of the session's cookie; else the guest. */
-export function visitorOf(
-  context: Context<AppEnv>,
-  { webSessions }: { readonly webSessions: Pick<WebSessions, "find"> },
-): Principal {
-  const session = sessionOf(context, webSessions);
+export function visitorOf(context: Context<AppEnv>, place: SessionPlace): Principal {
+  const session = sessionOf(context, place);
   const principal = session?.principal ?? GUEST;
   context.set("principal", principal);
   return principal;

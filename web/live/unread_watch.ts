@@ -3,7 +3,7 @@ import type { Services } from "../../services/daemon/mod.ts";
 import type { Caller } from "../../services/identity/mod.ts";
 import type { Log } from "../../services/log.ts";
 import type { Scheduler } from "../../services/scheduler.ts";
-import { names } from "../elements/chat_rules.ts";
+import { addressesNick } from "../parts/chat/robots.ts";
 
 /** How often the counts are compared with those before, in milliseconds. */
 const STEP = 2000;
@@ -100,7 +100,7 @@ export class UnreadWatch {
 
   async #newsOf(caller: Caller): Promise<UnreadNews> {
     const { chats, conversations } = this.#options.services;
-    const channels = chats.sidebar(caller, names).filter(({ unread }) => unread > 0)
+    const channels = chats.sidebar(caller, addressesNick).filter(({ unread }) => unread > 0)
       .map(({ name, unread, mentions }) => [name, unread, mentions] as const);
     const people = (await conversations.unread(caller)).map(({ nick }) => nick);
     return { kind: "unread", channels, people };

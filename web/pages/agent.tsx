@@ -40,7 +40,6 @@ async function show(visit: Visit): Promise<View> {
     visit.isAdmin && !agent.revoked ? readInbox(visit, agent) : null,
   ]);
   const titles = await attention.titlesOf(events);
-  const state = atWork?.state ?? "away";
   const body = (
     <>
       <div class="page-head">
@@ -50,7 +49,12 @@ async function show(visit: Visit): Promise<View> {
           data-live-part="state"
           data-live-on="agent.* project.claim project.review"
         >
-          <AgentStateBadge state={state} isPaused={agent.paused} isRevoked={agent.revoked} />
+          <AgentStateBadge
+            state={atWork?.state ?? "away"}
+            quietMinutes={atWork?.quietMinutes ?? null}
+            isPaused={agent.paused}
+            isRevoked={agent.revoked}
+          />
         </div>
       </div>
       <div class="columns">

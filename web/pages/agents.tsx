@@ -3,9 +3,9 @@ import {
   type AgentBoard,
   type HeldTicket,
   seenLast,
-  WORK_STATES,
 } from "../../services/attention/mod.ts";
 import type { LoggedEvent } from "../../services/events/mod.ts";
+import { WORK_STATES } from "../../services/work_states.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { adoptionOf, NewAgentForms, registrationOf } from "../parts/agent_forms.tsx";
 import { AgentLogin } from "../parts/agent_login.tsx";
@@ -217,6 +217,7 @@ function revokedOf({ isAdmin, services: { agents } }: Visit): readonly AgentAtWo
     isHalted: false,
     online: false,
     lastSeen: row.last_seen,
+    quietMinutes: null,
     claims: [],
   }));
 }

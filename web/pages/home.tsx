@@ -1,6 +1,7 @@
-import { seenLast, WORK_STATES } from "../../services/attention/mod.ts";
+import { seenLast } from "../../services/attention/mod.ts";
 import type { Question } from "../../services/questions/mod.ts";
-import { names } from "../elements/chat_rules.ts";
+import { WORK_STATES } from "../../services/work_states.ts";
+import { addressesNick } from "../parts/chat/robots.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { AgentBoardView, SHOWN } from "../parts/home/agents.tsx";
 import { FirstSteps } from "../parts/home/first_steps.tsx";
@@ -72,7 +73,7 @@ async function show(visit: Visit): Promise<View> {
           <Happened events={events} titles={titles} isAdmin={visit.isAdmin} />
         </div>
         <div class="home-side">
-          <Unread channels={chats.sidebar(caller, names)} direct={direct} />
+          <Unread channels={chats.sidebar(caller, addressesNick)} direct={direct} />
           <Landings landings={landings} />
           <FailedChecks checks={checks} />
         </div>

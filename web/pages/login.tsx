@@ -13,6 +13,8 @@ export const page = definePage({ opens: "anybody", show, actions: { enter, leave
 
 function show(visit: Visit): View | Response {
   const next = nextOf(visit);
+  const elsewhere = visit.isFromBrowser ? visit.loginElsewhere(next) : null;
+  if (elsewhere !== null) return visit.context.redirect(elsewhere, 303);
   // Also for a form of another tab, in which the person was still a guest.
   if (visit.session !== null) return visit.context.redirect(next, 303);
   const body = (
@@ -45,6 +47,8 @@ function show(visit: Visit): View | Response {
 
 async function enter(visit: Visit): Promise<Leads> {
   const { services: { adminLogin }, context, form } = visit;
+  const elsewhere = visit.loginElsewhere(nextOf(visit));
+  if (elsewhere !== null) return { to: elsewhere };
   if (adminLogin === null) {
     throw new NotFound("Nobody can log in: admins.enabled is false in the configuration");
   }

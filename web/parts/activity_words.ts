@@ -62,18 +62,18 @@ function ofWiki(to: ProjectAddresses, line: string): ActivityWords {
     const target = line.startsWith("-") ? `${to.wiki(name)}?view=history` : to.wiki(name);
     return { words: `${sign} “${name}”`, target };
   }
-  const [, page] = / (?:to|from) wiki page \[([^\]]+)\]$/.exec(line) ?? [];
+  const [, page] = / (?:to|from) wiki page \[([^[\]]+)\]$/.exec(line) ?? [];
   return { words: withoutLinks(line), target: page === undefined ? null : to.wiki(page) };
 }
 
 /** The words of `[target|words]`, and of `[words]`. */
 function withoutLinks(line: string): string {
-  return line.replace(/\[(?:[^\]|]*\|)?([^\]|]*)\]/g, "$1");
+  return line.replace(/\[(?:[^[\]|]*\|)?([^[\]|]*)\]/g, "$1");
 }
 
 /** A sentence about a ticket. Its title stands in `<i>`, escaped, and stays as its author wrote it. */
 function withoutMarkup(line: string): string {
-  return line.split(/(<i>.*?<\/i>)/).map((part) => {
+  return line.split(/(<i>[^<]*<\/i>)/).map((part) => {
     const [, title] = /^<i>(.*)<\/i>$/.exec(part) ?? [];
     return title === undefined ? withoutLinks(part) : `“${unescaped(title)}”`;
   }).join("");

@@ -1,4 +1,4 @@
-import type { AgentWork } from "../../services/attention/mod.ts";
+import { type AgentWork, quietText } from "../../services/work_states.ts";
 
 /** The colors of the states. */
 export const LOOKS: Readonly<Record<AgentWork, string>> = {
@@ -9,9 +9,16 @@ export const LOOKS: Readonly<Record<AgentWork, string>> = {
   away: "",
 };
 
+/** How long an agent that works has been quiet. */
+export function Quiet({ minutes }: { readonly minutes: number | null }) {
+  const text = quietText(minutes);
+  return text === null ? null : <span class="soft small">{text}</span>;
+}
+
 /** What an agent does, and whether it is paused or revoked. */
-export function AgentStateBadge({ state, isPaused, isRevoked = false }: {
+export function AgentStateBadge({ state, quietMinutes, isPaused, isRevoked = false }: {
   readonly state: AgentWork;
+  readonly quietMinutes: number | null;
   readonly isPaused: boolean;
   readonly isRevoked?: boolean;
 }) {
@@ -20,6 +27,7 @@ export function AgentStateBadge({ state, isPaused, isRevoked = false }: {
     <>
       <span class={`badge ${LOOKS[state]}`}>{state}</span>
       {isPaused && <span class="badge warn">paused</span>}
+      <Quiet minutes={quietMinutes} />
     </>
   );
 }

@@ -8,8 +8,9 @@ import {
   type DiffSide,
   type DiffWord,
   hunksOf,
+  linesOf,
   pairsOf,
-  sliceHunks,
+  WordMarks,
 } from "./diff_rows.ts";
 
 /** A changed file, as `GET /api/diff` shows it. */
@@ -47,21 +48,26 @@ export interface DiffProps extends DiffSlots {
   readonly viewed?: string;
 }
 
-/** Names of files that programs write. They are folded. */
-const GENERATED =
-  /(?:^|\/)(?:[^/]*[.-]lock(?:\.(?:json|yaml|yml))?|go\.sum|pnpm-lock\.yaml|npm-shrinkwrap\.json|[^/]*\.min\.(?:js|css)|[^/]*\.(?:js|css)\.map|(?:node_modules|vendor)\/.*)$/i;
+/** Ends of the names of files that programs write, and folders of such files. They are folded. */
+const GENERATED = [
+  /[.-]lock(?:\.(?:json|yaml|yml))?$/i,
+  /\.min\.(?:js|css)$|\.(?:js|css)\.map$/i,
+  /(?:^|\/)(?:go\.sum|npm-shrinkwrap\.json)$/i,
+  /(?:^|\/)(?:node_modules|vendor)\//i,
+];
 
 /** The differences of files, line by line. Each file can be folded. */
 export function Diff(props: DiffProps) {
+  const marks = new WordMarks();
   let left = MAX_LINES;
   return (
     <div class="diff" data-keys="list" data-viewed={props.viewed}>
       {props.files.map((file) => {
-        const hunks = hunksOf(file.diff);
-        const length = linesIn(hunks);
+        const length = linesOf(file.diff);
         const isLong = props.part === undefined && length > Math.min(left, MAX_LINES_OF_FILE);
         if (!isLong) left -= length;
-        const isGenerated = props.files.length > 1 && GENERATED.test(file.name);
+        const isGenerated = props.files.length > 1 &&
+          GENERATED.some((name) => name.test(file.name));
         return (
           <details
             class="diff-file"
@@ -73,7 +79,7 @@ export function Diff(props: DiffProps) {
               <FileHead file={file} isGenerated={isGenerated} />
             </summary>
             {props.links !== undefined && <p class="diff-links">{props.links(file)}</p>}
-            <FileBody {...{ ...props, file, hunks, length, isLong }} />
+            <FileBody {...{ ...props, file, length, isLong, marks }} />
           </details>
         );
       })}
@@ -88,11 +94,7 @@ export function anchorOf(name: string): string {
 
 /** In how many parts the diff of a file is shown that has a page of its own. */
 export function partsOf(file: DiffFile): number {
-  return Math.max(1, Math.ceil(linesIn(hunksOf(file.diff)) / LINES_OF_PART));
-}
-
-function linesIn(hunks: readonly DiffHunk[]): number {
-  return hunks.reduce((sum, { lines }) => sum + lines.length, 0);
+  return Math.max(1, Math.ceil(linesOf(file.diff) / LINES_OF_PART));
 }
 
 const CHANGES: Readonly<Record<DiffFile["change_type"], readonly [words: string, look: string]>> = {
@@ -134,15 +136,19 @@ function FileHead({ file, isGenerated }: {
 }
 
 function FileBody(
-  { file, hunks, length, isLong, ...props }: DiffProps & {
+  { file, length, isLong, marks, ...props }: DiffProps & {
     readonly file: DiffFile;
-    readonly hunks: readonly DiffHunk[];
     readonly length: number;
     readonly isLong: boolean;
+    /** One for all files. */
+    readonly marks: WordMarks;
   },
 ) {
   const note = noteOf(file, length);
   if (note !== null) return <p class="diff-note soft">{note}</p>;
+  if (file.is_truncated && props.part !== undefined) {
+    return <p class="diff-note">This difference is too long for a page. A clone has it.</p>;
+  }
   if (isLong || file.is_truncated) {
     return (
       <p class="diff-note">
@@ -154,8 +160,8 @@ function FileBody(
     );
   }
   const shown = props.part === undefined
-    ? hunks
-    : sliceHunks(hunks, (props.part - 1) * LINES_OF_PART, LINES_OF_PART);
+    ? hunksOf(file.diff)
+    : hunksOf(file.diff, (props.part - 1) * LINES_OF_PART, LINES_OF_PART);
   const isWhole = props.part === undefined || length <= LINES_OF_PART;
   const linesAt = isWhole && file.uuid !== null ? props.linesAt?.(file) : undefined;
   const rowsOf = props.layout === "split" ? splitRows : unifiedRows;
@@ -171,7 +177,7 @@ function FileBody(
         <col class={props.layout === "split" ? "num-column" : ""} />
         {props.layout === "split" && <col />}
       </colgroup>
-      {shown.map((hunk) => rowsOf({ hunk, file: file.name, slots: props }))}
+      {shown.map((hunk) => rowsOf({ hunk: marks.mark(hunk), file: file.name, slots: props }))}
     </table>
   );
 }

@@ -17,8 +17,8 @@ import { Empty, Pager } from "./lists.tsx";
 
 export type DiffAnswer = z.output<typeof diffSchema>;
 
-/** Files of a page, and bytes of their diffs. */
-const [FILES_OF_PAGE, BYTES_OF_PAGE] = [25, 250_000];
+/** Files of a page, bytes of their diffs, and bytes of the diff of a file with pages of its own. */
+const [FILES_OF_PAGE, BYTES_OF_PAGE, BYTES_OF_FILE] = [25, 250_000, 2_000_000];
 
 /** The layout that the visitor chose. */
 export function layoutOf(visit: Visit): DiffLayout {
@@ -31,7 +31,7 @@ export async function readDiff(project: CodeProject, query: Query): Promise<Diff
   const path = visit.query("path");
   const range = path === undefined
     ? { page: visit.pageNumber, per_page: FILES_OF_PAGE, max_bytes: BYTES_OF_PAGE }
-    : { path, page: visit.pageNumber, per_page: FILES_OF_PAGE };
+    : { path, page: visit.pageNumber, per_page: FILES_OF_PAGE, max_bytes: BYTES_OF_FILE };
   const options = {
     ...(visit.query("context") === "all" ? { context: 1000 } : {}),
     ...(visit.query("whitespace") === "ignore" ? { whitespace: "ignore" } : {}),

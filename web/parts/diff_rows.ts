@@ -27,56 +27,90 @@ export interface DiffHunk {
   readonly lines: readonly DiffLine[];
 }
 
-/** Longest line whose words are compared, and most pairs of lines, in one diff. */
-const [MAX_LINE, MAX_PAIRS] = [400, 400];
+/** Longest line whose words are compared, in characters. */
+const MAX_LINE = 400;
+/** Most characters of the lines whose words are compared, on one page. */
+const MAX_COMPARED = 60_000;
 /** Most changes among the words of two lines; beyond that they have little in common. */
 const MAX_CHANGES = 60;
 
 const HEAD = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
 
-/** A line while its hunk is read. */
-interface RawLine {
-  readonly kind: DiffLine["kind"];
-  readonly old: number | null;
-  readonly new: number | null;
-  readonly text: string;
-  isUnended: boolean;
-}
-
-/** Reads a unified diff of one file. Anything before the first hunk is its head. */
-export function hunksOf(diff: string): DiffHunk[] {
-  const hunks: { head: string; lines: RawLine[] }[] = [];
-  let [old, next] = [0, 0];
-  const rows = diff.endsWith("\n") ? diff.slice(0, -1).split("\n") : diff.split("\n");
-  for (const row of rows) {
-    const head = HEAD.exec(row);
+/**
+ * Reads a unified diff of one file. Anything before the first hunk is its head. No word is marked; see
+ * {@linkcode WordMarks}.
+ *
+ * @param start how many lines to skip; hunks without lines in the part are absent
+ */
+export function hunksOf(diff: string, start = 0, count = Infinity): DiffHunk[] {
+  const hunks: { readonly head: string; readonly lines: DiffLine[] }[] = [];
+  let [old, next, position] = [0, 0, 0];
+  for (const row of rowsOf(diff)) {
+    const head = row.startsWith("@@") ? HEAD.exec(row) : null;
     if (head !== null) {
+      if (position >= start + count) break;
       [old, next] = [Number(head[1]), Number(head[2])];
       hunks.push({ head: row, lines: [] });
       continue;
     }
     const lines = hunks.at(-1)?.lines;
     if (lines === undefined) continue;
-    const text = row.slice(1).replace(/\r$/, "");
     if (row.startsWith("\\")) {
-      const last = lines.at(-1);
-      if (last !== undefined) last.isUnended = true;
-    } else if (row.startsWith("-")) {
-      lines.push({ kind: "deleted", old: old++, new: null, text, isUnended: false });
-    } else if (row.startsWith("+")) {
-      lines.push({ kind: "added", old: null, new: next++, text, isUnended: false });
-    } else lines.push({ kind: "same", old: old++, new: next++, text, isUnended: false });
+      const last = position <= start + count ? lines.pop() : undefined;
+      if (last !== undefined) lines.push({ ...last, isUnended: true });
+      continue;
+    }
+    const kind = row.startsWith("-") ? "deleted" : row.startsWith("+") ? "added" : "same";
+    if (position >= start && position < start + count) {
+      const words = [{ text: row.slice(1).replace(/\r$/, ""), isChanged: false }];
+      const numbers = { old: kind === "added" ? null : old, new: kind === "deleted" ? null : next };
+      lines.push({ kind, old: numbers.old, new: numbers.new, words, isUnended: false });
+    }
+    if (kind !== "added") old++;
+    if (kind !== "deleted") next++;
+    position++;
   }
-  let pairs = 0;
-  return hunks.map(({ head, lines }) => ({
-    head,
-    lines: withWords(lines, () => pairs++ < MAX_PAIRS),
-  }));
+  return start === 0 && count === Infinity ? hunks : hunks.filter(({ lines }) => lines.length > 0);
 }
 
-/** Compares the words of deleted lines with those of the added ones that follow them. */
-function withWords(lines: readonly RawLine[], mayCompare: () => boolean): DiffLine[] {
-  const words = new Map<RawLine, DiffWord[]>();
+/** How many lines the hunks of a unified diff have. */
+export function linesOf(diff: string): number {
+  let [count, isInHunk] = [0, false];
+  for (const row of rowsOf(diff)) {
+    if (row.startsWith("@@") && HEAD.test(row)) isInHunk = true;
+    else if (isInHunk && !row.startsWith("\\")) count++;
+  }
+  return count;
+}
+
+function* rowsOf(diff: string): Iterable<string> {
+  for (let start = 0; start < diff.length;) {
+    const feed = diff.indexOf("\n", start);
+    const end = feed < 0 ? diff.length : feed;
+    yield diff.slice(start, end);
+    start = end + 1;
+  }
+}
+
+/** Marks the words that differ, in as many lines as one page may compare. */
+export class WordMarks {
+  #left = MAX_COMPARED;
+
+  mark({ head, lines }: DiffHunk): DiffHunk {
+    return { head, lines: withWords(lines, (before, after) => this.#compare(before, after)) };
+  }
+
+  #compare(before: string, after: string): Record<DiffSide, DiffWord[]> | null {
+    const length = before.length + after.length;
+    if (length > this.#left) return null;
+    this.#left -= length;
+    return compareWords(before, after);
+  }
+}
+
+/** Compares deleted lines with the added ones that follow them. */
+function withWords(lines: readonly DiffLine[], compare: typeof compareWords): DiffLine[] {
+  const words = new Map<DiffLine, DiffWord[]>();
   for (let start = 0; start < lines.length; start++) {
     if (lines[start]?.kind !== "deleted") continue;
     let middle = start;
@@ -85,19 +119,19 @@ function withWords(lines: readonly RawLine[], mayCompare: () => boolean): DiffLi
     while (lines[end]?.kind === "added") end++;
     for (let i = 0; i < Math.min(middle - start, end - middle); i++) {
       const [before, after] = [lines[start + i], lines[middle + i]];
-      if (before === undefined || after === undefined || !mayCompare()) break;
-      const compared = compareWords(before.text, after.text);
+      if (before === undefined || after === undefined) break;
+      const compared = compare(textOf(before), textOf(after));
       if (compared === null) continue;
       words.set(before, compared.old);
       words.set(after, compared.new);
     }
     start = Math.max(start, end - 1);
   }
-  return lines.map(({ text, ...line }, index) => {
-    const raw = lines[index];
-    const own = raw === undefined ? undefined : words.get(raw);
-    return { ...line, words: own ?? [{ text, isChanged: false }] };
-  });
+  return lines.map((line) => ({ ...line, words: words.get(line) ?? line.words }));
+}
+
+function textOf({ words }: DiffLine): string {
+  return words.map(({ text }) => text).join("");
 }
 
 /** The words of two lines; null if the lines are long or have little in common. */
@@ -140,17 +174,4 @@ export function pairsOf(lines: readonly DiffLine[]): DiffPair[] {
   }
   flush();
   return pairs;
-}
-
-/** Some lines of a diff. Their hunks keep their heads. */
-export function sliceHunks(hunks: readonly DiffHunk[], start: number, count: number): DiffHunk[] {
-  const parts: DiffHunk[] = [];
-  let position = 0;
-  for (const { head, lines } of hunks) {
-    const [from, to] = [Math.max(0, start - position), start + count - position];
-    const part = lines.slice(from, Math.max(0, to));
-    if (part.length > 0) parts.push({ head, lines: part });
-    position += lines.length;
-  }
-  return parts;
 }

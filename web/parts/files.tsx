@@ -6,6 +6,8 @@ import type { treeSchema } from "../../routes/projects/reading_schemas.ts";
 import type { ProjectAddresses } from "../addresses.ts";
 import type { CodeProject } from "../code_project.ts";
 import { Icon } from "./icon.tsx";
+import { Pager } from "./lists.tsx";
+import { type TextPart, textPart } from "./text_parts.ts";
 import { Prose } from "./prose.tsx";
 import { Time } from "./time.tsx";
 
@@ -229,34 +231,41 @@ export function readmeOf({ entries }: Tree): TreeEntry | undefined {
   return names.find(({ name }) => markupOf(name) !== null) ?? names[0];
 }
 
-/** Longest text that is rendered, in characters. */
-const MAX_RENDERED = 500_000;
-
 /** The lines of a file as the API returns them. */
 export interface FileText {
   readonly path: string;
   readonly lines: readonly string[];
 }
 
+/** A part of a file as HTML, and of how many parts it is. */
+export interface Rendered extends Omit<TextPart, "text"> {
+  readonly html: string;
+}
+
+/** The parameter of the query that says which part of a long file is shown. */
+const PART = "part";
+
 /** A file as rendered text, with links to the files beside it. */
 export async function renderFile(
   project: CodeProject,
   { path, lines }: FileText,
-): Promise<string> {
-  const { texts } = project.visit.services.hosting;
-  const text = lines.join("\n").slice(0, MAX_RENDERED);
-  return await texts.html(project.access.project, {
-    text,
-    mimetype: markupOf(path) ?? "text/plain",
-  });
+): Promise<Rendered> {
+  const { visit: { services }, access } = project;
+  const { text, part, parts } = textPart(lines.join("\n"), project.visit.pageNumberOf(PART));
+  const mimetype = markupOf(path) ?? "text/plain";
+  return {
+    html: await services.hosting.texts.html(access.project, { text, mimetype }),
+    part,
+    parts,
+  };
 }
 
 /** A rendered file. */
-export function RenderedFile({ project, checkin, path, html }: {
+export function RenderedFile({ project, checkin, path, rendered: { html, part, parts } }: {
   readonly project: CodeProject;
   readonly checkin: string;
   readonly path: string;
-  readonly html: string;
+  readonly rendered: Rendered;
 }) {
   const { to } = project;
   const resolve = (target: string, isPicture: boolean) => {
@@ -269,7 +278,18 @@ export function RenderedFile({ project, checkin, path, html }: {
     if (there === null) return undefined;
     return isPicture ? to.raw(checkin, there) : to.file(checkin, there) + url.hash;
   };
-  return <Prose html={html} resolve={resolve} />;
+  return (
+    <>
+      <Prose html={html} resolve={resolve} />
+      <Pager
+        visit={project.visit}
+        page={part}
+        pages={parts}
+        parameter={PART}
+        label="Parts of the text"
+      />
+    </>
+  );
 }
 
 function decoded(path: string): string | null {

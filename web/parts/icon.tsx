@@ -32,5 +32,7 @@ export function IconOf({ name }: { readonly name: string }) {
 
 function linesOf(svg: string): string {
   const start = svg.indexOf(">", svg.indexOf("<svg")) + 1;
-  return svg.slice(start, svg.lastIndexOf("</svg>")).trim().replaceAll(/\s*\n\s*/g, "");
+  return svg.slice(start, svg.lastIndexOf("</svg>")).split("\n").map((line) => line.trim()).join(
+    "",
+  );
 }

@@ -150,8 +150,8 @@ function readField(visit: Visit, { name, kind }: PolicyField, label: string): Js
 function mapOf(label: string, text: string): JsonObject {
   return Object.fromEntries(
     lines(text).map((line) => {
-      const [, key, value] = /^([^=]+?)\s*=\s*(.*)$/.exec(line) ?? [];
-      if (key === undefined || value === undefined) {
+      const [, key = "", value] = /^([^=]+)=(.*)$/.exec(line)?.map((part) => part.trim()) ?? [];
+      if (key === "" || value === undefined) {
         throw new Invalid(`"${label}" must have lines such as name = value`);
       }
       return [key, value];

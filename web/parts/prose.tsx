@@ -21,7 +21,7 @@ export function Prose({ html, class: look = "", ...options }: ProseOptions & {
 }
 
 /** The tags that are changed; the sanitiser writes every attribute in double quotes. */
-const TAGS = /<(h[1-6]|pre|table|a|img)((?: [a-z-]+(?:="[^"]*")?)*)( ?\/)?>|<\/h([1-6])>/g;
+const TAGS = /<(h[1-6]|pre|table|a|img)((?: [a-z-]+(?:="[^"<]*")?)*)( ?\/)?>|<\/h([1-6])>/g;
 
 /**
  * Fits sanitised HTML into a page: its headings follow those of the page and can be linked to,
@@ -30,6 +30,7 @@ const TAGS = /<(h[1-6]|pre|table|a|img)((?: [a-z-]+(?:="[^"]*")?)*)( ?\/)?>|<\/h
 function fitProse(html: string, { level = 2, resolve }: ProseOptions = {}): string {
   const open: number[] = [];
   const ids = new Map<string, number>();
+  let headings = 0;
   return html.replace(TAGS, (tag, name: string | undefined, attributes = "", _end, closing, at) => {
     if (closing !== undefined) return `</h${levelOf(open, level)}>`;
     switch (name) {
@@ -46,7 +47,7 @@ function fitProse(html: string, { level = 2, resolve }: ProseOptions = {}): stri
     const own = Number(name.slice(1));
     while ((open.at(-1) ?? 0) >= own) open.pop();
     open.push(own);
-    const id = newId(headingText(html, at + tag.length), ids);
+    const id = headings++ < MAX_IDS ? newId(headingText(html, at + tag.length), ids) : "";
     return `<h${levelOf(open, level)}${attributes}${id === "" ? "" : ` id="${id}"`}>`;
   });
 }
@@ -55,6 +56,9 @@ function levelOf(open: readonly number[], level: number): number {
   return Math.min(6, level + open.length - 1);
 }
 
+/** Headings of a text that can be linked to; an id costs more than all else of a heading. */
+const MAX_IDS = 1000;
+
 /** Most characters of the id of a heading. */
 const MAX_ID = 80;
 
@@ -62,7 +66,7 @@ const MAX_ID = 80;
 function headingText(html: string, start: number): string {
   const end = html.indexOf("</h", start);
   return html.slice(start, end < 0 ? start : end).slice(0, 1000).replace(
-    /<[^>]*>|&\w+;|&#\d+;/g,
+    /<[^<>]*>|&\w+;|&#\d+;/g,
     "",
   );
 }

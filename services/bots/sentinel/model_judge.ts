@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { withoutFence } from "../model_answer.ts";
 import { SEVERITIES, type Severity } from "./rules.ts";
 
 /** Characters of one message that the model reads. */
@@ -76,11 +77,6 @@ export function readAnswer(answer: string, count: number): ModelFinding[] | null
   return incidents.map(({ message, severity, reason }) => {
     return { index: message - 1, severity, reason: onLine(reason) };
   });
-}
-
-/** Many models put JSON into a fenced block even if they are told not to. */
-function withoutFence(answer: string): string {
-  return /^\s*```(?:json)?\s*\n([^]*?)\n\s*```\s*$/.exec(answer)?.[1] ?? answer;
 }
 
 function onLine(reason: string): string {

@@ -31,7 +31,7 @@ const SECRETS: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["a Slack token", /\bxox[abprs]-[A-Za-z0-9-]{10}/],
   ["a key of a model provider", /\bsk-[A-Za-z0-9_-]{20}|\bAIza[0-9A-Za-z_-]{35}/],
   ["an npm token", /\bnpm_[A-Za-z0-9]{36}/],
-  ["a JSON Web Token", /\beyJ[\w-]{10,2000}\.eyJ[\w-]{10}/],
+  ["a JSON Web Token", /\beyJ[\w-]{10,300}\.eyJ[\w-]{10}/],
   ["a password in a URL", /\b[a-z]{2,10}:\/\/[^\s:@/]{1,64}:[^\s:@/]{3,64}@/i],
   [
     "a password or key",
@@ -66,7 +66,7 @@ const BUILT_IN: readonly Rule[] = [
 ];
 
 /** `keyword: word`, `keyword high: * of a pattern ?`. */
-const KEYWORD = /^\s*keyword(?:\s+(low|medium|high))?\s*:\s*(\S.*?)\s*$/i;
+const KEYWORD = /^keyword(?:\s+(low|medium|high))?\s*:(.*)$/i;
 
 /**
  * The rules by which texts are judged without a model: secrets, abuse, attempts to give agents other
@@ -78,7 +78,8 @@ export class Rules {
   /** @param policy lines `keyword [severity]: pattern` are rules; the rest is for a model */
   constructor(policy: string) {
     const keywords = policy.split("\n").flatMap((line) => {
-      const [, severity = "medium", keyword = ""] = KEYWORD.exec(line) ?? [];
+      const [, severity = "medium", rest = ""] = KEYWORD.exec(line.trim()) ?? [];
+      const keyword = rest.trim();
       return keyword === "" ? [] : [keywordRule(severity.toLowerCase() as Severity, keyword)];
     });
     this.#rules = [...BUILT_IN, ...keywords.slice(0, MAX_KEYWORDS)];

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { withoutFence } from "../model_answer.ts";
 import { type Assignment, type Goal, isSame } from "./plan_book.ts";
 import type { ProjectWork } from "./project_work.ts";
 
@@ -79,7 +80,7 @@ export function quoteSituation({ goals, assignments, work, agents }: Situation):
 export function readPlan(answer: string, agents: readonly string[]): PlanItem[] | null {
   let value: unknown;
   try {
-    value = JSON.parse(/^\s*```(?:json)?\s*\n([^]*?)\n\s*```\s*$/.exec(answer)?.[1] ?? answer);
+    value = JSON.parse(withoutFence(answer));
   } catch {
     return null;
   }

@@ -17,7 +17,7 @@ const IDLE_MILLISECONDS = 60_000;
 const PREPARED_STATEMENTS = 200;
 
 /** What reads begin with. */
-const READING = /^\s*\(?\s*(?:select|with)\b/i;
+const READING = /^[\s(]*(?:select|with)\b/i;
 
 /** Connections that read. They refuse all other queries, which go to the writer. */
 export class ReadingPool implements PostgresPool {

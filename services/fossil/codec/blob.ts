@@ -27,6 +27,15 @@ export function packBlob(content: Uint8Array): Uint8Array {
  * are not a zlib stream, or inflate to another length.
  */
 export function unpackBlob(packed: Uint8Array, maxBytes = MAX_ARTIFACT_BYTES): Uint8Array {
+  return unpack(packed, maxBytes, MAX_STORED_EXCESS);
+}
+
+/** Like `unpackBlob`, for what a stranger sends: a false length costs at most a megabyte. */
+export function unpackSent(packed: Uint8Array, maxBytes = MAX_ARTIFACT_BYTES): Uint8Array {
+  return unpack(packed, maxBytes, MAX_SENT_EXCESS);
+}
+
+function unpack(packed: Uint8Array, maxBytes: number, maxExcess: number): Uint8Array {
   if (packed.length < HEADER_BYTES) throw new FossilError("corrupt", "Blob has no length");
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
   const declared = view.getUint32(0);
@@ -34,7 +43,7 @@ export function unpackBlob(packed: Uint8Array, maxBytes = MAX_ARTIFACT_BYTES): U
     throw new FossilError("limit", `Blob declares ${declared} bytes, the limit is ${maxBytes}`);
   }
   if (declared === 0) return new Uint8Array(0);
-  const content = inflate(packed.subarray(HEADER_BYTES), declared);
+  const content = inflate(packed.subarray(HEADER_BYTES), declared, maxExcess);
   if (content.length !== declared) {
     throw new FossilError(
       "corrupt",
@@ -46,8 +55,13 @@ export function unpackBlob(packed: Uint8Array, maxBytes = MAX_ARTIFACT_BYTES): U
 
 /** No zlib stream inflates to more than this many times its length. */
 const MAX_RATIO = 1032;
-/** Memory that a stream with a false length may take, in bytes. */
-const MAX_EXCESS = 256 * 1024 * 1024;
+/**
+ * Memory that a stream with a false length may take, in bytes: of the repository's own contents, which
+ * were checked when they were stored, and of what strangers send. To count costs several times as
+ * much as to inflate.
+ */
+const MAX_STORED_EXCESS = 256 * 1024 * 1024;
+const MAX_SENT_EXCESS = 1024 * 1024;
 /** Bounds of the output buffer, in bytes; zlib accepts no smaller one. */
 const [MIN_CHUNK_BYTES, MAX_CHUNK_BYTES] = [64, 1024 * 1024];
 
@@ -61,9 +75,9 @@ function inflateKeepsLimit(): boolean {
   }
 }
 
-function inflate(compressed: Uint8Array, maxBytes: number): Uint8Array {
+function inflate(compressed: Uint8Array, maxBytes: number, maxExcess: number): Uint8Array {
   try {
-    const isRisky = compressed.length * MAX_RATIO > maxBytes + MAX_EXCESS;
+    const isRisky = compressed.length * MAX_RATIO > maxBytes + maxExcess;
     if (isRisky && !inflateKeepsLimit() && inflatedLength(compressed, maxBytes) > maxBytes) {
       throw new InflateError("Stream is longer than declared");
     }

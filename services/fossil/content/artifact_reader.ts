@@ -4,7 +4,7 @@ import type { BlobContents } from "./blob_contents.ts";
 import { ByteCache } from "./byte_cache.ts";
 import type { Database } from "./database.ts";
 import { DeadEnds } from "./dead_ends.ts";
-import { type Deltas, MAX_CHAIN } from "./deltas.ts";
+import type { Deltas } from "./deltas.ts";
 import type { StoredArtifact } from "./store_types.ts";
 
 /** Of a delta chain, every artifact at this distance is cached. */
@@ -68,7 +68,7 @@ export class ArtifactReader {
       if (this.deadEnds.has(next)) return this.deadEnds.add(chain);
       const source = this.#deltas.sourceOf(next);
       if (source === 0) break;
-      if (source === landmark || chain.length > MAX_CHAIN) return this.deadEnds.add(chain, "loop");
+      if (source === landmark) return this.deadEnds.add(chain, "loop");
       if ((chain.length & (chain.length - 1)) === 0) landmark = source;
       next = source;
       base = this.cache.get(next);
@@ -122,9 +122,7 @@ export class ArtifactReader {
 
   /** Whether the bytes are available: no phantom, and no delta that depends on one. */
   isAvailable(rid: number): boolean {
-    for (let next = rid, steps = 0; next !== 0; next = this.#deltas.sourceOf(next), steps++) {
-      if (steps > MAX_CHAIN || this.deadEnds.has(next) || this.sizeOf(next) < 0) return false;
-    }
-    return rid !== 0;
+    if (rid === 0 || this.deadEnds.has(rid)) return false;
+    return this.sizeOf(this.#deltas.endOf(rid)) >= 0;
   }
 }

@@ -28,7 +28,7 @@ export class DeadEnds {
     if (this.#reasons.size > MAX_REMEMBERED) this.#reasons.clear();
     for (const rid of chain) this.#reasons.set(rid, reason);
     if (reason === "phantom") return null;
-    throw new FossilError("corrupt", `Delta chain of artifact ${chain[0]} is a loop, or too long`);
+    throw new FossilError("corrupt", `Delta chain of artifact ${chain[0]} is a loop`);
   }
 
   /** Call this after a row was created again; no delta depends on it yet. */

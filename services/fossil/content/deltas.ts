@@ -1,9 +1,6 @@
 import { createDelta } from "../codec/mod.ts";
 import type { Database } from "./database.ts";
 
-/** No honest chain is this long; a longer one is a loop. */
-export const MAX_CHAIN = 100_000;
-
 /** Artifacts with fewer bytes neither become a delta nor the source of one. */
 export const MIN_DELTA_BYTES = 50;
 /** A delta is kept if it is smaller than this part of the artifact. */
@@ -11,6 +8,10 @@ const MAX_DELTA_RATIO = 0.75;
 
 /** Sources kept in memory; each takes about 50 bytes. */
 const MAX_KEPT = 50_000;
+/** Links kept in memory that lead further along a chain. */
+const MAX_FURTHER = 1_000_000;
+/** The names of artifacts that are never stored as deltas: one of 4,096. */
+const WHOLE = /^000/;
 
 /** The delta that makes `target` from `source`, by Fossil's rules; null if it saves too little. */
 export function worthwhileDelta(source: Uint8Array, target: Uint8Array): Uint8Array | null {
@@ -19,11 +20,21 @@ export function worthwhileDelta(source: Uint8Array, target: Uint8Array): Uint8Ar
   return delta.length < target.length * MAX_DELTA_RATIO ? delta : null;
 }
 
+/**
+ * Whether an artifact stays full text. Each version of a file is stored as a delta of the next, so
+ * without such ones a chain would be as long as the history, and reading its end as slow.
+ */
+export function staysWhole(hash: string): boolean {
+  return WHOLE.test(hash);
+}
+
 /** The table `delta`: which artifact is stored as a delta of which. */
 export class Deltas {
   readonly #db: Database;
   /** Recently used sources. */
   readonly #sources = new Map<number, number>();
+  /** For artifacts whose chain was walked: one that is further along it. */
+  readonly #further = new Map<number, number>();
 
   constructor(db: Database) {
     this.#db = db;
@@ -42,6 +53,7 @@ export class Deltas {
   /** Clears the cache, because another program wrote or a transaction was rolled back. */
   forget(): void {
     this.#sources.clear();
+    this.#further.clear();
   }
 
   /** Artifacts that are stored as deltas of this one. */
@@ -50,6 +62,7 @@ export class Deltas {
       .map((row) => row.rid);
   }
 
+  /** Makes full text, or a phantom, a delta. The source must not depend on it: see `endOf`. */
   set(rid: number, source: number): void {
     this.#sources.delete(rid);
     this.#db.run("REPLACE INTO delta(rid,srcid) VALUES(?,?)", rid, source);
@@ -57,16 +70,27 @@ export class Deltas {
 
   delete(rid: number): void {
     this.#sources.delete(rid);
+    this.#further.clear();
     this.#db.run("DELETE FROM delta WHERE rid=?", rid);
   }
 
-  /** Whether the chain that starts at `rid` contains `wanted`. */
-  chainHas(rid: number, wanted: number): boolean {
-    if (wanted === 0) return false;
+  /**
+   * The end of an artifact's chain: full text, a phantom, or itself if it is no delta; 0 if the chain
+   * is a loop. A long chain that grows link by link is not walked again for each.
+   */
+  endOf(rid: number): number {
+    const chain: number[] = [];
     let next = rid;
-    for (let steps = 0; next !== 0 && next !== wanted && steps <= MAX_CHAIN; steps++) {
-      next = this.sourceOf(next);
+    for (let landmark = rid;;) {
+      const further = this.#further.get(next) ?? this.sourceOf(next);
+      if (further === 0) break;
+      if (further === landmark) return 0;
+      chain.push(next);
+      if ((chain.length & (chain.length - 1)) === 0) landmark = further;
+      next = further;
     }
-    return next !== 0 && next === wanted;
+    if (this.#further.size > MAX_FURTHER) this.#further.clear();
+    for (const link of chain) this.#further.set(link, next);
+    return next;
   }
 }

@@ -16,14 +16,14 @@ export function shun(db: Database, hash: string, reason = ""): void {
   );
 }
 
-/** Deletes the shunned artifacts; their deltas become full text first. */
+/** Deletes the shunned artifacts; their deltas become full text first, or phantoms if unreadable. */
 export function dropShunned(db: Database, store: ContentStore): void {
   drop(db, store, "SELECT rid FROM blob JOIN shun USING(uuid)");
 }
 
 /**
- * Deletes the private artifacts whose content is here; their deltas become full text first. The
- * derived tables still have them until the next rebuild. Needs a transaction.
+ * Deletes the private artifacts whose content is here; their deltas become full text first, or phantoms if
+ * unreadable. The derived tables still have them until the next rebuild. Needs a transaction.
  *
  * @returns their names
  */
@@ -37,6 +37,10 @@ export function dropPrivate(db: Database, store: ContentStore): string[] {
 /** @param chosen selects the column `rid` of the artifacts to delete */
 function drop(db: Database, store: ContentStore, chosen: string): void {
   const kept = `SELECT rid FROM delta WHERE srcid IN (${chosen}) AND rid NOT IN (${chosen})`;
-  for (const { rid } of db.rows<{ rid: number }>(kept)) store.undelta(rid);
+  for (const { rid } of db.rows<{ rid: number }>(kept)) {
+    // Another artifact can get the row of a deleted one, and would be taken for the source.
+    if (store.isAvailable(rid)) store.undelta(rid);
+    else store.forget(rid);
+  }
   for (const { rid } of db.rows<{ rid: number }>(chosen)) store.remove(rid);
 }

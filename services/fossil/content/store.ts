@@ -11,7 +11,7 @@ import { ArtifactReader } from "./artifact_reader.ts";
 import { BlobContents } from "./blob_contents.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database.ts";
-import { Deltas, MIN_DELTA_BYTES, worthwhileDelta } from "./deltas.ts";
+import { Deltas, MIN_DELTA_BYTES, staysWhole, worthwhileDelta } from "./deltas.ts";
 import { Names } from "./names.ts";
 import { PrivateRows } from "./private.ts";
 import { Receipt } from "./receipt.ts";
@@ -188,16 +188,40 @@ export class ContentStore {
   /**
    * Stores a delta whose source is not available yet (a phantom, or a delta that depends on one).
    * It can be checked only when the source arrives; see `checkArrival`.
+   *
+   * @throws {FossilError} `corrupt` if the source is a delta that depends on this one.
    */
   putDangling(delta: Uint8Array, hash: string, source: number, isPrivate = false): PutResult {
     const size = deltaTargetLength(delta);
     if (size > this.#maxBytes) throw new FossilError("limit", `Delta declares ${size} bytes`);
-    if (this.#deltas.chainHas(source, this.ridOf(hash))) {
-      throw new FossilError("corrupt", `Delta of "${hash}" depends on itself`);
+    if (this.dependsOn(source, hash)) {
+      throw new FossilError(
+        "corrupt",
+        `Delta of "${hash}" depends on itself. Fossil sends such deltas if a new check-in that ` +
+          "reverts a file was amended into the past: set its date back, push, and amend it again",
+      );
     }
     const result = this.#store(hash, delta, { size, isPrivate, isDelta: true });
     if (result.isNew) this.#deltas.set(result.rid, source);
     return result;
+  }
+
+  /** Whether an artifact is stored, link by link, as a delta of a missing one with this name. */
+  dependsOn(rid: number, hash: string): boolean {
+    const end = this.#deltas.endOf(rid);
+    return end === this.ridOf(hash) && this.sizeOf(end) < 0;
+  }
+
+  /**
+   * Drops the content of an artifact that waits for a missing one, and of those between the two.
+   * Their names stay, so that a peer can send them again.
+   */
+  forgetChain(rid: number): void {
+    for (let next = rid; next !== 0;) {
+      const source = this.sourceOf(next);
+      if (source !== 0) this.forget(next);
+      next = source;
+    }
   }
 
   /** Whether the source of a delta is missing. A wrong one must not keep the right content out. */
@@ -307,8 +331,8 @@ export class ContentStore {
     if (!this.isAvailable(rid) || !this.isAvailable(source)) return;
     if (this.isPrivate(source) && !this.isPrivate(rid)) return;
     const target = this.require(rid);
-    if (target.length < MIN_DELTA_BYTES) return;
-    if (this.#deltas.chainHas(source, rid)) {
+    if (target.length < MIN_DELTA_BYTES || staysWhole(this.hashOf(rid) ?? "")) return;
+    if (this.#deltas.endOf(source) === rid) {
       this.undelta(source);
       return;
     }

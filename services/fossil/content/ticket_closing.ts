@@ -12,11 +12,14 @@ export interface TicketClosing {
 }
 
 /** The supported forms of `ticket-closed-expr`: a field equals one word, or one of several. */
-const IS_WORD = /^\s*(\w+)\s*={1,2}\s*('(?:[^']|'')+')\s*$/;
-const IS_ONE_OF = /^\s*(\w+)\s+IN\s*\(((?:\s*'(?:[^']|'')+'\s*,?)+)\)\s*$/i;
+const IS_WORD = /^(\w+)\s*={1,2}([^]*)$/;
+const IS_ONE_OF = /^(\w+)\s+IN\s*\(([^]*)\)$/i;
+
+/** A word in quotes. */
+const WORD = /'(?:[^']|'')*'/y;
 
 /** The choices for a resolution, as the ticket pages of the `fossil` program list them. */
-const RESOLUTIONS = /\bset\s+resolution_choices\s+\{([^}]*)\}/;
+const RESOLUTIONS = /\bset\s+resolution_choices\s+\{([^{}]*)\}/;
 
 const DONE = "Fixed";
 
@@ -26,17 +29,42 @@ const DONE = "Fixed";
  */
 export function readTicketClosing(db: Database, config: Config): TicketClosing {
   const columns = new Set(db.columns("ticket"));
-  const [, column = "status", list = "'Closed'"] = wordsOf(config.get("ticket-closed-expr") ?? "");
-  const statuses = list.match(/'(?:[^']|'')+'/g) ?? [];
+  const { column, statuses } = comparisonIn(config.get("ticket-closed-expr") ?? "");
   return {
     column: columns.has(column) && !column.startsWith("tkt_") ? column : null,
-    statuses: statuses.map((word) => word.slice(1, -1).replaceAll("''", "'")),
+    statuses,
     resolution: columns.has("resolution") ? resolutionOf(config.get("ticket-common") ?? "") : null,
   };
 }
 
-function wordsOf(expression: string): readonly string[] {
-  return IS_WORD.exec(expression) ?? IS_ONE_OF.exec(expression) ?? [];
+/** The field that an expression compares, and the words with which it does. */
+function comparisonIn(expression: string): { column: string; statuses: readonly string[] } {
+  const text = expression.trim();
+  for (const [pattern, most] of [[IS_WORD, 1], [IS_ONE_OF, Infinity]] as const) {
+    const [, column, list = ""] = pattern.exec(text) ?? [];
+    const statuses = column === undefined ? null : wordsIn(list);
+    if (column !== undefined && statuses !== null && statuses.length <= most) {
+      return { column, statuses };
+    }
+  }
+  return { column: "status", statuses: ["Closed"] };
+}
+
+/** The words of a list; null if it has none, or holds anything else. */
+function wordsIn(list: string): readonly string[] | null {
+  const words: string[] = [];
+  for (let at = 0; at < list.length;) {
+    if (/[\s,]/.test(list.charAt(at))) {
+      at++;
+      continue;
+    }
+    WORD.lastIndex = at;
+    const [word] = WORD.exec(list) ?? [];
+    if (word === undefined || word.length === 2) return null;
+    words.push(word.slice(1, -1).replaceAll("''", "'"));
+    at += word.length;
+  }
+  return words.length === 0 ? null : words;
 }
 
 /** "Fixed", or the first other choice for a ticket that is not open. */

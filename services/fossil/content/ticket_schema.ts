@@ -48,7 +48,7 @@ function splitStatements(schema: string): string[] {
 }
 
 const TOKEN =
-  /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`[^`]*`?|\[[^\]]*\]?|;|[^;'"`[\-/]+|[-/]/g;
+  /--[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*?\/?|'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`[^`]*`?|\[[^\]]*\]?|;|[^;'"`[\-/]+|[-/]/g;
 
 function isComment(token: string): boolean {
   return token.startsWith("--") || token.startsWith("/*");

@@ -45,7 +45,7 @@ export function rebuild(
   dropShunned(db, store);
   db.exec(`
     INSERT INTO unclustered SELECT rid FROM blob EXCEPT SELECT rid FROM private;
-    INSERT INTO phantom SELECT rid FROM blob WHERE size<0;
+    INSERT OR IGNORE INTO phantom SELECT rid FROM blob WHERE size<0;
   `);
   const result = linkAll(db, store, crosslinker, progress);
   crosslinker.finishRebuild();

@@ -3,6 +3,8 @@
  * of each check-in.
  */
 
+import { FossilNames } from "./names.ts";
+
 /** Commits by number, parents before children, and the targets of the references. */
 export interface CommitGraph {
   /** Parents by commit, the first one first. */
@@ -16,6 +18,9 @@ export interface CommitGraph {
   /** Whether a reference finally points at a commit. */
   readonly isHeld: (ref: string, commit: number) => boolean;
 }
+
+/** The branch whose name no reference of Git gives. */
+const NAMELESS = "trunk";
 
 /** A branch of Fossil. */
 export interface PlannedBranch {
@@ -31,8 +36,12 @@ export interface BranchPlan {
   readonly branchOf: Int32Array;
   /** Commits that end a line without a branch in Git. */
   readonly closed: ReadonlySet<number>;
-  /** Branches of Git without their own commit, and their targets. */
-  readonly aliases: ReadonlyMap<string, number>;
+  /** Branches of Git without their own commit. */
+  readonly aliases: readonly PlannedBranch[];
+  /** Name of the main branch; null if there is none. */
+  readonly main: string | null;
+  /** The names that the branches have. */
+  readonly names: FossilNames;
 }
 
 const HEADS = "refs/heads/";
@@ -54,7 +63,7 @@ export function mainRefOf(
 
 /**
  * Plans the branches:
- * 1. the main branch has its tip and the tip's first parents, down to the root;
+ * 1. the main branch has its tip and the tip's first parents, down to the root, and its name in Git;
  * 2. each other branch has its tip, if that is free, and its first parents up to a taken commit;
  * 3. the remaining commits were merged: each is on the branch of its newest child, so that no line
  * stays open that is closed in Git;
@@ -72,11 +81,12 @@ export function planBranches(graph: CommitGraph, mainRef: string | null): Branch
 class Planner {
   readonly #graph: CommitGraph;
   readonly #branches: PlannedBranch[] = [];
-  readonly #names = new Set<string>();
+  readonly #names = new FossilNames();
   readonly #byRef = new Map<string, number>();
   readonly #branchOf: Int32Array;
   readonly #closed = new Set<number>();
-  readonly #aliases = new Map<string, number>();
+  readonly #aliases: PlannedBranch[] = [];
+  #main: string | null = null;
 
   constructor(graph: CommitGraph) {
     this.#graph = graph;
@@ -84,14 +94,21 @@ class Planner {
   }
 
   plan(): BranchPlan {
-    const [branches, branchOf] = [this.#branches, this.#branchOf];
-    return { branches, branchOf, closed: this.#closed, aliases: this.#aliases };
+    return {
+      branches: this.#branches,
+      branchOf: this.#branchOf,
+      closed: this.#closed,
+      aliases: this.#aliases,
+      main: this.#main,
+      names: this.#names,
+    };
   }
 
   takeMain(ref: string): void {
     const tip = this.#graph.refs.get(ref);
     if (tip === undefined) return;
-    const branch = this.#branch("trunk", ref);
+    const branch = this.#branch(ref.startsWith(HEADS) ? ref.slice(HEADS.length) : NAMELESS, ref);
+    this.#main = this.#branches[branch]!.name;
     this.#branchOf[tip] = branch;
     this.#takeParents(tip, branch);
   }
@@ -101,7 +118,7 @@ class Planner {
     for (const [ref, tip] of this.#graph.refs) {
       if (!ref.startsWith(HEADS) || this.#byRef.has(ref)) continue;
       if (this.#branchOf[tip] !== NONE) {
-        this.#aliases.set(ref, tip);
+        this.#aliases.push({ name: this.#names.take(ref.slice(HEADS.length)), ref });
         continue;
       }
       const branch = this.#branch(ref.slice(HEADS.length), ref);
@@ -143,9 +160,7 @@ class Planner {
   #branch(wanted: string, ref: string): number {
     const known = this.#byRef.get(ref);
     if (known !== undefined) return known;
-    let name = wanted;
-    for (let i = 2; this.#names.has(name); i++) name = `${wanted}-${i}`;
-    this.#names.add(name);
+    const name = this.#names.take(wanted);
     this.#byRef.set(ref, this.#branches.length);
     return this.#branches.push({ name, ref }) - 1;
   }

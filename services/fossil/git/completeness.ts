@@ -11,9 +11,8 @@ export interface ReadStream {
   readonly notices: NoticeLog;
 }
 
-const ADVICE =
-  "make it anew with git fast-export --branches --tags --mark-tags --use-done-feature " +
-  "--signed-tags=verbatim --reencode=yes";
+const ADVICE = "make it anew with git for-each-ref --format='%(refname)' refs/heads refs/tags | " +
+  "git fast-export --stdin --mark-tags --use-done-feature --signed-tags=verbatim --reencode=yes";
 const PARTIAL_ADVICE = "or import it as it is with --partial";
 
 /**

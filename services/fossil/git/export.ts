@@ -2,11 +2,11 @@ import { encodeUtf8, fromJulianDay, parseDate } from "../codec/mod.ts";
 import { TAG, walkArtifacts } from "../content/mod.ts";
 import { filesOf } from "../crosslink/mod.ts";
 import type { Repository } from "../repository.ts";
-import { COMMIT_PROPERTY, parseHeaders } from "./headers.ts";
+import { COMMIT_PROPERTY, parseHeaders, TAG_PROPERTY } from "./headers.ts";
 import { NoticeLog } from "./notices.ts";
-import { personOf, signatureLine } from "./person.ts";
+import { needsPermission, personOf, signatureLine, takenLine } from "./person.ts";
 import { type GitTagOut, NamePlan } from "./refs.ts";
-import { formatPath } from "./stream/mod.ts";
+import { encodeText, formatPath } from "./stream/mod.ts";
 import type { GitExportOptions, GitExportReport } from "./types.ts";
 
 /** Characters of text to collect for one piece. */
@@ -19,8 +19,8 @@ const MODE_OF = { file: MODES[0], executable: MODES[1], link: MODES[2] } as cons
 
 /**
  * Writes a stream for `git fast-import`: all check-ins with their trees, messages, authors, dates
- * and parents; branches and tags. Imports of `importGit` come out unchanged, except for signatures.
- * In check-ins made in Fossil, the user is both author and committer. The stream has the amended
+ * and parents; branches and tags. Imports of `importGit` come out unchanged, except for signatures
+ * and lines that Git does not take. In check-ins made in Fossil, the user is both author and committer. The stream has the amended
  * comments, users and dates. It shows the state of the repository when the first piece is
  * requested.
  *
@@ -61,6 +61,8 @@ class Exporter {
   readonly #names: NamePlan;
   /** Check-ins, parents before children. */
   readonly #order: readonly number[];
+  /** Check-ins that are left out because they only begin a branch, and the one in their place. */
+  readonly #beginnings: ReadonlyMap<number, number>;
   /** Rows of contents already in the stream. */
   readonly #contents = new Set<number>();
   #text: string[] = [];
@@ -70,8 +72,14 @@ class Exporter {
   constructor(repository: Repository, options: GitExportOptions) {
     this.#repository = repository;
     this.#options = options;
-    const read = () => new NamePlan(repository, options.mainBranch, this.#notices);
-    [this.#names, this.#order] = repository.read(() => [read(), this.#checkinsInOrder()]);
+    const isPublic = options.withoutBranches !== undefined;
+    const { names, order, beginnings } = repository.read(() => ({
+      names: new NamePlan(repository, options, this.#notices),
+      order: this.#checkinsInOrder(),
+      beginnings: isPublic ? this.#findBeginnings() : new Map<number, number>(),
+    }));
+    [this.#names, this.#beginnings] = [names, beginnings];
+    this.#order = isPublic ? this.#reached(order) : order;
   }
 
   *run(): Generator<Uint8Array, GitExportReport> {
@@ -85,7 +93,7 @@ class Exporter {
       if (written.size % PROGRESS_STEP === 0) this.#tell(written.size, order.length);
     }
     for (const { ref, rid } of this.#names.refs()) {
-      this.#write(`reset ${ref}\nfrom :${rid}\n\n`);
+      this.#write(`reset ${ref}\nfrom :${this.#inPlaceOf(rid)}\n\n`);
     }
     const tags = this.#names.tags();
     for (const tag of tags) this.#writeTag(tag);
@@ -112,7 +120,7 @@ class Exporter {
   }
 
   #flush(): Uint8Array {
-    const piece = encodeUtf8(this.#text.join(""));
+    const piece = encodeText(this.#text.join(""));
     this.#text = [];
     this.#length = 0;
     this.#bytes += piece.length;
@@ -123,9 +131,8 @@ class Exporter {
   *#writeContents(): Generator<Uint8Array> {
     const { db, store } = this.#repository;
     this.#write("feature done\n");
-    const wanted = new Set(
-      db.rows<{ fid: number }>("SELECT DISTINCT fid FROM mlink WHERE fid>0").map(({ fid }) => fid),
-    );
+    if (this.#needsPermission()) this.#write("feature date-format=raw-permissive\n");
+    const wanted = this.#wantedContents();
     for (const { rid, content } of walkArtifacts(db, store)) {
       if (content === null || !wanted.has(rid)) continue;
       this.#contents.add(rid);
@@ -135,6 +142,82 @@ class Exporter {
       yield content;
       this.#write("\n");
     }
+  }
+
+  /** Rows of the contents that the check-ins have. */
+  #wantedContents(): Set<number> {
+    const { db } = this.#repository;
+    if (this.#options.withoutBranches === undefined) {
+      const all = db.rows<{ fid: number }>("SELECT DISTINCT fid FROM mlink WHERE fid>0");
+      return new Set(all.map(({ fid }) => fid));
+    }
+    const select = "SELECT fid FROM mlink WHERE mid=? AND fid>0";
+    const wanted = new Set<number>();
+    for (const rid of this.#order) {
+      for (const { fid } of db.rows<{ fid: number }>(select, rid)) wanted.add(fid);
+    }
+    return wanted;
+  }
+
+  /** Whether a date is one that `git fast-import` takes only with `raw-permissive`. */
+  #needsPermission(): boolean {
+    const rows = this.#repository.db.rows<{ value: string }>(
+      `SELECT value FROM tagxref JOIN tag USING(tagid)
+        WHERE (tagname=? OR tagname GLOB ?) AND tagtype>0 AND value GLOB '*[-+][0-9][0-9][0-9][0-9]*'`,
+      COMMIT_PROPERTY,
+      `${TAG_PROPERTY}*`,
+    );
+    return rows.some(({ value }) => {
+      const { author, committer, tagger } = parseHeaders(value);
+      return [author, committer, tagger].some((line) =>
+        line !== undefined && needsPermission(line)
+      );
+    });
+  }
+
+  /**
+   * Check-ins that change nothing but begin a branch, as Fossil makes them, by the check-in from
+   * which it begins. A commit of Git that changes nothing is none of them.
+   */
+  #findBeginnings(): Map<number, number> {
+    const rows = this.#repository.db.rows<{ rid: number; pid: number }>(
+      `SELECT branch.rid, pid FROM tagxref AS branch JOIN event ON objid=branch.rid AND type='ci'
+          JOIN plink ON cid=branch.rid AND isprim
+        WHERE branch.tagid=${TAG.branch} AND branch.tagtype=2 AND branch.srcid=branch.rid
+          AND comment='Create new branch named "'||branch.value||'"'
+          AND NOT EXISTS(SELECT 1 FROM plink AS other WHERE other.cid=branch.rid AND NOT other.isprim)
+          AND NOT EXISTS(SELECT 1 FROM mlink WHERE mid=branch.rid)
+          AND pid IN (SELECT objid FROM event WHERE type='ci')`,
+    );
+    return new Map(rows.map(({ rid, pid }) => [rid, pid]));
+  }
+
+  /** The check-in itself, or what is written in its place. */
+  #inPlaceOf(checkin: number): number {
+    let rid = checkin;
+    const seen = new Set<number>();
+    for (let next = this.#beginnings.get(rid); next !== undefined && !seen.has(next);) {
+      seen.add(next);
+      rid = next;
+      next = this.#beginnings.get(rid);
+    }
+    return rid;
+  }
+
+  /** Of check-ins in their order, those that the references reach and that are to be written. */
+  #reached(order: readonly number[]): number[] {
+    const tips = [...this.#names.refs(), ...this.#names.tags()];
+    const reached = new Set(tips.map(({ rid }) => this.#inPlaceOf(rid)));
+    for (const rid of order.toReversed()) {
+      if (!reached.has(rid)) continue;
+      for (const parent of this.#parentsWritten(rid)) reached.add(parent);
+    }
+    return order.filter((rid) => reached.has(rid));
+  }
+
+  /** The parents of a check-in in the stream. */
+  #parentsWritten(rid: number): number[] {
+    return [...new Set(this.#parents(rid).map((parent) => this.#inPlaceOf(parent)))];
   }
 
   /**
@@ -173,15 +256,26 @@ class Exporter {
   #writeCheckin(rid: number, written: ReadonlySet<number>): void {
     const checkin = this.#row(rid);
     const ref = this.#names.refOf(rid);
-    const parents = this.#parents(rid).filter((parent) => written.has(parent));
+    const parents = this.#parentsWritten(rid).filter((parent) => written.has(parent));
     if (parents.length === 0) this.#write(`reset ${ref}\n`);
     this.#write(`commit ${ref}\nmark :${rid}\noriginal-oid ${checkin.uuid}\n`);
     const { author, committer, message } = this.#describe(checkin);
-    this.#write(`author ${author}\ncommitter ${committer}\n`);
+    this.#writePerson("author", author);
+    this.#writePerson("committer", committer);
     this.#writeData(message);
     parents.forEach((parent, i) => this.#write(`${i === 0 ? "from" : "merge"} :${parent}\n`));
     this.#writeChanges(rid, written);
     this.#write("\n");
+  }
+
+  /** A line as it was imported, or one that Git takes. */
+  #writePerson(role: "author" | "committer" | "tagger", line: string): void {
+    const taken = takenLine(line);
+    if (taken !== line) {
+      const message = `Git takes no such line: it was written as "${taken}"`;
+      this.#notices.add("author", line, message);
+    }
+    this.#write(`${role} ${taken}\n`);
   }
 
   #writeData(text: string): void {
@@ -225,8 +319,10 @@ class Exporter {
 
   /** Deletions first: a path that was a folder may have become a file. */
   #writeChanges(rid: number, written: ReadonlySet<number>): void {
-    const primary = this.#parents(rid)[0];
-    if (primary === undefined || !written.has(primary)) return this.#writeTree(rid);
+    const [primary] = this.#parents(rid);
+    if (primary === undefined || !written.has(this.#inPlaceOf(primary))) {
+      return this.#writeTree(rid);
+    }
     const rows = this.#repository.db.rows<FileRow>(
       `SELECT fid, name, mperm FROM mlink JOIN filename USING(fnid)
         WHERE mid=? AND NOT isaux ORDER BY fid>0, name`,
@@ -256,8 +352,8 @@ class Exporter {
 
   #writeTag({ name, rid, message, tagger, user, day }: GitTagOut): void {
     const derived = signatureLine(this.#person(user ?? "anonymous"), fromJulianDay(day));
-    this.#write(`tag ${name}\nfrom :${rid}\n`);
-    if (tagger !== "") this.#write(`tagger ${tagger ?? derived}\n`);
+    this.#write(`tag ${name}\nfrom :${this.#inPlaceOf(rid)}\n`);
+    if (tagger !== "") this.#writePerson("tagger", tagger ?? derived);
     this.#writeData(message);
   }
 

@@ -72,6 +72,7 @@ export function importFossil(
       );
       const sizes = new DeclaredSizes(source.db);
       copyArtifacts({ source: source.db, target: repository.db, rcvid, sizes, progress });
+      forgetSourceless(repository);
       importUnversioned(source.db, repository.db, {
         rcvid,
         declare: (bytes) => {
@@ -156,6 +157,12 @@ function copyArtifacts(copying: Copying): void {
   }
 }
 
+/** Drops deltas of rows that the file does not have: other artifacts will get these rows. */
+function forgetSourceless({ db, store }: Repository): void {
+  const select = "SELECT rid FROM delta WHERE srcid NOT IN (SELECT rid FROM blob)";
+  for (const { rid } of db.rows<{ rid: number }>(select)) store.forget(rid);
+}
+
 /** Sums up the sizes that artifacts declare. Small deltas can declare sizes without end. */
 class DeclaredSizes {
   readonly #most: number;
@@ -204,7 +211,9 @@ function copyBlob(row: BlobRow, { source, target, rcvid, sizes }: Copying): void
     uuid,
     content,
   );
-  if (srcid !== null) target.run("INSERT INTO delta(rid,srcid) VALUES(?,?)", rid, srcid);
+  if (srcid !== null && !isPhantom) {
+    target.run("INSERT INTO delta(rid,srcid) VALUES(?,?)", rid, srcid);
+  }
 }
 
 function contentOf(source: Database, rid: number): Uint8Array {

@@ -1,4 +1,4 @@
-import type { TagCard } from "../artifact/mod.ts";
+import { nameFault, type TagCard } from "../artifact/mod.ts";
 import { md5 } from "../codec/mod.ts";
 import { addUser } from "../content/mod.ts";
 import { filesOf } from "../crosslink/mod.ts";
@@ -10,23 +10,18 @@ import { GarbageCollector } from "./garbage.ts";
 import {
   COMMIT_PROPERTY,
   formatHeaders,
+  formatRefs,
   REFS_PROPERTY,
   splitMessage,
   TAG_PROPERTY,
+  withoutLastEnds,
 } from "./headers.ts";
 import { Intake, type SpooledTag } from "./intake.ts";
 import { NoticeLog } from "./notices.ts";
-import {
-  dateOf,
-  parseSignature,
-  personOf,
-  type Signature,
-  signatureLine,
-  userOf,
-} from "./person.ts";
+import { dateOf, parseSignature, personOf, signatureLine, userOf } from "./person.ts";
 import { leaveOutRemotes, type LeftOut } from "./remotes.ts";
 import { CommitSpool, type SpooledCommit } from "./spool.ts";
-import { CommandReader, type GitCommand, StreamReader } from "./stream/mod.ts";
+import { CommandReader, type GitCommand, readable, StreamReader } from "./stream/mod.ts";
 import { cardsOf, type GitTree, settled, TreeEditor, TreeError, treeFromCards } from "./trees.ts";
 import type { GitImportOptions, GitImportReport } from "./types.ts";
 
@@ -39,6 +34,11 @@ const BATCH_COMMANDS = 2000;
 const BATCH_WRITES = 100;
 /** Most files in the trees that are kept for the children of their commits. */
 const MAX_KEPT_FILES = 20_000;
+/** The last millisecond of a second. */
+const LAST_PART = 999;
+const TRUNK = "trunk";
+const HEADS = "refs/heads/";
+const TAGS = "refs/tags/";
 /** The import has no user and no address. */
 const NOBODY = { user: null, ip: null };
 
@@ -48,9 +48,9 @@ const NOBODY = { user: null, ip: null };
  * report lists everything that cannot be imported. The import uses many transactions: remove the
  * file if it fails.
  *
- * The main branch becomes "trunk". Branches of remotes, and commits that only these reach, are left
- * out. The user of a check-in is the author, as `Name <address>`; its
- * date is the committer's.
+ * Branches keep their names, and so do tags, unless a branch has the name; the main branch becomes
+ * the setting `main-branch`. Branches of remotes, and commits that only these reach, are left out.
+ * The user of a check-in is the author, as `Name <address>`; its date is the committer's.
  *
  * @param stream pieces of the stream. Each is in use until the next one is requested.
  * @see {@link https://git-scm.com/docs/git-fast-import}
@@ -180,6 +180,11 @@ class HistoryWriter {
   /** Children that are still to be written, by number of their first parent. */
   readonly #children: Int32Array;
   #keptFiles = 0;
+  /** Dates by number of the commit, and the newest one on each branch, in Unix milliseconds. */
+  readonly #dates: Float64Array;
+  readonly #latest = new Map<number, number>();
+  /** The branch that is also called "trunk". */
+  readonly #alias: string | null;
   tags = 0;
 
   constructor(repository: Repository, source: Source) {
@@ -188,6 +193,7 @@ class HistoryWriter {
     const { spool, leftOut, intake, options } = source;
     this.#rids = new Int32Array(spool.size);
     this.#children = new Int32Array(spool.size);
+    this.#dates = new Float64Array(spool.size);
     for (const [commit, [parent]] of spool.parents.entries()) {
       if (parent !== undefined && !leftOut.has(commit)) this.#children[parent]!++;
     }
@@ -201,16 +207,32 @@ class HistoryWriter {
         intake.tags.get(ref.replace(/^refs\/tags\//, ""))?.commit === commit,
     };
     this.#plan = planBranches(graph, mainRefOf(intake.refs, options.mainBranch));
+    this.#alias = this.#aliased();
     for (const { name, ref } of this.#plan.branches) {
-      if (!ref.startsWith(UNNAMED)) continue;
-      source.notices.add("ref", ref, `Commits that no reference holds are on the branch "${name}"`);
+      if (!ref.startsWith(UNNAMED)) this.#tellName("branch", name, ref);
+      else {
+        const message = `Commits that no reference holds are on the branch "${name}"`;
+        source.notices.add("ref", ref, message);
+      }
+    }
+    for (const { name, ref } of this.#plan.aliases) this.#tellName("branch", name, ref);
+  }
+
+  /** Reports a name that differs from Git's, and one that means something else where it is used. */
+  #tellName(kind: "branch" | "tag", name: string, ref: string): void {
+    const fault = nameFault(name);
+    if (kind === "tag" ? ref !== TAGS + name : ref.startsWith(HEADS) && ref !== HEADS + name) {
+      this.#source.notices.add("ref", readable(ref), `The ${kind} is called "${name}" in Fossil`);
+    } else if (fault !== null) {
+      const message = `The name ${fault}: "tag:${name}" always means this ${kind}`;
+      this.#source.notices.add("ref", readable(ref), message);
     }
   }
 
   /** Imported branches of Git, including those without their own check-in. */
   get branches(): number {
     const own = this.#plan.branches.filter(({ ref }) => ref.startsWith("refs/heads/"));
-    return own.length + this.#plan.aliases.size;
+    return own.length + this.#plan.aliases.length;
   }
 
   writeCommits(): void {
@@ -244,7 +266,7 @@ class HistoryWriter {
       kind: "manifest",
       baseline: null,
       comment,
-      date,
+      date: this.#dateAfter(id, date),
       files: cardsOf(tree, before),
       mimetype: null,
       parents: parents.map((parent) => this.#hash(parent)),
@@ -256,6 +278,23 @@ class HistoryWriter {
     this.#rids[id] = this.#repository.ridOf(hash);
     if (parents[0] !== undefined && --this.#children[parents[0]]! === 0) this.#drop(parents[0]);
     if (this.#children[id]! > 0) this.#keep(id, settled(tree));
+  }
+
+  /**
+   * The date of a check-in: within its second a little later than its parents and what came before
+   * on its branch, because the newest date tells which check-in the name of a branch means. Git has
+   * no parts of a second, so its date is the same.
+   */
+  #dateAfter(id: number, date: number): number {
+    const branch = this.#plan.branchOf[id]!;
+    const known = this.#latest.get(branch) ?? -Infinity;
+    let result = date;
+    for (const earlier of [known, ...this.#source.spool.parents[id]!.map((i) => this.#dates[i]!)]) {
+      if (earlier >= result && earlier < date + LAST_PART) result = earlier + 1;
+    }
+    this.#dates[id] = result;
+    this.#latest.set(branch, Math.max(known, result));
+    return result;
   }
 
   #hash(id: number): string {
@@ -304,57 +343,91 @@ class HistoryWriter {
     const { branchOf, branches } = this.#plan;
     const parent = this.#source.spool.parents[id]![0];
     const { name, ref } = branches[branchOf[id]!]!;
-    const before = parent === undefined ? undefined : branches[branchOf[parent]!]!.name;
+    const before = parent === undefined ? null : branches[branchOf[parent]!]!.name;
     if (before === name) return [];
-    const isPlain = ref === `refs/heads/${name}` && name !== "trunk";
-    const value = isPlain ? null : ref;
+    const isPlain = ref === HEADS + name && name !== TRUNK;
+    const value = isPlain ? null : formatRefs([ref]);
     const tags: TagCard[] = [
       { sign: "*", name: "branch", target: null, value: name },
       { sign: "*", name: `sym-${name}`, target: null, value },
     ];
-    if (before === undefined) return tags;
-    return [...tags, { sign: "-", name: `sym-${before}`, target: null, value: null }];
+    if (name === this.#alias) {
+      tags.push({ sign: "*", name: `sym-${TRUNK}`, target: null, value: null });
+    }
+    if (before === null) return tags;
+    tags.push({ sign: "-", name: `sym-${before}`, target: null, value: null });
+    if (before !== this.#alias) return tags;
+    return [...tags, { sign: "-", name: `sym-${TRUNK}`, target: null, value: null }];
   }
 
-  /** Writes tags, and branches without their own check-in. */
+  /**
+   * The main branch if it also gets the name "trunk", because nothing else has it: clones of Fossil
+   * do not know the setting `main-branch`, and open "trunk".
+   */
+  #aliased(): string | null {
+    const { refs, tags } = this.#source.intake;
+    const { main, names } = this.#plan;
+    const isPresent = names.has(TRUNK) || tags.has(TRUNK) || refs.has(TAGS + TRUNK);
+    return isPresent ? null : main;
+  }
+
+  /** Writes tags, branches without their own check-in, and the name of the main branch. */
   writeNames(): void {
-    const { intake, notices } = this.#source;
+    const { intake } = this.#source;
+    const { main } = this.#plan;
     const writes: (() => void)[] = [];
+    if (main !== null && main !== TRUNK) {
+      writes.push(() => this.#repository.config.set("main-branch", main));
+    }
     for (const tag of intake.tags.values()) writes.push(() => this.#writeTag(tag));
     const held = new Set(this.#plan.branches.map(({ ref }) => ref));
     const others = new Map<number, string[]>();
     for (const [ref, commit] of intake.refs) {
-      if (ref.startsWith("refs/tags/")) {
-        const tag = { name: ref.slice(10), commit, tagger: null, message: "" };
+      if (ref.startsWith(TAGS)) {
+        const tag = { name: ref.slice(TAGS.length), commit, tagger: null, message: "" };
         writes.push(() => this.#writeTag(tag));
         this.tags++;
-      } else if (!held.has(ref)) others.set(commit, [...others.get(commit) ?? [], ref]);
+      } else if (!held.has(ref)) {
+        const known = others.get(commit);
+        if (known === undefined) others.set(commit, [ref]);
+        else known.push(ref);
+      }
     }
     this.tags += intake.tags.size;
-    for (const [commit, refs] of others) {
-      for (const ref of refs) {
-        if (!ref.startsWith("refs/heads/")) continue;
-        notices.add("ref", ref, "A branch without a commit of its own was kept as a tag");
-      }
-      writes.push(() => this.#writeRefs(commit, refs));
-    }
+    const names = new Map(this.#plan.aliases.map(({ ref, name }) => [ref, name]));
+    for (const [commit, refs] of others) writes.push(() => this.#writeRefs(commit, refs, names));
     for (let start = 0; start < writes.length; start += BATCH_WRITES) {
       const batch = writes.slice(start, start + BATCH_WRITES);
       this.#repository.write(NOBODY, () => batch.forEach((write) => write()));
     }
   }
 
-  #writeTag({ name, commit, tagger, message }: SpooledTag): void {
+  /** The name of a tag in Fossil: its own, unless a branch has it. */
+  #nameOfTag(gitName: string): string {
+    const { names } = this.#plan;
+    const name = names.take(names.has(gitName) ? `tags/${gitName}` : gitName);
+    this.#tellName("tag", name, TAGS + gitName);
+    return name;
+  }
+
+  /** An annotated tag, and one with another name than in Git, has a property beside it. */
+  #writeTag({ name: gitName, commit, tagger, message }: SpooledTag): void {
     const target = this.#hash(commit);
-    const signature = parseSignature(tagger || this.#source.spool.get(commit).committer)!;
-    const [user, date] = [userOf(signature.person), dateOf(signature)];
-    const text = message.replace(/\n+$/, "");
+    const name = this.#nameOfTag(gitName);
+    const recorder = parseSignature(this.#source.spool.get(commit).committer);
+    const signature = tagger === null || tagger === "" ? recorder : parseSignature(tagger);
+    const user = userOf(signature.person);
+    const date = dateOf(signature.isDated ? signature : recorder);
+    const stored = message.replaceAll("\0", "");
+    const text = withoutLastEnds(stored);
     const value = text.trim() === "" ? null : text;
     const tags: TagCard[] = [{ sign: "+", name: `sym-${name}`, target, value }];
+    const isRenamed = name !== gitName;
     const derived = signatureLine(personOf(user), date);
     const kept = formatHeaders({
-      ...(tagger === null || tagger === derived ? {} : { tagger }),
-      ...(value === null || message === `${value}\n` ? {} : { message }),
+      ...(isRenamed ? { ref: formatRefs([TAGS + gitName]) } : {}),
+      ...(tagger === null || (tagger === derived && !isRenamed) ? {} : { tagger }),
+      ...(value === null || stored === `${value}\n` ? {} : { message: stored }),
     });
     if (kept !== "" || (tagger !== null && value === null)) {
       tags.push({ sign: "+", name: TAG_PROPERTY + name, target, value: kept === "" ? null : kept });
@@ -362,30 +435,31 @@ class HistoryWriter {
     this.#repository.add({ kind: "control", date, tags, user });
   }
 
-  #writeRefs(commit: number, refs: readonly string[]): void {
+  /** @param names of the branches without their own check-in */
+  #writeRefs(commit: number, refs: readonly string[], names: ReadonlyMap<string, string>): void {
     const target = this.#hash(commit);
-    const names = refs.filter((ref) => ref.startsWith("refs/heads/")).map((ref) => ref.slice(11));
-    const signature = parseSignature(this.#source.spool.get(commit).committer)!;
-    this.#repository.add({
-      kind: "control",
-      date: dateOf(signature),
-      tags: [
-        { sign: "+", name: REFS_PROPERTY, target, value: refs.join(" ") },
-        ...names.map((name): TagCard => ({ sign: "+", name: `sym-${name}`, target, value: null })),
-      ],
-      user: userOf(signature.person),
-    });
+    const { committer } = this.#source.spool.get(commit);
+    const signature = parseSignature(committer);
+    const tags: TagCard[] = [{ sign: "+", name: REFS_PROPERTY, target, value: formatRefs(refs) }];
+    for (const ref of refs) {
+      const name = names.get(ref);
+      if (name === undefined) continue;
+      const value = ref === HEADS + name ? null : formatRefs([ref]);
+      tags.push({ sign: "+", name: `sym-${name}`, target, value });
+      const message = "A branch without a commit of its own was kept as a tag";
+      this.#source.notices.add("ref", readable(ref), message);
+    }
+    const [date, user] = [dateOf(signature), userOf(signature.person)];
+    this.#repository.add({ kind: "control", date, tags, user });
   }
 }
 
 /** The check-in for a commit, and the value of the property that holds the rest. */
 function describe({ author, committer, message }: SpooledCommit) {
   const line = author ?? committer;
-  const [writer, recorder] = [line, committer].map((text) => parseSignature(text)) as [
-    Signature,
-    Signature,
-  ];
-  const [user, date] = [userOf(writer.person), dateOf(recorder)];
+  const [writer, recorder] = [parseSignature(line), parseSignature(committer)];
+  const user = userOf(writer.person);
+  const date = dateOf(recorder.isDated ? recorder : writer);
   const split = splitMessage(message);
   const value = formatHeaders({
     ...(line === signatureLine(personOf(user), date) ? {} : { author: line }),

@@ -22,6 +22,7 @@ const MAX_MARKS = 10_000_000;
 /** Most references and tags of one stream, and the longest name, in characters. */
 const MAX_NAMES = 500_000;
 const MAX_NAME_LENGTH = 1000;
+const HEADS = "refs/heads/";
 const TAGS = "refs/tags/";
 const LFS_POINTER = "version https://git-lfs.github.com/spec/v1\n";
 const MAX_LFS_POINTER_BYTES = 1024;
@@ -37,6 +38,8 @@ export class Intake {
   readonly #contents = new Map<number, number>();
   readonly #commits = new Map<number, number>();
   readonly #pointers = new Set<number>();
+  /** Marks of annotated tags. */
+  readonly #tagMarks = new Set<number>();
   readonly refs = new Map<string, number>();
   readonly tags = new Map<string, SpooledTag>();
   /** References set by `reset`; the label of a commit only says where it was found. */
@@ -67,17 +70,42 @@ export class Intake {
       case "alias":
         return this.#takeAlias(command.mark, command.to, command.line);
       case "reset": {
-        const { ref, from, line } = command;
-        this.#checkName(ref, line);
+        const { from, line } = command;
+        const ref = this.#fullName(command.ref, line);
         if (from !== null && this.#isContent(from)) return this.#leaveOut(ref);
         const tip = from === null ? null : this.#commitOf(from, line);
         if (tip === null) this.refs.delete(ref);
         else {
-          this.refs.set(ref, tip);
+          this.#point(ref, tip);
           this.#settled.add(ref);
         }
       }
     }
+  }
+
+  /** Lets a reference point at a commit; what the stream said of it before no longer counts. */
+  #point(ref: string, commit: number): void {
+    this.refs.set(ref, commit);
+    if (ref.startsWith(TAGS)) this.tags.delete(ref.slice(TAGS.length));
+  }
+
+  /**
+   * The whole name of a reference. `git fast-export` shortens the name of a branch if a tag has it
+   * too, and then leaves out where each of them ends.
+   */
+  #fullName(name: string, line: number): string {
+    const isShort = name !== "HEAD" && !name.startsWith("refs/");
+    const ref = isShort ? HEADS + name : name;
+    this.#checkName(ref, line);
+    if (isShort) {
+      this.#notices.add(
+        "ref",
+        name,
+        "A short name, as of a branch and a tag that share it, was taken for the branch: where they " +
+          "end may be missing, unless the stream is made from full names",
+      );
+    }
+    return ref;
   }
 
   /**
@@ -135,16 +163,20 @@ export class Intake {
   }
 
   #takeCommit(commit: GitCommit): void {
-    const { ref, mark, line, from, merges } = commit;
-    this.#checkName(ref, line);
+    const { mark, line, from, merges } = commit;
+    const ref = this.#fullName(commit.ref, line);
     if (this.#spool.size >= MAX_MARKS) {
       throw new FossilError("limit", `The stream has more than ${MAX_MARKS} commits`);
     }
-    this.#checkSignatures(commit);
+    this.#checkSignature(commit.committer);
+    if (commit.author !== null) this.#checkSignature(commit.author);
     const parents = new Set<number>();
     const first = from === null ? this.refs.get(ref) ?? null : this.#commitOf(from, line);
+    const subject = `commit ${mark === null ? `of line ${line}` : `:${mark}`}`;
     for (const parent of [first, ...merges.map((text) => this.#commitOf(text, line))]) {
-      if (parent !== null) parents.add(parent);
+      if (parent !== null && parents.has(parent)) {
+        this.#notices.add("ref", subject, "A parent that it has twice was taken once");
+      } else if (parent !== null) parents.add(parent);
     }
     for (const change of commit.changes) {
       if (change.kind === "write") {
@@ -154,24 +186,29 @@ export class Intake {
       }
     }
     const id = this.#spool.add(commit, ref, [...parents]);
-    const subject = `commit ${mark === null ? `of line ${line}` : `:${mark}`}`;
     if (mark !== null) this.#commits.set(mark, id);
-    this.refs.set(ref, id);
+    this.#point(ref, id);
+    if (commit.message.includes("\0")) {
+      this.#notices.add("encoding", subject, "The zero bytes of the message were left out");
+    }
     if (commit.isSigned) this.#notices.add("signature", subject, "The signature was left out");
     if (commit.encoding === null) return;
-    this.#notices.add("encoding", subject, `The message was converted from "${commit.encoding}"`);
+    this.#notices.add("encoding", subject, `The text was converted from "${commit.encoding}"`);
   }
 
-  #checkSignatures({ author, committer, line }: GitCommit): void {
-    for (const text of [committer, author ?? committer]) {
-      const signature = parseSignature(text);
-      if (signature === null) {
-        throw errorAt(line, `"${text.slice(0, 100)}" is not an author with a date`);
-      }
-      if (!isInRange(signature.seconds)) {
-        this.#notices.add("date", text, "The date is kept beside the check-in");
-      }
+  /** Reports what a line with a person and a date cannot give to Fossil. */
+  #checkSignature(line: string): void {
+    const { isTaken, isDated, person, seconds } = parseSignature(line);
+    if (!isTaken) {
+      const undated = isDated ? "" : ", and no date";
+      this.#notices.add(
+        "author",
+        line.slice(0, line.lastIndexOf(">") + 1) || line,
+        `The line is malformed: it was taken for "${person}"${undated}`,
+      );
     }
+    if (isInRange(seconds)) return;
+    this.#notices.add("date", line, "The date is kept beside the check-in");
   }
 
   #checkContent(path: string, mode: string, content: string | number, line: number): void {
@@ -194,33 +231,45 @@ export class Intake {
   /** Counts names, including those that are deleted later. */
   #checkName(name: string, line: number): void {
     if (name.length > MAX_NAME_LENGTH) throw errorAt(line, "A name is too long");
-    if (!this.refs.has(name) && !this.tags.has(name)) this.#names++;
+    const isTag = name.startsWith(TAGS) && this.tags.has(name.slice(TAGS.length));
+    if (!isTag && !this.refs.has(name)) this.#names++;
     if (this.#names > MAX_NAMES) {
       throw new FossilError("limit", `The stream has more than ${MAX_NAMES} names`);
     }
   }
 
-  #takeTag({ name, mark, from, tagger, message, line }: GitTag): void {
-    this.#checkName(name, line);
+  #takeTag({ name, mark, from, tagger, message, encoding, line }: GitTag): void {
+    const ref = TAGS + name;
+    this.#checkName(ref, line);
     if (this.#isContent(from)) {
       if (mark !== null) this.#takeAlias(mark, from, line);
-      return this.#leaveOut(TAGS + name);
+      return this.#leaveOut(ref);
     }
     const commit = this.#commitOf(from, line);
     if (commit === null) throw errorAt(line, `Tag "${name}" is on nothing`);
-    if (tagger !== null && parseSignature(tagger) === null) {
-      throw errorAt(line, `"${tagger.slice(0, 100)}" is not an author with a date`);
+    if (tagger !== null) this.#checkSignature(tagger);
+    if (encoding !== null) {
+      this.#notices.add("encoding", ref, `The text was converted from "${encoding}"`);
+    }
+    if (message.includes("\0")) {
+      this.#notices.add("encoding", ref, "The zero bytes of the message were left out");
+    }
+    if (this.#tagMarks.has(markOf(from))) {
+      this.#notices.add("ref", ref, "A tag of a tag was put on the commit of that tag");
     }
     if (PGP.test(message)) {
       this.#notices.add(
         "signature",
-        TAGS + name,
+        ref,
         "The signature is text that proves nothing any more",
       );
     }
-    if (mark !== null) this.#commits.set(mark, commit);
+    if (mark !== null) {
+      this.#commits.set(mark, commit);
+      this.#tagMarks.add(mark);
+    }
     this.tags.set(name, { name, commit, tagger: tagger ?? "", message });
-    this.refs.delete(TAGS + name);
+    this.refs.delete(ref);
   }
 
   /** The commit of a mark or reference; null for the null name. */
@@ -229,10 +278,15 @@ export class Intake {
     const name = text.replace(/\^0$/, "");
     const commit = /^:\d+$/.test(name)
       ? this.#commits.get(Number(name.slice(1)))
-      : this.refs.get(name) ?? this.refs.get(`refs/heads/${name}`);
+      : this.refs.get(name) ?? this.refs.get(HEADS + name);
     if (commit !== undefined) return commit;
     throw errorAt(line, `"${text.slice(0, 100)}" is not a commit of the stream`);
   }
+}
+
+/** The mark that a text names; 0 if it names none. */
+function markOf(text: string): number {
+  return /^:\d+$/.test(text) ? Number(text.slice(1)) : 0;
 }
 
 function errorAt(line: number, message: string): FossilError {

@@ -1,8 +1,10 @@
 /** Maps the branches and tags of a repository to references of Git. */
-import { TAG } from "../content/mod.ts";
+import { mainBranch, TAG } from "../content/mod.ts";
 import type { Repository } from "../repository.ts";
-import { parseHeaders, REFS_PROPERTY, TAG_PROPERTY } from "./headers.ts";
+import { type Headers, parseHeaders, parseRefs, REFS_PROPERTY, TAG_PROPERTY } from "./headers.ts";
 import type { NoticeLog } from "./notices.ts";
+import { readable } from "./stream/mod.ts";
+import type { GitExportOptions } from "./types.ts";
 
 /** An annotated tag to be written. */
 export interface GitTagOut {
@@ -18,7 +20,9 @@ export interface GitTagOut {
 
 const HEADS = "refs/heads/";
 const TAGS = "refs/tags/";
-const DEFAULT_MAIN = `${HEADS}main`;
+const TRUNK = "trunk";
+/** What "trunk" is called in Git, where "trunk" is unusual. */
+const USUAL_MAIN = `${HEADS}main`;
 /** Digits of a hash that distinguish forks of one branch. */
 const SHOWN_DIGITS = 10;
 
@@ -48,13 +52,22 @@ export class NamePlan {
   readonly #branchOf = new Map<number, string>();
   readonly #refOfBranch = new Map<string, string>();
   readonly #refs = new Map<string, number>();
+  readonly #used = new UsedRefs();
   readonly #tags: GitTagOut[] = [];
-  readonly #main: string;
+  /** The main branch, and what it is called in Git. */
+  readonly #main: { readonly branch: string; readonly ref: string };
+  readonly #isLeftOut: (branch: string) => boolean;
 
-  constructor(repository: Repository, mainBranch: string | undefined, notices: NoticeLog) {
+  constructor(
+    repository: Repository,
+    options: Pick<GitExportOptions, "mainBranch" | "withoutBranches">,
+    notices: NoticeLog,
+  ) {
     this.#repository = repository;
     this.#notices = notices;
-    this.#main = mainBranch === undefined ? this.#importedMain() : HEADS + legalRef(mainBranch);
+    const { withoutBranches = [] } = options;
+    this.#isLeftOut = (branch) => withoutBranches.some((start) => branch.startsWith(start));
+    this.#main = this.#mainNames(options.mainBranch);
     this.#planBranches();
     this.#planOthers();
     this.#planTags();
@@ -67,7 +80,7 @@ export class NamePlan {
 
   /** The reference of a check-in in the stream. */
   refOf(rid: number): string {
-    return this.#refOfBranch.get(this.#branchOf.get(rid) ?? "trunk") ?? this.#main;
+    return this.#refOfBranch.get(this.#branchOf.get(rid) ?? TRUNK) ?? this.#main.ref;
   }
 
   /** Final targets of the references, except for annotated tags. */
@@ -79,13 +92,25 @@ export class NamePlan {
     return this.#tags;
   }
 
-  /** Name of "trunk" in the imported Git repository. */
-  #importedMain(): string {
-    const value = this.#repository.db.value<string | null>(
-      `SELECT value FROM tagxref JOIN tag USING(tagid)
-        WHERE tagname='sym-trunk' AND tagtype=2 AND srcid>0 ORDER BY mtime LIMIT 1`,
+  /**
+   * The main branch, and its name in Git: the wanted one; else the one of an import; else its own.
+   * A "trunk" that no import has named is "main", unless another branch is.
+   */
+  #mainNames(wanted: string | undefined): { branch: string; ref: string } {
+    const { db } = this.#repository;
+    const branch = mainBranch(this.#repository);
+    if (wanted !== undefined) return { branch, ref: HEADS + wanted };
+    const named = refOfValue(
+      db.value<string | null>(
+        `SELECT value FROM tagxref JOIN tag USING(tagid)
+          WHERE tagname='sym-'||? AND tagtype=2 AND srcid>0 ORDER BY mtime LIMIT 1`,
+        branch,
+      ) ?? null,
     );
-    return value?.startsWith("refs/") === true ? legalRef(value) : DEFAULT_MAIN;
+    if (named !== null) return { branch, ref: named };
+    const isMain = "SELECT 1 FROM tagxref WHERE tagid=? AND tagtype>0 AND value='main'";
+    const isFree = branch === TRUNK && !db.exists(isMain, TAG.branch);
+    return { branch, ref: isFree ? USUAL_MAIN : HEADS + branch };
   }
 
   #planBranches(): void {
@@ -96,48 +121,38 @@ export class NamePlan {
     );
     for (const { rid, value } of onBranch) this.#branchOf.set(rid, value);
     const tips = db.rows<TipRow>(
-      `SELECT leaf.rid, uuid, coalesce(b.value,'trunk') AS branch,
+      `SELECT leaf.rid, uuid, coalesce(b.value,'${TRUNK}') AS branch,
           (SELECT value FROM tagxref JOIN tag USING(tagid)
             WHERE rid=leaf.rid AND tagtype=2 AND tagname='sym-'||b.value) AS ref,
           EXISTS(SELECT 1 FROM plink WHERE pid=leaf.rid) AS hasChild
         FROM (${LEAVES}) AS leaf JOIN blob USING(rid) JOIN event ON objid=leaf.rid AND event.type='ci'
           LEFT JOIN tagxref AS b ON b.rid=leaf.rid AND b.tagid=? AND b.tagtype>0
-        ORDER BY b.value IS NULL, event.mtime DESC, leaf.rid DESC`,
+        ORDER BY coalesce(b.value,'${TRUNK}')<>?, b.value IS NULL, event.mtime DESC, uuid`,
       TAG.branch,
+      this.#main.branch,
     );
-    for (const tip of tips) this.#planTip(tip);
+    for (const tip of tips) {
+      if (!this.#isLeftOut(tip.branch)) this.#planTip(tip);
+    }
   }
 
   #planTip({ rid, uuid, branch, ref, hasChild }: TipRow): void {
     const known = this.#refOfBranch.get(branch);
     if (known === undefined) {
-      const wanted = branch === "trunk"
-        ? this.#main
-        : ref?.startsWith("refs/") === true
-        ? ref
-        : HEADS + branch;
-      const chosen = this.#free(legalRef(wanted));
-      if (branch !== "trunk" && chosen !== wanted) {
-        this.#notices.add("ref", branch, `The branch was renamed to "${chosen}"`);
+      const wanted = branch === this.#main.branch
+        ? this.#main.ref
+        : refOfValue(ref) ?? HEADS + branch;
+      const chosen = this.#used.take(legalRef(wanted));
+      if (chosen !== wanted) {
+        this.#notices.add("ref", branch, `The branch was renamed to "${readable(chosen)}"`);
       }
       this.#refOfBranch.set(branch, chosen);
       this.#refs.set(chosen, rid);
     } else if (hasChild === 0) {
-      const chosen = this.#free(`${known}-fork-${uuid.slice(0, SHOWN_DIGITS)}`);
+      const chosen = this.#used.take(`${known}-fork-${uuid.slice(0, SHOWN_DIGITS)}`);
       this.#notices.add("ref", chosen, `A fork of the branch "${branch}" was written so`);
       this.#refs.set(chosen, rid);
     }
-  }
-
-  /** A free reference that is also not a folder of another one. */
-  #free(ref: string): string {
-    const isTaken = (name: string) =>
-      [...this.#refs.keys()].some((known) =>
-        known === name || known.startsWith(`${name}/`) || name.startsWith(`${known}/`)
-      );
-    let name = ref;
-    for (let i = 2; isTaken(name); i++) name = `${ref}-${i}`;
-    return name;
   }
 
   /** Imported references without their own check-in. */
@@ -147,8 +162,9 @@ export class NamePlan {
       REFS_PROPERTY,
     );
     for (const { rid, value } of rows) {
-      for (const ref of (value ?? "").split(" ")) {
-        if (/^refs\/./.test(ref)) this.#refs.set(this.#free(legalRef(ref)), rid);
+      for (const ref of parseRefs(value ?? "")) {
+        const branch = ref.startsWith(HEADS) ? ref.slice(HEADS.length) : "";
+        if (!this.#isLeftOut(branch)) this.#refs.set(this.#used.take(legalRef(ref)), rid);
       }
     }
   }
@@ -165,23 +181,31 @@ export class NamePlan {
           ${property(`'${REFS_PROPERTY}'`)} AS refs,
           (SELECT user FROM event WHERE objid=tagxref.srcid) AS user
         FROM tagxref JOIN tag USING(tagid) JOIN event ON objid=tagxref.rid AND event.type='ci'
-        WHERE tagname GLOB 'sym-*' AND tagtype=1 ORDER BY tagxref.mtime DESC`,
+          JOIN blob ON blob.rid=tagxref.rid
+        WHERE tagname GLOB 'sym-*' AND tagtype=1 ORDER BY tagxref.mtime DESC, uuid`,
     );
     const seen = new Set<string>();
     for (const row of rows) {
-      const { name, rid, refs } = row;
-      if (refs?.split(" ").includes(HEADS + name) === true) continue;
-      const ref = legalRef(TAGS + name);
-      if (seen.has(ref)) {
+      const { name, rid, value } = row;
+      const ofBranch = refOfValue(value) ?? HEADS + name;
+      if (row.refs !== null && parseRefs(row.refs).includes(ofBranch)) continue;
+      if (seen.has(name)) {
         this.#notices.add("ref", name, "The tag is on several check-ins: the newest was taken");
         continue;
       }
-      seen.add(ref);
-      if (ref !== TAGS + name) {
-        this.#notices.add("ref", name, `The tag was renamed to "${ref}"`);
+      seen.add(name);
+      const kept = parseHeaders(row.kept ?? "");
+      const wanted = refOfValue(kept.ref ?? null) ?? TAGS + name;
+      const legal = legalRef(wanted);
+      // The branch of a line that only this tag reaches has its name in Git.
+      const ref = this.#refs.get(legal) === rid ? legal : this.#used.take(legal);
+      if (ref !== wanted) {
+        this.#notices.add("ref", name, `The tag was renamed to "${readable(ref)}"`);
       }
-      if (row.value === null && row.isKept === 0) this.#refs.set(ref, rid);
-      else this.#tags.push(annotated(row, ref.slice(TAGS.length)));
+      const isLight = kept.tagger === undefined && kept.message === undefined && value === null &&
+        (row.isKept === 0 || kept.ref !== undefined);
+      if (isLight) this.#refs.set(ref, rid);
+      else this.#tags.push(annotated(row, kept, ref.slice(TAGS.length)));
     }
   }
 }
@@ -190,9 +214,52 @@ export class NamePlan {
 const LEAVES = `SELECT rid FROM leaf UNION SELECT objid FROM event
   WHERE type='ci' AND NOT EXISTS(SELECT 1 FROM plink WHERE pid=objid)`;
 
-function annotated({ rid, value, kept, user, day }: TagRow, name: string): GitTagOut {
-  const { tagger, message } = parseHeaders(kept ?? "");
+function annotated(
+  { rid, value, user, day }: TagRow,
+  { tagger, message }: Headers,
+  name: string,
+): GitTagOut {
   return { name, rid, tagger, user, day, message: message ?? (value === null ? "" : `${value}\n`) };
+}
+
+/** References that are in use; none may be a folder of another one. */
+class UsedRefs {
+  readonly #refs = new Set<string>();
+  readonly #folders = new Set<string>();
+  /** The number to try next, by the reference that is in use. */
+  readonly #next = new Map<string, number>();
+
+  /** A reference that is free, and most like the wanted one. */
+  take(wanted: string): string {
+    // The shortest part that is in use gets a number.
+    const used = foldersOf(wanted).find((folder) => this.#refs.has(folder)) ?? wanted;
+    let free = wanted;
+    let number = this.#next.get(wanted) ?? 2;
+    while (!this.#isFree(free)) free = `${used}-${number++}${wanted.slice(used.length)}`;
+    if (free !== wanted) this.#next.set(wanted, number);
+    this.#refs.add(free);
+    for (const folder of foldersOf(free)) this.#folders.add(folder);
+    return free;
+  }
+
+  #isFree(ref: string): boolean {
+    return !this.#refs.has(ref) && !this.#folders.has(ref) &&
+      !foldersOf(ref).some((folder) => this.#refs.has(folder));
+  }
+}
+
+/** `a` and `a/b` for `a/b/c`. */
+function foldersOf(ref: string): string[] {
+  const folders: string[] = [];
+  for (let end = ref.indexOf("/"); end >= 0; end = ref.indexOf("/", end + 1)) {
+    folders.push(ref.slice(0, end));
+  }
+  return folders;
+}
+
+/** The reference that the value of a branch's card names; null if it names none. */
+function refOfValue(value: string | null): string | null {
+  return value !== null && /^"?refs\/./.test(value) ? parseRefs(value)[0] ?? null : null;
 }
 
 /** Whether a reference may contain a character. */
@@ -210,8 +277,10 @@ function legalRef(ref: string): string {
     [...part].map((character) => isLegal(character) ? character : "_").join("")
       .replace(/\.\.+/g, "_")
       .replaceAll("@{", "_")
-      .replace(/^[.-]|\.$/g, "_")
+      .replace(/^\.|\.$/g, "_")
       .replace(/\.lock$/, "_lock")
   );
-  return parts.length === 0 ? DEFAULT_MAIN : parts.join("/");
+  return parts.length > 2 || (parts.length === 2 && !/^(?:heads|tags)$/.test(parts[1]!))
+    ? parts.join("/")
+    : [...parts, "_"].join("/");
 }

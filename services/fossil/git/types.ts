@@ -16,10 +16,12 @@ export interface GitProgress {
  * - `submodule`: an entry that names a commit of another repository; left out;
  * - `lfs-pointer`: a file whose content lies on an LFS server; kept as the pointer;
  * - `signature`: of a commit or tag; left out;
- * - `encoding`: a message, name or path that was not UTF-8; converted;
+ * - `encoding`: a message, name or path that was not UTF-8, or had a zero byte; converted;
+ * - `author`: an author, committer or tagger line that is malformed; kept beside the check-in, and
+ *   repaired in exports;
  * - `path`: a path that Fossil cannot hold; left out;
  * - `artifact`: a file that Fossil would treat as an artifact; left out;
- * - `ref`: a reference that was renamed or left out;
+ * - `ref`: a reference that was renamed or left out, or whose name means something else;
  * - `date`: outside the years 0 to 9999; kept beside the check-in;
  * - `note`: on a commit whose Git hash the stream does not contain; left out;
  * - `content`: of a file, missing from the repository; left out;
@@ -32,6 +34,7 @@ export type GitNoticeKind =
   | "lfs-pointer"
   | "signature"
   | "encoding"
+  | "author"
   | "path"
   | "artifact"
   | "ref"
@@ -59,7 +62,7 @@ export interface GitNotices {
 
 /** Options of `importGit`. */
 export interface GitImportOptions {
-  /** Git branch that becomes "trunk"; by default "trunk", "main", "master", or that of the stream's first commit. */
+  /** The main branch; by default "trunk", "main", "master", or that of the stream's first commit. */
   readonly mainBranch?: string;
   /** Largest file, in bytes. */
   readonly maxFileBytes?: number;
@@ -84,8 +87,16 @@ export interface GitImportReport {
 
 /** Options of `exportGit`. */
 export interface GitExportOptions {
-  /** Git branch for "trunk"; by default its name in the imported repository, or "main". */
+  /**
+   * The name of the main branch in Git. By default it keeps its name, but a "trunk" that Git has not
+   * named is "main" there if no other branch is.
+   */
   readonly mainBranch?: string;
+  /**
+   * For the public: leaves out branches whose names begin with one of these, with the check-ins that
+   * nothing else reaches, and check-ins that only begin a branch.
+   */
+  readonly withoutBranches?: readonly string[];
   readonly progress?: (progress: GitProgress) => void;
 }
 

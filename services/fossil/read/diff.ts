@@ -32,6 +32,8 @@ export interface DiffOptions {
   readonly to?: string;
   /** One file, or everything below a folder. */
   readonly path?: string;
+  /** Only files that have one of these names, before or after. */
+  readonly names?: ReadonlySet<string>;
   /** Whether to compare with the newest check-in that `from` and `to` have in common. */
   readonly fromCommon?: boolean;
   /** Lines around each change, 3 if absent. */
@@ -68,7 +70,7 @@ export function readDiff(reader: Reader, options: DiffOptions = {}): Diff {
     const from = startOf(reader, options, to.rid);
     const path = normalizePath(options.path ?? "");
     const differences = differencesBetween(reader, from, to.rid)
-      .filter((difference) => isWithin(difference, path));
+      .filter((difference) => isWithin(difference, path) && isNamed(difference, options));
     if (path !== "" && differences.length === 0) requireFile(reader, [from, to.rid], path);
     const budget = new Budget(options);
     const { bases } = options;
@@ -118,6 +120,10 @@ function startOf(reader: Reader, { from, fromCommon }: DiffOptions, to: number):
   if (from === undefined) return primaryParentOf(reader, to);
   const { rid } = resolveCheckin(reader, from);
   return fromCommon === true ? commonAncestor(reader, rid, to) ?? rid : rid;
+}
+
+function isNamed({ name, prev_name }: FileDifference, { names }: DiffOptions): boolean {
+  return names === undefined || names.has(name) || (prev_name !== null && names.has(prev_name));
 }
 
 function isWithin({ name, prev_name }: FileDifference, path: string): boolean {

@@ -84,5 +84,5 @@ function findFileQuickly(reader: Reader, rid: number, path: string): FileCard | 
 
 /** A path without slashes at its ends. */
 export function normalizePath(path: string): string {
-  return path.replace(/^\/+|\/+$/g, "");
+  return path.replace(/^\/+|(?<!\/)\/+$/g, "");
 }

@@ -22,6 +22,7 @@ export { type FileLineOptions, readFileLines } from "./file_lines.ts";
 export { type FileOptions, isBinary, type PathOptions, readFile } from "./file.ts";
 export { listForumThreads, readForumPost, readForumThread } from "./forum.ts";
 export { type HistoryOptions, readHistory } from "./history.ts";
+export { type LinePlace, type LinePlaceOptions, readLinePlaces } from "./line_places.ts";
 export { type LineOptions, type MergeOf, readBranchTip, readLines, readMergesOf } from "./lines.ts";
 export { readOpenWork } from "./open_work.ts";
 export { pageOf, type Paging } from "./paging.ts";

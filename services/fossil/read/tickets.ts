@@ -32,6 +32,9 @@ export const MIN_PREFIX = 4;
 const ID_LENGTH = 40;
 const PLAIN_TEXT = "text/plain";
 
+/** So much is told of a text before something was appended to it, in characters: it may be long. */
+const MAX_BEFORE_APPENDED = 1000;
+
 /** The fields that tickets of a repository have. */
 export interface TicketFields {
   /** Fields of the ticket itself, in the order of its table. */
@@ -119,7 +122,8 @@ export function listTicketChanges(
       fields: change.fields.map(({ name, value, append }) => {
         const previous = values.get(name) ?? "";
         values.set(name, append ? previous + value : value);
-        return { name, value, append, previous };
+        const shown = append ? previous.slice(0, MAX_BEFORE_APPENDED) : previous;
+        return { name, value, append, previous: shown };
       }),
     }));
     const page = changes.reverse().slice(offset, offset + limit);

@@ -129,7 +129,7 @@ class Query {
       this.#database.exec(/^\W*explain/i.test(sql) ? sql : `EXPLAIN ${sql}`);
       return error;
     } catch (described) {
-      return new Error(textOf(described).replace(/ in EXPLAIN [^]* at offset \d+$/i, ""));
+      return new Error(textOf(described).split(/ in EXPLAIN /i, 1)[0]);
     }
   }
 }

@@ -11,19 +11,10 @@ export interface Statement {
   readonly query: string | null;
 }
 
-/** Space, comments and empty statements, as in SQLite; a comment ends with its line or `*` and `/`. */
-const GAP = String.raw`(?:[ \t\n\f\r]|--[^\n]*(?:\n|$)|/\*[^]*?\*/)`;
-const FIRST_WORD = new RegExp(`^(?:${GAP}|;)*([A-Za-z]+)`);
-const EXPLAIN = new RegExp(
-  `^(?:${GAP}|;)*EXPLAIN(?:${GAP}+QUERY${GAP}+PLAN)?(?=[^A-Za-z0-9_$])`,
-  "i",
-);
-const PRAGMA = new RegExp(
-  `^(?:${GAP}|;)*PRAGMA${GAP}+(?:main${GAP}*\\.${GAP}*)?([a-z_]+)${GAP}*` +
-    `(?:(\\(${GAP}*(?:[A-Za-z0-9_]+|'[^']*'|"[^"]*")${GAP}*\\))${GAP}*)?[;]?${GAP}*$`,
-  "i",
-);
-const ONLY_GAPS = new RegExp(`^(?:${GAP}|;)*$`);
+const SPACE = /[ \t\n\f\r]+/y;
+const WORD = /[A-Za-z]+/y;
+/** The name of a pragma, `main.` before it, and what follows it. */
+const PRAGMA = /^(?:main\.)?([a-z_]+)(\((?:[A-Za-z0-9_]+|'[^']*'|"[^"]*")\))?;?$/i;
 
 const QUERIES: ReadonlySet<string> = new Set(["SELECT", "VALUES", "WITH"]);
 
@@ -34,16 +25,16 @@ const QUERIES: ReadonlySet<string> = new Set(["SELECT", "VALUES", "WITH"]);
  */
 export function parseStatement(text: string): Statement {
   if (text.includes("\0")) throw new Refusal("invalid", "The statement holds a NUL character");
-  if (ONLY_GAPS.test(text)) throw new Refusal("invalid", "The statement is empty");
+  if (isEmpty(text)) throw new Refusal("invalid", "The statement is empty");
   switch (firstWord(text)) {
     case "PRAGMA": {
-      const [, name, argument] = PRAGMA.exec(text) ?? [];
+      const [, name, argument] = PRAGMA.exec(withoutGaps(text.slice(endOfWord(text)))) ?? [];
       if (name === undefined) throw closedPragma();
       if (!isHarmlessPragma(name.toLowerCase(), argument !== undefined)) throw closedPragma();
       return { kind: "pragma", text, query: null };
     }
     case "EXPLAIN": {
-      const query = text.replace(EXPLAIN, "");
+      const query = text.slice(endOfExplain(text));
       if (!isQuery(query)) throw notReadOnly();
       return { kind: "explain", text, query };
     }
@@ -55,7 +46,7 @@ export function parseStatement(text: string): Statement {
 
 /** Checks that nothing but space follows the first statement of a text. */
 export function requireSingle(text: string, first: string): void {
-  if (text.startsWith(first) && ONLY_GAPS.test(text.slice(first.length))) return;
+  if (text.startsWith(first) && isEmpty(text.slice(first.length))) return;
   throw new Refusal(
     "invalid",
     "sql_query runs one statement at a time: remove what follows the first",
@@ -67,5 +58,77 @@ function isQuery(text: string): boolean {
 }
 
 function firstWord(text: string): string | undefined {
-  return FIRST_WORD.exec(text)?.[1]?.toUpperCase();
+  return wordAt(text, endOfGaps(text, 0, true))?.toUpperCase();
+}
+
+/** The place after the first word. */
+function endOfWord(text: string): number {
+  const start = endOfGaps(text, 0, true);
+  return start + (wordAt(text, start)?.length ?? 0);
+}
+
+/** The place after `EXPLAIN` or `EXPLAIN QUERY PLAN`. */
+function endOfExplain(text: string): number {
+  const end = endOfWord(text);
+  let at = end;
+  for (const wanted of ["QUERY", "PLAN"]) {
+    const start = endOfGaps(text, at, false);
+    const word = wordAt(text, start);
+    if (start === at || word?.toUpperCase() !== wanted) return end;
+    at = start + word.length;
+  }
+  return at;
+}
+
+function wordAt(text: string, start: number): string | undefined {
+  WORD.lastIndex = start;
+  return WORD.exec(text)?.[0];
+}
+
+/** Whether a text has only gaps and empty statements. */
+function isEmpty(text: string): boolean {
+  return endOfGaps(text, 0, true) === text.length;
+}
+
+/**
+ * The place after space and comments, as in SQLite: a comment ends with its line, or with `*` and
+ * `/`. Takes time in proportion to the text.
+ *
+ * @param withEmpty whether empty statements are skipped too
+ */
+function endOfGaps(text: string, start: number, withEmpty: boolean): number {
+  let at = start;
+  for (;;) {
+    const end = endOfGap(text, at);
+    if (end > at) at = end;
+    else if (withEmpty && text[at] === ";") at++;
+    else return at;
+  }
+}
+
+/** The place after one gap; the same place if there is none. */
+function endOfGap(text: string, start: number): number {
+  if (text.startsWith("--", start)) {
+    const end = text.indexOf("\n", start);
+    return end < 0 ? text.length : end + 1;
+  }
+  if (text.startsWith("/*", start)) {
+    const end = text.indexOf("*/", start + 2);
+    return end < 0 ? start : end + 2;
+  }
+  SPACE.lastIndex = start;
+  return start + (SPACE.exec(text)?.[0].length ?? 0);
+}
+
+/** A text without its gaps, except for those inside quotes. */
+function withoutGaps(text: string): string {
+  let rest = "";
+  for (let at = endOfGaps(text, 0, false); at < text.length; at = endOfGaps(text, at, false)) {
+    const quote = text[at];
+    const end = quote === "'" || quote === '"' ? text.indexOf(quote, at + 1) : at;
+    const next = end < 0 ? text.length : end + 1;
+    rest += text.slice(at, next);
+    at = next;
+  }
+  return rest;
 }

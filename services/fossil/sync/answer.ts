@@ -2,15 +2,15 @@ import { errorCodeOf, FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { CardReader } from "./card_reader.ts";
 import { answerCard } from "./card_answers.ts";
+import { findIncomplete } from "./completeness.ts";
 import { Exchange } from "./exchange.ts";
 import { writeJudged } from "./judged_write.ts";
 import type { Judge, PushRules } from "./judgement.ts";
 import { failedAnswer, timestampOf } from "./failed_answer.ts";
-import { short } from "./judge_words.ts";
 import { readLogin } from "./login_card.ts";
 import { type MessageForm, packMessage } from "./message.ts";
 import { Reception } from "./receiving.ts";
-import { Premature, refused } from "./refusal.ts";
+import { LeftOut, type Refusal } from "./refusal.ts";
 import { cardsOf, type SyncAnswer, type SyncRequest } from "./request.ts";
 import { announceAll, announcePrivate, announceUnclustered, countUnclustered } from "./sending.ts";
 
@@ -20,10 +20,13 @@ const WORTH_CLUSTERS = 100;
 /** Errors that are the client's: their texts go into the answer. */
 const CLIENTS_ERRORS: ReadonlySet<string> = new Set(["corrupt", "limit", "invalid", "conflict"]);
 
-/** How often a message is read again without what cannot be judged yet. */
-const MAX_ATTEMPTS = 10;
+/** How often a message is read again without what was refused. */
+const MAX_ATTEMPTS = 20;
 
-const NOTHING: ReadonlySet<string> = new Set();
+/** Artifacts that are not stored, by hash. */
+type LeftOutParts = ReadonlyMap<string, Refusal>;
+
+const NOTHING: LeftOutParts = new Map();
 
 /** What `answerSync` works with. */
 export interface SyncDoor {
@@ -34,7 +37,8 @@ export interface SyncDoor {
 
 /**
  * Answers a message of `fossil clone`, `pull`, `push` or `sync`. What it brings is stored in one
- * transaction, or not at all: the answer then has one error card.
+ * transaction. If something is refused, that and what depends on it is not stored, and the answer has
+ * an error card; a malformed message is refused as a whole.
  *
  * @throws errors that are not the client's, such as those of the disk.
  */
@@ -51,39 +55,46 @@ export function answerSync(door: SyncDoor, request: SyncRequest): SyncAnswer {
 }
 
 /**
- * Answers in a transaction that writes, with a judge of what comes. What cannot be judged yet is left
- * out and asked for again, as long as something else is stored.
+ * Answers in a transaction that writes, with a judge of what comes. What is refused, and what depends
+ * on that, is left out: the message is read again without it, and the rest is judged as if it came
+ * alone.
  */
 function receiveChanges(door: SyncDoor, request: SyncRequest, rules: PushRules): SyncAnswer {
-  const later = new Set<string>();
+  const leftOut = new Map<string, Refusal>();
   for (let attempt = 1;; attempt++) {
     try {
-      return receiveNow(door, { request, rules, later });
+      return receiveNow(door, { request, rules, leftOut });
     } catch (error) {
-      if (!(error instanceof Premature) || attempt === MAX_ATTEMPTS) throw error;
-      for (const hash of error.hashes) later.add(hash);
+      if (!(error instanceof LeftOut) || attempt === MAX_ATTEMPTS) throw error;
+      for (const refusal of error.refusals) leftOut.set(refusal.hash, refusal);
     }
   }
 }
 
 function receiveNow(
   door: SyncDoor,
-  { request, rules, later }: {
+  { request, rules, leftOut }: {
     readonly request: SyncRequest;
     readonly rules: PushRules;
-    readonly later: ReadonlySet<string>;
+    readonly leftOut: LeftOutParts;
   },
 ): SyncAnswer {
   const { repository } = door;
   const { rights: { user }, address: ip, mark } = request;
   const origin = { user, ip, ...mark === null ? {} : { mark } };
   const { exchanged, receipt } = writeJudged(repository, { origin, rules }, (judge) => {
-    const exchanged = exchangeCards(door, request, judge, later);
-    if (exchanged.error !== null) throw new FossilError("invalid", exchanged.error);
-    const [first] = later;
-    if (first !== undefined && !exchanged.hasStored) {
-      throw refused(`Artifact ${short(first)} depends on others that the push does not bring`);
-    }
+    const lastRow = repository.db.value<number>("SELECT max(rid) FROM blob") ?? 0;
+    const exchanged = exchangeCards(door, request, judge, leftOut);
+    if (exchanged.failure !== null) throw new FossilError("invalid", exchanged.failure);
+    judge.requireArrivals();
+    const { reception } = exchanged;
+    const incomplete = findIncomplete(repository, {
+      arrivals: reception.arrivals,
+      lastRow,
+      expected: new Set([...reception.announced(), ...leftOut.keys()]),
+      mayLack: rules.role === "admin",
+    });
+    if (incomplete.length > 0) throw new LeftOut(incomplete);
     const { store } = repository;
     return { exchanged, receipt: store.hasReceipt ? store.receipt() : null };
   });
@@ -92,9 +103,9 @@ function receiveNow(
 
 /** An answer that is not packed yet: packing needs no transaction. */
 interface Unpacked {
-  readonly error: string | null;
-  /** Whether something new came. */
-  readonly hasStored: boolean;
+  readonly reception: Reception;
+  /** Why the message is refused as a whole; null if it is not. */
+  readonly failure: string | null;
   finish(): SyncAnswer;
 }
 
@@ -102,12 +113,12 @@ function exchangeCards(
   { repository, check }: SyncDoor,
   request: SyncRequest,
   judge: Judge | null,
-  later: ReadonlySet<string> = NOTHING,
+  leftOut: LeftOutParts = NOTHING,
 ): Unpacked {
   const exchange = new Exchange({ repository, request, judge, check });
-  const reception = new Reception(exchange, later);
+  const reception = new Reception(exchange, leftOut);
   let form: MessageForm = request.form;
-  let error: string | null = null;
+  let failure: string | null = null;
   const message = cardsOf(request);
   if (request.isSigned) requireWhole(message, request);
   let position = 0;
@@ -116,25 +127,64 @@ function exchangeCards(
     const outcome = answerCard({ exchange, reception, isFirst: position++ === 0 }, card);
     if (outcome === "plain") form = outcome;
     else if (outcome !== null) {
-      error = outcome.error;
+      failure = outcome.error;
       break;
     }
   }
   const { out, counts } = exchange;
   let wantsClusters = false;
-  if (error === null) {
-    if (exchange.isPushing) reception.askForMissing();
+  let error = failure;
+  if (failure === null) {
+    if (exchange.isPushing) error = askForRest(exchange, reception, leftOut);
     if (exchange.isPulling) wantsClusters = announceRest(exchange);
+    if (error !== null) out.add({ kind: "error", text: error });
   }
   return {
-    error,
-    hasStored: counts.artifactsReceived > 0,
+    reception,
+    failure,
     finish: () => {
       out.comment(timestampOf(request.now, error === null ? 0 : 1));
       const body = wantsClusters ? new Uint8Array(0) : packMessage(out.bytes(), form);
       return { body, form, wantsClusters, receipt: null, counts, error };
     },
   };
+}
+
+/**
+ * Asks for what is missing. Returns the error that ends the push: clients show nothing else, and
+ * without it they take for stored what was left out.
+ *
+ * A client that has announced something sends it in its next message, and announces again what was
+ * left out: so the error can wait. In other cases nobody knows whether another message comes, because
+ * a client does not send again what it has just sent.
+ */
+function askForRest(
+  { counts, refusedFiles }: Exchange,
+  reception: Reception,
+  leftOut: LeftOutParts,
+): string | null {
+  const announced = reception.announced();
+  const isExpected = new Set([...announced, ...leftOut.keys()]);
+  const refusals = [...leftOut.values()];
+  const wrong = refusals.filter(({ isCluster = false }) => !isCluster);
+  const needed = refusals.flatMap(({ missing }) => missing).filter((hash) => !leftOut.has(hash));
+  const isFinal = ({ missing }: Refusal) =>
+    missing.length === 0 || !missing.every((hash) => isExpected.has(hash));
+  const final = wrong.find(({ missing }) => missing.length === 0) ?? wrong.find(isFinal);
+  const goesOn = final === undefined || counts.artifactsReceived > 0;
+  const [file] = refusedFiles;
+  const error = file ?? final?.sentence ?? wrong[0]?.sentence ?? null;
+  if (error === null) {
+    reception.ask([...needed, ...announced]);
+    return null;
+  }
+  const isAtEnd = file !== undefined || !goesOn || announced.length === 0;
+  reception.ask([
+    ...needed,
+    ...goesOn ? announced : [],
+    ...isAtEnd ? [] : wrong.map(({ hash }) => hash),
+  ]);
+  return isAtEnd ? error : null;
 }
 
 /** Checks that nobody has changed a message since its client signed it. */

@@ -55,7 +55,7 @@ export function answerCard(context: CardContext, card: Card): CardOutcome {
       return null;
     case "gimme":
       exchange.unknown.add(card.hash);
-      if (exchange.isPulling) sendArtifact(exchange, { hash: card.hash, isNative: false });
+      if (exchange.isPulling) sendArtifact(exchange, card.hash);
       return null;
     case "private":
       // Otherwise what follows would be stored, and everybody could read it.

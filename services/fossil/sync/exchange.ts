@@ -21,6 +21,8 @@ export class Exchange {
   readonly check: () => void;
   /** Rows of artifacts that the client has. */
   readonly onRemote = new Set<number>();
+  /** Rows of artifacts that the answer has. */
+  readonly sent = new Set<number>();
   /** Names that the client asked for, so it cannot send them. */
   readonly unknown = new Set<string>();
   readonly counts = {
@@ -29,6 +31,8 @@ export class Exchange {
     unversionedSent: 0,
     unversionedReceived: 0,
   };
+  /** Why unversioned files were refused. */
+  readonly refusedFiles: string[] = [];
   /** What the answer has already, of what is sent once. */
   readonly #sent = new Set<string>();
   isPulling = false;

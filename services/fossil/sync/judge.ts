@@ -16,7 +16,7 @@ import type {
   PushRules,
   UnversionedArrival,
 } from "./judgement.ts";
-import { Premature, refused } from "./refusal.ts";
+import { Refusals, refused } from "./refusal.ts";
 
 /**
  * Most names without content that a writer's push may leave, and that a repository may have then. An
@@ -48,6 +48,7 @@ class PushJudge implements Judge {
   readonly #branches: BranchJudge;
   readonly #tags: TagJudge;
   readonly #phantoms: number;
+  readonly #refusals = new Refusals();
 
   constructor(repository: Repository, rules: PushRules) {
     this.#repository = repository;
@@ -57,7 +58,11 @@ class PushJudge implements Judge {
     this.#phantoms = this.#countPhantoms();
   }
 
-  arrive({ artifact, hash, rid }: Arrival): void {
+  arrive(arrival: Arrival): void {
+    this.#refusals.collect([arrival.hash], () => this.#judgeArrival(arrival));
+  }
+
+  #judgeArrival({ artifact, hash, rid }: Arrival): void {
     if (artifact.kind === "cluster") return;
     const refusal = this.#rules.closedKinds[KINDS[artifact.kind]];
     if (refusal !== undefined) throw refused(`${nameOf(artifact, hash)} is refused: ${refusal}`);
@@ -74,7 +79,8 @@ class PushJudge implements Judge {
   file(content: Uint8Array, hash: string): void {
     if (this.#rules.role === "admin" || !isSealed(content)) return;
     const { reason } = explainArtifact(content);
-    throw refused(`Artifact ${hash.slice(0, 10)} is malformed: ${reason ?? "it is unknown"}`);
+    const sentence = `Artifact ${short(hash)} is malformed: ${reason ?? "it is unknown"}`;
+    this.#refusals.add({ hash, sentence, missing: [] });
   }
 
   tag(rid: number, tag: number): void {
@@ -85,28 +91,29 @@ class PushJudge implements Judge {
     judgeUnversioned(this.#rules, file);
   }
 
+  requireArrivals(): void {
+    this.#refusals.throwAny();
+  }
+
   conclude(): void {
-    this.#requireComplete();
-    this.#branches.conclude();
-    this.#tags.conclude();
+    const refusals = this.#refusals;
+    refusals.throwAny();
+    // Before anything is judged by a branch that may still change.
+    const checkins = this.#branches.premature(refusals);
+    this.#tags.premature(checkins, refusals);
+    refusals.throwAny();
+    // A tag may be why a check-in is on a branch that is closed: without it, that is judged anew.
+    this.#tags.conclude(refusals);
+    refusals.throwAny();
+    this.#branches.concludeMoves(this.#tags.taggers(), refusals);
+    refusals.throwAny();
+    this.#branches.concludeNew(refusals);
+    refusals.throwAny();
     if (this.#rules.role === "admin") return;
     const phantoms = this.#countPhantoms();
     if (phantoms - this.#phantoms > MAX_NEW_PHANTOMS || phantoms > MAX_PHANTOMS) {
       throw refused("The push names too many artifacts that the project does not have");
     }
-  }
-
-  /** Stops before anything is judged by a branch that may still change. */
-  #requireComplete(): void {
-    const checkins = this.#branches.premature();
-    const [checkin] = checkins;
-    const tags = this.#tags.premature(checkins);
-    const [first = checkin] = tags;
-    if (first === undefined) return;
-    const sentence = checkin === undefined
-      ? `The change of tags ${short(first)} tags what is no check-in of the project`
-      : `Check-in ${short(checkin)} comes before its parent: push that first`;
-    throw new Premature([...checkins, ...tags], sentence);
   }
 
   #countPhantoms(): number {

@@ -3,21 +3,18 @@
  * everything is linked, so it does not matter how it came there: by its own cards, by inheritance
  * from a parent that arrived later, or by a tag.
  */
-import { type Manifest, nameFault, type TagCard } from "../artifact/mod.ts";
+import { type Manifest, nameFault, type TagCard, TEXT_BOUNDS } from "../artifact/mod.ts";
 import { toJulianDay } from "../codec/mod.ts";
 import { TAG } from "../content/mod.ts";
 import type { Repository } from "../repository.ts";
 import { matchesGlob } from "../text/mod.ts";
 import { judgeFiles } from "./judge_files.ts";
-import { quoted, short } from "./judge_words.ts";
+import { absentName, quoted, short } from "./judge_words.ts";
 import type { NameRule, PushRules } from "./judgement.ts";
-import { refused } from "./refusal.ts";
+import { type Refusals, refused } from "./refusal.ts";
 
 /** Branch of check-ins without a branch tag. */
 const DEFAULT_BRANCH = "trunk";
-
-/** Longest name of a new branch, in UTF-16 units. */
-const MAX_BRANCH_NAME = 200;
 
 interface NewCheckin {
   readonly rid: number;
@@ -65,29 +62,42 @@ export class BranchJudge {
     this.#before.set(rid, this.branchOf(rid));
   }
 
-  /** New check-ins whose branch cannot be known yet, because an ancestor is missing. */
-  premature(): ReadonlySet<string> {
+  /** Refuses new check-ins whose branch cannot be known, because an ancestor is missing. */
+  premature(refusals: Refusals): ReadonlySet<string> {
     const found = new Set<string>();
     if (this.#rules.role === "admin") return found;
     const children = new Map<string, string[]>();
+    const refuse = (hash: string, parent: string) => {
+      found.add(hash);
+      refusals.add({ hash, sentence: absentName(hash, parent), missing: [parent] });
+    };
     for (const { rid, hash, manifest: { parents: [parent], tags } } of this.#new.values()) {
       if (parent === undefined || tags.some(startsBranch) || !this.isCheckin(rid)) continue;
-      if (!this.isCheckin(this.#repository.store.ridOf(parent))) found.add(hash);
+      if (!this.isCheckin(this.#repository.store.ridOf(parent))) refuse(hash, parent);
       children.set(parent, [...children.get(parent) ?? [], hash]);
     }
     // A set may grow while it is walked.
-    for (const hash of found) for (const child of children.get(hash) ?? []) found.add(child);
+    for (const hash of found) {
+      for (const child of children.get(hash) ?? []) if (!found.has(child)) refuse(child, hash);
+    }
     return found;
   }
 
-  conclude(): void {
+  concludeNew(refusals: Refusals): void {
     for (const checkin of this.#new.values()) {
-      if (this.isCheckin(checkin.rid)) this.#judgeNew(checkin);
+      if (!this.isCheckin(checkin.rid)) continue;
+      refusals.collect([checkin.hash], () => this.#judgeNew(checkin));
     }
-    for (const [rid, before] of this.#before) {
-      const branch = this.branchOf(rid);
-      if (branch !== before) this.#judgeMove(rid, before, branch);
-    }
+  }
+
+  /** Judges the known check-ins that are on another branch now, because of one of the taggers. */
+  concludeMoves(taggers: readonly string[], refusals: Refusals): void {
+    refusals.collect(taggers, () => {
+      for (const [rid, before] of this.#before) {
+        const branch = this.branchOf(rid);
+        if (branch !== before) this.#judgeMove(rid, before, branch);
+      }
+    });
   }
 
   /** Whether a row is a check-in that is linked. */
@@ -148,7 +158,7 @@ export class BranchJudge {
     if (name === "" || name !== name.trim() || /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\ufffd]/u.test(name)) {
       return "is no name of a branch";
     }
-    if (name.length > MAX_BRANCH_NAME) return "is too long";
+    if (name.length > TEXT_BOUNDS.name) return "is too long";
     const fault = nameFault(name);
     if (fault !== null) return fault;
     if (this.#isTag(name)) return "is the name of a tag";

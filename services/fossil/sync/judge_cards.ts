@@ -1,5 +1,5 @@
 /** Rules that follow from the cards of one artifact: its user, its dates, and what it replaces. */
-import type { Artifact, ForumPost, TicketChange } from "../artifact/mod.ts";
+import { type Artifact, type ForumPost, textFault, type TicketChange } from "../artifact/mod.ts";
 import type { Repository } from "../repository.ts";
 import { nameOf, quoted, short } from "./judge_words.ts";
 import type { Arrival, PushRules } from "./judgement.ts";
@@ -17,6 +17,8 @@ export function judgeCards(
   if (artifact.date > rules.latest) {
     throw refused(`${name} has a date in the future: set the clock of its computer`);
   }
+  const fault = rules.hasBounds ? textFault(artifact) : null;
+  if (fault !== null) throw refused(`${name} is refused: ${fault}`);
   if (artifact.kind === "ticket") requireOwnComment(rules, artifact, name);
   if (artifact.kind === "forum") requireOwnPost(repository, rules, artifact, name);
 }

@@ -5,9 +5,9 @@ import { TAG } from "../content/mod.ts";
 import type { Repository } from "../repository.ts";
 import type { BranchJudge } from "./judge_branches.ts";
 import { isOwn } from "./judge_cards.ts";
-import { nameOf, quoted, short } from "./judge_words.ts";
+import { absentName, nameOf, quoted, short } from "./judge_words.ts";
 import type { PushRules } from "./judgement.ts";
-import { refused } from "./refusal.ts";
+import { type Refusals, refused } from "./refusal.ts";
 
 /** Tags by which the engine marks artifacts of other kinds. */
 const RESERVED = /^(?:wiki-|tkt-|event-|cluster$)/;
@@ -24,12 +24,21 @@ type Tagging = Manifest | Control;
 /** A card to judge when everything is linked. */
 interface TagChange {
   readonly tag: TagCard;
+  /** Hash of what has the card. */
+  readonly hash: string;
   readonly subject: string;
   /** Hash of the tagged artifact. */
   readonly target: string;
   readonly isSelf: boolean;
   /** The same tag there before; null if there was none. */
   readonly before: { readonly isBranchName: boolean; readonly isOwn: boolean } | null;
+}
+
+interface Move {
+  readonly subject: string;
+  readonly hash: string;
+  readonly target: string;
+  readonly date: number;
 }
 
 /** Judges the T cards of a push. */
@@ -39,8 +48,7 @@ export class TagJudge {
   readonly #branches: BranchJudge;
   readonly #changes: TagChange[] = [];
   /** Cards that name a branch for an artifact that was not here when they came. */
-  readonly #moves: { readonly subject: string; readonly target: string; readonly date: number }[] =
-    [];
+  readonly #moves: Move[] = [];
   /** The tagged artifacts, by the hash of what tags them. */
   readonly #targets = new Map<string, string[]>();
 
@@ -58,10 +66,11 @@ export class TagJudge {
       this.#judgeProperty(tag, subject);
       if (!isSelf) this.#targets.set(hash, [...this.#targets.get(hash) ?? [], target]);
       if (tag.name === "branch") {
-        this.#judgeBranchCard(tag, subject, isSelf ? null : { target, date: artifact.date });
+        const move = { subject, hash, target, date: artifact.date };
+        this.#judgeBranchCard(tag, subject, isSelf ? null : move);
       } else if (this.#rules.role !== "admin") {
         const before = isSelf || this.#isNew(target) ? null : this.#before(tag, target);
-        this.#changes.push({ tag, subject, target, isSelf, before });
+        this.#changes.push({ tag, hash, subject, target, isSelf, before });
       }
     }
   }
@@ -75,9 +84,16 @@ export class TagJudge {
     }
   }
 
-  conclude(): void {
-    this.#judgeMoves();
-    for (const change of this.#changes) this.#judgeChange(change);
+  conclude(refusals: Refusals): void {
+    for (const move of this.#moves) refusals.collect([move.hash], () => this.#judgeMove(move));
+    for (const change of this.#changes) {
+      refusals.collect([change.hash], () => this.#judgeChange(change));
+    }
+  }
+
+  /** What tags something else. */
+  taggers(): string[] {
+    return [...this.#targets.keys()];
   }
 
   /** Rules that need no more than the card. */
@@ -109,7 +125,7 @@ export class TagJudge {
   #judgeBranchCard(
     { value, sign }: TagCard,
     subject: string,
-    of: { readonly target: string; readonly date: number } | null,
+    of: Move | null,
   ): void {
     const branch = value ?? "";
     if (sign !== "-") this.#branches.requireName(branch, subject);
@@ -119,34 +135,36 @@ export class TagJudge {
     const isKnown = this.#branches.isCheckin(rid) && !this.#branches.isNew(rid);
     const left = isKnown ? [this.#branches.branchOf(rid)] : [];
     this.#branches.requireMove(sign === "-" ? left : [...left, branch], `${subject}: the move`);
-    if (!isKnown) this.#moves.push({ subject, ...of });
+    if (!isKnown) this.#moves.push(of);
   }
 
   /**
-   * Artifacts that tag something which is not here, or not judged yet.
+   * Refuses artifacts that tag something which is not here, or not judged yet.
    *
    * @param premature the check-ins that cannot be judged yet
    */
-  premature(premature: ReadonlySet<string>): string[] {
-    if (this.#rules.role === "admin") return [];
+  premature(premature: ReadonlySet<string>, refusals: Refusals): void {
+    if (this.#rules.role === "admin") return;
     const isAbsent = (target: string) => {
       const rid = this.#repository.store.ridOf(target);
       return premature.has(target) || rid === 0 || this.#repository.store.sizeOf(rid) < 0;
     };
-    return [...this.#targets].filter(([, targets]) => targets.some(isAbsent)).map(([hash]) => hash);
+    for (const [hash, targets] of this.#targets) {
+      const missing = targets.filter(isAbsent);
+      const [first] = missing;
+      if (first !== undefined) refusals.add({ hash, sentence: absentName(hash, first), missing });
+    }
   }
 
   /**
    * Checks that a card which moves a check-in of this push is newer than it. In another order of
    * arrival, as in a rebuild, an older card has no effect.
    */
-  #judgeMoves(): void {
-    for (const { subject, target, date } of this.#moves) {
-      const rid = this.#repository.store.ridOf(target);
-      this.#requireTarget(rid, target, subject);
-      if (this.#rules.role === "admin" || this.#branches.isNewest(rid, date)) continue;
-      throw refused(`${subject} is older than the check-in ${short(target)}, which it moves`);
-    }
+  #judgeMove({ subject, target, date }: Move): void {
+    const rid = this.#repository.store.ridOf(target);
+    this.#requireTarget(rid, target, subject);
+    if (this.#rules.role === "admin" || this.#branches.isNewest(rid, date)) return;
+    throw refused(`${subject} is older than the check-in ${short(target)}, which it moves`);
   }
 
   /** What a tag is before the card changes it. */

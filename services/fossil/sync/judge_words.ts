@@ -11,6 +11,12 @@ export function short(hash: string): string {
   return hash.slice(0, SHOWN_DIGITS);
 }
 
+/** Says that an artifact names another one that nobody has, and what to do about it. */
+export function absentName(hash: string, missing: string): string {
+  return `Artifact ${short(hash)} names ${missing}, which is neither in the project nor in this ` +
+    "push: push from a repository that has it, or let an admin of the project push this one";
+}
+
 /** A name that a stranger chose, in quotation marks. */
 export function quoted(name: string): string {
   const shown = name.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "\ufffd");

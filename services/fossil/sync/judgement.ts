@@ -42,6 +42,8 @@ export interface PushRules {
   readonly workspaces: Readonly<Record<string, string | null>>;
   /** Names of unversioned files; the first rule that matches counts. */
   readonly files: readonly NameRule[];
+  /** Whether texts obey the bounds of the API; those from elsewhere are kept as they are. */
+  readonly hasBounds: boolean;
   /** Kinds that are closed to the pusher, with the refusal. */
   readonly closedKinds: Readonly<Partial<Record<PushedKind, string>>>;
 }
@@ -64,9 +66,9 @@ export interface UnversionedArrival {
 }
 
 /**
- * Judges one push, inside of its transaction. Each method may throw `refused(…)`: the transaction
- * is then rolled back, and the client gets the sentence. `writeJudged` calls all methods but
- * `unversioned`.
+ * Judges one push, inside of its transaction. What it throws rolls the transaction back; a `LeftOut`
+ * names what to leave out of the next attempt. `writeJudged` calls all methods but `unversioned` and
+ * `requireArrivals`.
  */
 export interface Judge {
   /**
@@ -81,6 +83,8 @@ export interface Judge {
   tag(rid: number, tag: number): void;
   /** Sees every change of an unversioned file before it is made. */
   unversioned(file: UnversionedArrival): void;
+  /** Throws if something that has arrived is refused as it is. */
+  requireArrivals(): void;
   /** Called once, when the derived tables have all arrivals, and before the commit. */
   conclude(): void;
 }

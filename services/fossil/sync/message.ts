@@ -1,5 +1,5 @@
 /** The bodies of the sync protocol: its content types, and how each one packs the cards. */
-import { packBlob, unpackBlob } from "../codec/mod.ts";
+import { packBlob, unpackSent } from "../codec/mod.ts";
 
 /** How a body holds its cards: with a length and zlib, as they are, or as they are for people. */
 export type MessageForm = "compressed" | "plain" | "debug";
@@ -30,7 +30,7 @@ export function messageFormOf(contentType: string | null): MessageForm | null {
  * @throws {FossilError} `limit` if the body declares more; `corrupt` if it does not inflate.
  */
 export function unpackMessage(body: Uint8Array, form: MessageForm, maxBytes: number): Uint8Array {
-  return form === "compressed" ? unpackBlob(body, maxBytes) : body;
+  return form === "compressed" ? unpackSent(body, maxBytes) : body;
 }
 
 /** The body that holds cards. */

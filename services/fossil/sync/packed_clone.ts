@@ -8,13 +8,18 @@ const HEAD_BYTES = 140;
 /** Rows that are counted at once to find the end of an answer. */
 const STEP = 4096;
 
-/** Private artifacts, public ones that are stored as deltas of private ones, and those without bytes. */
+/**
+ * Artifacts that are not sent as they are stored: private ones; deltas of private and of shunned ones,
+ * which the client does not get; those without bytes; and deltas of what an earlier answer had. The
+ * repository may have stored that one anew since, as a delta of this one, and a circle of deltas
+ * makes a clone unusable. So between two answers, deltas go in one direction only.
+ */
 const SPECIAL = `SELECT rid FROM private
   UNION SELECT delta.rid FROM delta JOIN private ON private.rid=delta.srcid
-  UNION SELECT rid FROM (${DANGLING})`;
+  UNION SELECT delta.rid FROM shun JOIN blob USING(uuid) JOIN delta ON delta.srcid=blob.rid
+  UNION SELECT rid FROM (${DANGLING})
+  UNION SELECT rid FROM delta WHERE rid BETWEEN ? AND ? AND +srcid<?`;
 const IS_SENT = `blob.size>=0 AND NOT EXISTS(SELECT 1 FROM shun WHERE shun.uuid=blob.uuid)`;
-const WITH_SOURCE = `blob LEFT JOIN delta ON delta.rid=blob.rid
-  LEFT JOIN blob AS source ON source.rid=delta.srcid`;
 
 /**
  * The cards of all artifacts in a range that are sent as they are stored, as SQLite joins them: that
@@ -25,18 +30,10 @@ const CARDS = `SELECT CAST(group_concat(card,'') AS BLOB) AS cards, count(*) AS 
   SELECT 'cfile '||blob.uuid||coalesce(' '||source.uuid,'')||' '||blob.size||' '
       ||length(blob.content)||char(10)||blob.content
       ||CASE substr(blob.content,-1) WHEN x'0a' THEN '' ELSE char(10) END AS card
-    FROM ${WITH_SOURCE}
+    FROM blob LEFT JOIN delta ON delta.rid=blob.rid
+      LEFT JOIN blob AS source ON source.rid=delta.srcid
     WHERE blob.rid BETWEEN ? AND ? AND ${IS_SENT} AND blob.rid NOT IN (${SPECIAL})
     ORDER BY blob.rid DESC)`;
-
-interface SpecialRow {
-  readonly rid: number;
-  readonly uuid: string;
-  readonly size: number;
-  readonly content: Uint8Array;
-  readonly source: string | null;
-  readonly isPrivate: number;
-}
 
 /**
  * Sends artifacts to a client that clones, as they are stored.
@@ -49,7 +46,14 @@ export function sendPacked(exchange: Exchange, first: number): number {
   const last = db.value<number>("SELECT max(rid) FROM blob") ?? 0;
   if (first > last) return 0;
   const next = sendSpecial(exchange, first, endOf(exchange, first, last));
-  const row = db.row<{ cards: Uint8Array | null; artifacts: number }>(CARDS, first, next - 1);
+  const row = db.row<{ cards: Uint8Array | null; artifacts: number }>(
+    CARDS,
+    first,
+    next - 1,
+    first,
+    next - 1,
+    first,
+  );
   if (row !== undefined && row.cards !== null) out.append(row.cards);
   counts.artifactsSent += row?.artifacts ?? 0;
   exchange.check();
@@ -74,37 +78,34 @@ function endOf({ repository: { db }, out }: Exchange, first: number, last: numbe
 }
 
 /**
- * Sends the artifacts of a range that cannot be sent as they are stored.
+ * Sends the artifacts of a range that cannot be sent as they are stored: their full texts.
  *
  * @returns the row before which the answer is full; the end of the range if it is not
  */
 function sendSpecial(exchange: Exchange, first: number, end: number): number {
   const { repository: { db, store }, out, sendsPrivate, counts } = exchange;
-  const rows = db.rows<{ rid: number }>(
-    `SELECT rid FROM (${SPECIAL}) WHERE rid BETWEEN ? AND ? ORDER BY rid`,
+  const rows = db.rows<{ rid: number; uuid: string }>(
+    `SELECT rid, uuid FROM blob
+      WHERE rid IN (${SPECIAL}) AND rid BETWEEN ? AND ? AND ${IS_SENT} ORDER BY rid`,
+    first,
+    end - 1,
+    first,
     first,
     end - 1,
   );
-  for (const { rid } of rows) {
+  for (const { rid, uuid: hash } of rows) {
     if (exchange.isFull && rid > first) return rid;
     exchange.check();
-    const row = db.row<SpecialRow>(
-      `SELECT blob.rid AS rid, blob.uuid AS uuid, blob.size AS size, blob.content AS content,
-          source.uuid AS source,
-          EXISTS(SELECT 1 FROM private WHERE private.rid=blob.rid) AS isPrivate
-        FROM ${WITH_SOURCE} WHERE blob.rid=? AND ${IS_SENT}`,
-      rid,
-    );
-    if (row === undefined) continue;
-    const isPrivate = row.isPrivate === 1;
+    const isPrivate = store.isPrivate(rid);
     if ((isPrivate && !sendsPrivate) || !store.isAvailable(rid)) continue;
+    const content = store.require(rid);
     if (isPrivate) out.add({ kind: "private" });
     out.add({
       kind: "cfile",
-      hash: row.uuid,
-      source: isPrivate ? row.source : null,
-      size: row.size,
-      content: isPrivate ? row.content : packBlob(store.require(rid)),
+      hash,
+      source: null,
+      size: content.length,
+      content: packBlob(content),
     });
     counts.artifactsSent++;
   }

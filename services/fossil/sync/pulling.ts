@@ -1,6 +1,7 @@
 /** The client's side of a pull: stores what an upstream repository sends. */
 
 import { CardReader } from "./card_reader.ts";
+import type { FileCard, PackedFileCard } from "./cards.ts";
 import type { SyncDoor } from "./answer.ts";
 import { Exchange } from "./exchange.ts";
 import { writeJudged } from "./judged_write.ts";
@@ -29,6 +30,11 @@ export interface PulledRound {
   readonly wanted: readonly string[];
   /** Of the artifacts that were asked for, those that upstream neither sent nor named. */
   readonly absent: readonly string[];
+  /**
+   * Whether artifacts came as deltas of one another, as Fossil sends what a check-in reverts that was
+   * amended into the past. They are not stored, and wanted as upstream stores them.
+   */
+  readonly hasCircle: boolean;
   /** The error that upstream reports; nothing is stored then. */
   readonly error: string | null;
 }
@@ -44,7 +50,9 @@ export function storePulled(door: SyncDoor, message: PulledMessage): PulledRound
   const { repository } = door;
   const cards = cardsOf(message);
   const error = errorOf(cards);
-  if (error !== null) return { receipt: null, artifacts: 0, wanted: [], absent: [], error };
+  if (error !== null) {
+    return { receipt: null, artifacts: 0, wanted: [], absent: [], hasCircle: false, error };
+  }
   const origin = { user: message.rules.pusher, ip: null };
   return writeJudged(
     repository,
@@ -68,14 +76,17 @@ function storeCards(
   },
 ): PulledRound {
   const exchange = new Exchange({ repository, request: requestOf(message), judge, check });
-  const reception = new Reception(exchange, new Set());
+  const reception = new Reception(exchange);
+  const { store } = repository;
   const named = new Set<string>();
+  let hasCircle = false;
   for (const card of new CardReader(cards)) {
     switch (card.kind) {
       case "file":
       case "cfile":
         named.add(card.hash);
-        reception.receive(card);
+        if (breakCircle(repository, card)) hasCircle = true;
+        else reception.receive(card);
         break;
       case "igot":
         named.add(card.hash);
@@ -88,14 +99,29 @@ function storeCards(
   }
   const absent = message.asked.filter((hash) => !named.has(hash));
   for (const hash of [...absent, ...message.absent]) exchange.unknown.add(hash);
-  const { store } = repository;
   return {
     receipt: store.hasReceipt ? store.receipt() : null,
     artifacts: exchange.counts.artifactsReceived,
     wanted: reception.missing(),
     absent,
+    hasCircle,
     error: null,
   };
+}
+
+/**
+ * Whether an artifact comes as a delta that depends on it. If so, what waits for it is dropped, to be
+ * asked for again.
+ */
+function breakCircle(
+  { store }: SyncDoor["repository"],
+  { hash, source }: FileCard | PackedFileCard,
+): boolean {
+  if (source === null) return false;
+  const rid = source === hash ? store.ridOrPhantom(hash) : store.ridOf(source);
+  if (rid === 0 || !store.dependsOn(rid, hash)) return false;
+  store.forgetChain(rid);
+  return true;
 }
 
 /** Upstream as the client of an exchange: it may write, and has no private artifacts. */

@@ -1,23 +1,38 @@
 /** Receives artifacts, and the names of artifacts. */
-import { MAX_ARTIFACT_BYTES, unpackBlob } from "../codec/mod.ts";
+import { isArtifactHash, unpackSent } from "../codec/mod.ts";
 import type { FileCard, PackedFileCard } from "./cards.ts";
 import type { Exchange } from "./exchange.ts";
+import type { Refusal } from "./refusal.ts";
 
 /** Most artifacts that an answer asks for. */
 const MAX_WANTED = 500;
+
+/** An artifact of a message that was stored. */
+export interface ReceivedArtifact {
+  /** Its row; 0 if it was not stored, because its source must come first. */
+  readonly rid: number;
+  /** The source of the delta that came; null for a full text. */
+  readonly source: string | null;
+}
 
 /** What a message brings. */
 export class Reception {
   readonly #exchange: Exchange;
   /** Announced names that the repository did not know. */
   readonly #wanted = new Set<string>();
-  /** Artifacts that cannot be judged yet: they are not stored, and asked for again. */
-  readonly #later: ReadonlySet<string>;
+  /** Artifacts that are not stored; see {@link LeftOut}. */
+  readonly #leftOut: ReadonlyMap<string, Refusal>;
+  readonly #arrivals = new Map<string, ReceivedArtifact>();
   #isNextPrivate = false;
 
-  constructor(exchange: Exchange, later: ReadonlySet<string>) {
+  constructor(exchange: Exchange, leftOut: ReadonlyMap<string, Refusal> = new Map()) {
     this.#exchange = exchange;
-    this.#later = later;
+    this.#leftOut = leftOut;
+  }
+
+  /** What was stored, by hash. */
+  get arrivals(): ReadonlyMap<string, ReceivedArtifact> {
+    return this.#arrivals;
   }
 
   /** The next artifact is private. */
@@ -37,14 +52,15 @@ export class Reception {
     this.#isNextPrivate = false;
     check();
     const { hash, source } = card;
-    if (this.#later.has(hash)) return void this.#wanted.add(hash);
+    if (this.#leftOut.has(hash)) return;
     const { store } = repository;
     if (store.isShunned(hash) || (source !== null && store.isShunned(source))) return;
     if (isPrivate && !rights.privates) return;
     if (source !== null && !rights.privates && store.isPrivate(store.ridOf(source))) {
       // A delta that fits would show what the source holds. An honest client has it as public
       // content, sends it too, and then this one again.
-      return void this.#wanted.add(hash);
+      this.#wanted.add(hash);
+      return void this.#arrivals.set(hash, { rid: 0, source });
     }
     const { rid, isNew } = repository.receive(contentOf(card), {
       hash,
@@ -53,7 +69,9 @@ export class Reception {
     });
     if (!isPrivate && store.isAvailable(rid)) store.makePublic(rid);
     onRemote.add(rid);
-    if (isNew) counts.artifactsReceived++;
+    if (!isNew) return;
+    counts.artifactsReceived++;
+    this.#arrivals.set(hash, { rid, source });
   }
 
   /** Notes that the client has an artifact; the answer asks for an unknown one. */
@@ -67,17 +85,34 @@ export class Reception {
     if (rid !== 0 && isPrivate && rights.privates && store.sizeOf(rid) < 0) store.makePrivate(rid);
   }
 
-  /**
-   * Asks for artifacts: those of which only the name is known, and those that the client announced.
-   */
-  askForMissing(): void {
-    for (const hash of this.missing()) this.#exchange.out.add({ kind: "gimme", hash });
+  /** Announced artifacts that the repository lacks and this message does not bring. */
+  announced(): string[] {
+    const { repository: { store }, unknown } = this.#exchange;
+    return [...this.#wanted].filter((hash) =>
+      store.ridOf(hash) === 0 && !store.isShunned(hash) && !unknown.has(hash) &&
+      !this.#leftOut.has(hash)
+    );
+  }
+
+  /** Asks for artifacts, and then for those of which only the name is known; a bounded number. */
+  ask(hashes: Iterable<string>): void {
+    const { repository: { store }, out } = this.#exchange;
+    const asked = new Set<string>();
+    for (const hash of [...hashes, ...this.#phantoms()]) {
+      if (asked.size === MAX_WANTED) break;
+      if (asked.has(hash) || !isArtifactHash(hash) || store.isShunned(hash)) continue;
+      asked.add(hash);
+      out.add({ kind: "gimme", hash });
+    }
   }
 
   /** The artifacts to ask for: a bounded number of them. */
   missing(): string[] {
-    const { repository: { db, store }, unknown, sendsPrivate } = this.#exchange;
-    const wanted = new Set<string>();
+    return [...new Set([...this.#phantoms(), ...this.announced()])].slice(0, MAX_WANTED);
+  }
+
+  #phantoms(): string[] {
+    const { repository: { db }, unknown, sendsPrivate } = this.#exchange;
     const isPublic = "NOT EXISTS(SELECT 1 FROM private WHERE private.rid=blob.rid)";
     const rows = db.rows<{ uuid: string }>(
       `SELECT uuid FROM phantom CROSS JOIN blob USING(rid)
@@ -85,15 +120,11 @@ export class Reception {
           AND NOT EXISTS(SELECT 1 FROM shun WHERE shun.uuid=blob.uuid) LIMIT ?`,
       MAX_WANTED + unknown.size,
     );
-    for (const { uuid } of rows) if (!unknown.has(uuid)) wanted.add(uuid);
-    for (const hash of this.#wanted) {
-      if (store.ridOf(hash) === 0 && !store.isShunned(hash)) wanted.add(hash);
-    }
-    return [...wanted].slice(0, MAX_WANTED);
+    return rows.map(({ uuid }) => uuid).filter((uuid) => !unknown.has(uuid));
   }
 }
 
 /** The bytes of a card: an artifact or a delta. They are copied, because the store keeps them. */
 function contentOf(card: FileCard | PackedFileCard): Uint8Array {
-  return card.kind === "file" ? card.content.slice() : unpackBlob(card.content, MAX_ARTIFACT_BYTES);
+  return card.kind === "file" ? card.content.slice() : unpackSent(card.content);
 }

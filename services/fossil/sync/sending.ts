@@ -10,17 +10,15 @@ const MIN_SAVING = 50;
 /** The tag of cluster artifacts. */
 const CLUSTER_TAG = 7;
 
+/** Most versions before, and after, among which a base is looked for. */
+const MAX_NEIGHBOURS = 50;
+
 /**
- * Sends an artifact that the client asked for, as a delta of an older version if that is shorter.
+ * Sends an artifact that the client asked for, as a delta of another version if that is shorter.
  * A full answer names the artifact instead, and the client asks again.
- *
- * @param isNative send the stored delta, to a client that clones.
  */
-export function sendArtifact(
-  exchange: Exchange,
-  { hash, isNative }: { readonly hash: string; readonly isNative: boolean },
-): void {
-  const { repository: { store }, out, onRemote, sendsPrivate } = exchange;
+export function sendArtifact(exchange: Exchange, hash: string): void {
+  const { repository: { store }, out, onRemote, sent, sendsPrivate } = exchange;
   const rid = store.ridOf(hash);
   if (rid === 0) return;
   const isPrivate = store.isPrivate(rid);
@@ -28,51 +26,48 @@ export function sendArtifact(
   if (onRemote.has(rid) || !store.isAvailable(rid) || store.isShunned(hash)) return;
   if (exchange.isFull) return out.add({ kind: "igot", hash, isPrivate });
   const content = store.require(rid);
-  const source = sourceFor(exchange, { rid, content, isNative });
+  const delta = deltaFor(exchange, rid, content);
   if (isPrivate) out.add({ kind: "private" });
   out.add({
     kind: "file",
     hash,
-    source: source?.hash ?? null,
-    content: source?.delta ?? content,
+    source: delta?.source ?? null,
+    content: delta?.content ?? content,
   });
   onRemote.add(rid);
+  sent.add(rid);
   exchange.counts.artifactsSent++;
 }
 
-interface Source {
-  readonly hash: string;
-  readonly delta: Uint8Array;
+/**
+ * The delta in place of an artifact; null if there is none that is short enough. Its base is an
+ * artifact that the answer has already, and nothing else. What a client announces need not be
+ * readable there: it may itself be a delta that waits for content, even for this artifact. Deltas of
+ * one another make a clone unusable forever.
+ */
+function deltaFor(
+  { repository: { db, store }, sent }: Exchange,
+  rid: number,
+  content: Uint8Array,
+): { readonly source: string; readonly content: Uint8Array } | null {
+  if (content.length <= MIN_DELTA_BYTES || sent.size === 0) return null;
+  const base = neighboursOf(db, rid).find((neighbour) => sent.has(neighbour));
+  if (base === undefined) return null;
+  const delta = createDelta(store.require(base), content);
+  if (delta.length >= content.length - MIN_SAVING) return null;
+  return { source: store.hashOf(base) ?? "", content: delta };
 }
 
-/** The delta in place of content; null if there is none that is short enough. */
-function sourceFor(
-  { repository: { db, store }, sendsPrivate }: Exchange,
-  { rid, content, isNative }: {
-    readonly rid: number;
-    readonly content: Uint8Array;
-    readonly isNative: boolean;
-  },
-): Source | null {
-  if (content.length <= MIN_DELTA_BYTES) return null;
-  const older = isNative ? store.sourceOf(rid) : olderVersionOf(db, rid);
-  if (older === 0 || (store.isPrivate(older) && !sendsPrivate)) return null;
-  const hash = store.hashOf(older) ?? "";
-  const base = store.isShunned(hash) ? null : store.get(older);
-  if (base === null) return null;
-  const delta = createDelta(base, content);
-  return delta.length < content.length - MIN_SAVING ? { hash, delta } : null;
-}
-
-/** The version before: of a check-in its parent, of a file the one that it replaced; 0 if none. */
-function olderVersionOf(db: Exchange["repository"]["db"], rid: number): number {
-  const isThere = "NOT EXISTS(SELECT 1 FROM phantom WHERE phantom.rid=pid)";
-  return db.value<number>(`SELECT pid FROM plink WHERE cid=? AND ${isThere}`, rid) ??
-    db.value<number>(
-      `SELECT pid FROM mlink JOIN event ON mlink.mid=event.objid
-        WHERE fid=? AND pid>0 AND ${isThere} ORDER BY mtime LIMIT 1`,
-      rid,
-    ) ?? 0;
+/** The versions before and after: of a check-in or a page, and of a file. A bounded number of them. */
+function neighboursOf(db: Exchange["repository"]["db"], rid: number): number[] {
+  const part = (select: string) => `SELECT * FROM (${select} LIMIT ${MAX_NEIGHBOURS})`;
+  const select = [
+    "SELECT pid AS rid FROM plink WHERE cid=?",
+    "SELECT cid FROM plink WHERE pid=?",
+    "SELECT pid FROM mlink WHERE fid=? AND pid>0",
+    "SELECT fid FROM mlink WHERE pid=? AND fid>0",
+  ].map(part).join(" UNION ALL ");
+  return db.rows<{ rid: number }>(select, rid, rid, rid, rid).map((row) => row.rid);
 }
 
 /** Like `sendPacked`, unpacked: for clients that ask for version 2 of the protocol. */
@@ -87,7 +82,7 @@ export function sendUnpacked(exchange: Exchange, first: number): number {
     );
     if (row === undefined) return 0;
     next = row.rid + 1;
-    sendArtifact(exchange, { hash: row.uuid, isNative: true });
+    sendArtifact(exchange, row.uuid);
     exchange.check();
   }
   return next > last ? 0 : next;

@@ -23,6 +23,7 @@ const PROJECT = [
   "mimetypes",
   "forbid-delta-manifests",
   "mv-rm-files",
+  "main-branch",
 ];
 const TICKET = [
   "ticket-table",

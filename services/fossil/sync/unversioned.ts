@@ -59,10 +59,10 @@ export function sendUnversioned(exchange: Exchange, name: string): void {
 }
 
 /**
- * Stores a file, removes it, or gives it another time: whatever the newer side says.
+ * Stores a file, removes it, or gives it another time: whatever the newer side says. One that the
+ * judge refuses is passed over, and noted.
  *
- * @throws {FossilError} `invalid` if it cannot be stored; `corrupt` if it does not have its hash;
- * `conflict` if the judge refuses it.
+ * @throws {FossilError} `invalid` if it cannot be stored; `corrupt` if it does not have its hash.
  */
 export function acceptUnversioned(exchange: Exchange, card: UnversionedFileCard): void {
   const { repository, judge, counts, check } = exchange;
@@ -91,7 +91,13 @@ export function acceptUnversioned(exchange: Exchange, card: UnversionedFileCard)
       `The content of the unversioned file ${quoted(name)} is missing`,
     );
   }
-  judge.unversioned({ name, time: card.time, hash, size: card.size });
+  try {
+    judge.unversioned({ name, time: card.time, hash, size: card.size });
+  } catch (error) {
+    if (!(error instanceof FossilError) || error.code !== "conflict") throw error;
+    exchange.refusedFiles.push(error.message);
+    return;
+  }
   receiveUnversioned(repository, receivedOf(card, isSame));
   counts.unversionedReceived++;
 }

@@ -1,6 +1,7 @@
 import { longestFor } from "../computing_time.ts";
 import { FossilError } from "../error.ts";
 import { unpack } from "./parcel.ts";
+import { READ_NAMES } from "./operation_names.ts";
 import type { JobRequest, JobResponse, StartRequest, WorkerSettings } from "./protocol.ts";
 import { Watchdog } from "./watchdog.ts";
 
@@ -51,7 +52,8 @@ interface Job extends CallOptions {
 
 /**
  * One worker, started on demand, and the jobs of the repositories pinned to it. The worker has one
- * job at a time; repositories take turns.
+ * job at a time; repositories take turns. If the worker ends, so does its job alone: those that wait
+ * run in the next one.
  */
 export class Lane {
   readonly #options: LaneOptions;
@@ -76,8 +78,8 @@ export class Lane {
    * Runs a job in the worker and returns its result.
    *
    * @param path the repository whose queue it joins.
-   * @throws {FossilError} `unavailable` if the queue is full or the worker ends; otherwise the
-   * errors of the engine; the signal's reason if the caller cancelled.
+   * @throws {FossilError} `unavailable` if the queue is full, or the worker ends while it runs this
+   * job; otherwise the errors of the engine; the signal's reason if the caller cancelled.
    */
   submit(path: string, request: JobRequest, options: CallOptions = {}): Promise<unknown> {
     const { signal } = options;
@@ -230,13 +232,14 @@ export class Lane {
     job.reject(job.signal?.reason);
   }
 
-  /** The worker itself failed: waiting calls fail, and the next call starts a new one. */
+  /** The worker itself failed, and with it the running job. Those that wait get a new worker. */
   #fail(reason: string): void {
     this.#worker?.terminate();
     this.#worker = null;
-    const error = unavailable(`The worker of the repository has ended: ${reason}`);
-    this.#finish()?.reject(error);
-    this.#refuseAll(error);
+    const job = this.#finish();
+    if (job !== null) job.reject(unavailable(lossOf(job.request, reason)));
+    if (this.#isClosed) this.#refuseAll(unavailable("Repositories are closed"));
+    else this.#advance();
   }
 
   #refuseAll(error: FossilError): void {
@@ -246,6 +249,15 @@ export class Lane {
     }
     this.#queues.clear();
   }
+}
+
+const READS: ReadonlySet<string> = new Set(READ_NAMES);
+
+/** What the end of a worker means for the job that it ran. */
+function lossOf(request: JobRequest, reason: string): string {
+  const ended = `The worker of the repository has ended: ${reason}`;
+  const isRead = request.kind === "run" && READS.has(request.operation);
+  return isRead ? ended : `${ended}. The change may have been made: look before you repeat it`;
 }
 
 function unavailable(message: string): FossilError {

@@ -13,6 +13,7 @@ export const READ_NAMES = [
   "history",
   "blame",
   "diff",
+  "linePlaces",
   "comparison",
   "branches",
   "divergedBranches",

@@ -29,6 +29,7 @@ import {
   type HistoryOptions,
   isTicketClosed,
   type LineOptions,
+  type LinePlaceOptions,
   listAttachments,
   listBranches,
   listDivergedBranches,
@@ -55,6 +56,7 @@ import {
   readForumThread,
   readHistory,
   readLatestWikiVersion,
+  readLinePlaces,
   readLines,
   readMergesOf,
   readOpenWork,
@@ -157,6 +159,7 @@ export const READS = {
   history: ({ reader }: Context, options: HistoryOptions) => readHistory(reader, options),
   blame: ({ reader }: Context, options: BlameOptions) => readBlame(reader, options),
   diff: ({ reader }: Context, options: DiffOptions) => readDiff(reader, options),
+  linePlaces: ({ reader }: Context, options: LinePlaceOptions) => readLinePlaces(reader, options),
   comparison: ({ reader }: Context, options: ComparisonOptions) => readComparison(reader, options),
   branches: ({ reader }: Context) => listBranches(reader),
   divergedBranches: ({ reader }: Context) => listDivergedBranches(reader),
@@ -306,10 +309,12 @@ export const WHOLE = {
   /** Writes a stream for `git fast-import` to the file `target`. */
   exportGit: (
     { repository, watch }: Context,
-    { target, mainBranch }: Pick<GitExportOptions, "mainBranch"> & { readonly target: string },
+    { target, ...what }: Pick<GitExportOptions, "mainBranch" | "withoutBranches"> & {
+      readonly target: string;
+    },
   ): GitExportReport => {
     const options: GitExportOptions = {
-      ...mainBranch === undefined ? {} : { mainBranch },
+      ...what,
       progress: ({ commits, total }) => watch.progress(commits, total),
     };
     return writeFile(target, exportGit(repository, options), watch);

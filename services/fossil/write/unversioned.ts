@@ -1,6 +1,6 @@
 /** Writing unversioned files: the newest content of each name, outside of every check-in. */
 import { createHash } from "node:crypto";
-import { isArtifactHash, MAX_ARTIFACT_BYTES, unpackBlob } from "../codec/mod.ts";
+import { isArtifactHash, MAX_ARTIFACT_BYTES, unpackSent } from "../codec/mod.ts";
 import type { Database } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
@@ -251,7 +251,7 @@ function checked({ name, mtime, hash, sz, encoding, stored, content }: StoredFil
     (encoding === 0 || encoding === 1) && content instanceof Uint8Array;
   if (!isSound) throw new FossilError("corrupt", "A row of the unversioned files is not a file");
   // Bytes that inflate to more than the file declares cost no more than that.
-  const bytes = encoding === 1 ? unpackBlob(content, Math.min(sz, MAX_ARTIFACT_BYTES)) : content;
+  const bytes = encoding === 1 ? unpackSent(content, Math.min(sz, MAX_ARTIFACT_BYTES)) : content;
   const algorithm = hash.length === SHA1_DIGITS ? "sha1" : "sha3-256";
   if (bytes.length !== sz || createHash(algorithm).update(bytes).digest("hex") !== hash) {
     throw new FossilError("corrupt", `The unversioned file "${name}" does not match its hash`);

@@ -46,7 +46,9 @@ export class Channel {
   /** Whether the program decides who may be in it. */
   isClosed = false;
   /** Every member with its statuses, in the order of joining. */
-  readonly members = new Map<Client, number>();
+  readonly #members = new Map<Client, number>();
+  /** The members that receive anything, in the order of joining. */
+  readonly #listeners = new Set<Client>();
   flags = NEW_CHANNEL_FLAGS;
   key: string | null = null;
   userLimit: number | null = null;
@@ -61,6 +63,30 @@ export class Channel {
     this.name = name;
     this.foldedName = foldCase(name);
     this.createdAt = createdAt;
+  }
+
+  /** Every member with its statuses, in the order of joining. */
+  get members(): ReadonlyMap<Client, number> {
+    return this.#members;
+  }
+
+  /**
+   * The members with a connection, in the order of joining. What is sent to a channel goes through
+   * these alone, so thousands of users without a connection cost nothing.
+   */
+  get listeners(): ReadonlySet<Client> {
+    return this.#listeners;
+  }
+
+  /** Adds a member, or changes its statuses. */
+  setMember(client: Client, status: number): void {
+    this.#members.set(client, status);
+    if (!client.virtual) this.#listeners.add(client);
+  }
+
+  removeMember(client: Client): void {
+    this.#members.delete(client);
+    this.#listeners.delete(client);
   }
 
   has(flag: number): boolean {

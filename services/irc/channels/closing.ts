@@ -45,7 +45,7 @@ export function evictStranger(state: ServerState, channel: Channel, client: Clie
   const params = [channel.name, client.nick];
   const text = "This channel is for the members of a private project";
   const message = state.messageFromServer("KICK", { params, text });
-  for (const member of channel.members.keys()) member.send(message);
+  for (const member of channel.listeners) member.send(message);
   state.history.recordInChannel(channel, message);
   state.leave(client, channel);
 }
@@ -59,6 +59,6 @@ function setClosed(state: ServerState, channel: Channel, closed: boolean): void 
   if (changes.length === 0) return;
   const params = [channel.name, ...formatModes(changes)];
   const message = state.messageFromServer("MODE", { params });
-  for (const member of channel.members.keys()) member.send(message);
+  for (const member of channel.listeners) member.send(message);
   state.history.recordInChannel(channel, message);
 }

@@ -133,7 +133,7 @@ export class ChannelControl {
       if (before === undefined || client.privileged) continue;
       const after = add ? before | bit : before & ~bit;
       if (after === before) continue;
-      channel.members.set(client, after);
+      channel.setMember(client, after);
       changes.push({ add, letter, param: client.nick });
     }
     for (const change of changes) {
@@ -151,7 +151,7 @@ export class ChannelControl {
   }
 
   #tell(channel: Channel, message: Outbound): void {
-    for (const member of channel.members.keys()) member.send(message);
+    for (const member of channel.listeners) member.send(message);
     this.#state.history.recordInChannel(channel, message);
   }
 }

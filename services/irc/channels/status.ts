@@ -45,10 +45,10 @@ export function grantStatuses(state: ServerState, client: Client): void {
     const removed = given === null || channel.isKept ? 0 : before & ~given;
     const added = status & ~before;
     if (added === 0 && removed === 0) continue;
-    channel.members.set(client, (before | added) & ~removed);
+    channel.setMember(client, (before | added) & ~removed);
     const params = [channel.name, ...statusModes(added, client.nick, removed)];
     const message = state.messageFromServer("MODE", { params });
-    for (const member of channel.members.keys()) member.send(message);
+    for (const member of channel.listeners) member.send(message);
     state.history.recordInChannel(channel, message);
   }
 }

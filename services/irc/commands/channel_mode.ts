@@ -37,6 +37,9 @@ import { Outbound } from "../outbound.ts";
 /** Longest key, in characters. */
 const KEY_LENGTH = 64;
 
+/** Most changes without a parameter in one MODE: a line has room for thousands. */
+const BARE_CHANGES = 100;
+
 /** Longest mask of a list, in characters. */
 const MASK_LENGTH = 200;
 
@@ -64,7 +67,7 @@ export function channelMode(call: CommandCall): void | Promise<void> {
   const made: ModeChange[] = [];
   const asked = new Set<string>();
   let refused = false;
-  for (const change of limitParameters(parseChannelModes(params.slice(1)))) {
+  for (const change of limitChanges(parseChannelModes(params.slice(1)))) {
     const mode = CHANNEL_MODES.get(change.letter);
     if (!mode) reply.numeric(ERR_UNKNOWNMODE, change.letter);
     else if (mode.kind === "list" && change.param === null) asked.add(change.letter);
@@ -102,10 +105,11 @@ function sendList({ reply }: CommandCall, channel: Channel, letter: string): voi
   reply.numeric(replies.end, channel.name);
 }
 
-/** Drops the changes beyond `MODES`. */
-function limitParameters(changes: readonly ModeChange[]): ModeChange[] {
+/** Drops the changes beyond `MODES`, and beyond the most without a parameter. */
+function limitChanges(changes: readonly ModeChange[]): ModeChange[] {
   let left = MODES_PER_COMMAND;
-  return changes.filter(({ param }) => param === null || left-- > 0);
+  let bare = BARE_CHANGES;
+  return changes.filter(({ param }) => param === null ? bare-- > 0 : left-- > 0);
 }
 
 /** Makes one change. Returns it as others see it, or null if nothing changed. */
@@ -151,7 +155,7 @@ function applyStatus(
   }
   const changed = add ? status | bit : status & ~bit;
   if (changed === status) return null;
-  channel.members.set(target, changed);
+  channel.setMember(target, changed);
   return { add, letter, param: target.nick };
 }
 

@@ -69,7 +69,7 @@ function showAgain(
   const away = client.away === null
     ? null
     : state.messageFrom(client, "AWAY", { params: [], text: client.away });
-  for (const member of channel.members.keys()) {
+  for (const member of channel.listeners) {
     if (!unaware.has(member)) continue;
     member.send(member.hasCapability(Cap.EXTENDED_JOIN) ? extended : plain);
     if (mode) member.send(mode);

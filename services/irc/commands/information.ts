@@ -50,7 +50,8 @@ export function userhost({ state, params, reply }: CommandCall): void {
 
 /** ISON nick{ nick}. */
 export function ison({ state, params, reply }: CommandCall): void {
-  const nicks = params.join(" ").split(" ").flatMap((nick) => state.findClient(nick)?.nick ?? []);
+  const users = new Set(params.join(" ").split(" ").map((nick) => state.findClient(nick)));
+  const nicks = [...users].flatMap((user) => user?.nick ?? []);
   reply.numericText(RPL_ISON, [], nicks.join(" "));
 }
 

@@ -39,7 +39,7 @@ export function invite(call: CommandCall): void {
   channel.invite(target);
   const message = state.messageFrom(client, "INVITE", { params: [target.nick, channel.name] });
   target.send(message);
-  for (const member of channel.members.keys()) {
+  for (const member of channel.listeners) {
     if (member === client || !channel.isOperator(member)) continue;
     if (member.hasCapability(Cap.INVITE_NOTIFY)) member.send(message);
   }

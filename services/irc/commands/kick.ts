@@ -1,11 +1,13 @@
 import type { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
+import { LISTED_TARGETS } from "../isupport.ts";
 import {
   ERR_CHANOPRIVSNEEDED,
   ERR_NEEDMOREPARAMS,
   ERR_NOSUCHCHANNEL,
   ERR_NOTONCHANNEL,
+  ERR_TOOMANYTARGETS,
   ERR_USERNOTINCHANNEL,
 } from "../protocol/numerics.ts";
 import { truncate } from "../protocol/text.ts";
@@ -15,6 +17,8 @@ export function kick(call: CommandCall): void {
   const { command, params, reply } = call;
   const channels = (params[0] ?? "").split(",");
   const nicks = (params[1] ?? "").split(",");
+  const tooMany = nicks[LISTED_TARGETS];
+  if (tooMany !== undefined) return reply.numeric(ERR_TOOMANYTARGETS, tooMany);
   if (channels.length !== 1 && channels.length !== nicks.length) {
     return reply.numeric(ERR_NEEDMOREPARAMS, command);
   }

@@ -1,7 +1,8 @@
 import type { Channel } from "../channels/channel.ts";
 import type { CommandCall } from "../command.ts";
-import { compileMask } from "../protocol/names.ts";
-import { RPL_LIST, RPL_LISTEND, RPL_LISTSTART } from "../protocol/numerics.ts";
+import { LISTED_TARGETS } from "../isupport.ts";
+import { compileMask, distinctNames } from "../protocol/names.ts";
+import { ERR_TOOMANYTARGETS, RPL_LIST, RPL_LISTEND, RPL_LISTSTART } from "../protocol/numerics.ts";
 
 const MINUTE_MILLISECONDS = 60_000;
 
@@ -12,23 +13,26 @@ type Condition = (channel: Channel, now: number) => boolean;
  * one of the names or masks, if there are any.
  */
 export async function list({ state, client, params, reply }: CommandCall): Promise<void> {
+  const words = distinctNames(params[0] ?? "");
+  const tooMany = words[LISTED_TARGETS];
+  if (tooMany !== undefined) return reply.numeric(ERR_TOOMANYTARGETS, tooMany);
   const now = state.now();
   const conditions: Condition[] = [];
   const names: Condition[] = [];
-  for (const word of (params[0] ?? "").split(",")) {
-    if (word === "") continue;
+  for (const word of words) {
     const condition = parseCondition(word);
     if (condition) conditions.push(condition);
     else names.push(matchesName(word));
   }
   reply.numeric(RPL_LISTSTART, "Channel");
   for (const channel of state.channels.values()) {
+    const pause = reply.pause();
+    if (pause) await pause;
+    if (client.quitReason !== null) return;
     if (!channel.isVisibleTo(client)) continue;
     if (names.length > 0 && !names.some((matches) => matches(channel, now))) continue;
     if (!conditions.every((holds) => holds(channel, now))) continue;
     const topic = channel.topic?.text ?? "";
-    const drained = client.transport.drained();
-    if (drained) await drained;
     reply.numericText(RPL_LIST, [channel.name, String(channel.members.size)], topic);
   }
   reply.numeric(RPL_LISTEND);

@@ -26,6 +26,9 @@ import { sendNames } from "./names.ts";
 import { replay } from "./replay.ts";
 import { sendTopic } from "./topic.ts";
 
+/** Channels of one JOIN that are joined before others have their turn. */
+const JOINED_AT_ONCE = 10;
+
 /** JOIN channel{,channel} [key{,key}], or JOIN 0 to leave every channel. */
 export function join(call: CommandCall): void | Promise<void> {
   const { client, params } = call;
@@ -34,22 +37,20 @@ export function join(call: CommandCall): void | Promise<void> {
     return;
   }
   const keys = (params[1] ?? "").split(",");
-  const wanted = (params[0] ?? "").split(",").map((name, index) => ({
-    name,
-    key: keys[index] ?? "",
-  }));
-  return joinAll(call, wanted.values());
+  const names = (params[0] ?? "").split(",");
+  return joinAll(call, names.entries().map(([at, name]) => ({ at, name, key: keys[at] ?? "" })));
 }
 
-/** In turn; the rest follows once the client has read its answers. */
+/** In turn; the rest follows once the client has read its answers, and others had their turn. */
 function joinAll(
   call: CommandCall,
-  wanted: Iterator<{ name: string; key: string }>,
+  wanted: Iterator<{ at: number; name: string; key: string }>,
 ): void | Promise<void> {
   for (let next = wanted.next(); !next.done; next = wanted.next()) {
-    const { name, key } = next.value;
+    const { at, name, key } = next.value;
     if (name === "" || call.client.quitReason !== null) continue;
-    const pending = joinChannel(call, name, key);
+    const pending = joinChannel(call, name, key) ??
+      (at < JOINED_AT_ONCE ? null : call.reply.pause());
     if (pending) return pending.then(() => joinAll(call, wanted));
   }
 }
@@ -69,8 +70,15 @@ export function part(call: CommandCall): void {
 /**
  * Joins the client to one channel, or tells it why it may not join. Returns a promise if the client
  * reads the names of the members slowly.
+ *
+ * @param isReturn whether it was there before a restart, so that nobody is told and nothing recorded
  */
-export function joinChannel(call: CommandCall, name: string, key: string): void | Promise<void> {
+export function joinChannel(
+  call: CommandCall,
+  name: string,
+  key: string,
+  isReturn: boolean = false,
+): void | Promise<void> {
   const { state, client, reply } = call;
   if (!isChannelName(name)) return reply.numeric(ERR_NOSUCHCHANNEL, name);
   const existing = state.findChannel(name) ?? keptChannel(state, name);
@@ -82,12 +90,13 @@ export function joinChannel(call: CommandCall, name: string, key: string): void 
   const isNew = channel.members.size === 0;
   const { founder } = channel;
   const status = initialStatus(state, client, channel);
-  channel.members.set(client, status);
+  channel.setMember(client, status);
   client.channels = [...client.channels, channel];
   channel.forgetInvitation(client);
   noteMember(state, channel, client, founder);
+  if (isReturn) return;
   announceJoin(state, client, channel, reply);
-  introduce(state, client, channel.members.keys());
+  introduce(state, client, channel.listeners);
   if (!isNew && status !== 0) announceStatus(state, client, channel, status, reply);
   if (client.virtual) return;
   const pending = sendChannel(call, channel);
@@ -146,7 +155,7 @@ function announceJoin(state: ServerState, client: Client, channel: Channel, repl
   const away = client.away === null
     ? null
     : state.messageFrom(client, "AWAY", { params: [], text: client.away });
-  for (const member of channel.members.keys()) {
+  for (const member of channel.listeners) {
     const message = member.hasCapability(Cap.EXTENDED_JOIN) ? extended : plain;
     if (member === client) {
       reply.message(message);

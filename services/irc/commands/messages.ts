@@ -4,8 +4,9 @@ import type { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall, CommandHandler } from "../command.ts";
 import { MESSAGE_TARGETS } from "../isupport.ts";
-import { ChannelFlag, MemberStatus, STATUSES } from "../channels/modes.ts";
+import { ChannelFlag, MemberStatus, STATUSES, UserMode } from "../channels/modes.ts";
 import { foldCase, looksLikeChannel } from "../protocol/names.ts";
+import { UNAVAILABLE } from "../reply.ts";
 import {
   ERR_CANNOTSENDTOCHAN,
   ERR_INPUTTOOLONG,
@@ -27,6 +28,7 @@ import {
   timeOf,
 } from "../outbound.ts";
 import { encodedLength } from "../protocol/text.ts";
+import { possibleClient } from "../user.ts";
 import { askService, isService } from "../users/service.ts";
 
 /** PRIVMSG target{,target} :text. */
@@ -161,8 +163,7 @@ export function sendToChannel(
     return null;
   }
   const message = outgoing(call, (prefix?.prefix ?? "") + channel.name, speech);
-  if (message === null) return null;
-  deliver(call, channel, message, prefix?.bit ?? 0);
+  if (message === null || !deliver(call, channel, message, prefix?.bit ?? 0)) return null;
   const about = { channel: channel.name, receiver: null, statusPrefix: prefix?.prefix ?? "" };
   observeMessage(call, message, about);
   return message;
@@ -192,23 +193,39 @@ function isMessage(command: string): command is JudgedMessage["command"] {
 }
 
 /**
- * The only place where a message enters a channel. `status`: the lowest status of its receivers, or
- * 0 for all. A message for some members only is not kept.
+ * The only place where a message enters a channel. A message for some members only is not kept.
+ *
+ * @param status the lowest status of its receivers, or 0 for all
+ * @returns false if it cannot be stored: then nobody got it, and the sender is told
  */
 export function deliver(
   call: CommandCall,
   channel: Channel,
   message: Outbound,
   status: number,
-): void {
+): boolean {
   const { state, client, command, reply } = call;
-  for (const [member, memberStatus] of channel.members) {
-    if (member === client || memberStatus < status) continue;
-    if (takes(member, command)) member.send(message);
+  const send = () => {
+    for (const member of channel.listeners) {
+      if (member === client || (status > 0 && channel.statusOf(member) < status)) continue;
+      if (takes(member, command)) member.send(message);
+    }
+    if (client.hasCapability(Cap.ECHO_MESSAGE)) reply.message(message);
+  };
+  if (status !== 0) send();
+  else if (!state.history.sayInChannel(channel, message, send)) {
+    refuseUnstored(call, channel.name);
+    return false;
   }
-  if (client.hasCapability(Cap.ECHO_MESSAGE)) reply.message(message);
-  if (status === 0) state.history.recordInChannel(channel, message);
+  return true;
 }
+
+/** Tells a sender that nobody got a message, because the history does not take it. */
+function refuseUnstored({ command, reply }: CommandCall, target: string): void {
+  reply.fail(command, UNAVAILABLE, [target], NOT_STORED);
+}
+
+const NOT_STORED = "The message was not sent, because it cannot be stored at the moment: try again";
 
 /** Sends a message to a user. Returns a promise to wait for, if the user is a service. */
 function sendToUser(
@@ -216,8 +233,7 @@ function sendToUser(
   target: string,
   speech: MessageText,
 ): void | Promise<void> {
-  const { state } = call;
-  const receiver = state.findClient(target);
+  const receiver = call.state.findClient(target) ?? absentUser(call, target);
   if (!receiver) {
     refuse(call, ERR_NOSUCHNICK, target);
   } else if (isService(receiver)) {
@@ -225,6 +241,18 @@ function sendToUser(
   } else {
     deliverToUser(call, receiver, speech);
   }
+}
+
+/**
+ * The user whose nick this is, although nobody has it; null if messages to it are not kept. The
+ * program itself keeps what it has to say.
+ */
+function absentUser({ state, client: { privileged } }: CommandCall, nick: string): Client | null {
+  const absent = privileged ? null : state.options.accounts.absentUser?.(nick) ?? null;
+  if (absent === null) return null;
+  const client = possibleClient(state, absent.identity);
+  client.away = absent.away;
+  return client;
 }
 
 /**
@@ -240,9 +268,18 @@ export function deliverToUser(
   const { state, client, command, reply } = call;
   const message = outgoing(call, receiver.nick, speech);
   if (message === null) return null;
-  if (takes(receiver, command)) receiver.send(message);
-  if (client.hasCapability(Cap.ECHO_MESSAGE)) reply.message(message);
-  state.history.recordBetween(client, receiver, message);
+  const isSaid = state.history.sayBetween(client, receiver, message, () => {
+    if (takes(receiver, command)) receiver.send(message);
+    if (client.hasCapability(Cap.ECHO_MESSAGE)) reply.message(message);
+  });
+  if (!isSaid) {
+    refuseUnstored(call, receiver.nick);
+    return null;
+  }
+  // An answer of a bot, which its reader has before them.
+  if (command === "NOTICE" && client.hasMode(UserMode.BOT)) {
+    state.noteReceived(receiver, client.nick, timeOf(message.tags));
+  }
   if (command === "PRIVMSG" && receiver.away !== null) {
     reply.numericText(RPL_AWAY, [receiver.nick], receiver.away);
   }

@@ -3,7 +3,7 @@
 import type { CommandCall } from "../command.ts";
 import { sendCurrent } from "../metadata/notices.ts";
 import { MONITORED_NICKS } from "../users/monitors.ts";
-import { isNick } from "../protocol/names.ts";
+import { distinctNames, isNick } from "../protocol/names.ts";
 import {
   ERR_MONLISTFULL,
   ERR_UNKNOWNERROR,
@@ -21,7 +21,7 @@ const LINE_LENGTH = 380;
 export function monitor(call: CommandCall): void {
   const { state, client, command, params, reply } = call;
   const subcommand = (params[0] ?? "").toUpperCase();
-  const nicks = (params[1] ?? "").split(",").filter(isNick);
+  const nicks = distinctNames(params[1] ?? "").filter(isNick);
   switch (subcommand) {
     case "+":
       return add(call, nicks);

@@ -2,7 +2,9 @@ import { Cap } from "../protocol/capabilities.ts";
 import type { Channel } from "../channels/channel.ts";
 import type { CommandCall } from "../command.ts";
 import { ChannelFlag, statusPrefix } from "../channels/modes.ts";
-import { RPL_ENDOFNAMES, RPL_NAMREPLY } from "../protocol/numerics.ts";
+import { LISTED_TARGETS } from "../isupport.ts";
+import { distinctNames } from "../protocol/names.ts";
+import { ERR_TOOMANYTARGETS, RPL_ENDOFNAMES, RPL_NAMREPLY } from "../protocol/numerics.ts";
 
 /** Most characters of names in one 353, so that it fits a classic line. */
 const NAMES_LENGTH = 380;
@@ -13,7 +15,10 @@ const NAMES_LENGTH = 380;
 export async function names(call: CommandCall): Promise<void> {
   const { state, client, params, reply } = call;
   const asked = params[0] || "*";
-  for (const name of asked.split(",")) {
+  const wanted = distinctNames(asked);
+  const tooMany = wanted[LISTED_TARGETS];
+  if (tooMany !== undefined) return reply.numeric(ERR_TOOMANYTARGETS, tooMany);
+  for (const name of wanted) {
     const channel = state.findChannel(name);
     if (channel?.isVisibleTo(client)) await sendNames(call, channel);
   }
@@ -22,7 +27,7 @@ export async function names(call: CommandCall): Promise<void> {
 
 /**
  * Sends 353 for the members that the client may see, without the end of the list. Returns a promise
- * if the client reads slowly.
+ * if that takes more than a moment.
  */
 export function sendNames(call: CommandCall, channel: Channel): void | Promise<void> {
   return sendLines(call, channel, nameLines(call, channel));
@@ -38,8 +43,8 @@ function sendLines(
   for (let line = lines.next(); !line.done; line = lines.next()) {
     if (client.quitReason !== null) return;
     reply.numericText(RPL_NAMREPLY, params, line.value);
-    const drained = client.transport.drained();
-    if (drained) return drained.then(() => sendLines(call, channel, lines));
+    const pause = reply.pause();
+    if (pause) return pause.then(() => sendLines(call, channel, lines));
   }
 }
 

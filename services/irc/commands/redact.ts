@@ -7,6 +7,7 @@ import type { CommandCall } from "../command.ts";
 import type { Conversation, HistoryEntry } from "../history/history.ts";
 import { looksLikeChannel } from "../protocol/names.ts";
 import type { Outbound } from "../outbound.ts";
+import { UNAVAILABLE } from "../reply.ts";
 import { truncate } from "../protocol/text.ts";
 import { isSameAccount } from "../admission/registration.ts";
 import { maySpeak, standingOf } from "./messages.ts";
@@ -44,8 +45,8 @@ function redactInChannel(call: CommandCall, target: string, entry: HistoryEntry 
   if (!own && !mayForOthers) return refuse(call);
 
   const message = redaction(call, channel.name, reasonIn(call, channel));
-  state.history.redact(entry, message);
-  for (const member of channel.members.keys()) {
+  if (!state.history.redact(entry, message)) return refuseUnstored(call);
+  for (const member of channel.listeners) {
     if (member !== client && takes(member)) member.send(message);
   }
   reply.message(message);
@@ -61,7 +62,7 @@ function redactBetween(call: CommandCall, target: string, entry: HistoryEntry | 
 
   const receiver = state.findClient(target);
   const message = redaction(call, receiver?.nick ?? target, params[2]);
-  state.history.redact(entry, message);
+  if (!state.history.redact(entry, message)) return refuseUnstored(call);
   if (receiver && receiver !== client && takes(receiver)) receiver.send(message);
   reply.message(message);
   if (receiver) state.history.recordBetween(client, receiver, message);
@@ -78,6 +79,11 @@ function isRedactable(call: CommandCall, entry: HistoryEntry | null): entry is H
 
 function refuse({ params: [target = "", id = ""], command, reply }: CommandCall): void {
   reply.fail(command, "REDACT_FORBIDDEN", [target, id], "You may not redact this message");
+}
+
+function refuseUnstored({ params: [target = "", id = ""], command, reply }: CommandCall): void {
+  const why = "The message is still there, because the history cannot be written at the moment";
+  reply.fail(command, UNAVAILABLE, [target, id], why);
 }
 
 function isAuthor({ state, client }: CommandCall, { time, message: { tags } }: HistoryEntry) {

@@ -5,6 +5,7 @@ import { logIn, registerAccount } from "../admission/login.ts";
 import { isNick } from "../protocol/names.ts";
 import { ERR_UNKNOWNCOMMAND } from "../protocol/numerics.ts";
 import type { RegistrationFault } from "../options.ts";
+import { UNAVAILABLE } from "../reply.ts";
 
 const CODES: Readonly<Record<RegistrationFault, string>> = {
   taken: "ACCOUNT_EXISTS",
@@ -66,11 +67,11 @@ async function makeAccount(call: CommandCall, account: string, password: string)
       const text =
         `Too many accounts from your address, try again in ${outcome.retryAfterSeconds} ` +
         "seconds";
-      return reply.fail(command, "TEMPORARILY_UNAVAILABLE", [account], text);
+      return reply.fail(command, UNAVAILABLE, [account], text);
     }
     case "unavailable": {
       const text = "Accounts cannot be made at the moment";
-      return reply.fail(command, "TEMPORARILY_UNAVAILABLE", [account], text);
+      return reply.fail(command, UNAVAILABLE, [account], text);
     }
   }
 }

@@ -43,7 +43,7 @@ function relay(call: CommandCall, channel: Channel, nick: string, text: string):
     relayedFrom: nick,
     clientTags: tagsPassedOn(call),
   });
-  deliver(call, channel, message, 0);
+  if (!deliver(call, channel, message, 0)) return;
   const { tags } = message;
   const { msgid: id = "" } = tags;
   state.observe((observer) =>

@@ -95,7 +95,7 @@ function announce(
   const message = state.messageFrom(client, "RENAME", content);
   const isOther = foldCase(before) !== channel.foldedName;
   let pending: Promise<void> | undefined;
-  for (const member of channel.members.keys()) {
+  for (const member of channel.listeners) {
     const reply = member === client ? call.reply : new Reply(state, member, null);
     if (member.hasCapability(Cap.CHANNEL_RENAME)) {
       reply.message(message);

@@ -9,14 +9,16 @@ import { HistoryKind } from "../history/store.ts";
 import type { ServerState } from "../state.ts";
 
 /**
- * Sends the last messages of a channel to a client that has just joined it. Only clients with
- * `server-time` receive them; without their times, old messages would look new.
+ * Sends the last messages of a channel to a client that has just joined it, as far as its account
+ * has not read them, here or elsewhere. Only clients with `server-time` receive them; without their times, old messages would look new.
  */
 export function replay(call: CommandCall, channel: Channel): void | Promise<void> {
   const { state, client } = call;
   const limit = state.limits.replayMessages;
   if (limit === 0 || !wantsReplay(state, client)) return;
-  const part = { kind: "latest", since: null } as const;
+  const readUpTo = state.readMarkers.read(client, channel.name);
+  const since = readUpTo === null ? null : { time: readUpTo };
+  const part = { kind: "latest", since } as const;
   const entries = state.history.read(channel, { part, limit, upTo: HistoryKind.MESSAGE });
   if (Symbol.iterator in entries) return send(call, channel, Array.from(entries));
   return Array.fromAsync(entries).then((read) => send(call, channel, read));

@@ -47,8 +47,8 @@ export async function stats({ state, client, params, reply }: CommandCall): Prom
   if (letter.toLowerCase() === "k") {
     if (!client.isOperator) return reply.numeric(ERR_NOPRIVILEGES);
     for (const ban of state.options.bans?.all() ?? []) {
-      const drained = client.transport.drained();
-      if (drained) await drained;
+      const pause = reply.pause();
+      if (pause) await pause;
       if (client.quitReason !== null) return;
       reply.numericText(RPL_STATSKLINE, ["K", ban.mask], describeBan(ban));
     }

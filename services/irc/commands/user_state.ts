@@ -1,7 +1,9 @@
 import { Cap } from "../protocol/capabilities.ts";
+import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { REALNAME_LENGTH } from "../protocol/names.ts";
 import { ERR_NOTREGISTERED, RPL_NOWAWAY, RPL_UNAWAY } from "../protocol/numerics.ts";
+import type { ServerState } from "../state.ts";
 import { truncate } from "../protocol/text.ts";
 import type { MessageContent } from "../client_message.ts";
 
@@ -15,6 +17,11 @@ export function away({ state, client, params, reply }: CommandCall): void {
   }
   const reason = truncate(params[0] ?? "", state.limits.awayBytes) || null;
   reply.numeric(reason === null ? RPL_UNAWAY : RPL_NOWAWAY);
+  markAway(state, client, reason);
+}
+
+/** Marks a client as away with a reason, or with null as back, and tells those who see it. */
+export function markAway(state: ServerState, client: Client, reason: string | null): void {
   if (reason === client.away) return;
   client.away = reason;
   const content: MessageContent = reason === null ? { params: [] } : { params: [], text: reason };

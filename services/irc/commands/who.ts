@@ -22,12 +22,14 @@ interface Listed {
 
 /** WHO mask [%fields[,token]] (modern.ircdocs.horse and IRCv3 WHOX). */
 export async function who(call: CommandCall): Promise<void> {
-  const { params, reply } = call;
+  const { client, params, reply } = call;
   const mask = params[0] ?? "*";
   const [, fields, token] = /^%([a-z]*)(?:,(.{0,3}))?/i.exec(params[1] ?? "") ?? [];
   for (const listed of select(call, mask)) {
-    const drained = call.client.transport.drained();
-    if (drained) await drained;
+    const pause = reply.pause();
+    if (pause) await pause;
+    if (client.quitReason !== null) return;
+    if (listed === null) continue;
     if (fields === undefined) sendReply(listed);
     else sendFields(listed, fields, token ?? "0");
   }
@@ -39,7 +41,8 @@ export function isWhoOfOne(params: readonly string[]): boolean {
   return !/[#*?]/.test(params[0] ?? "*");
 }
 
-function* select(call: CommandCall, mask: string): Iterable<Listed> {
+/** The users that a mask means; null for each that it does not, so that the search can pause. */
+function* select(call: CommandCall, mask: string): Iterable<Listed | null> {
   const { state, client } = call;
   if (looksLikeChannel(mask)) {
     const channel = state.findChannel(mask);
@@ -56,10 +59,10 @@ function* select(call: CommandCall, mask: string): Iterable<Listed> {
   const matches = compileMask(mask);
   let left = MASK_MATCHES;
   for (const user of state.clients) {
-    if (!user.registered || !isVisible(user, client)) continue;
-    if (!matches(user.nick) && !matches(user.mask)) continue;
-    if (left-- === 0) return;
-    yield { call, user, channel: null };
+    const isMeant = user.registered && (matches(user.nick) || matches(user.mask)) &&
+      isVisible(user, client);
+    if (isMeant && left-- === 0) return;
+    yield isMeant ? { call, user, channel: null } : null;
   }
 }
 

@@ -18,6 +18,7 @@ import {
   RPL_WHOISOPERATOR,
   RPL_WHOISSECURE,
   RPL_WHOISSERVER,
+  RPL_WHOISSPECIAL,
   RPL_WHOISUSER,
 } from "../protocol/numerics.ts";
 
@@ -25,17 +26,17 @@ import {
 const CHANNELS_LENGTH = 380;
 
 /** WHOIS [server] nick. */
-export function whois(call: CommandCall): void {
+export async function whois(call: CommandCall): Promise<void> {
   const { state, params, reply } = call;
   const nick = params[1] ?? params[0] ?? "";
   if (nick === "") return reply.numeric(ERR_NONICKNAMEGIVEN);
   const user = state.findClient(nick);
-  if (user) describe(call, user);
+  if (user) await describe(call, user);
   else reply.numeric(ERR_NOSUCHNICK, nick);
   reply.numeric(RPL_ENDOFWHOIS, user?.nick ?? nick);
 }
 
-function describe(call: CommandCall, user: Client): void {
+async function describe(call: CommandCall, user: Client): Promise<void> {
   const { state, client, reply } = call;
   const { nick } = user;
   reply.numericText(RPL_WHOISUSER, [nick, user.user, user.host, "*"], user.realname);
@@ -46,6 +47,10 @@ function describe(call: CommandCall, user: Client): void {
   if (user.isOperator) reply.numeric(RPL_WHOISOPERATOR, nick);
   if (user.hasMode(UserMode.BOT)) reply.numeric(RPL_WHOISBOT, nick);
   if (user.account !== null) reply.numeric(RPL_WHOISACCOUNT, nick, user.account);
+  const activity = user.account === null
+    ? null
+    : await state.options.accounts.activity?.(user.account) ?? null;
+  if (activity !== null) reply.numericText(RPL_WHOISSPECIAL, [nick], activity);
   if (user === client || client.isOperator) {
     reply.numeric(RPL_WHOISACTUALLY, nick, addressParameter(user.transport.address));
   }

@@ -12,6 +12,7 @@ import {
   type HistoryStore,
   type HistoryTarget,
   type LastMessage,
+  type NewHistoryRecord,
 } from "./store.ts";
 import { ChannelFlag } from "../channels/modes.ts";
 import type { IrcLimits, IrcLogger } from "../options.ts";
@@ -44,6 +45,12 @@ export type Conversation = Channel | { readonly client: Client; readonly nick: s
 /** The reader of a user's messages: an account, or a client without one. */
 type Owner = string | Client;
 
+/** A user's log of its conversation with the user of a nick. */
+interface UserLog {
+  readonly owner: Client;
+  readonly nick: string;
+}
+
 export interface HistoryOptions {
   /** Returns the limits that hold at the moment. */
   readonly limits: () => Readonly<IrcLimits>;
@@ -66,39 +73,73 @@ export class History {
   readonly #users = new Map<Owner, Map<string, Log>>();
   readonly #logs = new RecentLogs();
   #bytes = 0;
+  #recorded = 0;
 
   constructor(options: HistoryOptions) {
     this.#options = options;
   }
 
-  /**
-   * Adds a message to the log of a channel; `extended` is its form for clients with
-   * `extended-join`.
-   */
-  recordInChannel(channel: Channel, message: Outbound, extended: Outbound | null = null): void {
-    if (!isKept(message)) return;
-    const entry = new MessageEntry(message, extended);
-    if (this.#keepsInMemory) this.#append(this.#logOfChannel(channel), entry);
-    const { store } = this.#options;
-    if (store === null) return;
-    const { id, time, kind, content } = recordOf(entry);
-    const title = channel.name;
-    const target = targetOfChannel(title);
-    const confined = channel.isConfined || channel.has(ChannelFlag.SECRET);
-    store.append({ id, time, kind, content, target, title, confined });
+  /** How many messages and events have been recorded. */
+  get recorded(): number {
+    return this.#recorded;
   }
 
-  /** Adds a private message to the logs of both users. */
+  /** What those wait for who have added to the history, while too much waits to be stored; or null. */
+  room(): Promise<void> | null {
+    return this.#options.store?.room() ?? null;
+  }
+
+  /**
+   * Adds an event to the log of a channel; `extended` is its form for clients with `extended-join`.
+   */
+  recordInChannel(channel: Channel, message: Outbound, extended: Outbound | null = null): void {
+    this.#recorded++;
+    this.#options.store?.append(recordInChannel(channel, message, extended));
+    this.#keepInChannel(channel, message, extended);
+  }
+
+  /**
+   * Adds a message to the log of a channel.
+   *
+   * @param deliver gives it to the members, once it is stored
+   * @returns false if it cannot be stored: then nobody got it
+   */
+  sayInChannel(channel: Channel, message: Outbound, deliver: () => void): boolean {
+    const kept = isKept(message);
+    this.#recorded++;
+    if (kept && !this.#accepts([recordInChannel(channel, message, null)])) return false;
+    deliver();
+    if (kept) this.#keepInChannel(channel, message, null);
+    return true;
+  }
+
+  /**
+   * Adds a private message to the logs of both users.
+   *
+   * @param deliver gives it to them, once it is stored
+   * @returns false if it cannot be stored: then nobody got it
+   */
+  sayBetween(
+    sender: Client,
+    receiver: Client,
+    message: Outbound,
+    deliver: () => void = () => {},
+  ): boolean {
+    const kept = isKept(message);
+    const logs = logsBetween(sender, receiver);
+    this.#recorded++;
+    if (kept && !this.#accepts(recordsIn(logs, message))) return false;
+    deliver();
+    if (kept) this.#keepBetween(logs, message);
+    return true;
+  }
+
+  /** Adds an event to the logs of both users. */
   recordBetween(sender: Client, receiver: Client, message: Outbound): void {
-    if (!isKept(message)) return;
-    const entry = new MessageEntry(message, null);
-    const isStored = this.#options.store !== null &&
-      (sender.account !== null || receiver.account !== null);
-    const record = isStored ? recordOf(entry) : null;
-    this.#recordFor(sender, receiver.nick, entry, record);
-    if (ownerOf(sender) !== ownerOf(receiver)) {
-      this.#recordFor(receiver, sender.nick, entry, record);
-    }
+    const logs = logsBetween(sender, receiver);
+    this.#recorded++;
+    for (const record of recordsIn(logs, message)) this.#options.store?.append(record);
+    this.#keepBetween(logs, message);
   }
 
   /**
@@ -131,10 +172,12 @@ export class History {
    * remain, so that clients can refer to the messages before and after it.
    *
    * @param redaction the message for those who saw it
+   * @returns false if the store does not take it: then nothing was removed
    */
-  redact(entry: HistoryEntry, redaction: Outbound): void {
+  redact(entry: HistoryEntry, redaction: Outbound): boolean {
+    if (this.#options.store?.redact(entry.id) === false) return false;
     for (const log of this.#logs) this.#redactIn(log, entry, redaction);
-    this.#options.store?.redact(entry.id);
+    return true;
   }
 
   /** The last message of each channel and of each correspondent of a client between two times. */
@@ -230,16 +273,20 @@ export class History {
     }
   }
 
-  #recordFor(
-    client: Client,
-    nick: string,
-    entry: HistoryEntry,
-    record: HistoryRecord | null,
-  ): void {
-    if (this.#keepsInMemory) this.#append(this.#logOfUser(client, nick), entry);
-    if (client.account === null || record === null) return;
-    const target = { account: foldCase(client.account), name: foldCase(nick) };
-    this.#options.store?.append({ ...record, target, title: nick, confined: false });
+  #accepts(records: readonly NewHistoryRecord[]): boolean {
+    const { store } = this.#options;
+    return store === null || records.length === 0 || store.accept(records);
+  }
+
+  #keepInChannel(channel: Channel, message: Outbound, extended: Outbound | null): void {
+    if (!this.#keepsInMemory) return;
+    this.#append(this.#logOfChannel(channel), new MessageEntry(message, extended));
+  }
+
+  #keepBetween(logs: readonly UserLog[], message: Outbound): void {
+    if (!this.#keepsInMemory) return;
+    const entry = new MessageEntry(message, null);
+    for (const { owner, nick } of logs) this.#append(this.#logOfUser(owner, nick), entry);
   }
 
   #findLog(conversation: Conversation): Log | undefined {
@@ -316,6 +363,43 @@ export class History {
   #drop(log: Log): void {
     while (log.length > 0) this.#dropOldest(log);
   }
+}
+
+/** The record of a message to a channel, or of an event in it. */
+function recordInChannel(
+  channel: Channel,
+  message: Outbound,
+  extended: Outbound | null,
+): NewHistoryRecord {
+  return {
+    ...contentOf(message, extended),
+    target: targetOfChannel(channel.name),
+    title: channel.name,
+    confined: channel.isConfined || channel.has(ChannelFlag.SECRET),
+  };
+}
+
+/** The logs of a private message: one of each user, or one if a user writes to itself. */
+function logsBetween(sender: Client, receiver: Client): readonly UserLog[] {
+  const sent = { owner: sender, nick: receiver.nick };
+  if (ownerOf(sender) === ownerOf(receiver)) return [sent];
+  return [sent, { owner: receiver, nick: sender.nick }];
+}
+
+/** The records of a message in the logs of users: a guest has none. */
+function recordsIn(logs: readonly UserLog[], message: Outbound): NewHistoryRecord[] {
+  return logs.flatMap(({ owner: { account }, nick }) => {
+    if (account === null) return [];
+    const target = { account: foldCase(account), name: foldCase(nick) };
+    return { ...contentOf(message, null), target, title: nick, confined: false };
+  });
+}
+
+/** What a record holds of a message. */
+function contentOf(message: Outbound, extended: Outbound | null): HistoryRecord {
+  const { tags, command } = message;
+  const [id, time] = [tags.msgid ?? "", timeOf(tags)];
+  return recordOf({ id, time, kind: kindOf(command), message, extended });
 }
 
 /** Typing notifications are not kept. */

@@ -74,21 +74,36 @@ export interface LastMessage {
 }
 
 /**
- * Stores records in the order of the calls. Methods that change it return at once and never throw:
- * chat continues if the store fails. Methods that read reject if the store cannot answer. A read
- * sees all earlier changes.
+ * Stores records in the order of the calls. Methods that change it return at once and never throw.
+ * Methods that read reject if the store cannot answer. A read sees all earlier changes.
  */
 export interface HistoryStore {
   /** Unix time in milliseconds of the newest record when the store was opened; 0 without one. */
   readonly newestTime: number;
 
+  /**
+   * Stores the records of a message, before anybody gets it.
+   *
+   * @returns false if the store does not take them: then it has none, and nobody may get the message
+   */
+  accept(records: readonly NewHistoryRecord[]): boolean;
+
+  /** Stores the record of an event, which has happened whether or not the store takes it. */
   append(record: NewHistoryRecord): void;
 
   /**
    * Removes the content of a message from every log. Its place remains, so that references to it
    * still work.
+   *
+   * @returns false if the store does not take it
    */
-  redact(id: string): void;
+  redact(id: string): boolean;
+
+  /**
+   * What those wait for who add more, while the store has more to write than it can: resolves once
+   * there is room. Null if they need not wait.
+   */
+  room(): Promise<void> | null;
 
   /** Marks everything said in a channel as confined, because the channel ended sealed. */
   confine(target: HistoryTarget): void;

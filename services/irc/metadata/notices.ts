@@ -69,7 +69,7 @@ export function tellChange(
 }
 
 function audienceOf(state: ServerState, target: MetadataTarget): Iterable<Client> {
-  if (target instanceof Channel) return target.members.keys();
+  if (target instanceof Channel) return target.listeners;
   const audience = state.neighboursOf(target);
   for (const watcher of state.monitors.watchersOf(target.nick)) audience.add(watcher);
   return audience.add(target);

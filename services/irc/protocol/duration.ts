@@ -18,7 +18,7 @@ const LONGEST = 3650 * 86_400_000;
 export function parseDuration(text: string): number | null {
   if (!/^(?:\d{1,9}[smhdw])+$/.test(text)) return null;
   let milliseconds = 0;
-  for (const [, count, unit] of text.matchAll(/(\d+)([smhdw])/g)) {
+  for (const [, count, unit] of text.matchAll(/(\d{1,9})([smhdw])/g)) {
     milliseconds += Number(count) * (UNITS[unit as string] as number);
   }
   return milliseconds > 0 && milliseconds <= LONGEST ? milliseconds : null;

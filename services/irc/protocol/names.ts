@@ -75,14 +75,25 @@ export function looksLikeChannel(text: string): boolean {
   return text.startsWith("#");
 }
 
+/** The names of a list with commas, each once under {@linkcode foldCase}, as it first comes. */
+export function distinctNames(list: string): string[] {
+  const names = new Map<string, string>();
+  for (const name of list.split(",")) {
+    const folded = foldCase(name);
+    if (name !== "" && !names.has(folded)) names.set(folded, name);
+  }
+  return [...names.values()];
+}
+
 /**
  * Compiles a mask in which `*` stands for any text and `?` for one character. Compared under
  * {@linkcode foldCase}.
  */
 export function compileMask(mask: string): (text: string) => boolean {
-  const folded = foldCase(mask);
+  const folded = foldCase(mask).replace(/\*+/g, "*");
+  const least = folded.replaceAll("*", "").length;
   return function matches(text) {
-    return matchesGlob(folded, foldCase(text));
+    return text.length >= least && matchesGlob(folded, foldCase(text));
   };
 }
 

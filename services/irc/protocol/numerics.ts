@@ -47,6 +47,7 @@ export const RPL_WHOISACCOUNT = numeric("330", "is logged in as");
 export const RPL_NOTOPIC = numeric("331", "No topic is set");
 export const RPL_TOPIC = numeric("332");
 export const RPL_TOPICWHOTIME = numeric("333");
+export const RPL_WHOISSPECIAL = numeric("320");
 export const RPL_WHOISBOT = numeric("335", "is a bot");
 export const RPL_INVITATION = numeric("336");
 export const RPL_ENDOFINVITATIONS = numeric("337", "End of /INVITE list");

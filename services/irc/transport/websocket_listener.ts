@@ -19,6 +19,8 @@ export interface WebSocketListenOptions {
   proxies?: readonly string[];
   /** The client's address, given the one of the connection and the request's headers. */
   addressOf?: (address: string, headers: Headers) => string;
+  /** Whether a handshake is for a host that this server is not; absent: it is every one. */
+  isForeign?: (request: Pick<Request, "url" | "headers">, address: string) => boolean;
 }
 
 /** The server's side of a listener, apart from the options of its opener. */
@@ -107,11 +109,13 @@ export class WebSocketListener {
       return refusal(426, "This port is for IRC over WebSocket.");
     }
     const origin = request.headers.get("origin");
-    const { origins } = this.#options;
+    const { origins, isForeign } = this.#options;
+    if (isForeign?.(request, peer)) return refusal(403, "This server does not go by this name.");
     if (origin !== null && !origins.includes(origin) && !origins.includes("*")) {
       return refusal(403, "This origin may not connect.");
     }
-    const offered = request.headers.get("sec-websocket-protocol")?.split(/\s*,\s*/) ?? [];
+    const offered =
+      request.headers.get("sec-websocket-protocol")?.split(",").map((name) => name.trim()) ?? [];
     const protocol = offered.find((name) => name === BINARY || name === TEXT);
     // The headers are gone once the request is upgraded.
     const address = this.#options.addressOf?.(peer, request.headers) ?? peer;

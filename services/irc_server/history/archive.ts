@@ -37,6 +37,9 @@ const GATHER_URGENT_MILLISECONDS = 20;
 const TRIM_MILLISECONDS = 60 * 60 * 1000;
 const FIRST_TRIM_MILLISECONDS = 60 * 1000;
 
+/** How long after a refusal the disk is asked again, in milliseconds. */
+const PROBE_MILLISECONDS = 1000;
+
 /** Records that retention removes in one transaction, so that other requests need not wait long. */
 const TRIM_STEP = 1000;
 
@@ -50,6 +53,8 @@ export interface ArchiveOptions {
    * brackets. A search takes it for the speaker. Absent if there is none.
    */
   readonly speakerTag?: string;
+  /** Says when messages are refused to keep room on the disk; absent if they never are. */
+  readonly space?: { readonly isShort: boolean };
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -67,7 +72,7 @@ interface OpenedArchive {
 
 /** Figures of the archive. */
 export interface ArchiveStats {
-  /** Records lost since the start because the disk refused them. */
+  /** Events lost since the start, such as JOIN; messages are refused instead. */
   readonly lost: number;
   /** Changes that wait to be written. */
   readonly waiting: number;
@@ -76,14 +81,16 @@ export interface ArchiveStats {
 }
 
 /**
- * The history of the IRC server in a SQLite file, which a worker reads and writes. A change goes to
- * a journal first, in the task that makes it: a kill of the process loses at most the last
- * millisecond, and a power failure the last second. The worker writes the changes in batches,
- * every five seconds, and before they are read. Deletions are written within 20 ms.
+ * The history of the IRC server in a SQLite file, which a worker reads and writes. A message goes to
+ * a journal before anybody gets it, and an event at the end of its task: a kill of the process loses
+ * no message, and a power failure the last second. The worker writes the changes in batches, every
+ * five seconds, and before they are read. Deletions are written within 20 ms.
  *
- * If the disk refuses, up to 16 MiB of changes wait and are tried again. Further records are lost,
- * counted and logged; chat continues. The stored history can still be read, unless a deletion is
- * waiting. If only the journal is refused, all changes are written within 20 ms.
+ * What the journal refuses is not said ({@link accept}). If the disk refuses the file, up to 16 MiB of
+ * changes wait and are tried again; then messages are refused, and events are lost, counted and
+ * logged. The stored history can still be read, unless a deletion is waiting. If only the journal
+ * refuses events, all changes are written within 20 ms. While more is said than the worker writes,
+ * those who speak wait ({@link room}).
  */
 export class HistoryArchive implements HistoryStore {
   readonly newestTime: number;
@@ -105,6 +112,9 @@ export class HistoryArchive implements HistoryStore {
   #gap = 0;
   #bytes = 0;
   #cancelTrim: () => void;
+  #cancelProbe: (() => void) | null = null;
+  /** What those wait for who have spoken while too much waited; null if nobody does. */
+  #behind: PromiseWithResolvers<void> | null = null;
   #closed = false;
 
   private constructor(options: ArchiveOptions, opened: OpenedArchive) {
@@ -158,6 +168,7 @@ export class HistoryArchive implements HistoryStore {
         lastSequence: replayed.at(-1)?.sequence ?? last.sequence,
       });
       await archive.flush();
+      archive.#probeLater();
       return archive;
     } catch (error) {
       await worker.close();
@@ -165,19 +176,38 @@ export class HistoryArchive implements HistoryStore {
     }
   }
 
-  append(record: NewHistoryRecord): void {
-    if (this.#closed || !this.#changes.hasRoomFor(record)) {
-      if (this.#gap++ === 0) {
-        this.#options.log.error("Messages are not stored: the disk takes no more history");
-      }
-      this.#lost++;
-      return;
-    }
-    this.#change({ kind: "append", sequence: this.#lastSequence + 1, record });
+  accept(records: readonly NewHistoryRecord[]): boolean {
+    if (this.#options.space?.isShort || !this.#changes.hasRoomFor(records)) return false;
+    return this.#store(
+      records.map((record, index) => {
+        return { kind: "append", sequence: this.#lastSequence + 1 + index, record };
+      }),
+    );
   }
 
-  redact(id: string): void {
-    this.#change({ kind: "redact", sequence: this.#lastSequence + 1, id });
+  append(record: NewHistoryRecord): void {
+    if (this.#closed) return;
+    if (this.#changes.hasRoomFor([record])) {
+      return this.#change({ kind: "append", sequence: this.#lastSequence + 1, record });
+    }
+    if (this.#gap++ === 0) {
+      const reason = this.problem ?? "more happens than can be written";
+      this.#options.log.error("Events of channels are not stored", { reason });
+    }
+    this.#lost++;
+  }
+
+  redact(id: string): boolean {
+    return this.#store([{ kind: "redact", sequence: this.#lastSequence + 1, id }]);
+  }
+
+  room(): Promise<void> | null {
+    if (!this.#changes.isBehind || this.#writes.failing || this.#closed) return null;
+    if (this.#behind === null) {
+      this.#behind = Promise.withResolvers<void>();
+      void this.#catchUp();
+    }
+    return this.#behind.promise;
   }
 
   confine(target: HistoryTarget): void {
@@ -246,6 +276,20 @@ export class HistoryArchive implements HistoryStore {
     }
   }
 
+  /** Why the history takes no messages, or cannot be written; null if it can. */
+  get problem(): string | null {
+    if (this.#journal.isFailing) return "the disk takes no messages";
+    return this.#writes.failing ? "the disk refuses the file of the history" : null;
+  }
+
+  /** Finds out whether the disk takes the history again, if it did not. */
+  async recheck(): Promise<void> {
+    if (this.problem === null || this.#closed) return;
+    await this.#writes.write();
+    if (!this.#closed) this.#journal.probe();
+    this.#probeLater();
+  }
+
   /** Writes all changes requested so far, or as many as the disk accepts. */
   async flush(): Promise<void> {
     await this.#settle();
@@ -267,6 +311,8 @@ export class HistoryArchive implements HistoryStore {
     await this.#settle();
     this.#closed = true;
     this.#cancelTrim();
+    this.#cancelProbe?.();
+    this.#goOn();
     this.#writes.stop();
     this.#changes.stop();
     if (this.#changes.length > 0) {
@@ -293,6 +339,37 @@ export class HistoryArchive implements HistoryStore {
     this.#asked++;
   }
 
+  /** Adds changes of which somebody is told. Returns false if they are not stored. */
+  #store(operations: readonly Operation[]): boolean {
+    if (this.#closed || !this.#changes.addStored(operations)) {
+      this.#probeLater();
+      return false;
+    }
+    this.#lastSequence += operations.length;
+    this.#asked += operations.length;
+    return true;
+  }
+
+  /** Asks the disk again in a second if it refuses something. */
+  #probeLater(): void {
+    if (this.problem === null || this.#closed || this.#cancelProbe !== null) return;
+    this.#cancelProbe = this.#options.scheduler.after(PROBE_MILLISECONDS, () => {
+      this.#cancelProbe = null;
+      void this.recheck();
+    });
+  }
+
+  /** Writes batches until those may go on who wait for room. */
+  async #catchUp(): Promise<void> {
+    while (this.#behind !== null && await this.#writes.write());
+  }
+
+  /** Lets those go on who have waited for room. */
+  #goOn(): void {
+    this.#behind?.resolve();
+    this.#behind = null;
+  }
+
   async #ask(question: Question): Promise<Answers[keyof Answers]> {
     await this.#settle(this.#written + this.#changes.countBefore(question));
     if (this.#changes.haveDeletions) {
@@ -317,14 +394,13 @@ export class HistoryArchive implements HistoryStore {
 
   async #writeBatch(): Promise<boolean> {
     const operations = this.#changes.oldest(BATCH);
-    const last = operations.at(-1);
-    if (last === undefined) return true;
+    const last = operations.at(-1)?.sequence ?? this.#lastSequence;
     try {
       const response = await this.#worker.request({
         kind: "write",
         operations: packOperations(operations),
         records: this.#retention.records,
-        journals: this.#journal.turn(last.sequence),
+        journals: this.#journal.turn(last),
         identity: this.#journal.identity,
       });
       if (response.kind !== "written") throw new TypeError("The archive answered something else");
@@ -337,6 +413,7 @@ export class HistoryArchive implements HistoryStore {
     this.#changes.removeOldest(operations.length);
     this.#written += operations.length;
     this.#recovered();
+    if (this.#changes.hasCaughtUp) this.#goOn();
     const { bytes } = this.#retention;
     if (bytes !== null && this.#bytes > bytes) this.#trim();
     return true;
@@ -346,12 +423,13 @@ export class HistoryArchive implements HistoryStore {
     if (!this.#writes.failing) {
       this.#options.log.error("The history cannot be written", { error });
     }
+    this.#goOn();
     return false;
   }
 
   #recovered(): void {
     if (!this.#writes.failing && this.#gap === 0) return;
-    this.#options.log.warn("The history is written again", { recordsLost: this.#gap });
+    this.#options.log.warn("The history is written again", { eventsLost: this.#gap });
     this.#gap = 0;
   }
 

@@ -23,6 +23,9 @@ const SHORT_UNITS = 1024;
 /** The memory in which groups are encoded; a longer one gets its own for the moment. */
 const BUFFER_BYTES = 64 * 1024;
 
+/** How much a probe writes: what the last block of a file still takes proves nothing. */
+const PROBE_BYTES = 64 * 1024;
+
 /** Memory for a group of changes. */
 class GroupBuffer {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -42,8 +45,9 @@ interface JournalFile {
   readonly file: Deno.FsFile;
   /** The number of its last change. */
   last: number;
-  isEmpty: boolean;
-  /** Whether a group may follow. */
+  /** The bytes of its whole groups. */
+  length: number;
+  /** Whether there is nothing behind these. */
   isWhole: boolean;
 }
 
@@ -109,8 +113,8 @@ export class Journal {
     const files = pathsOf(path).map((path) => {
       const file = Deno.openSync(path, { append: true, create: true, mode: 0o600 });
       if (operations.length === 0) file.truncateSync(0);
-      const isEmpty = file.statSync().size === 0;
-      return { path, file, last, isEmpty, isWhole: isEmpty };
+      const length = file.statSync().size;
+      return { path, file, last, length, isWhole: length === 0 };
     });
     return { journal: new Journal(files, identity, log), operations };
   }
@@ -120,25 +124,35 @@ export class Journal {
     return this.#identity;
   }
 
+  /** Whether it refused the last group, or takes none until its files are empty. */
+  get isFailing(): boolean {
+    return this.#isFailing || this.#current === undefined;
+  }
+
   /**
    * Adds a group of changes.
    *
-   * @returns whether the files have it
+   * @returns whether the files have it; if not, they have nothing of it
    */
   add(operations: readonly Operation[]): boolean {
     const current = this.#current;
-    if (current?.isWhole !== true) return false;
-    try {
-      if (current.isEmpty) this.#writeHead(current);
-      writeWhole(current.file, this.#encode(textOf(operations)));
+    if (current === undefined) return false;
+    return this.#try(current, () => {
+      if (current.length === 0) write(current, this.#head);
+      write(current, this.#encode(textOf(operations)));
       current.last = operations.at(-1)?.sequence ?? current.last;
-      this.#isFailing = false;
-      return true;
-    } catch (error) {
+    });
+  }
+
+  /** Finds out whether it takes groups now. */
+  probe(): void {
+    const current = this.#current;
+    if (current === undefined) return;
+    this.#try(current, () => {
       current.isWhole = false;
-      this.#refused(error);
-      return false;
-    }
+      writeWhole(current.file, new Uint8Array(PROBE_BYTES));
+      cutTorn(current);
+    });
   }
 
   /**
@@ -163,16 +177,18 @@ export class Journal {
    * @returns the files to empty once it has them. To empty one can take long on a busy disk
    */
   turn(last: number): string[] {
-    if (this.#current?.isEmpty === false) this.#current = this.#emptyFile() ?? this.#current;
+    if (this.#current !== undefined && this.#current.length > 0) {
+      this.#current = this.#emptyFile() ?? this.#current;
+    }
     return this.#files
-      .filter((file) => file !== this.#current && !file.isEmpty && file.last <= last)
+      .filter((file) => file !== this.#current && !isEmpty(file) && file.last <= last)
       .map(({ path }) => path);
   }
 
   /** Records that files are empty now. */
   emptied(paths: readonly string[]): void {
     for (const file of this.#files) {
-      if (paths.includes(file.path)) Object.assign(file, { isEmpty: true, isWhole: true });
+      if (paths.includes(file.path)) Object.assign(file, { length: 0, isWhole: true });
     }
     if (this.#current === undefined) this.#beginIfEmpty();
   }
@@ -191,20 +207,30 @@ export class Journal {
 
   /** Begins a journal with an identity of its own, once the archive has what the last one held. */
   #beginIfEmpty(): void {
-    if (!this.#files.every(({ isEmpty }) => isEmpty)) return;
+    if (!this.#files.every(isEmpty)) return;
     const head = identityAfter(this.#identity);
     this.#identity = head.identity;
     this.#head = this.#encode(headOf(head)).slice();
     this.#current = this.#files[0];
   }
 
-  #writeHead(current: JournalFile): void {
-    current.isEmpty = false;
-    writeWhole(current.file, this.#head);
+  #emptyFile(): JournalFile | undefined {
+    return this.#files.find(isEmpty);
   }
 
-  #emptyFile(): JournalFile | undefined {
-    return this.#files.find(({ isEmpty, isWhole }) => isEmpty && isWhole);
+  /** Changes a file. If the disk refuses, the file gets back what it had. */
+  #try(current: JournalFile, change: () => void): boolean {
+    const { last } = current;
+    try {
+      if (!current.isWhole) cutTorn(current);
+      change();
+      this.#isFailing = false;
+      return true;
+    } catch (error) {
+      current.last = last;
+      this.#refused(error);
+      return false;
+    }
   }
 
   #encode(text: string): Uint8Array {
@@ -238,6 +264,24 @@ function freeName(path: string): string {
     const name = number === 1 ? path : `${path}-${number}`;
     if (!existsSync(name)) return name;
   }
+}
+
+function isEmpty({ length, isWhole }: JournalFile): boolean {
+  return length === 0 && isWhole;
+}
+
+/** Adds a whole group to a file. */
+function write(current: JournalFile, bytes: Uint8Array): void {
+  current.isWhole = false;
+  writeWhole(current.file, bytes);
+  current.length += bytes.length;
+  current.isWhole = true;
+}
+
+/** Removes what follows the whole groups of a file. */
+function cutTorn(current: JournalFile): void {
+  current.file.truncateSync(current.length);
+  current.isWhole = true;
 }
 
 function writeWhole(file: Deno.FsFile, bytes: Uint8Array): void {

@@ -9,6 +9,13 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** Most waiting changes; deletions may still wait when no more records may. */
 const MAX_CHANGES = 200_000;
 
+/** Above this share of its room the queue is behind; below half of that, it has caught up. */
+const BEHIND_BYTES = MAX_BYTES / 4;
+const BEHIND_CHANGES = 4000;
+
+/** Most changes that go to the journal in one group. */
+const GROUP = 500;
+
 /** How often the journal is synced while changes wait, in milliseconds. */
 const SYNC_MILLISECONDS = 1000;
 
@@ -25,16 +32,18 @@ export interface WaitingChangesOptions {
 }
 
 /**
- * The queue of changes that the archive does not have yet. The changes of a task go to the journal at
- * its end, as one group: before any answer that acknowledges them leaves the process. The journal is
- * synced each second, unless the archive has the changes by then.
+ * The queue of changes that the archive does not have yet. What somebody is told of goes to the
+ * journal first ({@link addStored}). Other changes of a task go there at its end, as one group; those
+ * that the journal refuses wait, and are offered again before the next ones, because a start reads
+ * the journal up to the first gap. The journal is synced each second, unless the archive has the
+ * changes by then.
  */
 export class WaitingChanges {
   readonly #options: WaitingChangesOptions;
   readonly #changes: Operation[] = [];
   #bytes = 0;
-  /** How many changes at the head of the queue were offered to the journal. */
-  #offered = 0;
+  /** How many changes at the head of the queue the journal has. */
+  #journaled = 0;
   #isOffering = false;
   /** The number of the last change that is a deletion, or that the journal did not take. */
   #urgent = 0;
@@ -44,7 +53,7 @@ export class WaitingChanges {
   constructor(options: WaitingChangesOptions) {
     this.#options = options;
     options.replayed.forEach((change) => this.#push(change));
-    this.#offered = this.#changes.length;
+    this.#journaled = this.#changes.length;
     this.#urgent = this.#changes.at(-1)?.sequence ?? 0;
   }
 
@@ -77,17 +86,51 @@ export class WaitingChanges {
     return this.#changes.findLastIndex(isNeeded) + 1;
   }
 
-  /** Whether there is room for a record. */
-  hasRoomFor(record: NewHistoryRecord): boolean {
-    return this.#bytes + sizeOf(record) <= MAX_BYTES;
+  /** Whether there is room for records. */
+  hasRoomFor(records: readonly NewHistoryRecord[]): boolean {
+    return this.#bytes + records.reduce((sum, record) => sum + sizeOf(record), 0) <= MAX_BYTES &&
+      this.#changes.length + records.length <= MAX_CHANGES;
   }
 
+  /** Whether so much waits that those who add to it should wait too. */
+  get isBehind(): boolean {
+    return this.#changes.length >= BEHIND_CHANGES || this.#bytes >= BEHIND_BYTES;
+  }
+
+  /** Whether they need not wait any more. */
+  get hasCaughtUp(): boolean {
+    return this.#changes.length < BEHIND_CHANGES / 2 && this.#bytes < BEHIND_BYTES / 2;
+  }
+
+  /** Adds a change that must not be refused. */
   add(change: Operation): void {
     this.#push(change);
     if (change.kind !== "append") this.#urgent = change.sequence;
     if (this.#isOffering) return;
     this.#isOffering = true;
-    queueMicrotask(() => this.#offer());
+    queueMicrotask(() => {
+      this.#isOffering = false;
+      this.#offer();
+      this.#options.onAdded();
+    });
+  }
+
+  /**
+   * Adds changes of which somebody is told, if the journal takes them now.
+   *
+   * @returns false if it does not: then nothing was added
+   */
+  addStored(changes: readonly Operation[]): boolean {
+    const { journal, onAdded } = this.#options;
+    if (!this.#offer() || !journal.add(changes)) return false;
+    for (const change of changes) {
+      this.#push(change);
+      if (change.kind !== "append") this.#urgent = change.sequence;
+    }
+    this.#journaled = this.#changes.length;
+    this.#syncSoon();
+    onAdded();
+    return true;
   }
 
   /** The oldest changes, at most so many. */
@@ -98,7 +141,7 @@ export class WaitingChanges {
   /** Removes the oldest changes: the archive has them. */
   removeOldest(count: number): void {
     const removed = this.#changes.splice(0, count);
-    this.#offered = Math.max(0, this.#offered - count);
+    this.#journaled = Math.max(0, this.#journaled - count);
     for (const change of removed) {
       if (change.kind === "append") this.#bytes -= sizeOf(change.record);
     }
@@ -115,16 +158,19 @@ export class WaitingChanges {
     if (change.kind === "append") this.#bytes += sizeOf(change.record);
   }
 
-  #offer(): void {
-    const { journal, onAdded } = this.#options;
-    const group = this.#changes.slice(this.#offered);
-    const last = group.at(-1);
-    this.#isOffering = false;
-    this.#offered = this.#changes.length;
-    if (last === undefined) return;
-    if (journal.add(group)) this.#syncSoon();
-    else this.#urgent = last.sequence;
-    onAdded();
+  /** Gives the journal what it has not taken yet. Returns whether it has everything now. */
+  #offer(): boolean {
+    const { journal } = this.#options;
+    while (this.#journaled < this.#changes.length) {
+      const group = this.#changes.slice(this.#journaled, this.#journaled + GROUP);
+      if (!journal.add(group)) {
+        this.#urgent = this.#changes.at(-1)?.sequence ?? 0;
+        return false;
+      }
+      this.#journaled += group.length;
+      this.#syncSoon();
+    }
+    return true;
   }
 
   #syncSoon(): void {
@@ -137,7 +183,7 @@ export class WaitingChanges {
   async #sync(): Promise<void> {
     this.#cancelSync = null;
     const { journal, onAdded } = this.#options;
-    const last = this.#changes[this.#offered - 1];
+    const last = this.#changes[this.#journaled - 1];
     if (last === undefined || await journal.sync()) return;
     this.#urgent = Math.max(this.#urgent, last.sequence);
     onAdded();

@@ -1,8 +1,9 @@
 import { PRESENCE, type Roster, type RosterEntry, type SendLimits } from "../../agents/mod.ts";
 import type { Speaker, Speakers } from "../../bridge/mod.ts";
-import { Conflict } from "../../errors.ts";
+import { Conflict, Unavailable } from "../../errors.ts";
 import type { Account, AccountDirectory, Ended, Identity, Principal } from "../../identity/mod.ts";
 import {
+  type AbsentUser,
   type ChannelStanding,
   foldCase,
   type Told,
@@ -11,10 +12,20 @@ import {
 } from "../../irc/mod.ts";
 import type { Log } from "../../log.ts";
 import type { Scheduler } from "../../scheduler.ts";
+import type { Call, CallStore } from "./stored_calls.ts";
 import type { Home, HomeStore } from "./stored_homes.ts";
 
 /** Most channels that an account rejoins, beside those of an agent's registration. */
 const MAX_HOMES = 100;
+
+/** Most users that become away or leave in one go, so that thousands do not stop the server. */
+const SLICE = 100;
+
+const HOUR = 3_600_000;
+
+/** What those read who write to a user who is away. */
+const AWAY_AGENT = "Messages wait in its inbox";
+const AWAY_PERSON = "Messages wait on the web pages";
 
 /** For an account that no longer exists. */
 const NO_STANDING: ChannelStanding = {
@@ -32,6 +43,14 @@ interface Speaking {
   readonly identity: UserIdentity;
   /** The channels of an agent's registration. */
   readonly channels: readonly string[];
+}
+
+/** The last call of an account. */
+interface LastCall {
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** Who called; null if that was before a restart. */
+  readonly principal: Principal | null;
 }
 
 /** The part of the IRC server that this module uses. */
@@ -61,41 +80,56 @@ export interface VirtualUsersOptions {
   readonly store?: HomeStore;
   /** The content of the store at the start, in order. */
   readonly homes?: readonly Home[];
+  /** The store of the last calls; absent for none. */
+  readonly calls?: CallStore;
+  /** The last calls before the start, the oldest first. */
+  readonly earlier?: readonly Call[];
+  /** How long a user stays after its last call, in hours; at least two minutes. */
+  readonly presentHours?: number;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
 
 /**
- * Makes agents users of the IRC server from their first call over HTTP or MCP until two minutes
- * after the last one; and people and admins while they have a web page open. An account with an IRC
- * session of its own speaks through that session. When it logs in, the session takes over the nick;
- * when the session ends, the virtual user returns.
+ * Makes agents that call over HTTP or MCP users of the IRC server, and people and admins who open web
+ * pages. Two minutes after the last call such a user is away, with the next call it is back, and
+ * after many hours without one it leaves. It leaves at once when its credential ends. One timer
+ * serves all of them. After a restart they are where they were, and nobody is told.
+ *
+ * An account with an IRC session of its own speaks through that session. When it logs in, the session
+ * takes over the nick; when the session ends, the virtual user returns.
  *
  * Such a user is in the channels of the agent's registration and in those that it joined or spoke
  * in, unless they refuse it.
  */
 export class VirtualUsers implements Speakers {
   readonly #options: VirtualUsersOptions;
-  /** The time of each present account's last call, by internal id, oldest first. */
-  readonly #lastCalls = new Map<string, number>();
+  readonly #presentTime: number;
+  /** The last calls of the accounts that are here, by internal id, oldest first. */
+  readonly #here = new Map<string, LastCall>();
+  /** Those of the accounts that are away, oldest first. */
+  readonly #away = new Map<string, LastCall>();
   /** Channels that accounts joined or spoke in, by internal id: folded name to name. */
   readonly #homes = new Map<string, Map<string, string>>();
   /** Running writes about them, by internal id. */
   readonly #noting = new Map<string, Promise<void>>();
   readonly #accessListeners = new Set<(channel: string) => void>();
   readonly #stopListening: readonly (() => void)[];
-  #cancelSweep: (() => void) | null = null;
+  /** When the next sweep is, in Unix milliseconds. */
+  #sweepAt = Infinity;
+  #cancelSweep: () => void = () => {};
 
   constructor(options: VirtualUsersOptions) {
     this.#options = options;
-    const { identity, homes = [] } = options;
+    const { identity, homes = [], presentHours = 24 } = options;
+    this.#presentTime = Math.max(presentHours * HOUR, PRESENCE);
     for (const { agent, channel } of homes) {
       this.#homesOf(agent).set(foldCase(channel), channel);
     }
     this.#stopListening = [
       identity.onAuthenticated((principal) => {
         const speaking = this.#speakingOf(principal);
-        if (speaking !== null) this.#attend(speaking);
+        if (speaking !== null) this.#attend(speaking, principal);
       }),
       identity.onEnded((ended) => this.#forget(ended)),
     ];
@@ -103,7 +137,7 @@ export class VirtualUsers implements Speakers {
 
   /** The number of virtual users. */
   get size(): number {
-    return this.#lastCalls.size;
+    return this.#here.size + this.#away.size;
   }
 
   speaker(principal: Principal): Speaker | null {
@@ -133,7 +167,8 @@ export class VirtualUsers implements Speakers {
         const spoken = user.say(channel, texts, answered, isAdmin);
         if (spoken.kind === "sent" || user.virtual) settle(channel);
         if (spoken.kind === "sent") return spoken.ids;
-        throw new Conflict(`IRC refused the message: ${spoken.reason}`);
+        const text = `IRC refused the message: ${spoken.reason}`;
+        throw spoken.kind === "unavailable" ? new Unavailable(text) : new Conflict(text);
       },
       async setTopic(channel, text) {
         if (isAdmin) user.enter(channel);
@@ -172,6 +207,19 @@ export class VirtualUsers implements Speakers {
     const lines = linesFor(user.room(nick));
     this.admit(principal, lines.length);
     return user.tell(nick, lines, answered);
+  }
+
+  /**
+   * The user of an account that is not on the server, if its messages are kept; null if there is no
+   * such account.
+   *
+   * @param keepsConversations whether what people and admins are told is kept too
+   */
+  absent(nick: string, keepsConversations: boolean): AbsentUser | null {
+    const id = this.#options.accounts.find(nick)?.id;
+    const speaking = id === undefined ? null : this.#find(id);
+    if (speaking === null || (speaking.kind !== "agent" && !keepsConversations)) return null;
+    return { identity: speaking.identity, away: awayTextOf(speaking) };
   }
 
   /** Whether an agent has its nick on the IRC server, with or without a session of its own. */
@@ -249,39 +297,81 @@ export class VirtualUsers implements Speakers {
     return visible && refusal === null;
   }
 
-  /** Restores the virtual user of an account whose IRC session has ended. */
-  sessionEnded(account: string): void {
-    const id = this.#options.accounts.find(account)?.id;
-    if (id === undefined || !this.#lastCalls.has(id)) return;
-    // Another session of the same account may be about to take the nick.
-    queueMicrotask(() => {
-      const speaking = this.#find(id);
-      if (speaking !== null && this.#lastCalls.has(id)) this.#userOf(speaking);
-    });
-  }
-
-  /** Removes all virtual users. */
-  close(): void {
-    for (const stop of this.#stopListening) stop();
-    this.#cancelSweep?.();
-    this.#lastCalls.clear();
-  }
-
-  #attend(speaking: Speaking): void {
-    this.#lastCalls.delete(speaking.id);
-    this.#lastCalls.set(speaking.id, this.#options.scheduler.now());
-    this.#userOf(speaking);
+  /**
+   * Puts users back who were there before a restart, in their channels, and tells nobody. Call it
+   * before anybody can connect.
+   */
+  restore(): void {
+    for (const { account, at } of this.#options.earlier ?? []) {
+      const speaking = this.#find(account);
+      const user = speaking === null ? null : this.#options.users.addUser(speaking.identity);
+      if (speaking === null || user === null) continue;
+      this.#away.set(account, { at, principal: null });
+      user.attend(awayTextOf(speaking), at);
+      for (const channel of this.#channelsToJoin(speaking)) user.return(channel);
+    }
     this.#scheduleSweep();
   }
 
+  /** Restores the virtual user of an account whose IRC session has ended. */
+  sessionEnded(account: string): void {
+    const id = this.#options.accounts.find(account)?.id;
+    if (id === undefined || this.#lastCallOf(id) === undefined) return;
+    // Another session of the same account may be about to take the nick.
+    queueMicrotask(() => {
+      const speaking = this.#find(id);
+      if (speaking !== null && this.#lastCallOf(id) !== undefined) this.#userOf(speaking);
+    });
+  }
+
+  /** A user was removed from a channel: it does not return there by itself. */
+  removed(nick: string, channel: string): void {
+    const id = this.#options.accounts.find(nick)?.id;
+    if (id !== undefined) this.#removeHome(id, channel);
+  }
+
+  /** Ends all of it. The users stay on the server, which is about to close. */
+  async close(): Promise<void> {
+    for (const stop of this.#stopListening) stop();
+    this.#cancelSweep();
+    this.#here.clear();
+    this.#away.clear();
+    await this.#options.calls?.close();
+  }
+
+  #attend(speaking: Speaking, principal: Principal): void {
+    const { scheduler, calls } = this.#options;
+    const at = scheduler.now();
+    this.#here.delete(speaking.id);
+    this.#away.delete(speaking.id);
+    this.#here.set(speaking.id, { at, principal });
+    const user = this.#userOf(speaking);
+    if (user !== null) {
+      user.attend(null, at);
+      calls?.note(speaking.id, at);
+    }
+    this.#scheduleSweep();
+  }
+
+  #lastCallOf(id: string): LastCall | undefined {
+    return this.#here.get(id) ?? this.#away.get(id);
+  }
+
+  #channelsToJoin({ id, channels }: Speaking): readonly string[] {
+    return [...channels, ...this.#homes.get(id)?.values() ?? []];
+  }
+
   /** The account's user, created if needed. Null if another user has its nick. */
-  #userOf({ id, identity, channels }: Speaking): User | null {
+  #userOf(speaking: Speaking): User | null {
     const { users, log } = this.#options;
+    const { id, identity } = speaking;
     const found = users.findUser(identity);
     if (found !== null) return found;
     const user = users.addUser(identity);
     if (user === null) return null;
-    for (const channel of [...channels, ...this.#homes.get(id)?.values() ?? []]) {
+    const away = this.#away.get(id);
+    if (away !== undefined) user.attend(awayTextOf(speaking), away.at);
+    for (const channel of this.#channelsToJoin(speaking)) {
       const refusal = user.join(channel);
       if (refusal !== null) {
         log.debug("A channel refuses a user", { nick: identity.nick, channel, refusal });
@@ -341,29 +431,59 @@ export class VirtualUsers implements Speakers {
   }
 
   #scheduleSweep(): void {
-    const [oldest] = this.#lastCalls.values();
-    if (this.#cancelSweep !== null || oldest === undefined) return;
+    const [here] = this.#here.values();
+    const [away] = this.#away.values();
+    const next = Math.min(
+      (here?.at ?? Infinity) + PRESENCE,
+      (away?.at ?? Infinity) + this.#presentTime,
+    );
+    if (next >= this.#sweepAt) return;
     const { scheduler } = this.#options;
-    this.#cancelSweep = scheduler.after(Math.max(oldest + PRESENCE - scheduler.now(), 0), () => {
-      this.#cancelSweep = null;
+    this.#cancelSweep();
+    this.#sweepAt = next;
+    // A timer lasts at most 2^31 milliseconds; an early sweep only waits again.
+    const delay = Math.min(Math.max(next - scheduler.now(), 0), 24 * HOUR);
+    this.#cancelSweep = scheduler.after(delay, () => {
+      this.#sweepAt = Infinity;
       this.#sweep();
     });
   }
 
-  /** Removes users whose last call is too long ago. */
+  /** Marks users as away, and removes those whose last call is too long ago; some at a time. */
   #sweep(): void {
     const now = this.#options.scheduler.now();
-    for (const [id, calledAt] of this.#lastCalls) {
-      if (now - calledAt < PRESENCE) break;
-      this.#lastCalls.delete(id);
-      this.#leave(id, "Two minutes since its last call");
+    let left = SLICE;
+    for (const [id, call] of this.#here) {
+      if (now - call.at < PRESENCE || left-- === 0) break;
+      this.#here.delete(id);
+      this.#away.set(id, call);
+      const speaking = this.#find(id);
+      if (speaking !== null) this.#present(speaking)?.attend(awayTextOf(speaking), call.at);
+    }
+    left = SLICE;
+    for (const [id, { at }] of this.#away) {
+      if (now - at < this.#presentTime || left-- === 0) break;
+      this.#end(id, "No call for a long time");
     }
     this.#scheduleSweep();
   }
 
+  /** The account's user, if it is on the server. */
+  #present({ identity }: Speaking): User | null {
+    return this.#options.users.findUser(identity);
+  }
+
+  /** Ends the presence of an account. */
+  #end(id: string, reason: string): void {
+    this.#here.delete(id);
+    this.#away.delete(id);
+    this.#options.calls?.remove(id);
+    this.#leave(id, reason);
+  }
+
   #leave(id: string, reason: string): void {
-    const identity = this.#find(id)?.identity ?? null;
-    const user = identity === null ? null : this.#options.users.findUser(identity);
+    const speaking = this.#find(id);
+    const user = speaking === null ? null : this.#present(speaking);
     if (user === null || !user.virtual) return;
     // It does not rejoin a channel that it was removed from.
     const homes = this.#homes.get(id);
@@ -373,11 +493,20 @@ export class VirtualUsers implements Speakers {
     user.leave(reason);
   }
 
-  /** Ends at once what an ended credential has opened. */
-  #forget({ accountId, tokenId }: Ended): void {
-    if (accountId === null || tokenId !== null) return;
-    if (this.#lastCalls.delete(accountId)) this.#leave(accountId, "Its login has ended");
-    if (this.#find(accountId) !== null) return;
+  /**
+   * Ends at once what an ended credential has opened: the presence of an account that has ended, or
+   * called last with this credential.
+   */
+  #forget(ended: Ended): void {
+    const { accountId, tokenId } = ended;
+    if (accountId === null) return;
+    const call = this.#lastCallOf(accountId);
+    if (call?.principal) {
+      if (ended.covers(call.principal)) this.#end(accountId, "Its login has ended");
+    } else if (call !== undefined && tokenId === null) {
+      this.#end(accountId, "Its login has ended");
+    }
+    if (tokenId !== null || this.#find(accountId) !== null) return;
     this.#homes.delete(accountId);
     this.#options.sendLimits.forget(accountId);
   }
@@ -385,6 +514,10 @@ export class VirtualUsers implements Speakers {
 
 function agentIdentity({ nick, type }: RosterEntry): UserIdentity {
   return { nick, account: nick, realname: `An agent without a socket (${type})` };
+}
+
+function awayTextOf({ kind }: Speaking): string {
+  return kind === "agent" ? AWAY_AGENT : AWAY_PERSON;
 }
 
 function personIdentity({ name }: Account): UserIdentity {

@@ -2,3 +2,4 @@
 export { definitionProblem } from "./definition.ts";
 export { KNOWN_PROVIDERS, type Provider, type ProviderApi, providerOf } from "./providers.ts";
 export type { BackendChange, BackendDefinition, BackendRequest } from "./schemas.ts";
+export { keyVariableProblem } from "./key_variables.ts";

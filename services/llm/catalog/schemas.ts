@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { definitionProblem } from "./definition.ts";
+import { keyVariableProblem } from "./key_variables.ts";
 
 const MAX_MODELS = 1000;
 const MAX_PATTERNS = 100;
@@ -10,13 +11,15 @@ const slug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, {
 
 const baseUrl = z.string().max(2048).refine(isBaseUrl, {
   error: "must be an http or https URL without user, query and fragment, or empty",
-}).meta({ pattern: "^(?:https?://[^\\s?#@]+)?$" }).overwrite((text) => text.replace(/\/+$/, ""))
+}).meta({ pattern: "^(?:https?://[^\\s?#@]+)?$" }).overwrite((text) =>
+  text.replace(/(?<!\/)\/+$/, "")
+)
   .describe(
     "Where the provider's API is; empty means the provider's own address",
   );
 
-const variable = z.string().regex(/^(?:(?!MUSTER_)[A-Za-z_][A-Za-z0-9_]{0,127})?$/, {
-  error: "must be the name of an environment variable, not one of muster's own, or empty",
+const variable = z.string().regex(/^(?:[A-Za-z_][A-Za-z0-9_]{0,127})?$/, {
+  error: "must be the name of an environment variable, or empty",
 }).describe("The environment variable that holds the provider's key, never the key itself");
 
 const models = z.array(z.string().min(1).max(256)).max(MAX_MODELS, {
@@ -67,6 +70,9 @@ export const configuredBackendsSchema = z.array(
   z.strictObject(definition).superRefine((backend, context) => {
     const message = definitionProblem(backend);
     if (message !== null) context.addIssue({ code: "custom", path: ["base_url"], message });
+    // The operator wrote it; but muster's own secrets go to nobody.
+    const own = keyVariableProblem(backend.api_key_env, [backend.api_key_env]);
+    if (own !== null) context.addIssue({ code: "custom", path: ["api_key_env"], message: own });
   }),
 ).max(100).superRefine((backends, context) => {
   const names = new Set<string>();

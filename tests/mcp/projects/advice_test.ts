@@ -83,8 +83,10 @@ Deno.test("an unknown project is an error about the project, and long names do n
   await withTools(async (test) => {
     const text = await test.fail("read_file", { slug: "demoo", filepath: "a" });
     assert.equal(text, 'There is no project "demoo" that you may see; list_projects names yours');
-    const long = await test.fail("read_file", { filepath: "x".repeat(100_000) });
+    const long = await test.fail("read_file", { filepath: "x".repeat(4096) });
     assert.ok(long.length < 5000 && long.endsWith("list_branches the branches"), long.slice(0, 80));
+    const longer = await test.fail("read_file", { filepath: "x".repeat(4097) });
+    assert.equal(longer, '"filepath" must have at most 4096 characters');
     const half = { path: "a", content: "\ud800" };
     const broken = { workspace: "w", message: "m", changes: [half] };
     assert.match(await test.fail("commit_files", broken), /^"changes" has half of a character/);

@@ -90,7 +90,7 @@ Deno.test("unknown names are 404, and ambiguous ones 400", async () => {
   await withProject(async (test) => {
     const { send } = test;
     const first = await commitFiles(test, { "a.txt": "a" });
-    for (const name of ["nowhere", "zz", "", "0000000", "x".repeat(2000), "%00", "../../etc"]) {
+    for (const name of ["nowhere", "zz", "", "0000000", "x".repeat(200), "%00", "../../etc"]) {
       const query = encodeURIComponent(name);
       assert.equal((await send(`GET /api/tree?checkin=${query}`)).status, 404, name);
       assert.equal((await send(`GET /api/file?path=a.txt&checkin=${query}`)).status, 404, name);

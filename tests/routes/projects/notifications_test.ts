@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { commitFiles, projectToken, type TestProject, withProject } from "../../support/projects.ts";
+import {
+  commitFiles,
+  projectToken,
+  type TestProject,
+  withProject,
+} from "../../support/projects.ts";
 
 /** An entry of an inbox, as the API shows it. */
 interface Entry {

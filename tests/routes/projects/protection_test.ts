@@ -93,7 +93,10 @@ Deno.test("a required check must be success on exactly the merged check-in", asy
     assert.match(await judge({}), /has not passed: token:ci reported failure$/);
     assert.equal(await judge({ branch: "other" }), "allowed, null");
     assert.equal(await judge({ action: "queue" }), "allowed, null");
-    assert.match(await judge({ isAdmin: true }), /^allowed, Required .*: token:ci reported failure$/);
+    assert.match(
+      await judge({ isAdmin: true }),
+      /^allowed, Required .*: token:ci reported failure$/,
+    );
     await answer("PUT /api/protection", {
       body: [{ pattern: "trunk", contexts: ["ci/build", "ci/lint", "ci/test"] }],
     });

@@ -138,6 +138,7 @@ Deno.test("the document closes every JSON body of the repository API and of proj
     );
     assert.ok(bodies.length > 30, String(bodies.length));
     const text = JSON.stringify(document.components.schemas["Protection"]);
-    assert.equal(text.split('"additionalProperties":false').length, 3);
+    // A rule, its approvals, and a check with its reporters.
+    assert.equal(text.split('"additionalProperties":false').length - 1, 3);
   });
 });

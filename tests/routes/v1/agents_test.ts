@@ -41,6 +41,8 @@ Deno.test("POST /v1/agents/register answers with credentials, once", async () =>
       created_at: "2026-11-20T12:00:00.000Z",
       last_seen: null,
       online: false,
+      state: "away",
+      quiet_minutes: null,
       messages_per_minute: 0,
       rate_limit: null,
     });

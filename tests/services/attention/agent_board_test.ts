@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
+import type { AgentPresence } from "../../../services/agents/mod.ts";
+import { atWork, type BoardSources } from "../../../services/attention/agent_board.ts";
 import { seenLast } from "../../../services/attention/mod.ts";
+import type { Claim } from "../../../services/tickets/mod.ts";
+import { quietText } from "../../../services/work_states.ts";
 
 Deno.test("the agents that were seen last come first, however many are asked for", () => {
   const times = [5, null, 80, 3, 80, 12, null, 40, 1, 99];
@@ -14,5 +18,32 @@ Deno.test("the agents that were seen last come first, however many are asked for
       sorted.slice(0, limit).map(({ name }) => name),
       `${limit}`,
     );
+  }
+});
+
+Deno.test("one function decides what an agent does, for every door", () => {
+  const minute = 60_000;
+  const now = 100 * minute;
+  const presence = (more: Partial<AgentPresence>): AgentPresence => {
+    const last = { lastSeen: now - 4.5 * minute, online: false };
+    return Object.assign({ id: "1", nick: "a", isPaused: false, isHalted: false }, last, more);
+  };
+  const none: BoardSources = { claims: new Map(), waiting: new Set(), busy: new Set(), now };
+  const withClaim: BoardSources = { ...none, claims: new Map([["1", [{} as Claim]]]) };
+  const cases: readonly [Partial<AgentPresence>, BoardSources, string][] = [
+    [{}, none, "away"],
+    [{ online: true }, none, "idle"],
+    [{}, withClaim, "working, quiet for 4 min"],
+    [{ online: true }, withClaim, "working"],
+    [{}, { ...none, busy: new Set(["1"]) }, "working, quiet for 4 min"],
+    [{ lastSeen: now }, { ...none, busy: new Set(["1"]) }, "working, quiet for 0 min"],
+    [{ lastSeen: now - 120 * minute }, withClaim, "working, quiet for 2 h"],
+    [{}, { ...withClaim, waiting: new Set(["1"]) }, "needs input"],
+    [{ isHalted: true }, { ...withClaim, waiting: new Set(["1"]) }, "halted"],
+  ];
+  for (const [more, sources, expected] of cases) {
+    const { state, quietMinutes } = atWork(presence(more), sources);
+    const told = [state, quietText(quietMinutes)].filter(Boolean).join(", ");
+    assert.equal(told, expected, Deno.inspect(more));
   }
 });

@@ -223,3 +223,71 @@ testBridge(
   },
   { bridge: { bufferSize: 2 } },
 );
+
+testBridge(
+  "Bridge tells a reader that continues that it may miss messages, if nobody has them",
+  async ({ bridge, server }) => {
+    const heard: ChannelMessage[] = [];
+    await bridge.follow("room", {}, { message: (message) => heard.push(message), end() {} });
+    const bob = new IrcUser(server, "bob");
+    await bob.join("#room");
+    bob.send(...Array.from({ length: 30 }, (_, index) => `PRIVMSG #room :${index}`));
+    await bob.sync();
+    await bridge.post("room", { text: "last" }, OPERATOR_CALLER);
+    const oldest = heard.at(-BUFFER)?.timestamp;
+    const at = (index: number) => heard.at(index) ?? assert.fail();
+    const resume = async (start: { since?: string; lastEventId?: string }) => {
+      const shown: unknown[] = [];
+      const following = await bridge.follow("room", start, {
+        gap: (gap) => shown.push(gap),
+        message: ({ text }) => shown.push(text),
+        end() {},
+      });
+      following.close();
+      return shown;
+    };
+    const kept = heard.slice(-BUFFER).map(({ text }) => text);
+    for (const lastEventId of [at(2).id, "unknown"]) {
+      const gap = { from: lastEventId, to: oldest };
+      assert.deepEqual(await resume({ lastEventId }), [gap, ...kept]);
+    }
+    const since = at(2).timestamp;
+    assert.deepEqual(await resume({ since }), [{ from: since, to: oldest }, ...kept]);
+    for (const whole of [at(-BUFFER - 1).timestamp, at(-BUFFER).timestamp]) {
+      const [first] = await resume({ since: whole });
+      assert.equal(typeof first, "string", "nothing is missing after it");
+    }
+    const gaps: unknown[] = [];
+    await bridge.messages("room", { since, onGap: (gap) => gaps.push(gap) });
+    await bridge.messages("room", { since: at(-2).id, onGap: (gap) => gaps.push(gap) });
+    assert.deepEqual(gaps, [{ from: since, to: oldest }]);
+  },
+  { bridge: { bufferSize: BUFFER }, server: { limits: { historyMessages: 0 } } },
+);
+
+testBridge(
+  "Bridge reads further back for a reader that continues, and then tells of no gap",
+  async ({ bridge, server, scheduler }) => {
+    const heard: ChannelMessage[] = [];
+    await bridge.follow("room", {}, { message: (message) => heard.push(message), end() {} });
+    const bob = new IrcUser(server, "bob");
+    await bob.join("#room");
+    for (let index = 0; index < 30; index++) {
+      scheduler.advance(1);
+      bob.send(`PRIVMSG #room :${index}`);
+      await bob.sync();
+    }
+    await bridge.post("room", { text: "last" }, OPERATOR_CALLER);
+    for (const start of [{ lastEventId: heard[2]?.id }, { since: heard[2]?.timestamp }]) {
+      const shown: unknown[] = [];
+      const following = await bridge.follow("room", start, {
+        gap: (gap) => shown.push(gap),
+        message: (message) => shown.push(message),
+        end() {},
+      });
+      following.close();
+      assert.deepEqual(shown, heard.slice(3));
+    }
+  },
+  { bridge: { bufferSize: BUFFER } },
+);

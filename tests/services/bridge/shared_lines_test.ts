@@ -25,22 +25,25 @@ interface Surroundings {
 
 /** A node that listens to one channel. */
 class Listener {
-  readonly channel = new Channel(
-    "#room",
-    new MessageLog<ChannelText>({
-      capacity: BUFFER,
-      onFailure: (error) => {
-        throw error;
-      },
-    }),
-    0,
-  );
+  readonly channel: Channel;
   readonly lines: SharedLines;
   /** Whether the leading node's bridge is in the channel. */
   isLeaderThere = true;
 
-  constructor(surroundings: Surroundings, isLeading: boolean, seen = 0) {
+  constructor(
+    surroundings: Surroundings,
+    isLeading: boolean,
+    options: { seen?: number; bufferSize?: number } = {},
+  ) {
+    const { seen = 0, bufferSize = BUFFER } = options;
     const { database, scheduler, store = new StoredLines(database) } = surroundings;
+    const log = new MessageLog<ChannelText>({
+      capacity: bufferSize,
+      onFailure: (error) => {
+        throw error;
+      },
+    });
+    this.channel = new Channel("#room", log, 0);
     this.lines = new SharedLines({
       store,
       seen,
@@ -51,7 +54,7 @@ class Listener {
       find: () => this.channel,
       onLine: (channel, line) => append(channel, line),
       onPast: (channel, line) => append(channel, line),
-      bufferSize: BUFFER,
+      bufferSize,
       scheduler,
       log: silentLog,
     });
@@ -228,7 +231,7 @@ Deno.test("a line is stored by another node if the one that should have stored i
     await second;
     assert.deepEqual(node.texts, ["own", "theirs", "after it"]);
     await node.lines.redact("#room", "theirs");
-    const late = new Listener({ database, scheduler }, false, 3);
+    const late = new Listener({ database, scheduler }, false, { seen: 3 });
     await late.lines.fill(late.channel);
     assert.deepEqual(late.texts, ["own", "after it"]);
     for (const { lines } of [node, late]) lines.close();
@@ -365,4 +368,35 @@ Deno.test("lines that wait take bounded memory over all channels, and the oldest
     listener.lines.close();
     const kept = fates.map(({ isDropped }) => isDropped !== true);
     assert.deepEqual(kept, [...Array(4).fill(false), ...Array(8).fill(true)]);
+  }));
+
+Deno.test("a node that was away for longer than the buffer ends its streams, which then learn of a gap", () =>
+  withDatabase(async (database) => {
+    const [scheduler, bufferSize] = [new TestScheduler(), 5];
+    const away = new Listener({ database, scheduler }, false, { bufferSize });
+    const other = new Listener({ database, scheduler }, true, { bufferSize });
+    const store = new StoredLines(database);
+    for (const node of [away, other]) await node.lines.fill(node.channel);
+    const say = async (index: number) => {
+      const said = { time: 1000 + index, text: `${index}`, id: `${index}` };
+      await other.lines.hear(heard(said, ""), "anybody");
+    };
+    await say(0);
+    await away.lines.refresh();
+    const { log } = away.channel;
+    const ends: string[] = [];
+    log.follow(undefined, { message() {}, end: (reason) => void ends.push(reason) });
+    const [last] = log.read(undefined, 1);
+    for (let index = 1; index <= 4; index++) await say(index);
+    await store.trim(bufferSize);
+    await away.lines.refresh();
+    assert.deepEqual([ends.length, log.gapAfter(log.oldest ?? 0, "0")], [0, null]);
+
+    for (let index = 5; index < 20; index++) await say(index);
+    await store.trim(bufferSize);
+    await away.lines.refresh();
+    assert.equal(ends.length, 1);
+    const microseconds = log.microsecondsOf(last?.timestamp ?? "") ?? 0;
+    assert.notEqual(log.gapAfter(microseconds, "0"), null);
+    for (const node of [away, other]) node.lines.close();
   }));

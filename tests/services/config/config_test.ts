@@ -21,7 +21,9 @@ Deno.test("loadConfig() returns the defaults if nothing is configured", async ()
 });
 
 Deno.test("config.example.yaml names every key with its default", async () => {
-  const text = await Deno.readTextFile(join(import.meta.dirname ?? ".", "../../../config.example.yaml"));
+  const text = await Deno.readTextFile(
+    join(import.meta.dirname ?? ".", "../../../config.example.yaml"),
+  );
   assert.deepEqual(parse(text), configSchema.parse({}));
 });
 

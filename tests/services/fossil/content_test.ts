@@ -369,3 +369,62 @@ judged("shunned artifacts are refused, and gone after a rebuild, as in fossil", 
         deltaSource: hash,
       })), { code: "invalid" });
 });
+
+Deno.test("no circle of deltas is stored, in whatever order and however late it closes", () => {
+  using scratch = new Scratch();
+  using repository = create(scratch);
+  const { store } = repository;
+  const versions = [0, 1, 2, 3].map((i) => encodeUtf8(`${"text ".repeat(50)}${i}`));
+  const names = versions.map((content) => sha3(content));
+  const receive = (target: number, source: number) =>
+    repository.write(
+      ALICE,
+      () =>
+        repository.receive(createDelta(versions[source]!, versions[target]!), {
+          hash: names[target]!,
+          deltaSource: names[source]!,
+        }),
+    );
+  for (const [target, source] of [[2, 3], [0, 1], [1, 2]]) receive(target!, source!);
+  for (const source of [0, 1, 2, 3]) assert.throws(() => receive(3, source), /depends on itself/);
+  const circles = "SELECT count(*) FROM delta JOIN blob USING(rid) WHERE size<0 OR content IS NULL";
+  assert.equal(repository.db.value(circles), 0);
+  repository.write(ALICE, () => repository.receive(versions[3]!));
+  for (const [i, name] of names.entries()) {
+    assert.deepEqual(store.require(repository.ridOf(name)), versions[i]);
+  }
+  assert.deepEqual(repository.verify(), []);
+});
+
+Deno.test("what waits for a deleted artifact is not taken for a delta of the next one", () => {
+  using scratch = new Scratch();
+  using repository = create(scratch);
+  const [source, target] = [encodeUtf8("gone ".repeat(50)), encodeUtf8(`${"gone ".repeat(50)}!`)];
+  const options = { hash: sha3(target), deltaSource: sha3(source) };
+  repository.write(ALICE, () => {
+    repository.receive(createDelta(source, target), options);
+    repository.shun(options.deltaSource);
+  });
+  repository.rebuild();
+  repository.write(ALICE, () => repository.receive(encodeUtf8("another one")));
+  assert.equal(repository.db.value("SELECT count(*) FROM delta"), 0);
+  assert.deepEqual(repository.verify(), []);
+  repository.write(ALICE, () => repository.receive(target));
+  assert.deepEqual(repository.store.require(repository.ridOf(options.hash)), target);
+});
+
+Deno.test("one artifact in 4,096 stays full text, which bounds the chains of deltas", () => {
+  using scratch = new Scratch();
+  using repository = create(scratch);
+  const { store } = repository;
+  const version = (i: number) => encodeUtf8(`${"text ".repeat(50)}${i}`);
+  const whole = Array.from({ length: 60_000 }, (_, i) => i)
+    .find((i) => sha3(version(i)).startsWith("000")) ?? 0;
+  repository.write(ALICE, () => {
+    const [first, second, last] = [whole, whole + 1, whole + 2]
+      .map((i) => repository.receive(version(i)).rid);
+    store.deltify(first!, second!);
+    store.deltify(second!, last!);
+    assert.deepEqual([store.sourceOf(first!), store.sourceOf(second!)], [0, last]);
+  });
+});

@@ -106,7 +106,7 @@ Deno.test("branches are where Git's references end, whatever the labels of the s
   const { repository, report } = await imported(scratch, stream);
   using _ = repository;
   assert.deepEqual(branchesOf(repository), {
-    "trunk": "a b s m",
+    "master": "a b s m",
     "feature": "f",
     "unnamed/6": "t",
   });

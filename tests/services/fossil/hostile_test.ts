@@ -176,7 +176,7 @@ Deno.test("reading a file with inconsistent rows is an error, and a rebuild does
   }
 });
 
-Deno.test("a delta chain that is a loop, or longer than any honest one, is an error", () => {
+Deno.test("a delta chain that is a loop, or of deltas that do not fit, is an error", () => {
   using fixture = new Fixture();
   const { repository } = fixture;
   const rid = repository.write(MALLORY, () => repository.receive(encodeUtf8("end")).rid);

@@ -63,7 +63,7 @@ Deno.test("a long call reports its progress, and stops when it is cancelled", as
   });
 });
 
-Deno.test("calls to a failed worker are rejected, and the next call gets a new one", async () => {
+Deno.test("a worker that fails fails its call alone: those that wait run in a new one", async () => {
   const workers: Worker[] = [];
   const startWorker = () => {
     const url = new URL(
@@ -75,12 +75,17 @@ Deno.test("calls to a failed worker are rejected, and the next call gets a new o
     return worker;
   };
   await withPool({ workers: 1, startWorker }, async (_, repository) => {
-    const running = repository.statistics();
-    const waiting = repository.statistics();
+    const running = repository.addUser({ login: "eve", capabilities: "v", password: null });
+    const lost = assert.rejects(running, /broken\. The change may have been made: look before/);
+    const waiting = Promise.all([
+      repository.statistics(),
+      repository.addUser({ login: "bob", capabilities: "v", password: null }),
+      commit(repository, "a", encodeUtf8("a")),
+    ]);
     workers[0]?.dispatchEvent(new ErrorEvent("error", { message: "broken", cancelable: true }));
-    await refused("unavailable", running);
-    await refused("unavailable", waiting);
-    assert.equal((await repository.timeline({})).total, 1);
+    await lost;
+    assert.equal((await waiting)[1], true);
+    assert.equal((await repository.timeline({})).total, 2);
     assert.equal(workers.length, 2);
   });
 });
@@ -131,7 +136,7 @@ Deno.test("a call that takes too long is ended, and the repository stays usable"
   });
 });
 
-Deno.test("a worker that does not answer is terminated, and the next call gets a new one", async () => {
+Deno.test("a worker that does not answer is ended, and the calls that wait run in a new one", async () => {
   const workers: Worker[] = [];
   const startWorker = () => {
     // It sleeps: Deno does not end a terminated worker that computes.
@@ -150,8 +155,7 @@ Deno.test("a worker that does not answer is terminated, and the next call gets a
     const stuck = repository.statistics();
     const waiting = repository.timeline({});
     await refused("unavailable", stuck);
-    await refused("unavailable", waiting);
-    assert.equal((await repository.timeline({})).total, 1);
+    assert.equal((await waiting).total, 1);
     assert.equal(workers.length, 3);
     assert.deepEqual(stuckCalls, [{ path: repository.path, operation: "statistics", ms: 50 }]);
   });

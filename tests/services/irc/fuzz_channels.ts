@@ -6,6 +6,7 @@
  */
 
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers";
 import fc from "fast-check";
 import { IrcServer, type MemoryConnection, parseMessage } from "../../../services/irc/mod.ts";
 import { type Action, type AskedChange, ChannelModel, TEXT } from "./support/channel_model.ts";
@@ -286,8 +287,10 @@ class World {
     }
   }
 
-  /** Nothing here waits for anything but earlier microtasks. */
+  /** Nothing here waits for anything but earlier microtasks, and long answers for their turn. */
   async #settle(): Promise<void> {
+    for (let turn = 0; turn < 30; turn++) await null;
+    await new Promise<void>((resolve) => setImmediate(resolve));
     for (let turn = 0; turn < 30; turn++) await null;
   }
 }

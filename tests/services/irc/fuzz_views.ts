@@ -6,6 +6,7 @@
  */
 
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers";
 import fc from "fast-check";
 import { IrcServer, type MemoryConnection, parseMessage } from "../../../services/irc/mod.ts";
 import { ChannelViews } from "./support/channel_view.ts";
@@ -175,8 +176,10 @@ async function ask(
   return { members: members.filter((name) => name !== "nobody"), modes };
 }
 
-/** Nothing here waits for anything but earlier microtasks. */
+/** Nothing here waits for anything but earlier microtasks, and long answers for their turn. */
 async function settle(): Promise<void> {
+  for (let turn = 0; turn < 30; turn++) await null;
+  await new Promise<void>((resolve) => setImmediate(resolve));
   for (let turn = 0; turn < 30; turn++) await null;
 }
 

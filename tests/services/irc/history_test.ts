@@ -7,6 +7,7 @@ import type {
   LastMessage,
   NewHistoryRecord,
 } from "../../../services/irc/mod.ts";
+import type { TestClient } from "./support/client.ts";
 import { essence, readBatch, texts } from "./support/history.ts";
 import { startServer, TestAccounts } from "./support/server.ts";
 
@@ -252,6 +253,11 @@ class WaitingStore implements HistoryStore {
     this.#answer.reject(new Error("The disk is away"));
   }
 
+  /** Whether it takes no messages. */
+  isFull = false;
+  /** What those wait for who have added something; null if nothing. */
+  behind: Promise<void> | null = null;
+
   async select(): Promise<readonly number[]> {
     this.#asked.resolve();
     await this.#answer.promise;
@@ -270,7 +276,19 @@ class WaitingStore implements HistoryStore {
     this.#records.push(record);
   }
 
-  redact(): void {}
+  accept(records: readonly NewHistoryRecord[]): boolean {
+    if (!this.isFull) this.#records.push(...records);
+    return !this.isFull;
+  }
+
+  redact(): boolean {
+    return !this.isFull;
+  }
+
+  room(): Promise<void> | null {
+    return this.behind;
+  }
+
   confine(): void {}
   forgetConfined(): void {}
   forgetAccount(): void {}
@@ -311,4 +329,66 @@ Deno.test("what is redacted while a failing store is read is not shown from memo
   historyStore.fail();
   const said = (await bob.syncMessages()).filter(({ command }) => command === "PRIVMSG");
   assert.deepEqual(texts(said), ["news"]);
+});
+
+Deno.test("nobody gets a message that the store does not take, and its sender is told", async () => {
+  const historyStore = new WaitingStore();
+  historyStore.answer();
+  const accounts = new TestAccounts({ alice: "secret", bob: "secret" });
+  await using server = startServer({ historyStore, accounts });
+  const capabilities = `${CAPABILITIES} draft/message-redaction`;
+  const alice = await server.member("alice", "secret", capabilities);
+  const bob = await server.member("bob", "secret", capabilities);
+  for (const client of [alice, bob]) {
+    client.send("JOIN #c");
+    await client.sync();
+  }
+  alice.send("PRIVMSG #c :kept");
+  const [kept] = (await alice.syncMessages()).filter(({ command }) => command === "PRIVMSG");
+  await bob.sync();
+  historyStore.isFull = true;
+  const id = kept?.tags.get("msgid") ?? "";
+  for (
+    const [line, ...context] of [
+      ["PRIVMSG #c :lost", "PRIVMSG", "#c"],
+      ["NOTICE #c :lost", "NOTICE", "#c"],
+      ["@+x=y TAGMSG #c", "TAGMSG", "#c"],
+      ["RELAYMSG #c other/carol :lost", "RELAYMSG", "#c"],
+      ["PRIVMSG bob :lost", "PRIVMSG", "bob"],
+      [`REDACT #c ${id}`, "REDACT", "#c", id],
+    ] as const
+  ) {
+    alice.send(line);
+    const [answer, ...others] = await alice.syncMessages();
+    assert.equal(answer?.command, "FAIL", line);
+    const [command, ...rest] = context;
+    const params = [command, "TEMPORARILY_UNAVAILABLE", ...rest];
+    assert.deepEqual(answer?.params.slice(0, params.length), params);
+    assert.deepEqual(others, []);
+  }
+  assert.deepEqual(await bob.syncMessages(), []);
+  alice.send("@+typing=active TAGMSG #c", "PRIVMSG @#c :to operators", "PART #c");
+  const shown = (await bob.syncMessages()).map(({ command }) => command);
+  assert.deepEqual(shown, ["TAGMSG", "PART"], "what is not kept, and what has happened, goes on");
+});
+
+Deno.test("a client that spoke waits while the store is behind, and nobody else does", async () => {
+  const historyStore = new WaitingStore();
+  await using server = startServer({ historyStore });
+  const [loud, quiet] = [await server.client("loud"), await server.client("quiet")];
+  for (const client of [loud, quiet]) {
+    client.send("JOIN #c");
+    await client.sync();
+  }
+  await loud.sync();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  historyStore.behind = promise;
+  loud.send("PRIVMSG #c :one", "PRIVMSG #c :two", "PRIVMSG #c :three");
+  quiet.send("PRIVMSG #c :at once");
+  const heard = async (client: TestClient) => texts(await client.until("PRIVMSG")).at(-1);
+  assert.equal(await heard(quiet), "one");
+  assert.equal(await heard(loud), "at once", "the second of the other waits");
+  historyStore.behind = null;
+  resolve();
+  assert.deepEqual([await heard(quiet), await heard(quiet)], ["two", "three"]);
 });

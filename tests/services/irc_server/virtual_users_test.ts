@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import { Conflict, Forbidden, TooMany } from "../../../services/errors.ts";
-import { BY_OPERATOR } from "../../support/services.ts";
-import type { IrcUser } from "../bridge/support.ts";
+import { OPERATOR } from "../../../services/identity/mod.ts";
+import { tokenRequestSchema } from "../../../services/identity/schemas.ts";
+import { TestScheduler } from "../../support/scheduler.ts";
+import { anAgent, BY_OPERATOR, openServices, type TestServices } from "../../support/services.ts";
+import { withFolder } from "../../support/temporary.ts";
+import { IrcUser } from "../bridge/support.ts";
 import { aSession, aWatcher, withAttendance } from "../inboxes/support.ts";
 
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
 /** What a client was told since it was asked last, without what it asked for itself. */
 async function news(user: IrcUser): Promise<string[]> {
@@ -18,14 +23,17 @@ async function news(user: IrcUser): Promise<string[]> {
 const marks = new WeakMap<IrcUser, number>();
 
 function shorten(line: string): string {
-  return line.replace(/^:([^!\s]+)!\S+/, "$1");
+  return line.replace(/^(?:@\S+ )?:([^!\s]+)!\S+/, "$1");
 }
 
-Deno.test("an agent that calls is a user of its channels until two minutes after its last call", () =>
+/** What a client that sees away states was told of an agent. */
+const AWAY = "scout AWAY :Messages wait in its inbox";
+
+Deno.test("an agent that calls stays in its channels for a day: away after two minutes, back with a call", () =>
   withAttendance(async (world) => {
     const { call, register, services, server } = world;
     const passphrase = await register("scout", { channels: ["general", "ops"] });
-    const eve = await aWatcher(world);
+    const eve = await aWatcher(world, "away-notify");
     await news(eve);
     await call("scout", passphrase);
     assert.deepEqual(await news(eve), [
@@ -43,7 +51,20 @@ Deno.test("an agent that calls is a user of its channels until two minutes after
     assert.deepEqual(await news(eve), []);
     assert.equal(server.isMember("scout", "#ops"), true);
     services.clock.advance(1);
-    assert.deepEqual(await news(eve), ["scout QUIT :Two minutes since its last call"]);
+    assert.deepEqual(await news(eve), [AWAY]);
+    assert.equal(server.isMember("scout", "#ops"), true);
+    await call("scout", passphrase);
+    assert.deepEqual(await news(eve), ["scout AWAY"]);
+    services.clock.advance(HOUR);
+    eve.send("WHOIS scout", "PRIVMSG scout :hi");
+    assert.match(
+      (await news(eve)).join("\n"),
+      /AWAY :Messages wait in its inbox\n.* 301 eve scout :Messages wait .* 317 eve scout 3600 .* 301 eve scout :Messages wait/s,
+    );
+    services.clock.advance(23 * HOUR - 1);
+    assert.deepEqual(await news(eve), []);
+    services.clock.advance(1);
+    assert.deepEqual(await news(eve), ["scout QUIT :No call for a long time"]);
     assert.equal(world.virtualUsers.size, 0);
   }));
 
@@ -157,7 +178,7 @@ Deno.test("an agent returns to the channels that it joined or spoke in, unless i
     bridgeLine.send("KICK #kicked scout");
     await bridge.post("spoken", { text: "after it" }, BY_OPERATOR);
     assert.equal(server.isMember("scout", "#kicked"), false);
-    services.clock.advance(2 * MINUTE);
+    services.clock.advance(24 * HOUR);
     assert.equal(server.isMember("scout", "#spoken"), false);
     await call("scout", passphrase);
     const back = ["#joined", "#spoken", "#left", "#kicked"].filter((channel) =>
@@ -209,6 +230,100 @@ Deno.test("a thousand virtual users share one timer", () =>
     assert.equal(services.clock.pending, timers);
     assert.equal((await bridge.users("general")).length, 1001);
     services.clock.advance(2 * MINUTE);
+    assert.ok(services.clock.pending <= timers);
+    assert.equal(virtualUsers.size, 1000);
+    services.clock.advance(24 * HOUR);
     assert.equal(virtualUsers.size, 0);
     assert.equal(server.stats().registered, 1);
+  }));
+
+Deno.test("a token that is revoked ends the presence of the agent that called with it last", () =>
+  withAttendance(async (world) => {
+    const { call, register, services: { identity, tokens }, server } = world;
+    await call("scout", await register("scout", { channels: ["ops"] }));
+    const asked = tokenRequestSchema.parse({
+      owner: "scout",
+      name: "t",
+      scopes: ["read", "write"],
+    });
+    const made = await Promise.all([0, 1].map(() => tokens.create(asked, BY_OPERATOR)));
+    for (const { token = "" } of made) identity.enter(token);
+    await tokens.revoke(made[0]?.id ?? "", BY_OPERATOR);
+    assert.equal(server.isMember("scout", "#ops"), true);
+    await tokens.revoke(made[1]?.id ?? "", BY_OPERATOR);
+    assert.equal(server.isMember("scout", "#ops"), false);
+  }));
+
+Deno.test("after a restart, agents and people are where they were, and nobody is told", () =>
+  withFolder(async (folder) => {
+    const config = { bridge: { enabled: true }, irc: { history: { persist: true } } };
+    const options = { config, ircServer: true };
+    const clock = new TestScheduler();
+    const first = await openServices(folder, options, clock);
+    const basic = async (services: TestServices, name: string, password: string) =>
+      await services.identity.authenticate({ kind: "basic", name, password }, "::1");
+    const passphrases = new Map<string, string>();
+    for (const nick of ["early", "scout", "gone"]) {
+      passphrases.set(nick, await anAgent(first, nick, { channels: ["general"] }));
+    }
+    await basic(first, "early", passphrases.get("early") ?? "");
+    clock.advance(20 * HOUR);
+    await basic(first, "scout", passphrases.get("scout") ?? "");
+    await basic(first, "gone", passphrases.get("gone") ?? "");
+    await first.agents.revoke("gone", BY_OPERATOR);
+    await first.close();
+    clock.advance(5 * HOUR);
+
+    const second = await openServices(folder, options, clock);
+    const { server } = second;
+    try {
+      const isThere = (nick: string) => server.isMember(nick, "#general");
+      assert.deepEqual(["early", "scout", "gone"].filter(isThere), ["scout"]);
+      assert.equal(server.present("scout")?.isAway, true);
+      const eve = new IrcUser(server, "eve", {
+        capabilities: "away-notify batch draft/chathistory draft/event-playback server-time",
+      });
+      await eve.join("#general");
+      eve.send("CHATHISTORY LATEST #general * 50");
+      await eve.expect(/ BATCH -/);
+      const told = eve.lines.filter((line) => /scout.* (JOIN|QUIT)/.test(line)).map(shorten);
+      assert.equal(told.length, 1, "only the join before the restart is in the history");
+      const before = eve.lines.length;
+      await basic(second, "scout", passphrases.get("scout") ?? "");
+      await eve.sync();
+      assert.deepEqual(
+        eve.lines.slice(before).map(shorten).filter((line) => line.startsWith("scout")),
+        [
+          "scout AWAY",
+        ],
+      );
+    } finally {
+      await second.close();
+    }
+  }));
+
+Deno.test("a message to an agent or a person who is not there is kept, and its sender reads so", () =>
+  withAttendance(async (world) => {
+    const { register, services } = world;
+    await register("scout");
+    await services.ircAccounts.create({ account: "Ann", password: "correct horse" }, BY_OPERATOR);
+    await register("gone");
+    await services.agents.revoke("gone", BY_OPERATOR);
+    const eve = await aWatcher(world, "echo-message");
+    await news(eve);
+    eve.send("PRIVMSG SCOUT :one", "NOTICE scout :two", "PRIVMSG ann :three", "PRIVMSG gone :no");
+    eve.send("PRIVMSG nobody :no", "NOTICE nobody :no", "TAGMSG scout");
+    assert.deepEqual(await news(eve), [
+      "eve PRIVMSG scout :one",
+      ":irc.test 301 eve scout :Messages wait in its inbox",
+      "eve NOTICE scout :two",
+      "eve PRIVMSG Ann :three",
+      ":irc.test 301 eve Ann :Messages wait on the web pages",
+      ":irc.test 401 eve gone :No such nick",
+      ":irc.test 401 eve nobody :No such nick",
+      "eve TAGMSG scout",
+    ]);
+    const entries = await services.inboxes.read("scout", { limit: 10 }, OPERATOR);
+    assert.deepEqual(entries.map((entry) => "text" in entry ? entry.text : ""), ["one", "two"]);
+    assert.equal(world.virtualUsers.size, 0);
   }));

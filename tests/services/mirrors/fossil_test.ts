@@ -111,6 +111,30 @@ for (const program of ["fossil", newerFossil()]) {
 
 const test = (name: string, fn: () => Promise<void>) => Deno.test({ name, fn, ...peer("fossil") });
 
+for (const program of ["fossil", newerFossil()]) {
+  const name = program === "fossil" ? "fossil" : "newer fossil";
+  Deno.test({
+    name: `what upstream sends as deltas of one another is got in another way: ${name}`,
+    ...peer(name),
+    fn: () =>
+      withUpstream(async (api, upstream) => {
+        assert.equal((await pull(api, upstream)).last_error, null);
+        const lines = Array.from({ length: 200 }, (_, line) => `line ${line}\n`);
+        const versions = [lines.join(""), lines.toReversed().slice(0, 120).join("") + lines[7]];
+        for (let i = 0; i < 5; i++) await upstream.commit("back.txt", versions[i % 2]!);
+        // Each version first stands, by date, in a check-in that reverts the other.
+        await upstream.fossil("amend", "tip", "--date", "2001-01-01T00:00:00");
+        await upstream.commit("more.txt", versions.join(""));
+        assert.equal((await again(api)).last_error, null);
+        await assertSound(api, upstream);
+
+        const text = await (await api.send({ request: `GET ${REPOSITORY}/file?path=back.txt` }))
+          .text();
+        assert.equal(text, versions[0]);
+      }, program),
+  });
+}
+
 test("a mirror logs in with a password, and says clearly when that is wrong", async () => {
   await withUpstream(async (api, upstream) => {
     await upstream.require("bot", "right-one");

@@ -65,7 +65,23 @@ test("a project's branches are pushed to a Git remote, at once and again on dema
     await api.answer(`PUT ${PATH}`, { git: { url: remote.url, username: "bot" } });
     assert.equal((await ended(api)).last_error, null);
     assert.match(await remote.git("branch", "--format=%(refname:short)"), /^theirs$/m);
-    assert.match(await remote.git("log", "--all", "--format=%s"), /^Say hello$/m);
+    // Work under way is not published, even if an earlier version did that; what is merged is.
+    assert.doesNotMatch(await remote.git("log", "--all", "--format=%s"), /^Say hello$/m);
+    const folder = join(api.services.hosting.repositories.files.folder, ".mirrors");
+    const [bare] = [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(".git"));
+    const old = "refs/heads/workspace/work";
+    await remote.git("update-ref", old, "main");
+    await remote.git("--git-dir", join(folder, bare!.name), "update-ref", old, "main");
+    await api.answer(`POST ${base}/workspaces/work/merge`, {});
+    await api.answer(`POST ${PATH}/run`);
+    assert.equal((await ended(api)).last_error, null);
+    const subjects = await remote.git("log", "--format=%s", "main");
+    assert.match(subjects, /^Say hello$/m);
+    assert.doesNotMatch(subjects, /Create new branch/);
+    assert.equal(
+      await remote.git("for-each-ref", "--format=%(refname)"),
+      "refs/heads/main\nrefs/heads/theirs",
+    );
     await api.answer(`POST ${PATH}/run`);
     assert.equal((await ended(api)).failures, 0);
   });

@@ -1,5 +1,6 @@
 /** Single messages: what each card does. */
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { type Card, encodeUtf8, sha3 } from "../../../services/fossil/mod.ts";
 import { commitFiles, type TestProject, withProject } from "../../support/projects.ts";
@@ -55,6 +56,85 @@ Deno.test("a clone by each version of the protocol brings the same artifacts", a
     const first = await clone({ kind: "clone", version: 1, sequence: 1 });
     const named = first.flatMap((card) => card.kind === "igot" ? [card.hash] : []);
     assert.deepEqual(named.sort(), filesIn(third).sort());
+  });
+});
+
+/** Asserts that each delta has a base that comes before it, and returns the number of deltas. */
+function orderedDeltas(cards: readonly Card[]): number {
+  const known = new Set<string>();
+  let deltas = 0;
+  for (const card of cards) {
+    if (card.kind !== "file" && card.kind !== "cfile") continue;
+    if (card.source !== null) {
+      assert(known.has(card.source), `${card.hash} is a delta of what the client may not have`);
+      deltas++;
+    }
+    known.add(card.hash);
+  }
+  return deltas;
+}
+
+/** A text of 200 lines, and the same with another one. */
+const VERSIONS = ["", "more\n"].map((end) =>
+  `${Array.from({ length: 200 }, (_, line) => `line ${line}\n`).join("")}${end}`
+);
+
+Deno.test("an artifact is a delta of what the same answer has, and of nothing else", async () => {
+  await withPeer(async (test, { send, sync }) => {
+    const [one = "", two = ""] = VERSIONS;
+    for (const text of [one, two, one, two]) await commitFiles(test, { "a.txt": text });
+    // By date, each version now stands first in a check-in that reverts the other.
+    const db = new DatabaseSync(test.api.services.hosting.repositories.files.pathOf(test.project));
+    db.exec("UPDATE event SET mtime=-mtime WHERE type='ci'");
+    db.close();
+    const cards = await send(test.caller, "caller", [{ kind: "clone", version: 1, sequence: 1 }]);
+    const named = cards.flatMap((card) => card.kind === "igot" ? [card.hash] : []);
+    const gimme = (hash: string): Card => ({ kind: "gimme", hash });
+    for (const hash of named) {
+      assert.equal(orderedDeltas(await sync(gimme(hash))), 0);
+      // What a client announces may itself wait for content there.
+      const others = named.filter((other) => other !== hash)
+        .map((other): Card => ({ kind: "igot", hash: other, isPrivate: false }));
+      assert.equal(orderedDeltas(await sync(...others, gimme(hash))), 0);
+    }
+    for (const order of [named, named.toReversed()]) {
+      assert(orderedDeltas(await sync(...order.map(gimme))) > 0);
+    }
+  });
+});
+
+Deno.test("a clone of several answers has no circle, if the repository is stored anew meanwhile", async () => {
+  await withPeer(async (test, { send }) => {
+    const [one = "", two = ""] = VERSIONS;
+    await commitFiles(test, { "a.txt": one });
+    await commitFiles(test, { "large.bin": new Uint8Array(randomBytes(5_200_000)) });
+    await commitFiles(test, { "a.txt": two });
+    const clone = (sequence: number) =>
+      send(test.caller, "caller", [{ kind: "clone", version: 3, sequence }]);
+    const sources = new Map<string, string | null>();
+    for (let [sequence, answers] = [1, 0]; sequence !== 0; answers++) {
+      const cards = await clone(sequence);
+      for (const card of cards) if (card.kind === "cfile") sources.set(card.hash, card.source);
+      const next = cards.find((card) => card.kind === "clone_seqno");
+      sequence = next?.kind === "clone_seqno" ? next.next : 0;
+      if (answers > 0) continue;
+      assert.equal(sources.get(sha3(one)), sha3(two));
+      // Two branches that revert the file make its new version a delta of the old one.
+      for (const name of ["first", "second"]) {
+        await test.answer("POST /api/workspaces/create", { body: { name } });
+      }
+      for (const name of ["first", "second"]) {
+        const body = { message: "back", changes: [{ path: "a.txt", content: one }] };
+        await test.answer(`POST /api/workspaces/${name}/commit`, { body });
+      }
+    }
+    for (const hash of sources.keys()) {
+      const seen = new Set<string>();
+      for (let next: string | null = hash; next !== null; next = sources.get(next) ?? null) {
+        assert(!seen.has(next), `${next} is a delta of itself`);
+        seen.add(next);
+      }
+    }
   });
 });
 

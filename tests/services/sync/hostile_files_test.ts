@@ -3,6 +3,7 @@ import { type Card, encodeUtf8, sha3 } from "../../../services/fossil/mod.ts";
 import {
   type Attempt,
   fileOf,
+  hashOf,
   hostile,
   type HostileScene,
   lineOf,
@@ -72,23 +73,21 @@ hostile("hostile pushes: files and malformed artifacts", (scene) => {
   const artifact = scene.checkin(feature, { comment: "as a file" });
   const asFile = fileOf(artifact);
   const hash = asFile.kind === "file" ? asFile.hash : "";
+  const holder = scene.checkin(feature, { files: [file("a", hash)], date: scene.now + 5 });
+  const folder = scene.checkin(feature, { files: [file("a"), file("a/b")] });
   const cards = (more: string) => `C x\nD 2026-01-01T00:00:00\n${more}P ${feature}\nU caller\n`;
   return [
     {
       name: "an artifact as a file",
       refusal: /is a valid artifact of Fossil itself/,
-      cards: [
-        asFile,
-        fileOf(scene.checkin(feature, { files: [file("a", hash)], date: scene.now + 5 })),
-      ],
+      refused: hashOf(holder),
+      cards: [asFile, fileOf(holder)],
     },
     {
       name: "a file that is a folder",
       refusal: /is a file and a folder at once/,
-      cards: [
-        fileOf(CONTENT),
-        fileOf(scene.checkin(feature, { files: [file("a"), file("a/b")] })),
-      ],
+      refused: hashOf(folder),
+      cards: [fileOf(CONTENT), fileOf(folder)],
     },
     {
       name: "a folder of Git",

@@ -61,6 +61,7 @@ hostile("hostile pushes: forged users", (scene) => {
     {
       name: "a forged one among honest ones",
       refusal,
+      refused: hashOf(forged["wiki"]!),
       cards: [fileOf(scene.checkin(feature)), fileOf(forged["wiki"]!)],
     },
   ];
@@ -74,7 +75,8 @@ hostile("hostile pushes: protected branches", (scene) => {
   const absent = scene.checkin(trunk, { comment: "absent" });
   const source = new TextEncoder().encode("a text that is sent later\n".repeat(20));
   const onTrunk = scene.checkin(trunk, { comment: "on trunk ".repeat(50) });
-  const attempts: readonly (readonly [string, RegExp, Attempt["cards"], Attempt["before"]?])[] = [
+  type Row = readonly [string, RegExp, Attempt["cards"], Attempt["before"]?, string?];
+  const attempts: readonly Row[] = [
     ["direct", CLOSED, cards(scene.checkin(trunk))],
     ["by its own card", CLOSED, cards(scene.checkin(feature, { tags: starting("trunk") }))],
     ["without a parent", CLOSED, cards(scene.checkin(null))],
@@ -104,7 +106,7 @@ hostile("hostile pushes: protected branches", (scene) => {
     ],
     [
       "before its parent",
-      /depends on others|comes before its parent/,
+      /which is neither in the project nor in this push/,
       cards(scene.checkin(hashOf(absent))),
     ],
     ["phantom first", CLOSED, cards(absent), [[{
@@ -167,7 +169,13 @@ hostile("hostile pushes: protected branches", (scene) => {
         scene.control(tag("+", `sym-${trunk.slice(0, 10)}`, feature)),
       ),
     ],
-    ["delta, its source in the same push", CLOSED, [deltaOf(onTrunk, source), fileOf(source)]],
+    [
+      "delta, its source in the same push",
+      CLOSED,
+      [deltaOf(onTrunk, source), fileOf(source)],
+      [],
+      hashOf(onTrunk),
+    ],
     [
       "landing candidate",
       /only the landing queue/,
@@ -198,14 +206,14 @@ hostile("hostile pushes: protected branches", (scene) => {
     ],
     [
       "a tag on nothing",
-      /depends on others|no check-in of the project/,
+      /names f{64}, which is neither in the project/,
       cards(
         scene.control(tag("+", "note", "f".repeat(64))),
       ),
     ],
   ];
-  return attempts.map(([name, refusal, cards = [], before = []]) => (
-    { name, refusal, cards, before }
+  return attempts.map(([name, refusal, cards = [], before = [], refused]) => (
+    { name, refusal, cards, before, ...refused === undefined ? {} : { refused } }
   ));
 });
 

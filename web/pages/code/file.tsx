@@ -172,8 +172,8 @@ async function content({ project, checkin, file, isRendered }: Shown) {
   }
   if (file.total_lines === 0) return <p class="file-note soft">The file is empty.</p>;
   if (isRendered) {
-    const html = await renderFile(project, file);
-    return <RenderedFile {...{ project, checkin, path, html }} />;
+    const rendered = await renderFile(project, file);
+    return <RenderedFile {...{ project, checkin, path, rendered }} />;
   }
   return <CodeLines file={file} highlighted={await highlightFile(project, file)} />;
 }

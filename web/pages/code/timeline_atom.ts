@@ -29,6 +29,7 @@ ${checkins.map((checkin) => entryOf(checkin, origin, project)).join("")}</feed>
   return visit.context.body(feed, 200, {
     "Content-Type": "application/atom+xml; charset=utf-8",
     "Cache-Control": "private, no-cache",
+    "Content-Security-Policy": "sandbox; default-src 'none'",
   });
 }
 

@@ -28,7 +28,7 @@ const PER_PAGE = 300;
 
 /** The check-in and the path of the address. */
 export function placeOf(visit: Visit): { checkin: string; path: string } {
-  return { checkin: visit.param("checkin"), path: visit.param("path").replace(/\/+$/, "") };
+  return { checkin: visit.param("checkin"), path: visit.param("path").replace(/(?<!\/)\/+$/, "") };
 }
 
 async function show(visit: Visit): Promise<View> {
@@ -81,13 +81,13 @@ export async function readmeBelow(project: CodeProject, tree: Tree, checkin: str
   const path = tree.path === "" ? name : `${tree.path}/${name}`;
   const file = await project.read<ReadFile>("/api/lines", { checkin: tree.checkin, path });
   if (file.is_binary) return null;
-  const html = await renderFile(project, file);
+  const rendered = await renderFile(project, file);
   return (
     <section class="card readme" aria-label={name}>
       <p class="readme-name soft small">
         <a href={project.to.file(checkin, path)}>{name}</a>
       </p>
-      <RenderedFile {...{ project, checkin, path, html }} />
+      <RenderedFile {...{ project, checkin, path, rendered }} />
     </section>
   );
 }

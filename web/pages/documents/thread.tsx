@@ -7,6 +7,7 @@ import { Form } from "../../parts/form.tsx";
 import { Pager } from "../../parts/lists.tsx";
 import { Preview } from "../../parts/preview.tsx";
 import { Prose } from "../../parts/prose.tsx";
+import { ThreadProse, type ThreadText, threadTexts } from "../../parts/thread_texts.tsx";
 import { Time } from "../../parts/time.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
 import { type Visit, withQuery } from "../../visit.ts";
@@ -34,9 +35,13 @@ async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);
   const thread = await visit.read<Thread>(project.slug, pathOf(visit.param("uuid")));
   const start = (visit.pageNumber - 1) * PER_PAGE;
-  const posts = thread.posts.slice(start, start + PER_PAGE);
-  const html = await visit.services.hosting.texts.htmlOf(
-    project.access.project,
+  const alone = visit.query("post");
+  const posts = alone === undefined
+    ? thread.posts.slice(start, start + PER_PAGE)
+    : thread.posts.filter(({ uuid }) => uuid === alone);
+  const texts = await threadTexts(
+    visit,
+    project,
     posts.map(({ content: text, mimetype }) => ({ text, mimetype })),
   );
   const authors = new Map(thread.posts.map(({ uuid, user }) => [uuid, user]));
@@ -51,7 +56,7 @@ async function show(visit: Visit): Promise<View> {
         {posts.map((post, index) => (
           <Post
             {...{ visit, project, post }}
-            html={html[index] ?? ""}
+            text={texts[index]}
             answered={post.in_reply_to === null ? null : authors.get(post.in_reply_to) ?? "a post"}
           />
         ))}
@@ -59,19 +64,18 @@ async function show(visit: Visit): Promise<View> {
       <Pager
         visit={visit}
         page={visit.pageNumber}
-        pages={Math.ceil(thread.posts.length / PER_PAGE)}
+        pages={alone === undefined ? Math.ceil(thread.posts.length / PER_PAGE) : 1}
       />
     </>
   );
   return { title, body, project: project.place("wiki"), live: project.live };
 }
 
-function Post({ visit, project, post, html, answered }: {
+function Post({ visit, project, post, text, answered }: {
   readonly visit: Visit;
   readonly project: OpenProject;
   readonly post: Thread["posts"][number];
-  /** Its text. */
-  readonly html: string;
+  readonly text: ThreadText | undefined;
   /** Who wrote the post that it answers; null if it answers none. */
   readonly answered: string | null;
 }) {
@@ -96,7 +100,7 @@ function Post({ visit, project, post, html, answered }: {
         </header>
         {post.is_deleted
           ? <p class="soft deleted-post">This post is deleted.</p>
-          : <Prose html={html} />}
+          : <ThreadProse text={text} alone={withQuery(visit.url.pathname, { post: post.uuid })} />}
         {project.mayWrite && !post.is_deleted && (
           <a class="small" href={`?answer=${post.uuid}`}>
             Answer<span class="hidden-text">{` the post of ${post.user}`}</span>

@@ -47,8 +47,8 @@ function Import({ visit, slug, base, address }: {
     <>
       <p>
         Fill the empty repository from a <code>.fossil</code> file, or from the stream of{" "}
-        <code>git fast-export</code>. Its check-ins are read, verified and copied. The main branch
-        of a stream is called <code>trunk</code> here.
+        <code>git fast-export</code>. Its check-ins are read, verified and copied. Branches and tags
+        keep their names.
       </p>
       <form class="form" data-upload={address} data-then={base} method="get" action={base}>
         <input type="hidden" name="csrf" value={visit.session?.csrfToken ?? ""} disabled />
@@ -63,7 +63,8 @@ function Import({ visit, slug, base, address }: {
       <h3>From the command line</h3>
       <p>Large repositories are quicker this way: nothing but the stream is sent.</p>
       <Copyable
-        text={"git fast-export --branches --tags --mark-tags --use-done-feature " +
+        text={"git for-each-ref --format='%(refname)' refs/heads refs/tags | " +
+          "git fast-export --stdin --mark-tags --use-done-feature " +
           `--signed-tags=verbatim --reencode=yes | muster project import ${slug} -`}
         label="the command for Git"
       />

@@ -16,7 +16,8 @@ import { Empty, Pager } from "../../parts/lists.tsx";
 import { PlainDiff } from "../../parts/plain_diff.tsx";
 import { ProjectAddresses } from "../../addresses.ts";
 import { type Visit, withQuery } from "../../visit.ts";
-import { CommentCard } from "./conversation.tsx";
+import { threadTexts } from "../../parts/thread_texts.tsx";
+import { CommentCard, textOf } from "./conversation.tsx";
 import type { Review, ReviewProps } from "./review.tsx";
 
 type RoundDiff = z.output<typeof roundDiffSchema>;
@@ -32,12 +33,8 @@ interface LinePlace {
   readonly line: number;
 }
 
-/**
- * The changes of a review between two rounds, with the comments on their lines.
- *
- * @param html the description and the comments, as HTML
- */
-export async function showChanges(props: ReviewProps, html: readonly string[]) {
+/** The changes of a review between two rounds, with the comments on their lines. */
+export async function showChanges(props: ReviewProps) {
   const { visit, project, review } = props;
   if (review.rounds.length === 0) return <SentDiff diff={review.diff} />;
   const path = visit.query("file");
@@ -52,6 +49,7 @@ export async function showChanges(props: ReviewProps, html: readonly string[]) {
   const addresses = new ProjectAddresses(project.slug, visit.services.config.projects.scm);
   const single = path === undefined ? undefined : diff.files.find(({ name }) => name === path);
   const pages = single === undefined ? Math.ceil(diff.total / FILES) : partsOf(single);
+  const below = await belowOf({ ...props, diff });
   return (
     <>
       <RoundChoice visit={visit} review={review} diff={diff} />
@@ -69,7 +67,7 @@ export async function showChanges(props: ReviewProps, html: readonly string[]) {
           links={(file) => <FileLinks project={project} file={file} checkin={diff.to.checkin} />}
           linesAt={({ name }) => addresses.lines(diff.to.checkin, name)}
           viewed={`${project.slug}/${review.id}`}
-          below={belowOf({ ...props, html, diff })}
+          below={below}
           {...(single !== undefined ? { part: visit.pageNumber } : {})}
           {...(mayComment(props, diff) ? { to: lineLinks(visit) } : {})}
         />
@@ -192,18 +190,19 @@ function lineLinks(visit: Visit) {
 }
 
 /** What stands below a line: its comments, and the form for another one. */
-function belowOf(
-  props: ReviewProps & { readonly html: readonly string[]; readonly diff: RoundDiff },
-) {
-  const { visit, project, review, html, diff } = props;
+async function belowOf(props: ReviewProps & { readonly diff: RoundDiff }) {
+  const { visit, project, review, diff } = props;
   const at = mayComment(props, diff) ? placeIn(visit.query("at")) : null;
-  const comments = new Map<string, { readonly comment: Comment; readonly html: string }[]>();
-  for (const [index, comment] of review.comments.entries()) {
+  const shown = new Set(diff.files.map(({ name }) => name));
+  const placed = review.comments.flatMap((comment) => {
     const place = placeOf(comment, diff, review);
-    if (place === null) continue;
-    const found = comments.get(keyOf(place)) ?? [];
-    comments.set(keyOf(place), [...found, { comment, html: html[index + 1] ?? "" }]);
-  }
+    return place !== null && shown.has(place.file) ? [{ comment, key: keyOf(place) }] : [];
+  });
+  const texts = await threadTexts(visit, project, placed.map(({ comment }) => textOf(comment)));
+  const comments = Map.groupBy(
+    placed.map(({ comment, key }, index) => ({ comment, key, text: texts[index] })),
+    ({ key }) => key,
+  );
   return (file: string, side: DiffSide, line: number) => {
     const found = comments.get(keyOf({ file, side, line })) ?? [];
     const isAt = at !== null && at.file === file && at.side === side && at.line === line;
@@ -215,7 +214,8 @@ function belowOf(
             key={one.comment.id}
             id={`comment-${one.comment.id}`}
             {...{ visit, project }}
-            {...one}
+            comment={one.comment}
+            text={one.text}
           />
         ))}
         {isAt

@@ -1,6 +1,7 @@
 import { AccountName, type NamePlace } from "../../parts/account_name.tsx";
 import { Form, TextArea } from "../../parts/form.tsx";
-import { Prose } from "../../parts/prose.tsx";
+import type { ProjectText } from "../../../services/texts/mod.ts";
+import { ThreadProse, type ThreadText, threadTexts } from "../../parts/thread_texts.tsx";
 import { Time } from "../../parts/time.tsx";
 import { withQuery } from "../../visit.ts";
 import type { Review, ReviewProps } from "./review.tsx";
@@ -11,23 +12,44 @@ type Verdict = Review["verdict_history"][number];
 /** Entries of one page; the newest ones are on the first page. */
 const ENTRIES = 100;
 
-/** The description of a review, and what happened to it. */
-export function Conversation(
-  props: ReviewProps & { readonly html: readonly string[] },
-) {
-  const { visit, project, review, html } = props;
+/** The markup of descriptions and comments. */
+const MIMETYPE = "text/x-markdown";
+
+/**
+ * The description of a review, and what happened to it; with `comment` in the query, one comment
+ * alone.
+ */
+export async function showConversation(props: ReviewProps) {
+  const { visit, project, review } = props;
   const isOpen = review.status !== "merged" && review.status !== "closed";
-  const entries = entriesOf(review);
+  const alone = visit.query("comment");
+  const all = entriesOf(review);
+  const entries = alone === undefined
+    ? all
+    : all.filter(({ comment }) => comment !== undefined && String(comment.id) === alone);
   const start = Math.max(0, entries.length - ENTRIES * visit.pageNumber);
   const end = entries.length - ENTRIES * (visit.pageNumber - 1);
+  const shown = entries.slice(start, Math.max(start, end));
+  const said = shown.flatMap(({ comment }) => comment === undefined ? [] : [comment]);
+  // The newest comments have room first.
+  const [description, texts] = await Promise.all([
+    threadTexts(visit, project, [{ text: review.description, mimetype: MIMETYPE }]),
+    threadTexts(visit, project, said.toReversed().map(textOf)),
+  ]);
+  const byId = new Map(said.toReversed().map(({ id }, index) => [id, texts[index]]));
   return (
     <>
       <section class="card" aria-label="Description">
         {review.description === ""
           ? <p class="soft">There is no description.</p>
-          : <Prose html={html[0] ?? ""} />}
+          : <ThreadProse text={description[0]} alone={visit.url.pathname} />}
       </section>
       <div data-live-part="comments" data-live-on="review">
+        {alone !== undefined && (
+          <p>
+            <a href={visit.url.pathname}>All of the conversation</a>
+          </p>
+        )}
         {start > 0 && (
           <p>
             <a href={withQuery(visit.url.pathname, { page: visit.pageNumber + 1 })}>
@@ -36,8 +58,11 @@ export function Conversation(
           </p>
         )}
         <ol class="activity">
-          {entries.slice(start, Math.max(start, end)).map((entry) => (
-            <Entry {...{ visit, project, review, html, entry }} />
+          {shown.map((entry) => (
+            <Entry
+              {...{ visit, project, review, entry }}
+              text={entry.comment === undefined ? undefined : byId.get(entry.comment.id)}
+            />
           ))}
         </ol>
       </div>
@@ -56,32 +81,35 @@ export function Conversation(
   );
 }
 
+/** The text of a comment. */
+export function textOf({ body }: Pick<Comment, "body">): ProjectText {
+  return { text: body, mimetype: MIMETYPE };
+}
+
 /** What happened to a review: a comment, a verdict, one with the other, or the begin of a round. */
 interface ReviewEntry {
   /** ISO 8601. */
   readonly at: string;
   readonly comment?: Comment;
-  /** The place of the comment among all comments, from 0. */
-  readonly index?: number;
   readonly verdict?: Verdict;
   readonly round?: Review["rounds"][number];
 }
 
 /** What happened to a review, oldest first. The comment of a verdict is one with it. */
 function entriesOf({ comments, verdict_history, rounds }: Review): ReviewEntry[] {
-  const verdicts = new Set(verdict_history);
-  const said = comments.map((comment, index): ReviewEntry => {
-    const { author, created_at: at, file_path, round } = comment;
-    const verdict = file_path !== ""
-      ? undefined
-      : [...verdicts].find((one) =>
-        one.agent_id === author && one.given_at === at && one.round === round
-      );
-    if (verdict === undefined) return { at, comment, index };
-    verdicts.delete(verdict);
-    return { at, comment, index, verdict };
+  const verdicts = new Map(verdict_history.map((one) => [keyOf(one.given_at, one), one]));
+  const said = comments.map((comment): ReviewEntry => {
+    const { author: agent_id, created_at: at, file_path, round } = comment;
+    const key = keyOf(at, { agent_id, round });
+    const verdict = file_path === "" ? verdicts.get(key) : undefined;
+    if (verdict === undefined) return { at, comment };
+    verdicts.delete(key);
+    return { at, comment, verdict };
   });
-  const given = [...verdicts].map((verdict): ReviewEntry => ({ at: verdict.given_at, verdict }));
+  const given = [...verdicts.values()].map((verdict): ReviewEntry => ({
+    at: verdict.given_at,
+    verdict,
+  }));
   const begun = rounds.filter(({ round }) => round > 1)
     .map((round): ReviewEntry => ({ at: round.started_at, round }));
   // A round is as old as its check-in, whose date another machine may have written.
@@ -92,18 +120,24 @@ function entriesOf({ comments, verdict_history, rounds }: Review): ReviewEntry[]
   );
 }
 
+/** By what a verdict and its comment are known to be one. */
+function keyOf(at: string, { agent_id, round }: Pick<Verdict, "agent_id" | "round">): string {
+  return `${at} ${round} ${agent_id}`;
+}
+
 function roundOf({ comment, verdict, round }: ReviewEntry): number {
   return round?.round ?? comment?.round ?? verdict?.round ?? 0;
 }
 
-function Entry({ visit, project, review, html, entry }: {
+function Entry({ visit, project, review, text, entry }: {
   readonly visit: ReviewProps["visit"];
   readonly project: ReviewProps["project"];
   readonly review: Review;
-  readonly html: readonly string[];
+  /** That of its comment. */
+  readonly text: ThreadText | undefined;
   readonly entry: ReviewEntry;
 }) {
-  const { comment, index = 0, verdict, round } = entry;
+  const { comment, verdict, round } = entry;
   if (comment !== undefined) {
     return (
       <li id={`comment-${comment.id}`}>
@@ -111,7 +145,7 @@ function Entry({ visit, project, review, html, entry }: {
           visit={visit}
           project={project}
           comment={comment}
-          html={html[index + 1] ?? ""}
+          text={text}
           place={verdict === undefined
             ? <Place visit={visit} review={review} comment={comment} />
             : <VerdictBadge verdict={verdict} />}
@@ -161,19 +195,20 @@ function VerdictBadge({ verdict: { verdict, round } }: { readonly verdict: Verdi
 
 /** A comment of a review. */
 export function CommentCard(
-  { visit, project, comment: { author, created_at }, html, place, id }: NamePlace & {
-    readonly comment: Pick<Comment, "author" | "created_at">;
-    readonly html: string;
+  { visit, project, comment, text, place, id }: NamePlace & {
+    readonly comment: Pick<Comment, "id" | "author" | "created_at">;
+    readonly text: ThreadText | undefined;
     readonly place?: unknown;
     readonly id?: string;
   },
 ) {
+  const { author, created_at } = comment;
   return (
     <article class="card said" id={id} tabindex={id === undefined ? undefined : -1}>
       <header class="meta">
         <AccountName {...{ visit, project }} name={author} /> <Time at={created_at} /> {place}
       </header>
-      <Prose html={html} />
+      <ThreadProse text={text} alone={withQuery(visit.url.pathname, { comment: comment.id })} />
     </article>
   );
 }

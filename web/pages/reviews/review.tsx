@@ -22,7 +22,7 @@ import {
   withdraw,
 } from "./actions.ts";
 import { showChanges } from "./changes.tsx";
-import { Conversation } from "./conversation.tsx";
+import { showConversation } from "./conversation.tsx";
 import { NextStep } from "./next_step.tsx";
 import { Sidebar } from "./sidebar.tsx";
 
@@ -70,17 +70,14 @@ async function show(visit: Visit): Promise<View> {
   const { slug } = project;
   const review = await visit.read<Review>(slug, reviewPath(visit), { diff: false });
   const isChanges = visit.query("view") === "changes";
-  const [landing, checks, html] = await Promise.all([
+  const [landing, checks] = await Promise.all([
     CLOSED.has(review.status) ? null : readLanding(visit, slug, review.id),
     review.tip === null
       ? []
       : visit.read<Checks>(slug, "/api/status", { checkin: review.tip }).then((it) => it.checks),
-    htmlOf(visit, project, review),
   ]);
   const props = { visit, project, review, landing, checks };
-  const content = isChanges
-    ? await showChanges(props, html)
-    : <Conversation {...props} html={html} />;
+  const content = isChanges ? await showChanges(props) : await showConversation(props);
   const body = (
     <>
       <Head {...props} isChanges={isChanges} />
@@ -102,16 +99,6 @@ async function readLanding(visit: Visit, slug: string, id: number): Promise<Land
     per_page: LANDINGS,
   });
   return landing.find(({ review }) => review === id) ?? null;
-}
-
-/** The description and the comments as HTML; the description is the first. */
-async function htmlOf(
-  { services: { hosting: { texts } } }: Visit,
-  { access: { project } }: OpenProject,
-  { description, comments }: Review,
-): Promise<readonly string[]> {
-  const all = [description, ...comments.map(({ body }) => body)];
-  return await texts.htmlOf(project, all.map((text) => ({ text, mimetype: "text/x-markdown" })));
 }
 
 function Head({ visit, project, review, isChanges }: ReviewProps & {

@@ -51,8 +51,7 @@ function Uncounted({ demand }: { readonly demand: Demand }) {
   return (
     <>
       {" "}
-      <span class="badge warn">does not count</span>{" "}
-      {demand.reporter === null
+      <span class="badge warn">does not count</span> {demand.reporter === null
         ? <Awaited demand={demand} />
         : <span class="soft small">{demand.reporter} reported {demand.state}.</span>}
     </>

@@ -1,9 +1,12 @@
 import { AccountName, type NamePlace } from "../../parts/account_name.tsx";
-import { Prose } from "../../parts/prose.tsx";
+import { ThreadProse, type ThreadText, threadTexts } from "../../parts/thread_texts.tsx";
 import { readable } from "../../parts/ticket_words.ts";
 import { Time } from "../../parts/time.tsx";
 import type { ClaimOutcome, PastClaim } from "../../../services/tickets/mod.ts";
-import type { Ticket, TicketChanges } from "./ticket.tsx";
+import type { ProjectText } from "../../../services/texts/mod.ts";
+import type { OpenProject } from "../../project.ts";
+import { type Visit, withQuery } from "../../visit.ts";
+import type { TicketChanges } from "./ticket.tsx";
 
 type Change = TicketChanges["changes"][number];
 type ChangedField = Change["fields"][number];
@@ -15,23 +18,27 @@ const SILENT: ReadonlySet<string> = new Set(["icomment", "mimetype", "login", "u
 const MAX_VALUE = 80;
 
 /** What happened to a ticket: comments, changes of its fields, and its claims, oldest first. */
-export function Activity({ ticket, changes, claims, ...place }: NamePlace & {
-  readonly ticket: Ticket;
+export function Activity({ changes, comments, claims, ...place }: NamePlace & {
   readonly changes: TicketChanges;
+  /** By the change. */
+  readonly comments: ReadonlyMap<string, ThreadText>;
   readonly claims: readonly ClaimNews[];
 }) {
-  const { page, total_pages } = changes;
-  const comments = new Map(ticket.comments.map((comment) => [comment.uuid, comment]));
-  const entries = changes.changes.toReversed().map((change, index) => ({
+  const alone = place.visit.query(ALONE);
+  const shown = alone === undefined
+    ? changes.changes
+    : changes.changes.filter(({ uuid }) => uuid === alone);
+  const first = firstOf(changes);
+  const entries = shown.map((change) => ({
     time: Date.parse(change.timestamp),
     entry: (
       <li id={`change-${change.uuid.slice(0, 10)}`}>
-        <Comment {...place} comment={comments.get(change.uuid)} />
-        <Changed {...place} change={change} isFirst={index === 0 && page === total_pages} />
+        <Comment {...place} change={change} text={comments.get(change.uuid)} />
+        <Changed {...place} change={change} isFirst={change === first} />
       </li>
     ),
-  }));
-  const told = claims.map(({ time, claim, outcome }) => ({
+  })).reverse();
+  const told = (alone === undefined ? claims : []).map(({ time, claim, outcome }) => ({
     time,
     entry: (
       <li>
@@ -47,6 +54,48 @@ export function Activity({ ticket, changes, claims, ...place }: NamePlace & {
   }));
   const all = [...entries, ...told].sort((one, other) => one.time - other.time);
   return <ol class="activity">{all.map(({ entry }) => entry)}</ol>;
+}
+
+/** The parameter of the query that names the change to show alone. */
+const ALONE = "change";
+
+/** The change that made the ticket, if it is on this page. */
+function firstOf({ changes, page, total_pages }: TicketChanges): Change | undefined {
+  return page === total_pages ? changes.at(-1) : undefined;
+}
+
+/** The comments of a page of changes, by the change; the newest have room first. */
+export async function commentsIn(
+  visit: Visit,
+  project: OpenProject,
+  changes: TicketChanges,
+): Promise<ReadonlyMap<string, ThreadText>> {
+  const alone = visit.query(ALONE);
+  const first = firstOf(changes);
+  const said = changes.changes.flatMap((change) => {
+    const text = alone === undefined || change.uuid === alone
+      ? commentOf(change, change === first)
+      : null;
+    return text === null ? [] : [{ uuid: change.uuid, text }];
+  });
+  const texts = await threadTexts(visit, project, said.map(({ text }) => text));
+  return new Map(said.flatMap(({ uuid }, index) => {
+    const text = texts[index];
+    return text === undefined ? [] : [[uuid, text]];
+  }));
+}
+
+/**
+ * The comment of a change: "icomment", or what was appended to "comment", which in the first change is
+ * the description.
+ */
+function commentOf({ fields }: Change, isFirst: boolean): ProjectText | null {
+  const said = fields.find(({ name, append }) =>
+    name === "icomment" || (name === "comment" && append && !isFirst)
+  );
+  if (said === undefined || said.value === "") return null;
+  const mimetype = fields.find(({ name }) => name === "mimetype")?.value ?? "text/plain";
+  return { text: said.value, mimetype };
 }
 
 /** The beginning or the end of a claim. */
@@ -83,16 +132,19 @@ export function newsOf(
   }).filter(isIn);
 }
 
-function Comment({ comment, ...place }: NamePlace & {
-  readonly comment: Ticket["comments"][number] | undefined;
+function Comment({ change, text, ...place }: NamePlace & {
+  readonly change: Change;
+  readonly text: ThreadText | undefined;
 }) {
-  if (comment === undefined) return null;
+  if (text === undefined) return null;
+  const { url } = place.visit;
+  const query = { ...Object.fromEntries(url.searchParams), [ALONE]: change.uuid };
   return (
     <article class="card said">
       <header class="meta">
-        <AccountName {...place} name={comment.user} /> <Time at={comment.timestamp} />
+        <AccountName {...place} name={change.user} /> <Time at={change.timestamp} />
       </header>
-      <Prose html={comment.comment_html ?? ""} />
+      <ThreadProse text={text} alone={withQuery(url.pathname, query)} />
     </article>
   );
 }

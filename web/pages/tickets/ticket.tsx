@@ -13,7 +13,7 @@ import { MARKUPS } from "../../parts/markups.ts";
 import { Time } from "../../parts/time.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
 import { type Visit, withQuery } from "../../visit.ts";
-import { Activity, type ClaimNews, newsOf } from "./activity.tsx";
+import { Activity, type ClaimNews, commentsIn, newsOf } from "./activity.tsx";
 import { customFieldsOf, readFields, TicketForm, valuesOf } from "./fields.tsx";
 import { type Holding, holdingOf } from "./holding.ts";
 
@@ -55,7 +55,7 @@ async function show(visit: Visit): Promise<View> {
 }
 
 async function readTicket(visit: Visit, { slug }: OpenProject): Promise<Ticket> {
-  return await visit.read<Ticket>(slug, pathOf(visit), { html: true });
+  return await visit.read<Ticket>(slug, pathOf(visit), { html: true, comments: false });
 }
 
 function pathOf(visit: Visit): string {
@@ -81,7 +81,10 @@ async function Shown({ visit, project, ticket }: {
     }),
   ]);
   const holding = holdingOf(visit, project, ticket.uuid);
-  const claims = await readClaims(visit, project, changes);
+  const [claims, comments] = await Promise.all([
+    readClaims(visit, project, changes),
+    commentsIn(visit, project, changes),
+  ]);
   return (
     <>
       <div class="page-head">
@@ -110,7 +113,7 @@ async function Shown({ visit, project, ticket }: {
           <section aria-labelledby="activity">
             <h2 id="activity">Activity</h2>
             <div data-live-part="activity" data-live-on="ticket claim strikes_forgotten">
-              <Activity {...{ visit, project, ticket, changes, claims }} />
+              <Activity {...{ visit, project, changes, comments, claims }} />
             </div>
             <Pager visit={visit} page={changes.page} pages={changes.total_pages} />
           </section>

@@ -4,9 +4,11 @@ import { NotFound } from "../../../services/errors.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { ButtonForm, Form, Select, TextArea, TextField } from "../../parts/form.tsx";
+import { Pager } from "../../parts/lists.tsx";
 import { MARKUPS } from "../../parts/markups.ts";
 import { Preview } from "../../parts/preview.tsx";
 import { Prose } from "../../parts/prose.tsx";
+import { textPart } from "../../parts/text_parts.ts";
 import { Time } from "../../parts/time.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
 import { type Visit, withQuery } from "../../visit.ts";
@@ -45,7 +47,7 @@ function pathOf(visit: Visit): string {
 /** The newest version of the page, or null if there is no such page. */
 async function newest(visit: Visit, { slug }: OpenProject): Promise<WikiPage | null> {
   try {
-    return await visit.read<WikiPage>(slug, pathOf(visit));
+    return await visit.read<WikiPage>(slug, pathOf(visit), { html: false });
   } catch (error) {
     if (error instanceof NotFound) return null;
     throw error;
@@ -67,12 +69,12 @@ async function read(visit: Visit, project: OpenProject): Promise<View> {
   const version = visit.query("version");
   const page = version === undefined
     ? await newest(visit, project)
-    : await visit.read<WikiPage>(project.slug, pathOf(visit), { version });
+    : await visit.read<WikiPage>(project.slug, pathOf(visit), { version, html: false });
   const name = visit.param("name");
   const [deleted] = page === null ? await deletion(visit, project) : [];
   const body = page === null
     ? <Missing {...{ visit, project, name, deleted }} />
-    : <Shown visit={visit} project={project} page={page} isOld={version !== undefined} />;
+    : await Shown({ visit, project, page, isOld: version !== undefined });
   return {
     title: name,
     body,
@@ -113,13 +115,16 @@ function Missing({ visit, project, name, deleted }: {
   );
 }
 
-function Shown({ visit, project, page, isOld }: {
+async function Shown({ visit, project, page, isOld }: {
   readonly visit: Visit;
   readonly project: OpenProject;
   readonly page: WikiPage;
   readonly isOld: boolean;
 }) {
   const { pathname } = visit.url;
+  const { text, part, parts } = textPart(page.content, visit.pageNumber);
+  const source = { text, mimetype: page.mimetype };
+  const html = await visit.services.hosting.texts.html(project.access.project, source);
   return (
     <>
       <div class="page-head">
@@ -138,7 +143,8 @@ function Shown({ visit, project, page, isOld }: {
         </div>
       )}
       <article data-live-part="page" data-live-on="wiki">
-        <Prose html={page.content_html} />
+        <Prose html={html} />
+        <Pager visit={visit} page={part} pages={parts} label="Parts of the page" />
         <p class="meta">
           <span>
             changed by <AccountName {...{ visit, project }} name={page.user} />{" "}

@@ -1,16 +1,10 @@
-import type { Envelope } from "../../../services/bridge/mod.ts";
-
-/** Fields of a payload that say what it is about, the best first. */
-const SUBJECTS = ["title", "summary", "text", "message", "description", "question", "name"];
-
-/** Longest summary, in characters. */
-const SUMMARY = 200;
+import { type Envelope, subjectOf } from "../../../services/bridge/mod.ts";
 
 /** A message of an agent for other agents: what it is about, and its JSON one click away. */
 export function EnvelopeCard({ envelope }: { readonly envelope: Envelope }) {
   const { type, id, from, to, payload } = envelope;
   const receivers = Array.isArray(to) ? to.filter((one) => typeof one === "string") : [];
-  const summary = summaryOf(payload);
+  const summary = subjectOf(payload);
   return (
     <div class="envelope">
       <p>
@@ -27,14 +21,4 @@ export function EnvelopeCard({ envelope }: { readonly envelope: Envelope }) {
       </details>
     </div>
   );
-}
-
-function summaryOf(payload: unknown): string | null {
-  if (typeof payload !== "object" || payload === null) return null;
-  const fields = new Map(Object.entries(payload));
-  for (const subject of SUBJECTS) {
-    const value = fields.get(subject);
-    if (typeof value === "string" && value !== "") return value.slice(0, SUMMARY);
-  }
-  return null;
 }

@@ -87,12 +87,14 @@ function styled(content: Child, styles: ReadonlySet<Style>): Child {
   return wrapped;
 }
 
-/** Code between backquotes, an address, or a channel. */
+/** Three backquotes, code between single ones, an address, or a channel. */
 const PART =
-  /```(.+?)```|`([^`]+)`|\bhttps?:\/\/[^\s<>"`\u2028\u2029]+|(?<![^\s([{"'])#\p{L}[\p{L}\p{N}_-]*/giu;
+  /```|`([^`]+)`|\bhttps?:\/\/[^\s<>"`\u2028\u2029]+|(?<![^\s([{"'])#\p{L}[\p{L}\p{N}_-]*/giu;
 
 /** Characters that end a sentence rather than an address. */
-const TRAILING = /[.,;:!?'*_~]+$/;
+const TRAILING = /[.,;:!?'*_~]/;
+
+const FENCE = "```";
 
 /** What every {@linkcode PART} has. */
 const MAY_HAVE_PARTS = /[`#]|:\/\//;
@@ -102,13 +104,18 @@ function inner(text: string, styles: ReadonlySet<Style>): Child {
   const parts: Child[] = [];
   let from = 0;
   for (const match of text.matchAll(PART)) {
-    const [whole, block, code] = match;
-    const shown = block ?? code ?? addressIn(whole);
-    const isAddress = block === undefined && code === undefined;
+    if (match.index < from) continue;
+    const [whole, single] = match;
+    const isFence = whole === FENCE;
+    const end = isFence ? text.indexOf(FENCE, match.index + FENCE.length + 1) : -1;
+    if (isFence && end < 0) continue;
+    const code = isFence ? text.slice(match.index + FENCE.length, end) : single;
+    const shown = code ?? addressIn(whole);
     parts.push(text.slice(from, match.index));
     if (whole.startsWith("#")) parts.push(<ChannelLink name={shown} />);
-    else parts.push(isAddress ? <Address text={shown} /> : <code>{shown}</code>);
-    from = match.index + (isAddress ? shown.length : whole.length);
+    else parts.push(code === undefined ? <Address text={shown} /> : <code>{shown}</code>);
+    const length = code === undefined ? shown.length : whole.length;
+    from = isFence ? end + FENCE.length : match.index + length;
   }
   parts.push(text.slice(from));
   return <>{parts}</>;
@@ -116,11 +123,14 @@ function inner(text: string, styles: ReadonlySet<Style>): Child {
 
 /** The address at the start of a text, without what ends the sentence around it. */
 function addressIn(text: string): string {
-  let address = text.replace(TRAILING, "");
-  while (address.endsWith(")") && count(address, ")") > count(address, "(")) {
-    address = address.slice(0, -1).replace(TRAILING, "");
+  let unopened = count(text, ")") - count(text, "(");
+  let end = text.length;
+  for (; end > 0; end--) {
+    const last = text.charAt(end - 1);
+    if (last === ")" && unopened > 0) unopened--;
+    else if (!TRAILING.test(last)) break;
   }
-  return address;
+  return text.slice(0, end);
 }
 
 function count(text: string, character: string): number {

@@ -6,6 +6,7 @@ import { exactly, validTime } from "../../elements/time_ago.ts";
 import { IconOf, IconSet } from "../icon.tsx";
 import { EnvelopeCard } from "./envelope.tsx";
 import { IrcText, isPlainText, plainText } from "./irc_text.tsx";
+import { isProgram } from "./robots.ts";
 
 /** A longer text is folded, in characters. */
 const FOLDED = 700;
@@ -67,6 +68,7 @@ export function Message({ message, isAgent, place = "", answered }: MessageProps
       id={`m-${id}`}
       data-at={timestamp}
       data-nick={nick}
+      data-program={isProgram(nick) ? "" : undefined}
     >
       <a
         class="at"
@@ -118,6 +120,7 @@ export function sentMessage(message: ShownMessage, isAgent: boolean): SentMessag
     at: timestamp,
     ...(isPlain(text) ? { text } : { html: String(<MessageText text={text} />) }),
     ...(isAgent && { agent: true }),
+    ...(isProgram(nick) && { program: true }),
     ...(isAction(nick, text) && { action: true }),
     ...(via === "bridge" && { operator: true }),
     ...(reply !== undefined && { reply }),

@@ -1,4 +1,5 @@
-import { Fences, names, Runs } from "../../elements/chat_rules.ts";
+import { addresses, Fences, Runs } from "../../elements/chat_rules.ts";
+import { isProgram } from "./robots.ts";
 import { Message, MessageIcons, MessageTemplate, type ShownMessage } from "./message.tsx";
 
 /** Messages in order, with a line between days and one before what is unread. */
@@ -26,7 +27,7 @@ export function MessageList({ messages, own, isAgent, readUpTo, label }: {
     const places = [
       runs.next(line, block !== null) ? "same" : "",
       block ?? "",
-      message.nick !== own && names(message.text, own) ? "me" : "",
+      addresses(message, own, isProgram(message.nick)) ? "me" : "",
     ];
     day = message.timestamp.slice(0, 10);
     const { reply } = message;

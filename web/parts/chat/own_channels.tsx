@@ -1,6 +1,7 @@
 import type { Child } from "hono/jsx";
 import type { SidebarChannel } from "../../../services/chats/mod.ts";
-import { countOf, names } from "../../elements/chat_rules.ts";
+import { countOf } from "../../elements/chat_rules.ts";
+import { addressesNick } from "./robots.ts";
 import type { Visit } from "../../visit.ts";
 
 /**
@@ -9,13 +10,22 @@ import type { Visit } from "../../visit.ts";
  */
 export async function OwnChannels({ visit }: { readonly visit: Visit }) {
   const { services: { chats, conversations }, caller } = visit;
-  const channels = chats.sidebar(caller, names);
+  const places = chats.sidebar(caller, addressesNick);
+  const channels = places.filter(({ joined }) => joined);
+  const others = places.filter(({ joined }) => !joined);
   const correspondents = await conversations.unread(caller);
   return (
     <div data-own-places>
       {channels.length > 0 && (
         <Links id="own-channels" heading="Your channels">
           {channels.map((channel) => (
+            <OwnChannel key={channel.name} visit={visit} channel={channel} />
+          ))}
+        </Links>
+      )}
+      {others.length > 0 && (
+        <Links id="other-channels" heading="Named you">
+          {others.map((channel) => (
             <OwnChannel key={channel.name} visit={visit} channel={channel} />
           ))}
         </Links>

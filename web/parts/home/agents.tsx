@@ -2,10 +2,10 @@ import {
   type AgentAtWork,
   type AgentBoard,
   type HeldTicket,
-  WORK_STATES,
 } from "../../../services/attention/mod.ts";
+import { WORK_STATES } from "../../../services/work_states.ts";
 import type { LoggedEvent } from "../../../services/events/mod.ts";
-import { LOOKS } from "../agent_state.tsx";
+import { LOOKS, Quiet } from "../agent_state.tsx";
 import { EventSentence, type Titles } from "../event_sentence.tsx";
 import { Empty } from "../lists.tsx";
 import { Time } from "../time.tsx";
@@ -64,6 +64,7 @@ export function AgentBoardView({ board, lately, details, isAdmin }: {
                     <AgentLine key={agent.id} agent={agent} details={details} />
                   ))}
                 </ul>
+                <More state={state} count={board[state].length - SHOWN} />
               </section>
             ))}
           </div>
@@ -83,6 +84,7 @@ function AgentLine({ agent, details }: {
     <li>
       <a class="agent-name" href={`/agents/${encodeURIComponent(agent.nick)}`}>{agent.nick}</a>
       {agent.isPaused && <span class="badge warn">paused</span>}
+      <Quiet minutes={agent.quietMinutes} />
       {held !== undefined && (
         <div class="small">
           holds <a href={`/projects/${held.slug}/tickets/${held.ticket}`}>{held.title}</a>
@@ -98,6 +100,16 @@ function AgentLine({ agent, details }: {
         )}
       </div>
     </li>
+  );
+}
+
+/** How many agents of a state the list leaves out. */
+function More({ state, count }: { readonly state: string; readonly count: number }) {
+  if (count <= 0) return null;
+  return (
+    <p class="small">
+      <a href={`/agents?state=${encodeURIComponent(state)}`}>and {count} more</a>
+    </p>
   );
 }
 

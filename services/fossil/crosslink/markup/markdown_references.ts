@@ -1,6 +1,6 @@
 /** Takes the definitions of references and footnotes out of Markdown. */
 
-const FOOTNOTE = /^\[\^([^\]\r\n]+)\]:[ \t]*(.*(?:\r?\n {2,}.*)*)/gm;
+const FOOTNOTE = /^\[\^([^\]\r\n\u2028\u2029]+)\]:(.*(?:\r?\n {2}.*)*)/gm;
 /** The label of a reference and the blanks after it; its target may stand on the next line. */
 const LABEL = / {0,3}\[(?!\^)([^\]\r\n]*)\]:[ \t]*(?:\r?\n[ \t]*)?/y;
 /** One run of characters, or of blanks. */
@@ -43,7 +43,7 @@ export function takeDefinitions(text: string): Definitions {
   }
   parts.push(text.slice(kept));
   const body = parts.join("").replace(FOOTNOTE, (_, id: string, note: string) => {
-    footnotes.set(referenceId(id), note);
+    footnotes.set(referenceId(id), note.replace(/^[ \t]+/, ""));
     return "";
   });
   return { references, footnotes, body };

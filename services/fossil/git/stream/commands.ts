@@ -3,9 +3,9 @@
  *
  * @see {@link https://git-scm.com/docs/git-fast-import}
  */
-import { decodeUtf8 } from "../../codec/mod.ts";
 import { readPath } from "./path.ts";
 import { StreamReader } from "./reader.ts";
+import { decodeText, encodeText, readable } from "./text.ts";
 
 /** A change of a commit's tree. Contents are named by mark; inline ones have negative marks. */
 export type GitChange =
@@ -45,7 +45,7 @@ export interface GitCommit {
   readonly author: string | null;
   readonly committer: string;
   readonly message: string;
-  /** Name of the encoding that the message was in, null for UTF-8. */
+  /** Name of the encoding that the message and the persons were in, null for UTF-8. */
   readonly encoding: string | null;
   readonly isSigned: boolean;
   readonly from: string | null;
@@ -62,6 +62,8 @@ export interface GitTag {
   readonly from: string;
   readonly tagger: string | null;
   readonly message: string;
+  /** As of a commit. */
+  readonly encoding: string | null;
 }
 
 /** Longest message of a commit or tag, in bytes. */
@@ -71,15 +73,15 @@ const MAX_CHANGES = 1_000_000;
 /** Most characters in the change lines of one commit. */
 const MAX_CHANGES_LENGTH = 128 * 1024 * 1024;
 const MAX_PARENTS = 256;
-/** Longest delimiter of `data <<`. */
-const MAX_DELIMITED_BYTES = 16 * 1024 * 1024;
 /** Commands that control or query the importing program; ignored. */
 const IGNORED =
-  /^(?:progress |checkpoint$|option |get-mark |cat-blob |ls |#|original-oid |$|feature (?:date-format=raw|date-format=raw-permissive|export-marks|import-marks|import-marks-if-exists|relative-marks|no-relative-marks|force|notes|original-oid|get-mark|cat-blob|ls)(?:=|$))/;
+  /^(?:progress |checkpoint$|option |ls |original-oid |$|feature (?:date-format=raw|date-format=raw-permissive|export-marks|import-marks|import-marks-if-exists|relative-marks|no-relative-marks|force|notes|original-oid|get-mark|cat-blob|ls)(?:=|$))/;
 /** The stream promises `done` at its end. */
 const ENDS_WITH_DONE = "feature done";
-/** Queries that may occur between the changes of a commit. */
-const QUESTION = /^(?:ls |cat-blob |get-mark )/;
+/** The name of the encoding that needs no conversion. */
+const UTF8 = /^utf-?8$/i;
+/** What may stand in place of each line of a command: comments and queries; ignored. */
+const ANYWHERE = /^(?:#|cat-blob |get-mark )/;
 
 /** Reads the commands of a stream one after another. */
 export class CommandReader {
@@ -106,7 +108,7 @@ export class CommandReader {
    */
   async *commands(): AsyncGenerator<GitCommand> {
     let needsDone = false;
-    for (let line = await this.#reader.line(); line !== null; line = await this.#reader.line()) {
+    for (let line = await this.#line(); line !== null; line = await this.#line()) {
       if (line === "done") {
         this.#isDone = true;
         return;
@@ -124,9 +126,16 @@ export class CommandReader {
     if (needsDone) throw this.#reader.error('The stream is cut off: its "done" is missing');
   }
 
+  /** The next line that is neither a comment nor a query. */
+  async #line(): Promise<string | null> {
+    let line = await this.#reader.line();
+    while (line !== null && ANYWHERE.test(line)) line = await this.#reader.line();
+    return line;
+  }
+
   /** The rest of the next line if it has this prefix; otherwise null, and the line stays unread. */
   async #optional(prefix: string): Promise<string | null> {
-    const line = await this.#reader.line();
+    const line = await this.#line();
     if (line?.startsWith(prefix) === true) return line.slice(prefix.length);
     if (line !== null) this.#reader.pushBack(line);
     return null;
@@ -150,7 +159,11 @@ export class CommandReader {
   async #data(maxBytes: number): Promise<Uint8Array> {
     const text = await this.#optional("data ");
     if (text === null) throw this.#reader.error('"data" is missing');
-    if (text.startsWith("<<")) return await this.#delimited(text.slice(2));
+    if (text.startsWith("<<")) {
+      const content = await this.#reader.until(encodeText(text.slice(2)), maxBytes);
+      await this.#reader.skipLineFeed();
+      return content;
+    }
     const length = /^[0-9]{1,15}$/.test(text) ? Number(text) : -1;
     if (length < 0) throw this.#reader.error(`"${text.slice(0, 60)}" is not a length`);
     if (length > maxBytes) {
@@ -159,20 +172,6 @@ export class CommandReader {
     const content = await this.#reader.take(length);
     await this.#reader.skipLineFeed();
     return content;
-  }
-
-  async #delimited(delimiter: string): Promise<Uint8Array> {
-    const lines: string[] = [];
-    let length = 0;
-    for (;;) {
-      const line = await this.#reader.line();
-      if (line === null) throw this.#reader.error("The stream ends within data");
-      if (line === delimiter) break;
-      lines.push(`${line}\n`);
-      length += line.length + 1;
-      if (length > MAX_DELIMITED_BYTES) throw this.#reader.error("Data is over the limit");
-    }
-    return new TextEncoder().encode(lines.join(""));
   }
 
   async #blob(): Promise<GitCommand> {
@@ -208,16 +207,16 @@ export class CommandReader {
       else changes.push(change);
       if (changes.length > MAX_CHANGES) throw this.#reader.error("A commit has too many changes");
     }
-    const { text, encoding } = message;
-    const persons = { author, committer };
+    const isConverted = !committer.isWellFormed() || author?.isWellFormed() === false;
     yield {
       kind: "commit",
       line,
       ref,
       mark,
-      ...persons,
-      message: text,
-      encoding,
+      author: author === null ? null : personLine(author, declared),
+      committer: personLine(committer, declared),
+      message: message.text,
+      encoding: message.encoding ?? (isConverted ? "unknown" : null),
       isSigned,
       from,
       merges,
@@ -229,17 +228,19 @@ export class CommandReader {
     const bytes = await this.#data(MAX_MESSAGE_BYTES);
     const decoder = decoderOf(declared);
     if (decoder !== null) return { text: decoder.decode(bytes), encoding: declared };
-    const text = decodeUtf8(bytes);
-    return { text, encoding: text.includes("\ufffd") ? "unknown" : null };
+    const text = decodeText(bytes);
+    const isForeign = declared !== null && !UTF8.test(declared);
+    const isKept = text.isWellFormed() && !isForeign;
+    return { text: readable(text), encoding: isKept ? null : declared ?? "unknown" };
   }
 
   /** Changes of a commit; inline contents precede their change. */
   async *#changes(): AsyncGenerator<GitChange | (GitCommand & { kind: "blob" })> {
     let length = 0;
-    for (let line = await this.#reader.line(); line !== null; line = await this.#reader.line()) {
+    for (let line = await this.#line(); line !== null; line = await this.#line()) {
       length += line.length;
       if (length > MAX_CHANGES_LENGTH) throw this.#reader.error("A commit has too many changes");
-      if (QUESTION.test(line)) continue;
+      if (line.startsWith("ls ")) continue;
       const change = this.#change(line);
       if (change === null) {
         if (line !== "") this.#reader.pushBack(line);
@@ -296,8 +297,18 @@ export class CommandReader {
     if (from === null) throw this.#reader.error('A tag needs a "from"');
     await this.#optional("original-oid ");
     const tagger = await this.#optional("tagger ");
-    const message = decodeUtf8(await this.#data(MAX_MESSAGE_BYTES));
-    return { kind: "tag", line, name, mark, from, tagger, message };
+    const { text: message, encoding } = await this.#message(null);
+    const isConverted = tagger?.isWellFormed() === false;
+    return {
+      kind: "tag",
+      line,
+      name,
+      mark,
+      from,
+      tagger: tagger === null ? null : personLine(tagger, null),
+      message,
+      encoding: encoding ?? (isConverted ? "unknown" : null),
+    };
   }
 
   async #alias(): Promise<GitCommand> {
@@ -315,10 +326,17 @@ export class CommandReader {
 
 /** Decoder of an encoding that the runtime knows, null for UTF-8 and unknown ones. */
 function decoderOf(encoding: string | null): TextDecoder | null {
-  if (encoding === null || /^utf-?8$/i.test(encoding)) return null;
+  if (encoding === null || UTF8.test(encoding)) return null;
   try {
     return new TextDecoder(encoding);
   } catch {
     return null;
   }
+}
+
+/** A line with a person, in the encoding of the message that follows it, or in UTF-8. */
+function personLine(line: string, encoding: string | null): string {
+  const decoder = line.isWellFormed() ? null : decoderOf(encoding);
+  const text = decoder === null ? readable(line) : decoder.decode(encodeText(line));
+  return text.replaceAll("\0", "");
 }

@@ -6,6 +6,7 @@ export {
   type GitCommit,
   type GitTag,
 } from "./commands.ts";
-export { formatPath } from "./path.ts";
+export { formatPath, readPath } from "./path.ts";
 export { readPieces } from "./pieces.ts";
 export { StreamReader } from "./reader.ts";
+export { encodeText, readable } from "./text.ts";

@@ -1,5 +1,5 @@
 /** Paths as `git fast-export` writes them: plain, or in quotes as C strings. */
-import { decodeUtf8, encodeUtf8 } from "../../codec/mod.ts";
+import { decodeText, encodeText } from "./text.ts";
 
 const ESCAPES: Readonly<Record<string, number>> = {
   a: 7,
@@ -30,11 +30,11 @@ export function readPath(
     if (character === '"') {
       const rest = text.slice(i + 1);
       if (rest !== "" && !(endsAtSpace && rest.startsWith(" "))) return null;
-      return { path: decodeUtf8(Uint8Array.from(bytes)), rest: rest.slice(1) };
+      return { path: decodeText(Uint8Array.from(bytes)), rest: rest.slice(1) };
     }
     if (character !== "\\") {
       const point = String.fromCodePoint(text.codePointAt(i)!);
-      bytes.push(...encodeUtf8(point));
+      bytes.push(...encodeText(point));
       i += point.length - 1;
       continue;
     }
@@ -51,10 +51,14 @@ export function readPath(
   return null;
 }
 
-const NEEDS_QUOTES = /^"|[\n\\]/;
+const NEEDS_QUOTES = /^"|[\n\\\udc80-\udcff]/u;
 
 /** Writes a path. Quotes a path with a space if another path follows. */
 export function formatPath(path: string, isFirstOfTwo = false): string {
   if (!NEEDS_QUOTES.test(path) && !(isFirstOfTwo && path.includes(" "))) return path;
-  return `"${path.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`;
+  const quoted = path.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n").replace(
+    /[\udc80-\udcff]/gu,
+    (stray) => [...encodeText(stray)].map((byte) => `\\${byte.toString(8)}`).join(""),
+  );
+  return `"${quoted}"`;
 }

@@ -1,9 +1,11 @@
-import { decodeUtf8, joinBytes } from "../../codec/mod.ts";
+import { joinBytes } from "../../codec/mod.ts";
 import { FossilError } from "../../error.ts";
+import { decodeText } from "./text.ts";
 
 /** Longest line of a command, in bytes: two quoted paths of the longest kind. */
 const MAX_LINE_BYTES = 64 * 1024;
 const LINE_FEED = 0x0a;
+const LINE_END = Uint8Array.of(LINE_FEED);
 
 /**
  * Reads lines and counted bytes from a stream of pieces; buffers no more than requested. Drops a
@@ -36,34 +38,59 @@ export class StreamReader {
     return new FossilError("invalid", `Line ${this.#lineNumber} of the stream: ${message}`);
   }
 
-  /** The next line without its end; null at the end of the stream. */
+  /** The next line without its end, as {@link decodeText} reads it; null at the end of the stream. */
   async line(): Promise<string | null> {
     if (this.#pushedBack !== null) {
       const line = this.#pushedBack;
       this.#pushedBack = null;
       return line;
     }
-    const parts: Uint8Array[] = [];
-    for (let length = 0;;) {
-      if (!await this.#fill()) return this.#endOfLine(parts, length === 0);
-      const feed = this.#piece.indexOf(LINE_FEED, this.#position);
-      const end = feed < 0 ? this.#piece.length : feed;
-      const part = this.#piece.subarray(this.#position, end);
-      parts.push(feed < 0 ? part.slice() : part);
-      length += end - this.#position;
-      if (length > MAX_LINE_BYTES) {
-        this.#lineNumber++;
-        throw this.error(`It is longer than ${MAX_LINE_BYTES} bytes`);
-      }
-      this.#position = feed < 0 ? end : feed + 1;
-      if (feed >= 0) return this.#endOfLine(parts, false);
+    const fault = `It is longer than ${MAX_LINE_BYTES} bytes`;
+    const bytes = await this.#bytesOfLine(MAX_LINE_BYTES, fault);
+    return bytes === null ? null : decodeText(bytes);
+  }
+
+  /**
+   * The lines up to one that is the delimiter, with their ends. A delimiter that does not come is
+   * an error.
+   */
+  async until(delimiter: Uint8Array, maxBytes: number): Promise<Uint8Array> {
+    const content = new ByteBuffer();
+    const fault = `Data is over the limit of ${maxBytes} bytes`;
+    for (;;) {
+      const room = maxBytes - content.length;
+      const line = await this.#bytesOfLine(Math.max(room, delimiter.length), fault);
+      if (line === null) throw this.error("The stream ends within data");
+      if (areEqual(line, delimiter)) return content.taken();
+      if (line.length >= room) throw this.error(fault);
+      content.add(line);
+      content.add(LINE_END);
     }
   }
 
-  #endOfLine(parts: readonly Uint8Array[], isEnd: boolean): string | null {
-    if (isEnd) return null;
-    this.#lineNumber++;
-    return decodeUtf8(parts.length === 1 ? parts[0]! : joinBytes(parts));
+  /** The bytes of the next line, in use until the next read; null at the end of the stream. */
+  async #bytesOfLine(maxBytes: number, fault: string): Promise<Uint8Array | null> {
+    const parts: Uint8Array[] = [];
+    for (let length = 0;;) {
+      if (!await this.#fill()) {
+        if (length === 0) return null;
+        this.#lineNumber++;
+        return joinBytes(parts);
+      }
+      const feed = this.#piece.indexOf(LINE_FEED, this.#position);
+      const end = feed < 0 ? this.#piece.length : feed;
+      const part = this.#piece.subarray(this.#position, end);
+      length += part.length;
+      if (length > maxBytes) {
+        this.#lineNumber++;
+        throw this.error(fault);
+      }
+      this.#position = feed < 0 ? end : feed + 1;
+      parts.push(feed < 0 ? part.slice() : part);
+      if (feed < 0) continue;
+      this.#lineNumber++;
+      return parts.length === 1 ? part : joinBytes(parts);
+    }
   }
 
   /** Puts a line back, to be read again. */
@@ -110,4 +137,30 @@ export class StreamReader {
   async cancel(): Promise<void> {
     await this.#source.return?.();
   }
+}
+
+/** Bytes that are collected; their room doubles. */
+class ByteBuffer {
+  #bytes = new Uint8Array(1024);
+  length = 0;
+
+  add(part: Uint8Array): void {
+    const needed = this.length + part.length;
+    if (needed > this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(needed, 2 * this.#bytes.length));
+      grown.set(this.#bytes);
+      this.#bytes = grown;
+    }
+    this.#bytes.set(part, this.length);
+    this.length = needed;
+  }
+
+  /** What was collected, in bytes of its own. */
+  taken(): Uint8Array {
+    return this.#bytes.slice(0, this.length);
+  }
+}
+
+function areEqual(left: Uint8Array, right: Uint8Array): boolean {
+  return left.length === right.length && left.every((byte, i) => byte === right[i]);
 }

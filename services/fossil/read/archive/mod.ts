@@ -89,7 +89,7 @@ function* reporting(
 
 function defaultFolder(reader: Reader, uuid: string): string {
   const project = (reader.repository.config.get("project-name") ?? "")
-    .replace(/[^\p{L}\p{N}._-]+/gu, "-").replace(/^[-.]+|[-.]+$/g, "");
+    .replace(/[^\p{L}\p{N}._-]+/gu, "-").replace(/^[-.]+|(?<![-.])[-.]+$/g, "");
   return `${project || "checkin"}-${uuid.slice(0, FOLDER_DIGITS)}`;
 }
 

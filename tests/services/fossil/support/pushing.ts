@@ -33,6 +33,7 @@ export const RULES: PushRules = {
   merges: [{ pattern: "stable", refusal: "only admins can merge to it" }],
   workspaces: { "workspace/bobs": null, "workspace/anns": 'it belongs to "ann"' },
   files: [],
+  hasBounds: true,
   closedKinds: {},
 };
 

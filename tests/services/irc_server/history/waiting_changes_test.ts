@@ -10,8 +10,10 @@ class TestJournal {
   readonly groups: number[][] = [];
   syncs = 0;
   isBroken = false;
+  isFull = false;
 
   add(changes: readonly Operation[]): boolean {
+    if (this.isFull) return false;
     this.groups.push(changes.map(({ sequence }) => sequence));
     return true;
   }
@@ -73,4 +75,20 @@ Deno.test("what the disk did not sync is written to the archive at once", async 
   assert.equal(changes.areUrgent, false);
   scheduler.advance(1000);
   await promise;
+});
+
+Deno.test("what the journal refuses is not added, and what it refused comes before the next change", async () => {
+  const [journal, scheduler] = [new TestJournal(), new TestScheduler()];
+  const changes = new WaitingChanges({ journal, scheduler, replayed: [], onAdded: () => {} });
+  const redaction = (sequence: number): Operation => ({ kind: "redact", sequence, id: "x" });
+  journal.isFull = true;
+  changes.add({ kind: "confine", sequence: 1, target: { account: null, name: "#c" } });
+  await Promise.resolve();
+  assert.equal(changes.addStored([redaction(2)]), false);
+  assert.equal(changes.length, 1);
+  assert.equal(changes.areUrgent, true);
+
+  journal.isFull = false;
+  assert.equal(changes.addStored([redaction(2), redaction(3)]), true);
+  assert.deepEqual(journal.groups, [[1], [2, 3]], "a start reads up to the first gap");
 });

@@ -1,0 +1,61 @@
+import { statfsSync } from "node:fs";
+import { Unavailable } from "./errors.ts";
+
+/** How long a measurement counts, in milliseconds. */
+const FRESH_MILLISECONDS = 1000;
+
+export interface FreeSpaceOptions {
+  /** Folders on the disks that new work would fill. */
+  readonly folders: readonly string[];
+  /** Bytes that must be free on each of them; 0 for no bound. */
+  readonly least: number;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/**
+ * Refuses new work before a disk is full, so that what was acknowledged, what frees space and what
+ * the operator does still find room. Looks at the disks at most once a second, when somebody asks.
+ */
+export class FreeSpace {
+  readonly #options: FreeSpaceOptions;
+  #measuredAt = -Infinity;
+  #isShort = false;
+
+  constructor(options: FreeSpaceOptions) {
+    this.#options = options;
+  }
+
+  /** Whether new work is refused. */
+  get isShort(): boolean {
+    const { least, clock } = this.#options;
+    if (least === 0) return false;
+    const now = clock();
+    if (Math.abs(now - this.#measuredAt) >= FRESH_MILLISECONDS) {
+      this.#measuredAt = now;
+      this.#isShort = this.#leastFree() < least;
+    }
+    return this.#isShort;
+  }
+
+  /** @throws Unavailable if new work is refused */
+  require(): void {
+    if (!this.isShort) return;
+    throw new Unavailable(
+      "The disk of the server is nearly full: it takes nothing new until its operator makes room",
+    );
+  }
+
+  /** The free bytes of the fullest disk that can be measured. */
+  #leastFree(): number {
+    return this.#options.folders.reduce((least, folder) => {
+      try {
+        const { bavail, bsize } = statfsSync(folder);
+        return Math.min(least, Number(bavail) * Number(bsize));
+      } catch {
+        // A folder that is missing is a fault that others report.
+        return least;
+      }
+    }, Infinity);
+  }
+}

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { type Document, endpointsOf, type Schema } from "../support/api_document.ts";
+import { withProject } from "../support/projects.ts";
+
+/** Texts and lists within a schema that have no greatest length, by their names. */
+function* boundless(
+  document: Document,
+  schema: Schema,
+  name: string,
+  seen: readonly string[] = [],
+): Generator<string> {
+  const { $ref, type, items, properties = {}, anyOf = [], oneOf = [], allOf = [] } = schema;
+  if ($ref !== undefined) {
+    const key = $ref.replace("#/components/schemas/", "");
+    const named = document.components.schemas[key];
+    if (named !== undefined && !seen.includes(key)) {
+      yield* boundless(document, named, name, [...seen, key]);
+    }
+    return;
+  }
+  const types = [type].flat();
+  const isBound = schema.maxLength !== undefined || schema.enum !== undefined ||
+    schema.const !== undefined || ["binary", "date-time", "uuid"].includes(schema.format ?? "");
+  if (types.includes("string") && !isBound) yield name;
+  if (types.includes("array") && schema.maxItems === undefined) yield `${name}[]`;
+  for (const part of [...anyOf, ...oneOf, ...allOf, ...(items === undefined ? [] : [items])]) {
+    yield* boundless(document, part, name, seen);
+  }
+  for (const [key, part] of Object.entries(properties)) {
+    yield* boundless(document, part, `${name}.${key}`, seen);
+  }
+}
+
+Deno.test("every text and list of every request has a greatest length", async () => {
+  await withProject(async ({ api }) => {
+    const document = await api.answer("GET /openapi.json") as Document;
+    const found: string[] = [];
+    for (const { method, path, parameters = [], requestBody } of endpointsOf(document)) {
+      for (const { name, schema } of parameters) {
+        found.push(...boundless(document, schema ?? {}, `${method} ${path} ${name}`));
+      }
+      for (const { schema } of Object.values(requestBody?.content ?? {})) {
+        found.push(...boundless(document, schema ?? {}, `${method} ${path}`));
+      }
+    }
+    assert.deepEqual(found, []);
+  });
+});
+
+Deno.test("a parameter that is longer than the document says is refused", async () => {
+  await withProject(async ({ api }) => {
+    const document = await api.answer("GET /openapi.json") as Document;
+    let asked = 0;
+    const taken: string[] = [];
+    for (const { method, path, parameters = [] } of endpointsOf(document)) {
+      if (method !== "GET") continue;
+      for (const { name, in: place, schema } of parameters) {
+        const longest = schema?.maxLength;
+        if (place !== "query" || longest === undefined || name === "token") continue;
+        const target = path.replace("{slug}", "demo").replaceAll(/\{\w+\}/g, "known");
+        const query = new URLSearchParams({ [name]: "a".repeat(longest + 1) });
+        const { status, body } = await api.send({ request: `GET ${target}?${query}` });
+        await body?.cancel();
+        if (status !== 400) taken.push(`${status} GET ${path} ${name}`);
+        asked++;
+      }
+    }
+    assert.deepEqual(taken, []);
+    assert.ok(asked > 20, `${asked} parameters`);
+  });
+});
+
+Deno.test("an unknown field of any length, and very many entries, cost little and say why", async () => {
+  await withProject(async ({ send, caller }) => {
+    const long = { requests: [], ["a".repeat(900_000)]: 1 };
+    const refused = await send("POST /api/batch", { as: caller, body: long });
+    assert.equal(refused.status, 400);
+    const { error } = await refused.json();
+    assert.match(error, /^"a{100}…" is not a field that this takes$/);
+    const many = { requests: Array(30_000).fill(1) };
+    const answer = await send("POST /api/batch", { as: caller, body: many });
+    assert.equal(answer.status, 400);
+    assert.match((await answer.json()).error, /more than 20000 entries/);
+  });
+});
