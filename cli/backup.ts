@@ -58,7 +58,12 @@ async function backup(file: string | undefined, options: BackupCommandOptions): 
     const target = options.to === undefined
       ? new ArchiveTarget(await archiveSink(path), now)
       : await FolderTarget.open(path, { keep: options.keep });
-    return await run({ target, folders, database, hold: guard.hold, now });
+    const done = await run({ target, folders, database, hold: guard.hold, now });
+    // A server shows the age of this file among its metrics.
+    const stamp = `${new Date(now).toISOString()}
+`;
+    await Deno.writeTextFile(join(config.data_dir, "last_backup"), stamp, { mode: 0o600 });
+    return done;
   });
   if (storeOf(config) === "postgres") {
     printError(

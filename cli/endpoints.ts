@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { type Address, DataFolder, DataFolderError, urlOf } from "../services/config/mod.ts";
-import { isLoopback } from "../services/irc/mod.ts";
 
 /** The file in the data folder with the bound addresses. */
 const FILE = "endpoints.json";
@@ -28,17 +27,6 @@ export interface BoundAddresses {
   readonly ircs: Address | null;
   readonly ircWebSocket: Address | null;
   readonly ircWebSocketTls: Address | null;
-}
-
-/**
- * The address of the web pages: on their own host, if they listen where a browser on this machine
- * comes by a name that other programs share.
- */
-export function pagesAt(api: Address, scheme: "http" | "https", pagesHost: string | null): string {
-  const { hostname, port } = new URL(urlOf(scheme, api));
-  const isShared = pagesHost !== null && isLoopback(hostname.replace(/^\[(.*)\]$/, "$1"));
-  if (!isShared) return `${urlOf(scheme, api)}/`;
-  return `${scheme}://${pagesHost}${port === "" ? "" : `:${port}`}/`;
 }
 
 /** Writes the addresses of the listeners to a file, for commands that must find a port 0. */

@@ -8,7 +8,7 @@ import {
   HttpServer,
   TrustedProxies,
 } from "../http/mod.ts";
-import { type Address, type Config, explainListenError } from "../services/config/mod.ts";
+import { type Address, type Config, explainListenError, urlOf } from "../services/config/mod.ts";
 import { CommandFailed } from "./output.ts";
 import { isLoopback } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
@@ -78,4 +78,15 @@ function connectionLimits({ limits }: Config): ConnectionLimits {
     idleMilliseconds: limits.idle_seconds * 1000,
     answerMilliseconds: limits.answer_seconds * 1000,
   };
+}
+
+/**
+ * The address of the web pages: on their own host, if they listen where a browser on this machine
+ * comes by a name that other programs share.
+ */
+export function pagesAt(api: Address, scheme: "http" | "https", pagesHost: string | null): string {
+  const { hostname, port } = new URL(urlOf(scheme, api));
+  const isShared = pagesHost !== null && isLoopback(hostname.replace(/^\[(.*)\]$/, "$1"));
+  if (!isShared) return `${urlOf(scheme, api)}/`;
+  return `${scheme}://${pagesHost}${port === "" ? "" : `:${port}`}/`;
 }

@@ -28,7 +28,7 @@ export async function openHere(config: Config): Promise<Delivery | null> {
     pinnedToken: Deno.env.get("MUSTER_API_TOKEN") ?? null,
   }).catch((error) => {
     if (error instanceof DataFolderError && isHeld(config.data_dir)) return null;
-    throw explainStart(error);
+    throw explainStart(error, config);
   });
   if (daemon === null) return null;
   started.defer(() => daemon.stop());

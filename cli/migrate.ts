@@ -41,7 +41,7 @@ async function moved(place: string, config: Config, isBack: boolean) {
     const postgres = await settingsOf(place, config);
     return { postgres, report: await move(config.data_dir, postgres, isBack) };
   } catch (error) {
-    throw explainStart(error);
+    throw explainStart(error, config);
   }
 }
 

@@ -2,7 +2,7 @@
  * The command line: a list of all commands. Each entry is a file that declares its commands beside
  * their code, imported when the command line names it.
  */
-import { VERSION } from "../services/version.ts";
+import { buildId, VERSION } from "../services/version.ts";
 import { type CommandLine, helpOf, parse, type Request, UsageError } from "./command_line/mod.ts";
 import { fossilWords } from "./fossil/habits.ts";
 import { GLOBAL_OPTIONS } from "./options.ts";
@@ -308,7 +308,7 @@ export async function run(args: readonly string[]): Promise<number> {
 async function answer(request: Request): Promise<number> {
   switch (request.kind) {
     case "version":
-      print(VERSION);
+      print(`${VERSION} (build ${buildId()})`);
       return 0;
     case "help": {
       const stream = request.isMisuse ? Deno.stderr : Deno.stdout;

@@ -166,7 +166,7 @@ export const PROJECT: Group = {
     {
       name: "remove",
       aliases: ["delete"],
-      summary: "remove a project; its repository file is moved aside, not erased",
+      summary: "remove a project; its repository file is moved aside, and erased later",
       parameters: [SLUG],
       options: [URL_OPTION],
       run: removeProject,

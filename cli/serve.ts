@@ -16,8 +16,9 @@ import { UncaughtErrors } from "./last_resort.ts";
 import { LateMcp, prepareForAgents } from "./late_mcp.ts";
 import { Logging } from "./logging.ts";
 import { CommandFailed } from "./output.ts";
-import { pagesAt, readEndpoints, writeEndpoints } from "./endpoints.ts";
+import { readEndpoints, writeEndpoints } from "./endpoints.ts";
 import { startExamination } from "./examination.ts";
+import { pagesAt } from "./http.ts";
 import { endSignals, reloadSignals, restrictNewFiles, silenceDeprecations } from "./platform.ts";
 import {
   findClearText,
@@ -44,6 +45,7 @@ import {
   type Services,
   startDaemon,
 } from "../services/daemon/mod.ts";
+import { buildId, VERSION } from "../services/version.ts";
 import { DataFolder, DataFolderError } from "../services/config/mod.ts";
 import { inBackground } from "../services/background.ts";
 import { Conflict, Unavailable } from "../services/errors.ts";
@@ -83,7 +85,7 @@ export async function serve(options: SettingsOptions): Promise<void> {
     await server.stop();
     log.info("Stopped");
   } catch (error) {
-    throw explainStart(error);
+    throw explainStart(error, config);
   } finally {
     await log.flush();
   }
@@ -361,7 +363,7 @@ async function announce(
   };
   const pages = pagesAt(api, scheme, services.pagesHost);
   writeEndpoints(config.data_dir, bound, scheme, pages);
-  log.info("Listening", { ...addresses, pages });
+  log.info("Listening", { ...addresses, pages, version: VERSION, build: buildId() });
   if (Deno.stdout.isTerminal()) {
     const taken = await takenNames(services);
     const isFree = (name: string) => !taken.has(name.toLowerCase());

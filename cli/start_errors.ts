@@ -1,6 +1,8 @@
-import { DataFolderError } from "../services/config/mod.ts";
+import { statfsSync } from "node:fs";
+import { type Config, DataFolderError } from "../services/config/mod.ts";
 import { StartError } from "../services/daemon/mod.ts";
 import { DatabaseError } from "../services/database/mod.ts";
+import { Unavailable } from "../services/errors.ts";
 import { SecretFileError } from "../services/identity/mod.ts";
 import { CommandFailed } from "./output.ts";
 
@@ -12,22 +14,58 @@ const UNUSABLE = new RegExp(
     "unable to open database file",
     "disk I/O error",
     "database or disk is full",
+    "No space left on device",
     "attempt to write a readonly database",
     "malformed database schema",
     "\\(os error \\d+\\)",
   ].join("|"),
 );
 
-/** Turns an error of the start into one sentence. */
-export function explainStart(error: unknown): unknown {
+/** A disk with fewer free bytes is full: a database takes its space in pages of several kilobytes. */
+const FULL_BYTES = 1_000_000;
+
+/**
+ * Turns an error of the start into one sentence. A full disk has many faces, so it is looked at first.
+ *
+ * @param config names the folders that the start writes to
+ */
+export function explainStart(
+  error: unknown,
+  { data_dir, projects: { dir } }: Pick<Config, "data_dir" | "projects">,
+): unknown {
   if (!(error instanceof Error) || error instanceof CommandFailed) return error;
+  const unusable = unusableIn(error);
+  const full = unusable !== null ? fullFolder(dir === "" ? [data_dir] : [data_dir, dir]) : null;
+  if (full !== null) {
+    return new CommandFailed(
+      `The disk of "${full}" is full: make room, then start muster again (${unusable})`,
+    );
+  }
   const isSentence = error instanceof StartError || error instanceof DataFolderError ||
     error instanceof SecretFileError;
   if (isSentence) return new CommandFailed(error.message);
-  if (UNUSABLE.test(error.message)) {
+  if (unusable !== null) {
     return new CommandFailed(
-      `The data cannot be used: ${error.message}. "muster doctor" says what is wrong, and what helps`,
+      `The data cannot be used: ${unusable}. "muster doctor" says what is wrong, and what helps`,
     );
   }
   return error instanceof DatabaseError ? new CommandFailed(error.message) : error;
+}
+
+/** What an error, or the cause of a refused read, says of a file that cannot be used; null for nothing. */
+function unusableIn(error: Error): string | null {
+  if (UNUSABLE.test(error.message)) return error.message;
+  return error instanceof Unavailable && error.cause instanceof Error ? error.cause.message : null;
+}
+
+/** The first folder whose disk is full; null if none is. */
+function fullFolder(folders: readonly string[]): string | null {
+  return folders.find((folder) => {
+    try {
+      const { bavail, bsize } = statfsSync(folder);
+      return Number(bavail) * Number(bsize) < FULL_BYTES;
+    } catch {
+      return false;
+    }
+  }) ?? null;
 }

@@ -7,6 +7,7 @@ export { CREDENTIALS_MISSING, readAuthorization } from "./authorization.ts";
 export { type BodyLimits, bodyLimitsOf, BodyReader, hasBody } from "./body.ts";
 export { Callers, type CallersOptions, SESSION_COOKIE } from "./callers.ts";
 export { type ConnectionLimits, HttpConnections } from "./connections.ts";
+export { allowOrigins } from "./cors.ts";
 export { type Client, TrustedProxies } from "./forwarded.ts";
 export {
   type Arrival,

@@ -1,4 +1,5 @@
 import {
+  allowOrigins,
   type Arrival,
   bodyLimitsOf,
   BodyReader,
@@ -105,6 +106,8 @@ export function createMcpHandler(
     };
     const response = await endpoint.respond(request, exchange);
     if (exchange.isForwarded) return response;
+    const { origins } = services.config.cors;
+    if (origins.length > 0) allowOrigins(response.headers, request, origins);
     response.headers.set("X-Request-Id", exchange.requestId);
     response.headers.set("X-Content-Type-Options", "nosniff");
     recordAnswer(services, {
@@ -222,7 +225,8 @@ class Endpoint {
       const error = `${pathname} does not take ${request.method}`;
       return Response.json({ error }, { status: 405, headers: { Allow: ALLOW } });
     }
-    const refusal = foreignOrigin(target, request.headers.get("origin"));
+    const { origins } = this.#services.config.cors;
+    const refusal = foreignOrigin(target, request.headers.get("origin"), origins);
     if (refusal !== null) return rpcError(403, RPC_ERROR.server, refusal);
     try {
       if (arrival?.refusal) throw arrival.refusal;

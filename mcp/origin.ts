@@ -18,9 +18,15 @@ export function targetOf(url: string): Target {
  * of this server's own host has the same origin. Programs other than browsers send no `Origin`.
  *
  * @param origin the `Origin` header; null if absent
+ * @param origins other origins whose pages may call; `*` means every one
  * @returns why the request is refused, or null if it is not
  */
-export function foreignOrigin({ host }: Target, origin: string | null): string | null {
+export function foreignOrigin(
+  { host }: Target,
+  origin: string | null,
+  origins: readonly string[],
+): string | null {
   if (origin === null || URL.parse(origin)?.host === host) return null;
+  if (origins.includes("*") || origins.includes(origin)) return null;
   return `A web page of the origin "${origin}" may not call this server`;
 }

@@ -31,7 +31,7 @@ const MESSAGE_KEYS: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "p
 const PARAMS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["initialize", new Set(["protocolVersion", "capabilities", "clientInfo"])],
   ["ping", new Set<string>()],
-  ["tools/list", new Set<string>(["cursor"])],
+  ["tools/list", new Set<string>()],
   ["tools/call", new Set(["name", "arguments"])],
 ]);
 
@@ -63,8 +63,7 @@ function hasPlainParams(method: string, params: Record<string, unknown>): boolea
   const known = PARAMS.get(method);
   if (known === undefined) return false;
   for (const key in params) if (key !== "_meta" && !known.has(key)) return false;
-  const { name, arguments: input, cursor } = params;
-  if (method === "tools/list") return cursor === undefined || typeof cursor === "string";
+  const { name, arguments: input } = params;
   if (method !== "tools/call") return true;
   if (typeof name !== "string") return false;
   return input === undefined || isRecord(input) && !Object.hasOwn(input, "__proto__");

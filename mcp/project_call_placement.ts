@@ -3,6 +3,7 @@ import type { Principal } from "../services/identity/mod.ts";
 import type { NodeRecord } from "../services/nodes/mod.ts";
 import type { ProjectHomes, Projects } from "../services/projects/mod.ts";
 import type { CallPlacement, Message } from "./forwarded_calls.ts";
+import { faultOfParams } from "./parameters.ts";
 import { isRecord } from "./plain_messages.ts";
 
 const RESOURCE = /^muster:\/\/project\/([^/]+)\//;
@@ -43,7 +44,9 @@ export class ProjectCallPlacement implements CallPlacement {
       case "resources/read":
         return RESOURCE.exec(String(params["uri"]))?.[1] ?? null;
       case "resources/list":
-        return this.#listed(Number(params["cursor"] ?? 0), principal);
+        return faultOfParams({ method, params }) === null
+          ? this.#listed(Number(params["cursor"] ?? 0), principal)
+          : null;
       default:
         return null;
     }

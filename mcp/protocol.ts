@@ -2,6 +2,7 @@ import type { Principal } from "../services/identity/mod.ts";
 import type { Scheduler } from "../services/scheduler.ts";
 import { RPC_ERROR, rpcError } from "./json_rpc.ts";
 import type { Library } from "./library.ts";
+import { faultOfParams } from "./parameters.ts";
 import {
   isPlainMessage,
   isPlainRequest,
@@ -17,7 +18,13 @@ import {
   SERVER_INFO,
   type Session,
 } from "./results.ts";
-import { INITIALIZED_REVISIONS, OLDEST_REVISION, STATELESS_REVISION } from "./revisions.ts";
+import {
+  INITIALIZED_REVISIONS,
+  NEWEST_REVISION,
+  OLDEST_REVISION,
+  revisionIn,
+  STATELESS_REVISION,
+} from "./revisions.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 import { TOOLS_MARK } from "./tools_mark.ts";
 import { ELICITATION, takeReply, withUser } from "./user_forms.ts";
@@ -118,18 +125,19 @@ export class Protocol {
     recheck: () => Promise<void>,
   ): Promise<Response> {
     const message = Array.isArray(body) ? body.map(leniently) : leniently(body);
-    if (hasMalformedParams(message)) {
-      return rpcError(200, RPC_ERROR.invalidParams, '"params" must be an object', idOf(message));
-    }
+    const fault = faultOfParams(message);
+    if (fault !== null) return rpcError(200, RPC_ERROR.invalidParams, fault, idOf(message));
     const named = request.headers.get(REVISION_HEADER)?.trim() ?? OLDEST_REVISION;
     const isKnown = INITIALIZED_REVISIONS.includes(named);
     if (!isKnown || !isPlain(message)) {
       const library = await this.#load();
       const opens = library.isRequest(message) && message.method === "initialize";
+      if (!opens && !isKnown && named !== STATELESS_REVISION && revisionIn(message) === null) {
+        return unknownRevision(named, message);
+      }
       if (!opens && !await library.isLegacy(request, message)) {
         return await library.respond(message, request, context);
       }
-      if (!opens && !isKnown) return unknownRevision(named);
     }
     const session = { context, recheck, revision: named };
     if (Array.isArray(message)) return await this.#respondBatch(message, session);
@@ -192,6 +200,11 @@ export class Protocol {
 
   /** The answer to a request; null for all other messages, which need none. */
   async #answer(message: unknown, session: Session): Promise<Answer | null> {
+    const fault = isRecord(message) && "id" in message ? faultOfParams(message) : null;
+    if (fault !== null) {
+      const error = { code: RPC_ERROR.invalidParams, message: fault };
+      return { jsonrpc: "2.0", id: idOf(message), error };
+    }
     if (!isPlainMessage(message)) {
       const library = await this.#load();
       if (!library.isRequest(message)) return null;
@@ -270,30 +283,31 @@ function leniently(message: unknown): unknown {
     return rest;
   }
   const { params } = message;
-  if (method !== "tools/call" || !isRecord(params) || params.arguments !== null) return message;
+  const takesArguments = method === "tools/call" || method === "prompts/get";
+  if (!takesArguments || !isRecord(params) || params.arguments !== null) return message;
   const { arguments: _null, ...others } = params;
   return { ...message, params: others };
 }
 
-/** The revision for a client with these parameters of `initialize`. */
+/**
+ * The revision for a client with these parameters of `initialize`: the one that it asks for, or the
+ * newest in place of one that is not known. A client that asks for none gets the oldest.
+ */
 function agreedRevision(params: unknown): string {
   const asked = isRecord(params) ? params.protocolVersion : undefined;
-  return INITIALIZED_REVISIONS.find((revision) => revision === asked) ?? OLDEST_REVISION;
+  if (typeof asked !== "string") return OLDEST_REVISION;
+  return INITIALIZED_REVISIONS.includes(asked) ? asked : NEWEST_REVISION;
 }
 
 /** Refuses a request of an unknown revision, as the revisions require. */
-function unknownRevision(revision: string): Response {
-  const message = `The MCP-Protocol-Version "${revision.slice(0, MAX_SHOWN_NAME)}" is not known; ` +
+function unknownRevision(revision: string, message: unknown): Response {
+  const refusal = `The MCP-Protocol-Version "${revision.slice(0, MAX_SHOWN_NAME)}" is not known; ` +
     `this server speaks ${[...INITIALIZED_REVISIONS, STATELESS_REVISION].join(", ")}`;
-  return rpcError(400, RPC_ERROR.server, message);
+  return rpcError(400, RPC_ERROR.server, refusal, idOf(message));
 }
 
-function hasMalformedParams(message: unknown): message is Record<string, unknown> {
-  return isRecord(message) && typeof message.method === "string" &&
-    message.params !== undefined && !isRecord(message.params);
-}
-
-function idOf({ id }: Record<string, unknown>): RequestId | null {
+function idOf(message: unknown): RequestId | null {
+  const id = isRecord(message) ? message.id : null;
   return typeof id === "string" || typeof id === "number" ? id : null;
 }
 

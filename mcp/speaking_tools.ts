@@ -44,7 +44,7 @@ export function sendMessage(services: CoordinationServices): Tool {
       channel,
       type: z.string().regex(/^[^\s\p{Cc}]{1,100}$/u, {
         error: "must be 1 to 100 characters without space or control character",
-      }).meta({ pattern: "^[^\\s\\u0000-\\u001f\\u007f-\\u009f]{1,100}$" }).optional()
+      }).max(100).meta({ pattern: "^[^\\x00-\\x20\\x7f-\\xa0]+$" }).optional()
         .describe('Type of the message, such as task.create; required unless "text" is given'),
       payload: z.looseObject({}).meta({ additionalProperties: true }).optional().describe(
         "The content of the message",

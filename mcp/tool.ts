@@ -16,8 +16,9 @@ import {
 import type { Log } from "../services/log.ts";
 import { suggest } from "../services/spelling/mod.ts";
 import { describeIssue } from "../services/validation/mod.ts";
-import { bounded, showLengths } from "../services/validation/schemas.ts";
+import { bounded, publishPatterns, showLengths } from "../services/validation/schemas.ts";
 import { type Advice, explain } from "./advice.ts";
+import { lenient } from "./lenient_arguments.ts";
 import { formResult, UserAsked, type UserReply } from "./user_forms.ts";
 
 /** Which agents are halted. */
@@ -128,12 +129,13 @@ const waitSchema = z.looseObject({ wait_seconds: z.number().positive() });
 export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefinition<Input>): Tool {
   const { name, description, output, readOnly, hints = {} } = definition;
   const rights = rightsOf(definition);
-  const schemaOf = once(() => bounded(z.strictObject(definition.input)));
+  const shownOf = once(() => z.strictObject(definition.input));
+  const schemaOf = once(() => bounded(shownOf()));
   const names = Object.keys(definition.input);
   const describe = once(() => ({
     name,
     description,
-    inputSchema: jsonSchemaOf(z.strictObject(definition.input), "input"),
+    inputSchema: jsonSchemaOf(shownOf(), "input"),
     annotations: {
       readOnlyHint: readOnly,
       ...(readOnly ? {} : { destructiveHint: false, idempotentHint: false }),
@@ -157,13 +159,15 @@ export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefiniti
       rights.require(context.caller.principal);
       const unknown = Object.keys(input).find((key) => !names.includes(key));
       if (unknown !== undefined) throw new Invalid(describeUnknown(unknown, { name, names }));
-      const { data, error } = schemaOf().safeParse(withoutNulls(input), { reportInput: true });
+      const { data, error } = schemaOf().safeParse(lenient(input, shownOf()), {
+        reportInput: true,
+      });
       if (data === undefined) throw new Invalid(describeError(error));
       return await definition.run(data, context);
     },
     mayWait(input) {
       if (!names.includes("wait_seconds")) return false;
-      return waitSchema.safeParse(input).success;
+      return waitSchema.safeParse(lenient(input, waitSchema)).success;
     },
   };
 }
@@ -195,6 +199,7 @@ function jsonSchemaOf(schema: z.ZodObject, io: "input" | "output"): ToolListing[
   const override = ({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }) =>
     shorten(jsonSchema, io);
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, override });
+  publishPatterns(rest);
   if (io === "input") showLengths(rest);
   return rest as ToolListing["inputSchema"];
 }
@@ -204,15 +209,13 @@ function shorten(schema: z.core.JSONSchema.BaseSchema, io: "input" | "output"): 
   if (schema.format === "date-time") delete schema.pattern;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  // The keys of every object are texts.
+  delete schema.propertyNames;
+  delete schema.keepsEmpty;
   if (io === "input") return;
   delete schema.readOnly;
   // An answer may have more fields than its schema names.
   if (schema.additionalProperties === false) delete schema.additionalProperties;
-}
-
-/** Models may write null for an omitted argument. */
-function withoutNulls(input: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
 }
 
 /** How much of an unknown argument's name an error repeats. */

@@ -80,8 +80,7 @@ export function openAiErrors<Status extends ErrorStatus>(...statuses: Status[]) 
  */
 export const spokenTextSchema = z.string().min(1).openapi({
   description: "At most 64 KiB and 100 lines",
-  pattern: "^[^\\u0000\\u0001\\u0005-\\u0008\\u000b\\u000c\\u000e\\u0010\\u0012-\\u0015" +
-    "\\u0017-\\u001c\\u007f-\\u009f]*$",
+  pattern: "^[^\\x00\\x01\\x05-\\x08\\x0b\\x0c\\x0e\\x10\\x12-\\x15\\x17-\\x1c\\x7f-\\x9f]*$",
 });
 
 /** The nick that a request names. */
@@ -111,6 +110,35 @@ export const waitSchema = wholeNumber(
 export const sinceSchema = z.string().min(1).optional().openapi({
   description: "Only what came after this timestamp, or after the message of this id",
 });
+
+const AS_QUERY = "As `Last-Event-ID`, for clients that cannot set a header";
+
+/** Where the id of the last event that a reader has stands; the header takes precedence. */
+export const lastEventId = {
+  /** Ids that are numbers of the event log. */
+  number: {
+    header: eventNumber("Takes precedence over `after`; for a stream"),
+    query: eventNumber(`${AS_QUERY}; for a stream`),
+  },
+  /** Ids of messages. */
+  message: {
+    header: messageId("The id of the last received message; takes precedence over `since`"),
+    query: messageId(AS_QUERY),
+  },
+};
+
+/** An empty id is none (WHATWG HTML, "Server-sent events"). */
+function eventNumber(description: string) {
+  return z.string().regex(/^[0-9]{0,15}$/, { error: "must be the number of an event" })
+    .transform((text) => text === "" ? undefined : Number(text)).optional()
+    .openapi({ type: "integer", minimum: 0, description });
+}
+
+function messageId(description: string) {
+  return z.string().max(200, { error: "must be the id of a message" })
+    .transform((text) => text === "" ? undefined : text).optional()
+    .openapi({ type: "string", description });
+}
 
 /** The token of an event stream whose client cannot set a header. */
 export const queryTokenSchema = z.string().optional().openapi({

@@ -1,4 +1,5 @@
 /** Bundles muster: fewer and larger modules start faster than the tree. */
+import { createHash } from "node:crypto";
 import { basename, join, relative, resolve } from "node:path";
 
 /** The folder of the tree. */
@@ -25,6 +26,27 @@ export function bundleProgram(folder: string): void {
   bundle(["main.ts", ...workers], folder);
   for (const worker of workers) placeWorker(worker, folder);
   bundleElements(join(folder, "elements.js"));
+  writeBuildId(folder);
+}
+
+/** What `services/version.ts` has in place of the hash of the bundle. */
+const BUILD = "@muster-build@";
+
+/** Names a bundle by the hash of its files, so that equal trees have equal names. */
+function writeBuildId(folder: string): void {
+  const hash = createHash("sha256");
+  const named: string[] = [];
+  for (const name of Array.from(Deno.readDirSync(folder), ({ name }) => name).sort()) {
+    const path = join(folder, name);
+    if (!Deno.statSync(path).isFile) continue;
+    const bytes = Deno.readFileSync(path);
+    hash.update(`${name}\0${bytes.length}\0`).update(bytes);
+    if (name.endsWith(".js") && new TextDecoder().decode(bytes).includes(BUILD)) named.push(path);
+  }
+  const id = hash.digest("hex").slice(0, 12);
+  for (const path of named) {
+    Deno.writeTextFileSync(path, Deno.readTextFileSync(path).replaceAll(BUILD, id));
+  }
 }
 
 /**

@@ -1,14 +1,12 @@
 /** Which files failed in a run of `deno test`, and why. */
 import { resolve } from "node:path";
+import { withoutColors } from "./watched_run.ts";
 
 /** A test in a report in JUnit's format, with the file that declares it, and a failure or an error. */
 const FAILED_CASE = /<testcase [^>]*classname="([^"]*)"[^>]*>\s*<(?:failure|error)/g;
 
 /** A module whose error no test caught. */
 const UNCAUGHT = /^(\S+) \(uncaught error\)$/gm;
-
-// deno-lint-ignore no-control-regex
-const COLORS = /\x1b\[[\d;]*m/g;
 
 /** A finished run of `deno test`. */
 export interface FinishedRun {
@@ -28,7 +26,7 @@ export interface FinishedRun {
  */
 export function failedFiles({ output, report, modules, root }: FinishedRun): readonly string[] {
   const failed = [...report.matchAll(FAILED_CASE)].map(([, file = ""]) => resolve(root, file));
-  const uncaught = [...output.replace(COLORS, "").matchAll(UNCAUGHT)]
+  const uncaught = [...withoutColors(output).matchAll(UNCAUGHT)]
     .flatMap(([, module = ""]) => modules.get(resolve(root, module)) ?? []);
   const files = new Set([...modules.values()].flat());
   return [...new Set([...failed, ...uncaught])].filter((file) => files.has(file)).sort();
@@ -36,6 +34,6 @@ export function failedFiles({ output, report, modules, root }: FinishedRun): rea
 
 /** The part of a run's output that describes its failures. */
 export function errorsOf(output: string): string {
-  const plain = output.replace(COLORS, "");
+  const plain = withoutColors(output);
   return plain.slice(Math.max(0, plain.lastIndexOf("\n ERRORS \n"))).trim();
 }

@@ -12,6 +12,11 @@ const COLORS = /\x1b\[[\d;]*m/g;
 /** The number, the name, the state and the parent of a process, as proc_pid_stat(5) has them. */
 const PROCESS = /^(\d+) \(.*\) \S (\d+) /;
 
+/** A part of a report without the escapes that color it. */
+export function withoutColors(text: string): string {
+  return text.replace(COLORS, "");
+}
+
 /** Reads the report of `deno test` as it is written. */
 export class TestReport {
   readonly #slow = new Set<string>();
@@ -32,7 +37,7 @@ export class TestReport {
   add(text: string): void {
     const lines = (this.#rest + text).split("\n");
     this.#rest = lines.pop() ?? "";
-    for (const line of lines) this.#read(line.replace(COLORS, ""));
+    for (const line of lines) this.#read(withoutColors(line));
   }
 
   #read(line: string): void {

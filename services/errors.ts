@@ -39,6 +39,9 @@ export class Conflict extends ServiceError {
 /** The request is well formed and larger than the limit. */
 export class TooLarge extends ServiceError {}
 
+/** A project or an account has stored as much as it may. */
+export class OutOfRoom extends ServiceError {}
+
 /** The caller, or everybody together, has reached a limit on count or rate. */
 export class TooMany extends ServiceError {
   /** Seconds after which another attempt may succeed, if known. */

@@ -4,6 +4,9 @@ import { Unavailable } from "./errors.ts";
 /** How long a measurement counts, in milliseconds. */
 const FRESH_MILLISECONDS = 1000;
 
+const REFUSAL =
+  "The disk of the server is nearly full: it takes nothing new until its operator makes room";
+
 export interface FreeSpaceOptions {
   /** Folders on the disks that new work would fill. */
   readonly folders: readonly string[];
@@ -38,12 +41,14 @@ export class FreeSpace {
     return this.#isShort;
   }
 
+  /** Why new work is refused, as a sentence; null if it is not. */
+  get refusal(): string | null {
+    return this.isShort ? REFUSAL : null;
+  }
+
   /** @throws Unavailable if new work is refused */
   require(): void {
-    if (!this.isShort) return;
-    throw new Unavailable(
-      "The disk of the server is nearly full: it takes nothing new until its operator makes room",
-    );
+    if (this.isShort) throw new Unavailable(REFUSAL);
   }
 
   /** The free bytes of the fullest disk that can be measured. */

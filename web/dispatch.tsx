@@ -9,6 +9,7 @@ import { isAstray } from "../routes/middleware/pages_host.ts";
 import { cookieName, sessionOf, setSessionCookies } from "../routes/middleware/session.ts";
 import { Forbidden, Invalid, NotFound, ServiceError, Unauthorized } from "../services/errors.ts";
 import { GUEST, isCsrfToken, type WebSession } from "../services/identity/mod.ts";
+import { nextTurn } from "../services/pieces.ts";
 import { accessOf } from "../services/projects/mod.ts";
 import type { Assets } from "./assets.ts";
 import { KeptForms } from "./kept_forms.ts";
@@ -73,6 +74,8 @@ export class Dispatch {
   readonly #assets: () => Promise<Assets>;
   readonly #bodies: BodyReader;
   readonly #keptForms: KeptForms;
+  /** Ends when the next page may be rendered. */
+  #turn: Promise<void> = Promise.resolve();
 
   constructor(surroundings: Surroundings, assets: () => Promise<Assets>) {
     this.#surroundings = surroundings;
@@ -103,6 +106,7 @@ export class Dispatch {
       // Only a form that may be kept is read before its sender is admitted.
       if (page.keeps === undefined) admit(page, session);
       const form = parseForm(await this.#bodies.read(context.req.raw));
+      requireShort(form);
       const led = session === null ? this.#keep(page, visit, form) : null;
       if (led !== null) return led;
       admit(page, session);
@@ -192,6 +196,7 @@ export class Dispatch {
       if (session !== null && !isCsrfToken(session, form.get("csrf") ?? "")) {
         throw new Forbidden("This form is from before you logged in here: send it again");
       }
+      if (page.newWork?.includes(name)) this.#surroundings.services.space.require();
       const visit = new Visit(context, this.#surroundings, { session, form });
       const outcome = await action(visit);
       if (outcome instanceof Response || isLeads(outcome)) {
@@ -211,11 +216,19 @@ export class Dispatch {
     }
   }
 
+  /** Waits for a turn in which no other page is rendered: other work has turns between two pages. */
+  async #ownTurn(): Promise<void> {
+    const before = this.#turn;
+    this.#turn = before.then(nextTurn);
+    await before;
+  }
+
   async #render(visit: Visit, view: View, notice: string | null = null): Promise<Response> {
     const { context } = visit;
     const assets = await this.#assets();
     const document = <Document {...{ visit, view, notice, assets }} theme={themeOf(context)} />;
     // A part of the page may wait for something, so that its text is a promise.
+    await this.#ownTurn();
     const html = showTurning(await document.toString());
     const milliseconds = (performance.now() - visit.started).toFixed(1);
     return context.html(`<!DOCTYPE html>${html}`, (view.status ?? 200) as 200, {
@@ -265,6 +278,41 @@ function parseForm(text: string): URLSearchParams {
     if (++fields > MAX_FIELDS) throw new Invalid(`The form has more than ${MAX_FIELDS} fields`);
   }
   return new URLSearchParams(text);
+}
+
+/** Fields of forms that hold whole texts; the services judge their length. */
+const TEXTS: ReadonlySet<string> = new Set([
+  "content",
+  "body",
+  "comment",
+  "description",
+  "text",
+  "answer",
+  "message",
+  "json",
+  "prompt",
+]);
+
+/** The beginnings of the names of fields of tickets and of policies, which may hold texts too. */
+const PREFIXES_OF_TEXTS = ["field:", "field."];
+
+/** Longest other field of a form, in characters: room for a list of names. */
+const MAX_FIELD = 5000;
+
+/**
+ * Bounds what pages hand on: some of it reaches a service without a schema.
+ *
+ * @throws Invalid naming the field
+ */
+function requireShort(form: URLSearchParams): void {
+  for (const [name, value] of form) {
+    if (name.length > MAX_FIELD) {
+      throw new Invalid(`The name of a field has more than ${MAX_FIELD} characters`);
+    }
+    const isText = TEXTS.has(name) || PREFIXES_OF_TEXTS.some((prefix) => name.startsWith(prefix));
+    if (isText || value.length <= MAX_FIELD) continue;
+    throw new Invalid(`"${name}" must have at most ${MAX_FIELD} characters`);
+  }
 }
 
 /** Whether a request comes from a program that reads JSON, and not from a browser. */

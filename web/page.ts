@@ -64,6 +64,10 @@ export interface Page {
    * same account logs in again. Name none whose form has a password, a token or another secret.
    */
   readonly keeps?: readonly string[];
+  /**
+   * The actions that are refused while the disk is nearly full. The API refuses those that call it.
+   */
+  readonly newWork?: readonly string[];
 }
 
 export type Action = (visit: Visit) => Promise<Leads | View | Response>;

@@ -16,6 +16,7 @@ import { Invalid } from "../services/errors.ts";
 import type { Statistics } from "../services/fossil/mod.ts";
 import type { Caller, Principal, WebSession } from "../services/identity/mod.ts";
 import { describeIssue } from "../services/validation/mod.ts";
+import { bounded } from "../services/validation/schemas.ts";
 
 /** What the pages call. */
 export interface Surroundings {
@@ -155,7 +156,7 @@ export class Visit {
     values: unknown,
     names: Readonly<Record<string, string>> = {},
   ): z.output<Schema> {
-    const result = schema.safeParse(values);
+    const result = bounded(schema).safeParse(values);
     if (result.success) return result.data;
     const [issue] = result.error.issues;
     if (issue === undefined) throw new Invalid("The form is not valid");

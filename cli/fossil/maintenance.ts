@@ -77,10 +77,16 @@ function printExamination(found: Examination, isWhole: boolean): void {
 }
 
 /** `muster fossil rebuild`: recomputes the derived tables. */
-export async function rebuild(file: string, { json = false }: JsonOption): Promise<void> {
+export async function rebuild(
+  file: string,
+  { json = false, dropMissing = false }: JsonOption & { readonly dropMissing?: boolean },
+): Promise<void> {
   using progress = new TerminalProgress();
   const result = await writing(file, ({ repository }) => {
-    return repository.rebuild((done, total) => progress.show("Linked:", done, total));
+    return repository.rebuild({
+      progress: (done, total) => progress.show("Linked:", done, total),
+      dropsMissing: dropMissing,
+    });
   });
   progress[Symbol.dispose]();
   if (json) return printJson(result);

@@ -54,7 +54,13 @@ export const WHOLE_COMMANDS: readonly Command[] = [
     name: "rebuild",
     summary: "recompute every derived table",
     parameters: [FILE],
-    options: [JSON_OPTION],
+    options: [
+      {
+        flags: "--drop-missing",
+        summary: "delete deltas of contents that the file lacks, and names that no artifact has",
+      },
+      JSON_OPTION,
+    ],
     run: lazy(async () => (await import("./maintenance.ts")).rebuild),
   },
 ];

@@ -40,7 +40,7 @@ export async function makeFirst(
   const log = new Logging({ ...config.log, level: "error" });
   const daemon = await startDaemon({ config, log, certificate: null, pinnedToken: null })
     .catch((error) => {
-      throw explainStart(error);
+      throw explainStart(error, config);
     });
   try {
     const { fetch } = createApi(daemon.services).app;

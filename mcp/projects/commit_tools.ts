@@ -5,6 +5,8 @@ import {
   workspaceSchema,
 } from "../../routes/projects/workspace_schemas.ts";
 import { Invalid, NotFound } from "../../services/errors.ts";
+import { TEXT_BOUNDS } from "../../services/fossil/front/mod.ts";
+import { KEEPS_EMPTY } from "../lenient_arguments.ts";
 import { textOf } from "../text_files.ts";
 import { nextTurn } from "../../services/pieces.ts";
 import { applyHunks, type FilePatch, parsePatch } from "./patch.ts";
@@ -23,11 +25,17 @@ const filePath = z.string().min(1).max(1000);
 
 const changeSchema = z.strictObject({
   path: filePath,
-  content: z.string().optional().describe("The whole new content, as text"),
+  content: z.string().optional().describe("The whole new content, as text").meta(KEEPS_EMPTY),
   content_base64: z.string().optional().describe("The whole new content of a binary file"),
   delete: z.boolean().optional(),
   rename_to: filePath.optional(),
   executable: z.boolean().optional(),
+}).overwrite(({ content, ...change }) => {
+  // An empty text is the content of an empty file, unless the change says what else it does.
+  const { content_base64, delete: isDeleted, rename_to } = change;
+  const isIdle = content === "" &&
+    (content_base64 !== undefined || isDeleted === true || rename_to !== undefined);
+  return content === undefined || isIdle ? change : { ...change, content };
 });
 
 /** Files to write, delete or rename. */
@@ -51,7 +59,7 @@ const commitFiles = projectTool({
   needs: "write",
   input: {
     workspace: z.string().min(1).describe("Your workspace; create_workspace makes one"),
-    message: z.string().min(1).max(20_000).describe("What the commit does and why"),
+    message: z.string().min(1).max(TEXT_BOUNDS.comment).describe("What the commit does and why"),
     ...changeShape,
     edits: z.array(editSchema).max(1000).default([])
       .describe("Replacements in text files, in this order"),

@@ -81,7 +81,7 @@ export function projectTool<Input extends z.ZodRawShape>(
         requireWholeCharacters(given);
         const { slug, max_chars: maxCharacters = MAX_SHORT_ANSWER, ...rest } = given;
         const project = new ProjectCalls(api, slugOf(api, slug, context), context);
-        const own = ownOf().parse(withoutEmptyNames(rest));
+        const own = ownOf().parse(rest);
         const { data, cuts = [] } = await definition.run(own, project);
         return fit(data, cuts, Number(maxCharacters), { isFixed: !isLong });
       },
@@ -105,19 +105,6 @@ function isWhole(value: unknown): boolean {
   if (typeof value === "string") return value.isWellFormed();
   if (typeof value !== "object" || value === null) return true;
   return Object.entries(value).every(([key, inner]) => key.isWellFormed() && isWhole(inner));
-}
-
-/** Optional names that a model may write as empty texts. */
-const NAMES = [
-  ...["checkin", "from", "to", "workspace", "version", "parent", "tip", "ticket"],
-  ...["target_branch", "source"],
-];
-
-/** Empty names count as left out; where a name is required, the error says so. */
-function withoutEmptyNames(given: Data): Data {
-  return Object.fromEntries(
-    Object.entries(given).filter(([name, value]) => value !== "" || !NAMES.includes(name)),
-  );
 }
 
 /** Who sees the tools of projects that need a right: those who have it in at least one project. */

@@ -6,6 +6,7 @@ import {
 } from "../../routes/projects/ticket_schemas.ts";
 import { ticketListSchema, unclaimedSchema } from "../../routes/projects/ticket_lists.ts";
 import { Invalid } from "../../services/errors.ts";
+import { TEXT_BOUNDS } from "../../services/fossil/front/mod.ts";
 import { linePart, listCut, partShape } from "./parts.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 
@@ -189,7 +190,7 @@ const updateTicket = projectTool({
     ...uuidShape,
     status: z.string().max(100).default("")
       .describe("Open, Verified, Review, Deferred, Fixed, Tested or Closed; unchanged if empty"),
-    comment: z.string().max(100_000).default("").describe("A comment to add"),
+    comment: z.string().max(TEXT_BOUNDS.comment).default("").describe("A comment to add"),
     title: z.string().min(1).max(500).optional(),
     body: z.string().max(100_000).optional().describe("Replaces the description"),
     resolution: word.describe("Such as Fixed, Rejected, Duplicate, Works_As_Designed"),

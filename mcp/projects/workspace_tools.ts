@@ -9,6 +9,7 @@ import {
   workspaceListSchema,
   workspaceSchema,
 } from "../../routes/projects/workspace_schemas.ts";
+import { TEXT_BOUNDS } from "../../services/fossil/front/mod.ts";
 import { changeShape } from "./commit_tools.ts";
 import { listCut, partShape } from "./parts.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
@@ -124,7 +125,7 @@ const updateWorkspace = projectTool({
   input: {
     ...nameShape,
     source: z.string().optional().describe("The branch to merge in; the main one if absent"),
-    message: z.string().max(20_000).optional(),
+    message: z.string().max(TEXT_BOUNDS.comment).optional(),
     ...changeShape,
     ...generationShape,
   },
@@ -160,7 +161,7 @@ const mergeWorkspace = projectTool({
     target_branch: z.string().optional().describe("The main branch if absent"),
     tip: z.string().optional()
       .describe("The tip that you know: the call fails if the workspace has a newer one"),
-    message: z.string().max(20_000).optional(),
+    message: z.string().max(TEXT_BOUNDS.comment).optional(),
     ...generationShape,
   },
   output: {

@@ -1,22 +1,7 @@
 /** The headers that HTTP wants and standard input does not have. */
+import { NAMING_PARAMETERS } from "../parameters.ts";
 import { isRecord } from "../plain_messages.ts";
-
-/** Where a request of the stateless revision names its revision. */
-const REVISION_KEY = "io.modelcontextprotocol/protocolVersion";
-
-/** The parameter that `Mcp-Name` repeats, by method. */
-const NAMES: ReadonlyMap<unknown, string> = new Map([
-  ["tools/call", "name"],
-  ["prompts/get", "name"],
-  ["resources/read", "uri"],
-]);
-
-/** The revision that a message of the stateless revision names; null for all others. */
-export function revisionIn(message: unknown): string | null {
-  const meta = isRecord(message) && isRecord(message.params) ? message.params._meta : undefined;
-  const revision = isRecord(meta) ? meta[REVISION_KEY] : undefined;
-  return typeof revision === "string" ? revision : null;
-}
+import { revisionIn } from "../revisions.ts";
 
 /**
  * The headers of a message. Those of the stateless revision repeat what the message says, and others
@@ -35,7 +20,7 @@ export function headersFor(message: unknown, agreed: string | null): Headers {
   if (own === null || !isRecord(message)) return headers;
   const { method, params } = message;
   if (typeof method === "string") headers.set("Mcp-Method", encoded(method));
-  const name = isRecord(params) ? params[NAMES.get(method) ?? ""] : undefined;
+  const name = isRecord(params) ? params[NAMING_PARAMETERS.get(method) ?? ""] : undefined;
   if (typeof name === "string") headers.set("Mcp-Name", encoded(name));
   return headers;
 }

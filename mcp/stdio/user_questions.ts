@@ -1,7 +1,7 @@
 /** Asks the user of a client that knows `elicitation/create` (MCP 2025-06-18 and 2025-11-25). */
 import { isRecord } from "../plain_messages.ts";
 import { ELICITATION, showsForms } from "../user_forms.ts";
-import { revisionIn } from "./headers.ts";
+import { revisionIn } from "../revisions.ts";
 
 /** The first revision with `elicitation/create`. */
 const FIRST_REVISION = "2025-06-18";

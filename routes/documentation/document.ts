@@ -6,6 +6,7 @@ import { showLengths } from "../../services/validation/schemas.ts";
 import { refusesUnknownFields } from "../unknown_fields.ts";
 import { closeBody } from "./closed_bodies.ts";
 import { groupOf, GROUPS } from "./groups.ts";
+import { publish } from "./published.ts";
 import { SECURITY_SCHEMES } from "./security.ts";
 
 export type OpenApiDocument = ReturnType<OpenAPIHono<AppEnv>["getOpenAPI31Document"]>;
@@ -60,6 +61,7 @@ export function describeApi(app: OpenAPIHono<AppEnv>): OpenApiDocument {
     ...document.components,
     securitySchemes: schemesOf(operations),
   };
+  publish(document);
   return document;
 }
 

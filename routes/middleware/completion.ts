@@ -1,9 +1,8 @@
 import type { Context } from "hono";
-import { type Answered, recordAnswer, type Records } from "../../http/mod.ts";
+import { allowOrigins, type Answered, recordAnswer, type Records } from "../../http/mod.ts";
 import type { Config } from "../../services/config/mod.ts";
 import type { AppEnv } from "../environment.ts";
 import { contextOf, type HeldRequest } from "../held_answers.ts";
-import { allowOrigins } from "./cors.ts";
 
 export interface CompletionOptions extends Records {
   readonly config: Pick<Config, "cors">;

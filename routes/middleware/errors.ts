@@ -9,6 +9,7 @@ import {
   Halted,
   Invalid,
   NotFound,
+  OutOfRoom,
   ServiceError,
   TimedOut,
   TooLarge,
@@ -41,6 +42,7 @@ const STATUS: readonly (readonly [ErrorClass, ContentfulStatusCode])[] = [
   [UpstreamFailed, 502],
   [Unavailable, 503],
   [TimedOut, 504],
+  [OutOfRoom, 507],
 ];
 
 /** Converts an exception of a handler to the API's form of errors. */

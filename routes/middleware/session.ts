@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { getCookie, setCookie } from "hono/cookie";
+import { setCookie } from "hono/cookie";
 import { SESSION_COOKIE } from "../../http/mod.ts";
 import { Forbidden } from "../../services/errors.ts";
 import {
@@ -12,6 +12,9 @@ import type { AppEnv } from "../context.ts";
 import { isAstray, type PagesPlace } from "./pages_host.ts";
 
 const CSRF_COOKIE = "muster_csrf";
+
+/** Session cookies of one request that are looked at. A browser of ours sends one. */
+const MAX_SESSION_COOKIES = 8;
 
 /** What finds sessions, and where browsers may use them. */
 export interface SessionPlace extends PagesPlace {
@@ -50,13 +53,31 @@ export function readSession(
 /**
  * The session of the request's cookie, or null, which it also is for a browser that came under
  * another name than that of the pages. Before the request changes something, check its CSRF token.
+ *
+ * Another host of the same site may add cookies of that name, and a request does not tell which one is
+ * ours (RFC 6265bis, section 8.6). Those that open nothing are ignored; with two sessions, there is
+ * none: nobody acts as somebody else unawares.
  */
 export function sessionOf(context: Context<AppEnv>, place: SessionPlace): WebSession | null {
-  const secret = getCookie(context, cookieName(context, SESSION_COOKIE));
-  if (secret === undefined || isAstray(context, place)) return null;
-  const session = place.webSessions.find(secret);
-  if (session !== null) context.env.trust?.(session.principal);
+  const secrets = sessionCookies(context);
+  if (secrets.length === 0 || isAstray(context, place)) return null;
+  const found = secrets.map((secret) => place.webSessions.find(secret))
+    .filter((session) => session !== null);
+  const [session] = found;
+  if (session === undefined || found.length > 1) return null;
+  context.env.trust?.(session.principal);
   return session;
+}
+
+/** The different values of the session's cookie, in the order of the header (RFC 6265, section 5.4). */
+function sessionCookies(context: Context<AppEnv>): readonly string[] {
+  const start = `${cookieName(context, SESSION_COOKIE)}=`;
+  const values = new Set<string>();
+  for (const pair of (context.req.header("cookie") ?? "").split(";")) {
+    const cookie = pair.trim();
+    if (cookie.startsWith(start)) values.add(cookie.slice(start.length));
+  }
+  return [...values].slice(0, MAX_SESSION_COOKIES);
 }
 
 /** Sets the cookies of a session and of its CSRF token, which our pages may read. */

@@ -5,16 +5,13 @@ import type { Notice } from "../../services/feeds/mod.ts";
 import { accessOf } from "../../services/projects/mod.ts";
 import { newRoutes } from "../context.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
-import { queryTokenSchema } from "../schemas.ts";
+import { lastEventId, queryTokenSchema } from "../schemas.ts";
 import { projectErrors, projectRoute, refuseInBatch } from "./route.ts";
 
 /** Most names in one request. */
 const MAX_NAMES = 50;
 
 const NAME_PATTERN = "[a-z][a-z_]{0,63}";
-
-const cursor = z.string().regex(/^\d{1,15}$/, { error: "must be the number of an event" })
-  .transform(Number).optional();
 
 const streamEvents = projectRoute("GET /api/events", {
   summary: "A stream of the project's events",
@@ -27,29 +24,25 @@ const streamEvents = projectRoute("GET /api/events", {
     "behind is closed; so is one whose right to read the project ends.",
   request: {
     query: z.object({
-      after: cursor.openapi({
-        type: "integer",
-        minimum: 0,
-        description: "Begin after this event; by default, only new events",
-      }),
+      after: z.string().regex(/^\d{1,15}$/, { error: "must be the number of an event" })
+        .transform(Number).optional().openapi({
+          type: "integer",
+          minimum: 0,
+          description: "Begin after this event; by default, only new events",
+        }),
       types: z.string().max(5000, { error: "is too long" })
         .transform((text) => text.split(",").map((name) => name.trim()))
         .refine((names) => names.length <= MAX_NAMES && names.every(isEventName), {
           error: `must be at most ${MAX_NAMES} of ${PROJECT_EVENT_NAMES.join(", ")}`,
         }).optional().openapi({
           type: "string",
-          pattern: `^${NAME_PATTERN}(,${NAME_PATTERN}){0,${MAX_NAMES - 1}}$`,
+          pattern: `^${NAME_PATTERN}(,${NAME_PATTERN})*$`,
           description: "Only events of these names, separated by commas",
         }),
+      lastEventId: lastEventId.number.query,
       token: queryTokenSchema,
     }),
-    headers: z.object({
-      "last-event-id": cursor.openapi({
-        type: "integer",
-        minimum: 0,
-        description: "Takes precedence over `after`",
-      }),
-    }),
+    headers: z.object({ "last-event-id": lastEventId.number.header }),
   },
   responses: {
     200: {
@@ -68,19 +61,17 @@ export function eventRoutes(
   const { feeds, projects } = hosting;
   const frames = new EventFrames(formatNotice);
   return newRoutes().openapi(streamEvents, async (context) => {
-    const { after, types: names } = context.req.valid("query");
-    const from = context.req.valid("header")["last-event-id"] ?? after;
+    const { after, lastEventId: last, types: names } = context.req.valid("query");
+    const from = context.req.valid("header")["last-event-id"] ?? last ?? after;
     if (context.req.method === "HEAD") return context.body(null, 200, STREAM_HEADERS);
     const { project: { id }, principal } = context.get("access");
     await eventLog.reach(from);
-    const isComplete = from === undefined || feeds.remembers(from);
-    const gap = isComplete ? null : await eventLog.gapAfter(from);
     const body = await streams.open<Notice>({ principal, address: context.get("address") }, {
       frames,
       follow(sink) {
-        if (gap !== null) sink.gap(gap);
         return feeds.follow(id, { after: from, names }, {
           message: (notice) => sink.message(notice),
+          gap: (gap) => sink.gap(gap),
           end: () => sink.end(),
           mayRead() {
             const held = projects.get(id);

@@ -198,6 +198,7 @@ function addAssetRoutes<Routes extends OpenAPIHono<AppEnv>>(
       await using upload = await receiveUpload(repositories.files.folder, context.req.raw, {
         stallMs: stallMilliseconds,
         maxBytes: uploads.maxBytes,
+        check: () => context.get("space").require(),
       });
       await proveAgain(services)(context);
       const { asset, isNew } = await releases.files.put(project, tag, {

@@ -41,7 +41,7 @@ export class Arrival implements AsyncDisposable {
     this.#options = options;
     this.source = isWhole
       ? { kind: "bytes", bytes: head }
-      : { kind: "arriving", head, receive: (maxBytes) => this.#receive(maxBytes) };
+      : { kind: "arriving", head, receive: (maxBytes, check) => this.#receive(maxBytes, check) };
   }
 
   /**
@@ -83,13 +83,17 @@ export class Arrival implements AsyncDisposable {
     await this.#stored.disposeAsync();
   }
 
-  async #receive(maxBytes: number): Promise<MessageSource> {
+  async #receive(
+    maxBytes: number,
+    check: ((bytes: number) => void) | undefined,
+  ): Promise<MessageSource> {
     this.#isReceived = true;
     const { folder, stallMs } = this.#options;
     try {
       const body = joined(this.#head, this.#reader);
       const sent = { body, headers: new Headers() };
-      const { path } = this.#stored.use(await receiveUpload(folder, sent, { stallMs, maxBytes }));
+      const limits = { stallMs, maxBytes, check };
+      const { path } = this.#stored.use(await receiveUpload(folder, sent, limits));
       return { kind: "file", path };
     } catch (error) {
       this.#failure = { error };

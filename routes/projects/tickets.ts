@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Forbidden } from "../../services/errors.ts";
+import { writeArray } from "../../services/pieces.ts";
 import { actorOf, type Project } from "../../services/projects/mod.ts";
 import type { TicketView, TicketWriter } from "../../services/tickets/mod.ts";
 import {
@@ -11,6 +12,7 @@ import {
 } from "../../services/tickets/schemas.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
+import { jsonText } from "../json_text.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { htmlParameter } from "./html.ts";
 import { generationField, generationOf } from "./generation.ts";
@@ -116,10 +118,14 @@ export function ticketRoutes(services: Pick<Services, "hosting" | "accounts">) {
       const { uuid } = context.req.valid("param");
       const { project } = context.get("access");
       const { html, comments } = context.req.valid("query");
-      const read = shown(await tickets.read(project, uuid));
-      const ticket = comments === "false" ? { ...read, comments: [] } : read;
-      const wantsHtml = html === "true";
-      return context.json(wantsHtml ? await withHtml(texts, project, ticket) : ticket, 200);
+      const ticket = shown(await tickets.read(project, uuid, comments !== "false"));
+      if (html !== "true") return context.json(ticket, 200);
+      const { comments: said, ...rest } = await withHtml(texts, project, ticket);
+      const head = JSON.stringify(rest).slice(0, -1);
+      return jsonText<z.output<typeof ticketSchema>>(
+        context,
+        `${head},"comments":${await writeArray(said)}}`,
+      );
     })
     .openapi(createTicket, async (context) => {
       const { agent_id, ...request } = context.req.valid("json");

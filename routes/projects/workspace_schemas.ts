@@ -1,5 +1,5 @@
 import { z } from "../extended_zod.ts";
-import { MAX_PATH } from "../../services/fossil/front/mod.ts";
+import { MAX_PATH, TEXT_BOUNDS } from "../../services/fossil/front/mod.ts";
 import { lineSchema, longTextSchema } from "../../services/validation/schemas.ts";
 import { MAX_CHANGES, MAX_COMMIT_BYTES } from "../../services/workspaces/mod.ts";
 import { DESCRIPTIONS, errorSchema, json } from "../schemas.ts";
@@ -98,7 +98,7 @@ export const workspaceConflictSchema = errorSchema.extend({
 /** The response 409 of a refused change of a workspace. */
 export const conflictResponse = { 409: json(workspaceConflictSchema, DESCRIPTIONS[409]) };
 
-const agent_id = z.string().max(200).optional().openapi({
+const agent_id = z.string().max(TEXT_BOUNDS.name).optional().openapi({
   description: "In whose name to act; by default, your own. Only admins may name somebody else",
 });
 
@@ -115,7 +115,7 @@ export const creationSchema = z.object({
   ticket: z.string().max(64).optional().openapi({
     description: "The ticket that it is for; you must hold its claim",
   }),
-  from: z.string().min(1).max(200).optional().openapi({
+  from: z.string().min(1).max(TEXT_BOUNDS.name).optional().openapi({
     description: "The branch from which it starts; by default, the main branch",
   }),
   ...workFields,
@@ -138,7 +138,7 @@ const changes = z.array(changeSchema).max(MAX_CHANGES, {
   description: `At most ${MAX_CHANGES}, with ${MAX_COMMIT_BYTES} bytes of content together`,
 });
 
-const message = longTextSchema(20_000);
+const message = longTextSchema(TEXT_BOUNDS.comment);
 
 const parent = z.string().regex(/^[0-9a-f]{4,64}$/, {
   error: "must be 4 to 64 lower-case hexadecimal digits",
@@ -155,7 +155,7 @@ export const commitSchema = z.object({
 }).meta({ id: "WorkspaceCommit" });
 
 export const updateSchema = z.object({
-  source: z.string().min(1).max(200).optional().openapi({
+  source: z.string().min(1).max(TEXT_BOUNDS.name).optional().openapi({
     description: "The branch to merge; by default, the main branch",
   }),
   message: message.optional(),
@@ -167,7 +167,7 @@ export const updateSchema = z.object({
 }).meta({ id: "WorkspaceUpdate" });
 
 export const mergeSchema = z.object({
-  target_branch: z.string().min(1).max(200).optional().openapi({
+  target_branch: z.string().min(1).max(TEXT_BOUNDS.name).optional().openapi({
     description: "The branch to merge into; by default, the main branch",
   }),
   tip: parent.openapi({ description: "The tip to merge; 409 if the workspace has a newer one" }),

@@ -24,6 +24,7 @@ import {
   errors,
   json,
   jsonRequest,
+  lastEventId,
   nickSchema,
   queryTokenSchema,
   sinceSchema,
@@ -116,13 +117,10 @@ const streamMessages = route("GET /v1/channels/{channel}/stream", {
       full: z.enum(["true", "false"]).optional().openapi({
         description: "With `true`, an event has all fields of a message",
       }),
+      lastEventId: lastEventId.message.query,
       token: queryTokenSchema,
     }),
-    headers: z.object({
-      "last-event-id": z.string().optional().openapi({
-        description: "The id of the last received message; takes precedence over `since`",
-      }),
-    }),
+    headers: z.object({ "last-event-id": lastEventId.message.header }),
   },
   responses: {
     200: {
@@ -194,9 +192,8 @@ export function channelMessageRoutes(options: ChannelMessageRoutesOptions) {
     )
     .openapi(streamMessages, async (context) => {
       const { channel } = context.req.valid("param");
-      const { since, full } = context.req.valid("query");
-      const { "last-event-id": lastEventId } = context.req.valid("header");
-      const start = { since, lastEventId: lastEventId || undefined };
+      const { since, full, lastEventId: last } = context.req.valid("query");
+      const start = { since, lastEventId: context.req.valid("header")["last-event-id"] ?? last };
       if (context.req.method === "HEAD") {
         const following = await bridge.follow(channel, start, SILENT, callerOf(context));
         following.close();

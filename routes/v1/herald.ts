@@ -104,6 +104,8 @@ export function heraldWebhookRoutes(desk: HeraldDesk | null, limits: BodyLimits)
   /** The addresses from which a long one is being read. */
   const long = new Set<string>();
   return newRoutes().openapi(receive, async (context) => {
+    // Senders send again what was not accepted.
+    context.get("space").require();
     const { raw } = context.req;
     const { name } = context.req.valid("param");
     const headers = Object.fromEntries(raw.headers);

@@ -88,7 +88,7 @@ const budgetViewSchema = z.object({
 }).openapi("LlmBudget");
 
 const date = (description: string) =>
-  z.string().regex(/^\d{4}-\d{2}-\d{2}$/, { error: "must be a date such as 2026-11-23" })
+  z.string().regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, { error: "must be a date such as 2026-11-23" })
     .optional().openapi({ description, example: "2026-11-23" });
 
 const name = (description: string) => z.string().min(1).optional().openapi({ description });

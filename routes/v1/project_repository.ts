@@ -19,7 +19,10 @@ import { route } from "../route.ts";
 import { errors, errorSchema, json } from "../schemas.ts";
 import { projectSchema } from "./project_schema.ts";
 
-export type RepositoryServices = Pick<Services, "hosting" | "config" | "identity" | "log">;
+export type RepositoryServices = Pick<
+  Services,
+  "hosting" | "config" | "identity" | "log" | "space"
+>;
 
 const params = z.object({ slug: z.string() });
 
@@ -104,9 +107,9 @@ const restoreRepository = route("PUT /v1/projects/{slug}/restore", {
 
 /** Answers with a repository as a whole, or fills it with the body of a request. */
 export class RepositoryAnswers {
-  readonly #services: Pick<RepositoryServices, "hosting" | "config" | "log">;
+  readonly #services: Pick<RepositoryServices, "hosting" | "config" | "log" | "space">;
 
-  constructor(services: Pick<RepositoryServices, "hosting" | "config" | "log">) {
+  constructor(services: Pick<RepositoryServices, "hosting" | "config" | "log" | "space">) {
     this.#services = services;
   }
 
@@ -142,7 +145,7 @@ export class RepositoryAnswers {
     slug: string,
     prove: () => Promise<void> | null,
   ): Promise<Response> {
-    const { hosting: { projects, repositories }, config, log } = this.#services;
+    const { hosting: { projects, repositories }, config, log, space } = this.#services;
     const { project } = projects.require(slug);
     const { signal } = context.req.raw;
     await repositories.requireEmpty(project);
@@ -152,6 +155,7 @@ export class RepositoryAnswers {
       await receiveUpload(folder, context.req.raw, {
         stallMs: bodyLimitsOf(config).stallMilliseconds,
         maxBytes: config.limits.upload_bytes,
+        check: () => space.require(),
       }),
     );
     await prove();
@@ -177,7 +181,7 @@ export class RepositoryAnswers {
 
 /** Restores a project from the body of a request. */
 async function restore(
-  { hosting: { repositories, restores }, config }: RepositoryServices,
+  { hosting: { repositories, restores }, config, space }: RepositoryServices,
   context: Context<AppEnv>,
   { slug, node, prove }: {
     readonly slug: string;
@@ -191,6 +195,7 @@ async function restore(
   await using upload = await receiveUpload(folder, context.req.raw, {
     stallMs: bodyLimitsOf(config).stallMilliseconds,
     maxBytes: config.limits.upload_bytes,
+    check: () => space.require(),
   });
   await prove();
   return viewOf(await restores.restore(slug, upload, callerOf(context)));

@@ -12,6 +12,10 @@ const statusSchema = z.object({
   started: z.iso.datetime(),
   halted: z.boolean().openapi({ description: "Whether any agent is halted" }),
   agents_halted: z.int().openapi({ description: "The number of active agents that are halted" }),
+  build: z.string().openapi({
+    description: "Which build of the program runs: the hash of its code, or the commit of its tree",
+    example: "3f9ac01d42b7",
+  }),
 }).openapi("Status");
 
 const getStatus = route("GET /v1/status", {

@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import type { Certificate } from "./authority.ts";
+import { renameSynced, writeSynced } from "../synced_files.ts";
 
 const ACCOUNT_KEY = "account_key.pem";
 
@@ -37,15 +38,8 @@ export class CertificateStore {
 
   async #replace(path: string, text: string): Promise<void> {
     await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    using file = await Deno.open(`${path}.new`, {
-      write: true,
-      create: true,
-      truncate: true,
-      mode: 0o600,
-    });
-    await file.write(new TextEncoder().encode(text));
-    await file.sync();
-    await Deno.rename(`${path}.new`, path);
+    await writeSynced(`${path}.new`, text);
+    await renameSynced(`${path}.new`, path);
   }
 }
 

@@ -1,6 +1,7 @@
 import { FORMAT, HEADER_NAME, type Manifest, MANIFEST_NAME, type StoredFile } from "./manifest.ts";
 import { BLOCK, padding, tarHeader } from "./tar.ts";
 import { type BackupTarget, explainDisk, hashing, type NewFile, writeAll } from "./target.ts";
+import { renameSynced } from "../synced_files.ts";
 
 /** Where the bytes of an archive go. */
 export interface ByteSink {
@@ -73,7 +74,7 @@ export async function fileSink(path: string): Promise<ByteSink> {
       explaining(async () => {
         await file.sync();
         file.close();
-        await Deno.rename(part, path);
+        await renameSynced(part, path);
       }),
     abort: async () => {
       file.close();

@@ -3,6 +3,7 @@ import { FolderLock, FolderLockError } from "../database/sqlite/mod.ts";
 import { BackupError } from "./errors.ts";
 import { type Manifest, manifestSchema, type StoredFile } from "./manifest.ts";
 import { type BackupTarget, explainDisk, hashing, type NewFile, writeAll } from "./target.ts";
+import { renameSynced, syncFolder } from "../synced_files.ts";
 
 /** The folder of the contents, each named by its SHA-256. */
 export const OBJECTS = "objects";
@@ -90,7 +91,9 @@ export class FolderTarget implements BackupTarget {
       const part = join(this.#folder, OBJECTS, `.part-${crypto.randomUUID()}`);
       this.#part = part;
       await this.#copy(part, [new TextEncoder().encode(`${JSON.stringify(manifest, null, 1)}\n`)]);
-      await Deno.rename(part, join(this.#folder, BACKUPS, name));
+      // The names of the contents must outlive what the manifest does.
+      await syncFolder(join(this.#folder, OBJECTS));
+      await renameSynced(part, join(this.#folder, BACKUPS, name));
       this.#part = null;
       this.#added.length = 0;
       await this.#removeOld();

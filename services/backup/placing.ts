@@ -2,6 +2,7 @@ import { basename, dirname, join } from "node:path";
 import { type Folders, PROJECTS } from "./contents.ts";
 import { BackupError } from "./errors.ts";
 import { explainDisk } from "./target.ts";
+import { renameSynced, syncFolder } from "../synced_files.ts";
 
 /** Where restored files are written, and how they get their place. */
 export interface Placing extends AsyncDisposable {
@@ -102,7 +103,7 @@ async function place(folder: string, target: string): Promise<string | null> {
   if (previous !== null) await Deno.rename(target, previous);
   else if (names !== null) await Deno.remove(target, { recursive: true });
   try {
-    await Deno.rename(folder, target);
+    await renameSynced(folder, target);
     return previous;
   } catch (error) {
     if (previous !== null) await Deno.rename(previous, target);
@@ -120,6 +121,7 @@ async function placeInside(draft: string, target: string): Promise<string | null
   for (const name of names) await Deno.rename(join(target, name), join(previous ?? "", name));
   const restored = (await namesIn(draft) ?? []).toSorted();
   for (const name of restored) await Deno.rename(join(draft, name), join(target, name));
+  await syncFolder(target);
   return previous;
 }
 

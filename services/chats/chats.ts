@@ -119,7 +119,7 @@ export class Chats {
   }
 
   /**
-   * The caller's channels, sorted by name, and then those that it may read, is not in, and was
+   * The caller's first channels, sorted by name, and then the others that it may read and was
    * addressed in. Answers from memory.
    *
    * @param names decides whether a message addresses the caller
@@ -132,16 +132,24 @@ export class Chats {
       const counts = this.#countsIn(channel, this.readUpTo(caller, channel), caller, names);
       return { name: channel, ...counts, joined: true };
     });
-    const known = new Set(joined.map(foldCase));
+    const known = new Set(own.map(({ name }) => foldCase(name)));
+    const isJoined = new Set(joined.map(foldCase));
     const others: SidebarChannel[] = [];
     for (const channel of [...bridge.channels()].sort()) {
       if (known.has(foldCase(channel)) || others.length >= MAX_SIDEBAR) continue;
       // What nobody has read yet counts from the beginning.
       const counts = this.#countsIn(channel, this.readUpTo(caller, channel) ?? 0, caller, names);
       if (counts.mentions === 0 || !bridge.mayRead(channel, caller)) continue;
-      others.push({ name: channel, ...counts, joined: false });
+      others.push({ name: channel, ...counts, joined: isJoined.has(foldCase(channel)) });
     }
     return [...own, ...others];
+  }
+
+  /** How many of the caller's channels are not among the first, which the sidebar shows. */
+  beyondSidebar(caller: Caller): number {
+    return this.#options.bridge === null
+      ? 0
+      : Math.max(this.#joined(caller).length - MAX_SIDEBAR, 0);
   }
 
   #countsIn(

@@ -9,6 +9,7 @@ import {
   Unchanged,
 } from "../database/mod.ts";
 import { Conflict, NotFound } from "../errors.ts";
+import type { HourlyQuota } from "../hourly_quota.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import {
   type Actor,
@@ -67,6 +68,8 @@ export interface NewestReport {
 export interface ChecksOptions {
   readonly database: Database;
   readonly repositories: Pick<ProjectRepositories, "read">;
+  /** Bounds the reports of each caller. */
+  readonly quota: Pick<HourlyQuota, "require" | "note">;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -86,6 +89,7 @@ const TRIES = 3;
 export class Checks {
   readonly #database: Database;
   readonly #repositories: ChecksOptions["repositories"];
+  readonly #quota: ChecksOptions["quota"];
   readonly #clock: () => number;
   /** Ids of the history: monotonic, also within a millisecond. */
   readonly #nextId = monotonicFactory();
@@ -93,6 +97,7 @@ export class Checks {
   constructor(options: ChecksOptions) {
     this.#database = options.database;
     this.#repositories = options.repositories;
+    this.#quota = options.quota;
     this.#clock = options.clock;
   }
 
@@ -101,12 +106,14 @@ export class Checks {
    *
    * @returns the check, and whether this is its first report
    * @throws NotFound if there is no such check-in; Invalid if the prefix fits several
+   * @throws TooMany if the caller has reported as often as it may within an hour
    */
   async report(
     project: Project,
     report: Report,
     { caller, actor }: { readonly caller: Caller; readonly actor: Actor },
   ): Promise<{ readonly check: Check; readonly isNew: boolean }> {
+    this.#quota.require(caller.principal);
     const checkin = await this.#resolve(project, report.checkin);
     const { context, state } = report;
     for (let left = TRIES;; left--) {
@@ -140,6 +147,7 @@ export class Checks {
         throw error;
       }
       const check = await this.find(project, checkin, context);
+      this.#quota.note(caller.principal);
       if (check === null) throw new NotFound(`There is no project "${project.slug}"`);
       return { check, isNew };
     }

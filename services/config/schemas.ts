@@ -178,6 +178,16 @@ export const configSchema = z.strictObject({
     max_events: count.default(1_000_000),
     max_days: z.number().min(0).default(0),
   }).prefault({}),
+  retention: z.strictObject({
+    check_history_days: count.default(90),
+    check_days: count.default(365),
+    claim_days: count.default(365),
+    landing_days: count.default(365),
+    review_days: count.default(1095),
+    workspace_days: count.default(1095),
+    delivery_days: count.default(30),
+    removed_project_days: count.default(90),
+  }).prefault({}),
   projects: z.strictObject({
     scm: z.string().regex(/^[a-z][a-z0-9-]{0,31}$/, {
       error: "must be 1 to 32 lower-case letters, digits and hyphens",
@@ -210,6 +220,10 @@ export const configSchema = z.strictObject({
     free_bytes: count.default(16_777_216),
     streams: positive.default(5000),
     channels_per_agent: count.default(20),
+    project_bytes: count.default(21_474_836_480),
+    account_bytes: count.default(21_474_836_480),
+    pushes_per_hour: count.default(1200),
+    reports_per_hour: count.default(6000),
     connections: positive.default(8000),
     connections_per_address: count.default(256),
     header_seconds: z.number().positive().max(3600).default(60),

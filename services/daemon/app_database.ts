@@ -83,7 +83,7 @@ async function pair(database: Database, folder: DataFolder, paired: string | nul
         `"${folder.path}": it has projects whose repositories are not there`,
     );
   }
-  writePairing(folder, id);
+  await writePairing(folder, id);
 }
 
 /** Projects from the time before there were nodes are on the node with their data folder. */

@@ -1,5 +1,11 @@
 import type { Bridge } from "../bridge/mod.ts";
-import { type MetricHistory, Metrics, type MetricSources, Status } from "../metrics/mod.ts";
+import {
+  Measurements,
+  type MetricHistory,
+  Metrics,
+  type MetricSources,
+  Status,
+} from "../metrics/mod.ts";
 import type { Hosting } from "./hosting.ts";
 import type { IrcHost } from "./irc_host.ts";
 import type { Models } from "./models.ts";
@@ -28,7 +34,10 @@ export function openFigures(
   surroundings: FigureSurroundings,
   started: AsyncDisposableStack,
 ): Figures {
-  const metrics = makeMetrics(stores, irc, surroundings);
+  const measurements = makeMeasurements(stores, surroundings);
+  measurements.start();
+  started.defer(() => measurements.close());
+  const metrics = makeMetrics(stores, irc, { ...surroundings, measurements });
   started.defer(() => metrics.close());
   const status = makeStatus(stores, irc, surroundings);
   return { metrics, metricHistory: metrics.history, status };
@@ -37,7 +46,9 @@ export function openFigures(
 function makeMetrics(
   { identity: { refusals }, history, nodes, scheduler }: Stores,
   { people: { agents }, server: irc, network }: IrcHost,
-  { bridge, hosting, llm, accounting, callExport, http }: FigureSurroundings,
+  { bridge, hosting, llm, accounting, callExport, http, measurements }: FigureSurroundings & {
+    readonly measurements: Measurements;
+  },
 ): Metrics {
   return new Metrics({
     irc,
@@ -51,8 +62,26 @@ function makeMetrics(
     history,
     http,
     sync: hosting.sync,
+    measurements,
+    pool: () => hosting.repositories.load,
+    retention: hosting.retention,
     nodes,
   }, scheduler);
+}
+
+function makeMeasurements(
+  { config, database, folder, scheduler, log }: Stores,
+  { hosting: { projects, repositories } }: FigureSurroundings,
+): Measurements {
+  return new Measurements({
+    database,
+    folders: { data: folder.path, projects: repositories.files.folder },
+    databaseFile: config.database.url === "" ? folder.file("muster.db") : null,
+    certificate: config.tls.cert || null,
+    projects: () => projects.all().filter(({ project }) => repositories.homes.isHere(project)),
+    scheduler,
+    log,
+  });
 }
 
 function makeStatus(

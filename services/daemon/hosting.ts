@@ -4,6 +4,7 @@ import type { Config } from "../config/mod.ts";
 import type { Database } from "../database/mod.ts";
 import type { EventLog } from "../events/mod.ts";
 import type { FreeSpace } from "../free_space.ts";
+import { HourlyQuota } from "../hourly_quota.ts";
 import { Feeds } from "../feeds/mod.ts";
 import type { AccountDirectory, Identity, TokenKey, Tokens } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
@@ -29,6 +30,7 @@ import {
 } from "../projects/mod.ts";
 import { Protection } from "../protection/mod.ts";
 import { SqlQueries } from "../queries/mod.ts";
+import { DataRetention, type RetentionDays } from "../retention/mod.ts";
 import { openReviews, type ReviewServices } from "../reviews/mod.ts";
 import { Releases } from "../releases/mod.ts";
 import { Mirrors } from "../mirrors/mod.ts";
@@ -51,6 +53,11 @@ export interface HostingOptions extends NotificationDoors {
   readonly database: Database;
   readonly eventLog: EventLog;
   readonly webhookConfig: Config["webhooks"];
+  readonly retentionDays: RetentionDays;
+  readonly limits: Pick<
+    Config["limits"],
+    "project_bytes" | "account_bytes" | "pushes_per_hour" | "reports_per_hour"
+  >;
   /** Bytes of an uploaded file. */
   readonly uploadBytes: number;
   /** The most bytes of cards in a message of sync. */
@@ -99,6 +106,8 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly webhooks: Webhooks;
   readonly webhookSender: WebhookSender;
   readonly mirrors: Mirrors;
+  /** Removes what ended long ago. */
+  readonly retention: DataRetention;
   readonly sqlQueries: SqlQueries;
   readonly reads: ReadsAnywhere;
   /** Full text search over projects. */
@@ -125,6 +134,7 @@ type Work = Omit<
   | "webhooks"
   | "webhookSender"
   | "mirrors"
+  | "retention"
   | "sqlQueries"
   | "reads"
   | "search"
@@ -138,7 +148,9 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
   const { database, accounts, tokens, scheduler, log, config, halts } = options;
   const clock = () => scheduler.now();
   const homes = new ProjectHomes(options.nodes);
-  const repositories = await ProjectRepositories.open({ ...options, homes });
+  const { limits } = options;
+  const quotas = { projectBytes: limits.project_bytes, accountBytes: limits.account_bytes };
+  const repositories = await ProjectRepositories.open({ ...options, homes, quotas });
   started.defer(() => repositories.close());
   const projects = await Projects.open({
     database,
@@ -149,7 +161,13 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
     halts,
     clock,
   });
-  const checks = new Checks({ database, repositories, clock });
+  const quota = new HourlyQuota({
+    most: limits.reports_per_hour,
+    what: "reports",
+    setting: "limits.reports_per_hour",
+    clock,
+  });
+  const checks = new Checks({ database, repositories, quota, clock });
   const releases = new Releases({ database, repositories, clock });
   const protection = await Protection.open({ database, checks, repositories, accounts, clock });
   const claims = await Claims.open({
@@ -251,11 +269,12 @@ export async function openHosting(
     sync: makeSync(options, work),
     ...await openWebhooks(options, projects, started),
     mirrors: openMirrors(options, work, started),
+    retention: openRetention(options, work, started),
   };
 }
 
 async function openUploads(
-  { database, scheduler, log, folder, uploadBytes: maxBytes }: HostingOptions,
+  { database, scheduler, space, log, folder, uploadBytes: maxBytes }: HostingOptions,
   { repositories, releases }: Pick<Work, "repositories" | "releases">,
   started: AsyncDisposableStack,
 ): Promise<Uploads> {
@@ -264,6 +283,7 @@ async function openUploads(
     database,
     repositories,
     releases,
+    space,
     scheduler,
     log,
     maxBytes,
@@ -289,7 +309,14 @@ async function openOverlapWatch(
 function makeSync(options: HostingOptions, work: Work): ProjectSync {
   const { accounts, identity, tokenKey: key, space, scheduler, syncBytes: maxBytes } = options;
   const clock = () => scheduler.now();
-  return new ProjectSync({ ...work, accounts, identity, key, clock, space, scheduler, maxBytes });
+  const quota = new HourlyQuota({
+    most: options.limits.pushes_per_hour,
+    what: "pushes",
+    setting: "limits.pushes_per_hour",
+    clock,
+  });
+  const parts = { accounts, identity, key, quota, clock, space, scheduler, maxBytes };
+  return new ProjectSync({ ...work, ...parts });
 }
 
 /** How often to look for deliveries that were asked for on another node, in milliseconds. */
@@ -344,6 +371,19 @@ async function openWebhooks(
   return { webhooks, webhookSender };
 }
 
+function openRetention(
+  { database, scheduler, log, retentionDays: days, place: { leadership, nodes } }: HostingOptions,
+  { projects, repositories }: Pick<Work, "projects" | "repositories">,
+  started: AsyncDisposableStack,
+): DataRetention {
+  const isLeading = () => nodes.self === null || leadership.isLeading;
+  const parts = { database, projects, repositories, scheduler, log };
+  const retention = new DataRetention({ ...parts, days, isLeading });
+  retention.start();
+  started.defer(() => retention.stop());
+  return retention;
+}
+
 /** The longest run of a mirror, in milliseconds. */
 const MIRROR_TIME_LIMIT = 15 * 60_000;
 
@@ -352,12 +392,13 @@ function openMirrors(
   { projects, repositories, workspaces }: Pick<Work, "projects" | "repositories" | "workspaces">,
   started: AsyncDisposableStack,
 ): Mirrors {
-  const { database, scheduler, log, folder, tokenKey: key, webhookConfig } = options;
+  const { database, scheduler, space, log, folder, tokenKey: key, webhookConfig } = options;
   const mirrors = new Mirrors({
     database,
     projects,
     repositories,
     workspaces,
+    space,
     key,
     scheduler,
     log,

@@ -75,6 +75,7 @@ export function attachPeople(
   server.attach(observer);
   const { messages, persist } = config.irc.history;
   authority.absentUser = (nick) => virtualUsers.absent(nick, persist || messages > 0);
+  authority.staying = (account) => virtualUsers.staying(account);
   const { self_registration: allowed, registrations_per_hour: perHour } = config.irc.accounts;
   if (allowed !== false) {
     const clock = scheduler.now;

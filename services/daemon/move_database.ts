@@ -15,6 +15,7 @@ import { fileStamp } from "../file_stamp.ts";
 import { readKeyFile } from "../identity/mod.ts";
 import { SQLITE_FILE } from "./app_database.ts";
 import { readPairing, removePairing, writePairing } from "./pairing.ts";
+import { renameSynced } from "../synced_files.ts";
 
 export interface MoveOptions {
   /** The data folder, which nobody else uses. */
@@ -53,9 +54,9 @@ export async function moveToPostgres(options: MoveOptions): Promise<MoveReport> 
     ({ tables }) => tables.selectFrom("instance").select("id").executeTakeFirstOrThrow(),
   );
   // In this order: if the program ends in between, a start finds the database that is tied to it.
-  writePairing(folder, instance.id);
+  await writePairing(folder, instance.id);
   const kept = `${file}.moved-${fileStamp(now)}`;
-  Deno.renameSync(file, kept);
+  await renameSynced(file, kept);
   return { ...copied, log, file: kept };
 }
 
@@ -77,7 +78,7 @@ export async function moveToSqlite(options: MoveOptions): Promise<MoveReport> {
   try {
     const copied = await copyToSqlite({ file: folder.file(draft), postgres, onProgress });
     const log = await compareLogs({ folder, postgres, file: folder.file(draft) });
-    Deno.renameSync(folder.file(draft), file);
+    await renameSynced(folder.file(draft), file);
     removePairing(folder);
     return { ...copied, log, file };
   } finally {

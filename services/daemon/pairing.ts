@@ -1,4 +1,5 @@
 import type { DataFolder } from "../config/mod.ts";
+import { syncFolder, writeSynced } from "../synced_files.ts";
 
 /** Names the database of PostgreSQL that belongs to the data folder, by its instance. */
 const PAIRING_FILE = "postgres";
@@ -13,9 +14,10 @@ export function readPairing(folder: DataFolder): string | null {
   }
 }
 
-/** Ties a data folder to a database of PostgreSQL. */
-export function writePairing(folder: DataFolder, instance: string): void {
-  Deno.writeTextFileSync(folder.file(PAIRING_FILE), `${instance}\n`, { mode: 0o600 });
+/** Ties a data folder to a database of PostgreSQL, on disk. */
+export async function writePairing(folder: DataFolder, instance: string): Promise<void> {
+  await writeSynced(folder.file(PAIRING_FILE), `${instance}\n`);
+  await syncFolder(folder.path);
 }
 
 /** Lets the database of a data folder be a SQLite file again. */

@@ -216,6 +216,8 @@ function hostingOptionsOf(
     tokens: identity.tokens,
     config: config.projects,
     webhookConfig: config.webhooks,
+    retentionDays: config.retention,
+    limits: config.limits,
     tokenKey: identity.tokenKey,
     nodes: stores.nodes,
     nodeLinks: stores.nodeLinks,

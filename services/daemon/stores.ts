@@ -24,6 +24,7 @@ import { startLeading } from "./leading.ts";
 import { openNodeKeys, settleNodeKeys } from "./node_keys.ts";
 import type { DaemonOptions } from "./options.ts";
 import { STORAGE_PARTS } from "./storage.ts";
+import { requireWhole } from "./whole_folder.ts";
 
 /** The data folder, the databases and identity, on which all other services depend. */
 export interface Stores {
@@ -63,6 +64,7 @@ export async function openStores(
 ): Promise<Stores> {
   const folder = DataFolder.open(config.data_dir);
   started.defer(() => folder.close());
+  await requireWhole(folder, config);
   const isKept = config.irc.mode === "embedded" && config.irc.history.persist;
   const thread = new SharedThread(STORAGE_PARTS);
   const space = new FreeSpace({

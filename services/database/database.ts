@@ -58,6 +58,8 @@ export class Database {
   /** How many loads of directories wait or are under way; no transaction begins meanwhile. */
   #loads = 0;
   #loading: Promise<void> = Promise.resolve();
+  /** What the writer was given last. */
+  #group: readonly WriteRequest[] = [];
   /** Called once the writer has answered what it has. */
   #onIdle: (() => void)[] = [];
   #closed = false;
@@ -221,7 +223,7 @@ export class Database {
     if (this.#closed) return;
     this.#closed = true;
     await this.#reloading;
-    if (this.#queue.length > 0) this.#openWriter().write(this.#queue);
+    if (this.#queue.length > 0) this.#openWriter().write(this.#group = this.#queue);
     this.#queue = [];
     await this.#writer?.close();
     await this.#store.close();
@@ -240,7 +242,7 @@ export class Database {
     request: Omit<WriteRequest, "id" | "statements"> & Required<Pick<Change, "statements">>,
   ): Promise<Outcome> {
     if (this.#closed || this.#pending.size >= MAX_PENDING) {
-      return Promise.reject(new Unavailable("The database takes no writes at the moment"));
+      return Promise.reject(this.#takesNoWrites());
     }
     const id = this.#nextId++;
     const { statements, ...rest } = request;
@@ -262,9 +264,9 @@ export class Database {
     for (const resolve of this.#onIdle.splice(0)) resolve();
     if (this.#queue.length === 0 || this.#isPatient || this.#loads > 0) return;
     if (this.#directoriesStale) return void this.#reloadDirectories();
-    const group = this.#queue.splice(0, MAX_GROUP);
-    this.#running = group.length;
-    this.#openWriter().write(group);
+    this.#group = this.#queue.splice(0, MAX_GROUP);
+    this.#running = this.#group.length;
+    this.#openWriter().write(this.#group);
   }
 
   #openWriter(): StoreWriter {
@@ -274,7 +276,7 @@ export class Database {
         this.#advance();
         this.#settle(response, confirmed);
       },
-      onBroken: (reason) => this.#fail(reason),
+      onBroken: (reason, isUnused = false) => this.#fail(reason, isUnused),
     });
   }
 
@@ -304,7 +306,7 @@ export class Database {
       case "failed":
         return pending.reject(
           response.storage
-            ? new Unavailable("The database cannot be written at the moment")
+            ? this.#takesNoWrites()
             : new Error(`Cannot write to the database: ${response.message}`),
         );
     }
@@ -342,22 +344,34 @@ export class Database {
     }
   }
 
-  /** Handles a failed writer: rejects pending writes. The next write starts a new one. */
-  #fail(message: string): void {
+  /**
+   * Handles a failed writer: rejects the writes that it had, unless it wrote nothing. The others go
+   * to a new one, once the directories are loaded.
+   */
+  #fail(message: string, isUnused: boolean): void {
     this.#trouble = message;
     this.#writer = null;
-    this.#rejectAll();
+    const had = this.#group.filter(({ id }) => this.#pending.has(id));
+    if (isUnused) this.#queue.unshift(...had);
+    else for (const { id } of had) this.#reject(id);
+    this.#group = [];
     this.#running = 0;
     this.#directoriesStale = true;
     void this.#reloadDirectories();
   }
 
   #rejectAll(): void {
-    for (const { reject } of this.#pending.values()) {
-      reject(new Unavailable("The database cannot be written at the moment"));
-    }
-    this.#pending.clear();
+    for (const id of [...this.#pending.keys()]) this.#reject(id);
     this.#queue = [];
+  }
+
+  #reject(id: number): void {
+    this.#pending.get(id)?.reject(this.#takesNoWrites());
+    this.#pending.delete(id);
+  }
+
+  #takesNoWrites(): Unavailable {
+    return new Unavailable(`${this.#store.title} cannot be written at the moment`);
   }
 
   /** Loads directories in their order, and lets them tell of it. */

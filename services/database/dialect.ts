@@ -9,7 +9,9 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { Unavailable } from "../errors.ts";
 import type { SqlValue } from "./protocol.ts";
+import { isTrouble } from "./sqlite/mod.ts";
 
 /** Most prepared statements kept. */
 const CACHED_STATEMENTS = 200;
@@ -42,14 +44,24 @@ class ReadingConnection implements DatabaseConnection {
         new TypeError(`Cannot execute a ${query.kind} on the reading connection`),
       );
     }
+    try {
+      const rows = this.#prepared(sql).all(...parameters as SqlValue[]) as Row[];
+      return Promise.resolve({ rows });
+    } catch (error) {
+      if (!isTrouble(error)) throw error;
+      const message = "The database cannot be read at the moment";
+      return Promise.reject(new Unavailable(message, { cause: error }));
+    }
+  }
+
+  #prepared(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
       if (this.#statements.size >= CACHED_STATEMENTS) this.#statements.clear();
       statement = this.#database.prepare(sql);
       this.#statements.set(sql, statement);
     }
-    const rows = statement.all(...parameters as SqlValue[]) as Row[];
-    return Promise.resolve({ rows });
+    return statement;
   }
 
   streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {

@@ -27,6 +27,7 @@ export interface HostingTables {
   releases: ReleasesTable;
   release_assets: ReleaseAssetsTable;
   uploads: UploadsTable;
+  stored_bytes: StoredBytesTable;
 }
 
 /** A hosted project. `slug` is free again once it is removed. */
@@ -387,4 +388,11 @@ export interface UploadsTable {
   expires_at: number;
   /** When its file was stored in the repository; null before. */
   finished_at: number | null;
+}
+
+/** By how many bytes a caller made the repository of a project grow. */
+export interface StoredBytesTable {
+  project_id: Fixed<string>;
+  actor_key: Fixed<string>;
+  bytes: number;
 }

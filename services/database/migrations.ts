@@ -410,4 +410,34 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
     called_at INTEGER NOT NULL
   ) STRICT;
   `,
+  `
+  DROP INDEX inbox_messages_by_client_id;
+  UPDATE inbox_messages SET client_id = NULL WHERE client_id IS NOT NULL AND EXISTS (
+    SELECT 1 FROM inbox_messages AS earlier
+    WHERE earlier.sender_id = inbox_messages.sender_id
+      AND earlier.client_id = inbox_messages.client_id
+      AND earlier.account_id = inbox_messages.account_id
+      AND earlier.time < inbox_messages.time
+  );
+  CREATE UNIQUE INDEX inbox_messages_by_client_id
+    ON inbox_messages (sender_id, client_id, account_id) WHERE client_id IS NOT NULL;
+  `,
+  `
+  CREATE INDEX check_history_by_time ON check_history (reported_at);
+  CREATE INDEX checks_by_time ON checks (updated_at);
+  CREATE INDEX claims_by_end ON claims (ended_at) WHERE ended_at IS NOT NULL;
+  CREATE INDEX landings_by_time ON landings (ended_at) WHERE ended_at IS NOT NULL;
+  CREATE INDEX landings_of_review ON landings (review_id, target_branch, id);
+  CREATE INDEX ended_reviews ON reviews (updated_at) WHERE status IN ('merged', 'closed');
+  CREATE INDEX ended_workspaces ON workspaces (updated_at) WHERE status <> 'active';
+  CREATE INDEX finished_webhook_deliveries ON webhook_deliveries (finished_at)
+    WHERE finished_at IS NOT NULL;
+  CREATE TABLE stored_bytes (
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    actor_key TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    PRIMARY KEY (project_id, actor_key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX stored_bytes_of_actor ON stored_bytes (actor_key, bytes);
+  `,
 ]);

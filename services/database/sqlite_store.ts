@@ -21,6 +21,7 @@ type WriterMessage = OpenRequest | readonly WriteRequest[] | null;
 
 /** A SQLite file that the main thread reads and one worker writes. */
 export class SqliteStore implements Store {
+  readonly title = "The database";
   readonly tables: Kysely<Tables>;
   /** A lock on the data folder keeps others away. */
   readonly peers = null;

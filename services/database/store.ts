@@ -5,6 +5,8 @@ import type { Tables } from "./schema.ts";
 
 /** Where the app database is: a SQLite file, or PostgreSQL. */
 export interface Store {
+  /** What it is called in sentences, such as "PostgreSQL". */
+  readonly title: string;
   /** Builds queries of every kind and executes those that read. */
   readonly tables: Kysely<Tables>;
   /**
@@ -41,8 +43,10 @@ export interface WriterListener {
   /**
    * The writer is broken and answers nothing more; open another one. What it had may be written or
    * not.
+   *
+   * @param isUnused whether it never had a connection: then it has written nothing
    */
-  onBroken(reason: string): void;
+  onBroken(reason: string, isUnused?: boolean): void;
 }
 
 /** Other programs that write the same store. */

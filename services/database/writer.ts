@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Part } from "../threads/mod.ts";
-import { rollBack } from "./sqlite/mod.ts";
+import { isLocked, isTrouble, rollBack } from "./sqlite/mod.ts";
 import { configureConnection } from "./connection.ts";
 import type { OpenRequest, WireStatement, WriteRequest, WriteResponse } from "./protocol.ts";
 import { Undone } from "./refusal.ts";
@@ -8,9 +8,6 @@ import { SqliteJournal } from "./sqlite_journal.ts";
 
 /** SQLite's extended codes for a broken UNIQUE or PRIMARY KEY constraint. */
 const DUPLICATE_CODES: readonly unknown[] = [2067, 1555];
-
-/** SQLite's primary codes for disk errors: READONLY, IOERR, FULL, CANTOPEN. */
-const STORAGE_CODES: readonly number[] = [8, 10, 13, 14];
 
 /** Most prepared statements kept. */
 const CACHED_STATEMENTS = 200;
@@ -32,7 +29,9 @@ class Writer {
     if (requests.length > 1) {
       try {
         return this.#transaction(() => requests.map((request) => this.#inGroup(request)));
-      } catch {
+      } catch (error) {
+        // Each would wait for the lock.
+        if (isLocked(error)) return requests.map((request) => refusal(request, error));
         // One of them fails on its own, or all together do not fit on the disk.
       }
     }
@@ -112,9 +111,7 @@ function refusal({ id }: WriteRequest, error: unknown): WriteResponse {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && "errcode" in error ? error.errcode : undefined;
   if (DUPLICATE_CODES.includes(code)) return { id, kind: "duplicate", message };
-  const primary = typeof code === "number" ? code & 0xff : -1;
-  const storage = STORAGE_CODES.includes(primary) || /disk|readonly database/i.test(message);
-  return { id, kind: "failed", message, storage };
+  return { id, kind: "failed", message, storage: isTrouble(error) };
 }
 
 /**

@@ -37,6 +37,17 @@ export interface PlacedProject {
   readonly home: string | null;
   /** The number of the newest receipt of its repository that the server knows; null if unknown. */
   readonly received: number | null;
+  /** The files of its releases, as the repository names them. */
+  readonly releaseFiles: readonly string[];
+}
+
+/** A mirror or a webhook whose last attempt failed. */
+interface Failing {
+  /** As `The mirror of "demo"`. */
+  readonly what: string;
+  /** Since when, in Unix milliseconds; null if nobody knows. */
+  readonly since: number | null;
+  readonly reason: string | null;
 }
 
 /** What the app database tells other checks; null if it cannot be read. */
@@ -68,6 +79,7 @@ interface Content {
   readonly lastStart: string | null;
   readonly projects: readonly PlacedProject[];
   readonly unsettled: number;
+  readonly failing: readonly Failing[];
 }
 
 /** Checks the app database, and reads what other checks need. */
@@ -131,16 +143,54 @@ function sqliteContent(database: DatabaseSync): Content {
     newest: number(database, "SELECT coalesce(max(time), 0) AS value FROM events"),
     lastStart: start === undefined ? null : String(start["data"]),
     projects: database.prepare(
-      `SELECT slug, home, last_rcvid FROM projects
+      `SELECT id, slug, home, last_rcvid FROM projects
        LEFT JOIN repository_cursors ON project_id = id
        WHERE removed_at IS NULL ORDER BY slug`,
-    ).all().map(({ slug, home, last_rcvid: received }) => ({
+    ).all().map(({ id, slug, home, last_rcvid: received }) => ({
+      releaseFiles: database.prepare(
+        "SELECT tag_name, name FROM release_assets WHERE project_id = ?",
+      ).all(String(id)).map(({ tag_name, name }) => `releases/${tag_name}/${name}`),
       slug: String(slug),
       home: home === null ? null : String(home),
       received: received === null ? null : Number(received),
     })),
     unsettled: number(database, "SELECT count(*) AS value FROM intentions"),
+    failing: [
+      ...database.prepare(
+        `SELECT slug, last_success_at, last_error FROM project_mirrors
+         JOIN projects ON id = project_id
+         WHERE failures > 0 AND removed_at IS NULL ORDER BY slug`,
+      ).all().map((row) => mirrorFailing(row as unknown as FailingMirror)),
+      ...database.prepare(
+        `SELECT webhooks.id, slug, failing_since FROM webhooks
+         LEFT JOIN projects ON projects.id = project_id
+         WHERE failing_since IS NOT NULL AND is_active = 1 AND removed_at IS NULL ORDER BY 1`,
+      ).all().map((row) => webhookFailing(row as unknown as FailingWebhook)),
+    ],
   };
+}
+
+interface FailingMirror {
+  readonly slug: string;
+  readonly last_success_at: number | null;
+  readonly last_error: string | null;
+}
+
+interface FailingWebhook {
+  readonly id: string;
+  readonly slug: string | null;
+  readonly failing_since: number | null;
+}
+
+function mirrorFailing(
+  { slug, last_success_at: since, last_error: reason }: FailingMirror,
+): Failing {
+  return { what: `The mirror of "${slug}"`, since, reason };
+}
+
+function webhookFailing({ id, slug, failing_since: since }: FailingWebhook): Failing {
+  const of = slug === null ? "the server" : `"${slug}"`;
+  return { what: `The webhook "${id}" of ${of}`, since, reason: null };
 }
 
 /** PostgreSQL itself keeps rows from naming others that do not exist. */
@@ -151,27 +201,47 @@ async function postgresContent(tables: Database["tables"]): Promise<Content> {
     .where("type", "=", "program.started").orderBy("seq", "desc").limit(1).executeTakeFirst();
   const projects = await tables.selectFrom("projects")
     .leftJoin("repository_cursors", "project_id", "id")
-    .select(["slug", "home", "last_rcvid as received"])
+    .select(["id", "slug", "home", "last_rcvid as received"])
     .where("removed_at", "is", null).orderBy("slug").execute();
+  const assets = Map.groupBy(
+    await tables.selectFrom("release_assets").select(["project_id", "tag_name", "name"]).execute(),
+    ({ project_id }) => project_id,
+  );
+  const mirrors = await tables.selectFrom("project_mirrors")
+    .innerJoin("projects", "projects.id", "project_id")
+    .select(["slug", "last_success_at", "last_error"])
+    .where("failures", ">", 0).where("removed_at", "is", null).orderBy("slug").execute();
+  const webhooks = await tables.selectFrom("webhooks")
+    .leftJoin("projects", "projects.id", "project_id")
+    .select(["webhooks.id", "slug", "failing_since"])
+    .where("failing_since", "is not", null).where("is_active", "=", 1)
+    .where("removed_at", "is", null).orderBy("webhooks.id").execute();
   const { unsettled } = await tables.selectFrom("intentions")
     .select(({ fn }) => fn.countAll<number>().as("unsettled")).executeTakeFirstOrThrow();
   return {
     loose: { rows: 0, tables: [] },
     newest: newest?.time ?? 0,
     lastStart: start?.data ?? null,
-    projects,
+    projects: projects.map(({ id, ...project }) => ({
+      ...project,
+      releaseFiles: (assets.get(id) ?? []).map(({ tag_name, name }) =>
+        `releases/${tag_name}/${name}`
+      ),
+    })),
     unsettled,
+    failing: [...mirrors.map(mirrorFailing), ...webhooks.map(webhookFailing)],
   };
 }
 
 function checkContent(
-  { loose, newest, lastStart, projects, unsettled }: Content,
+  { loose, newest, lastStart, projects, unsettled, failing }: Content,
   { now, version, isRunning }: Circumstances,
 ): DatabaseCheck {
   const findings = [
     ...checkReferences(loose),
     ...checkClock(newest, now),
     ...checkLastVersion(lastStart, version),
+    ...failing.map(findingOfFailing),
   ];
   if (unsettled > 0 && !isRunning) {
     findings.push(
@@ -184,6 +254,15 @@ function checkContent(
     );
   }
   return { findings, facts: { projects, unsettled } };
+}
+
+function findingOfFailing({ what, since, reason }: Failing): Finding {
+  const when = since === null ? "" : ` since ${new Date(since).toISOString()}`;
+  const why = reason === null ? "" : `: ${reason}`;
+  return findingsOf("deliveries").warning(
+    `${what} fails${when}${why}`,
+    "make its receiver take what comes, or correct or remove it in the project's settings",
+  );
 }
 
 /** Checks the chain of the event log. */

@@ -1,12 +1,15 @@
 /** The repositories of projects. */
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type Folders, SqliteSnapshot } from "../backup/mod.ts";
 import {
   describeError,
   type Examination,
   examineRepository,
+  listUnversioned,
   Reader,
   readReceived,
+  readUnversioned,
   Repository,
 } from "../fossil/mod.ts";
 import type { PlacedProject } from "./databases.ts";
@@ -14,6 +17,16 @@ import { fingerprintTables } from "./derived_tables.ts";
 import { type Finding, findingsOf, quoted, reasonOf } from "./finding.ts";
 
 const ENDING = ".fossil";
+const SHA1_DIGITS = 40;
+
+/** Strange files that are named one by one. */
+const SHOWN = 10;
+
+/** What muster itself puts beside the repositories. */
+const OWN =
+  /^(?:removed|moved|\.(?:uploads|mirrors)|\.(?:upload|export|archive|download|restore)-.*)$/;
+/** What belongs to a repository, and to an import. */
+const OF_REPOSITORY = /\.(?:fossil|index)(?:-wal|-shm|-journal)?$|\.import(?:-|$)/;
 
 export interface RepositoryCheckOptions {
   readonly folders: Folders;
@@ -56,6 +69,18 @@ export async function checkRepositories(options: RepositoryCheckOptions): Promis
       }`,
     ));
   }
+  const strange = namesIn(folder).filter((name) => !OWN.test(name) && !OF_REPOSITORY.test(name));
+  for (const name of strange.slice(0, SHOWN)) {
+    const path = join(folder, name);
+    const fix = `move it elsewhere: mv ${quoted(path)} ..`;
+    findings.push(found.warning(`"${path}" is no file of muster`, fix));
+  }
+  if (strange.length > SHOWN) {
+    findings.push(found.warning(
+      `"${folder}" has ${strange.length - SHOWN} more files that are not muster's`,
+      "move them elsewhere",
+    ));
+  }
   return findings;
 }
 
@@ -73,7 +98,7 @@ function copyOf(
 /** Examines a copy, which a server does not write meanwhile. */
 async function checkRepository(
   path: string,
-  { slug, received }: PlacedProject,
+  { slug, received, releaseFiles }: PlacedProject,
 ): Promise<Finding[]> {
   const found = findingsOf("repositories");
   const restore = `stop muster and restore "${path}" from a backup`;
@@ -89,7 +114,8 @@ async function checkRepository(
     const { missing_count: missing } = examination;
     const lacking = missing === 0 ? [] : [found.warning(
       `The repository of "${slug}" names ${missing} contents that it lacks`,
-      "pull or push them with fossil from a complete clone",
+      "push them with fossil from a clone that has them; if there is none, stop muster and run: " +
+        `muster fossil rebuild --drop-missing ${quoted(path)}`,
     )];
     if (received !== null && newestReceipt(copy) < received) {
       lacking.push(found.error(
@@ -97,6 +123,11 @@ async function checkRepository(
         `stop muster and put the newer file in its place, or accept this one: muster project accept ${slug}`,
       ));
     }
+    lacking.push(
+      ...releaseFaults(copy, releaseFiles).map((fault) =>
+        found.error(`The repository of "${slug}" ${fault}`, `${restore}, or upload the file again`)
+      ),
+    );
     const tables = staleTables(copy);
     if (tables.length === 0) return lacking;
     return [
@@ -127,6 +158,33 @@ async function examine(path: string): Promise<Examination> {
   return await examineRepository(repository);
 }
 
+/** What is wrong with unversioned files, which the files of releases are. */
+function releaseFaults(path: string, expected: readonly string[]): string[] {
+  using repository = Repository.open(path, { readOnly: true });
+  const reader = new Reader(repository);
+  const files = listUnversioned(reader);
+  const names = new Set(files.map(({ name }) => name));
+  return [
+    ...expected.filter((name) => !names.has(name)).map((name) => `lacks the file "${name}"`),
+    ...files.filter((file) => isAltered(reader, file)).map(({ name }) =>
+      `has the file "${name}" altered`
+    ),
+  ];
+}
+
+function isAltered(
+  reader: Reader,
+  { name, uuid }: { readonly name: string; readonly uuid: string },
+): boolean {
+  try {
+    const { content } = readUnversioned(reader, name);
+    const algorithm = uuid.length === SHA1_DIGITS ? "sha1" : "sha3-256";
+    return createHash(algorithm).update(content).digest("hex") !== uuid;
+  } catch {
+    return true;
+  }
+}
+
 /** The number of the newest receipt of a repository. */
 function newestReceipt(path: string): number {
   using repository = Repository.open(path, { readOnly: true });
@@ -153,9 +211,12 @@ function staleTables(path: string): string[] {
 }
 
 function filesIn(folder: string): string[] {
+  return namesIn(folder).filter((name) => name.endsWith(ENDING));
+}
+
+function namesIn(folder: string): string[] {
   try {
-    return Array.from(Deno.readDirSync(folder), ({ name }) => name)
-      .filter((name) => name.endsWith(ENDING)).toSorted();
+    return Array.from(Deno.readDirSync(folder), ({ name }) => name).toSorted();
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return [];
     throw error;

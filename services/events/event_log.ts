@@ -2,7 +2,7 @@ import { type AppendedEvent, DAMAGED, type Database } from "../database/mod.ts";
 import { Invalid } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { type EventFollower, Following, type NextEvents } from "./following.ts";
+import { type EventFollower, type EventGap, Following, type NextEvents } from "./following.ts";
 import {
   EventRows,
   type LastEvent,
@@ -150,19 +150,6 @@ export class EventLog {
     return { events, cursor, more: cursor < newest, oldest };
   }
 
-  /**
-   * What somebody misses who continues after a number, because retention removed it; null if nothing.
-   *
-   * @throws the database's error
-   */
-  async gapAfter(
-    after: number | undefined,
-  ): Promise<{ readonly from: string; readonly to: string } | null> {
-    if (after === undefined) return null;
-    const { oldest } = await this.#rows.ends();
-    return after < oldest - 1 ? { from: String(after), to: String(oldest) } : null;
-  }
-
   /** The last event of each project, by the project's internal id. */
   lastOfProjects(): Promise<ReadonlyMap<string, LastEvent>> {
     return this.#rows.lastOfProjects();
@@ -230,7 +217,9 @@ export class EventLog {
     const told = this.#takeTold();
     // Followers go on after those who wait for the commit.
     const events = await (told.length > 0 ? told : this.#rows.next(this.#taken, RECENT));
-    this.#recent = [...this.#recent, ...events].slice(-RECENT);
+    // Retention may have removed the next ones already.
+    const isNext = events[0]?.seq === this.#taken + 1;
+    this.#recent = (isNext ? [...this.#recent, ...events] : [...events]).slice(-RECENT);
     this.#taken = events.at(-1)?.seq ?? this.#newest;
     this.#newest = Math.max(this.#newest, this.#taken);
     for (const { seq, type, data } of events) {
@@ -270,11 +259,19 @@ export class EventLog {
     return nextOf(await this.#rows.first({ ...span, until, limit }, indexed), limit, until);
   }
 
-  /** Continues from where retention has removed events. */
+  /**
+   * Continues from where retention has removed events. It may remove some between two queries, so
+   * the oldest one counts that is there after the reading.
+   */
   async #readKept(span: Span): Promise<NextEvents> {
-    const { oldest } = await this.#rows.ends();
-    const after = Math.max(span.after, Math.min(oldest - 1, span.until));
-    return await this.#look({ ...span, after }, await this.#rows.typesOf(span));
+    const indexed = await this.#rows.typesOf(span);
+    for (let { after } = span;;) {
+      const next = await this.#look({ ...span, after }, indexed);
+      const { oldest } = await this.#rows.ends();
+      const kept = Math.min(oldest - 1, span.until);
+      if (kept <= after) return { ...next, gap: gapAfter(span.after, after + 1) };
+      after = kept;
+    }
   }
 
   async #readOn(span: Span): Promise<NextEvents> {
@@ -317,6 +314,15 @@ export class EventLog {
   #yield(): Promise<void> {
     return new Promise((resolve) => this.#scheduler.after(0, resolve));
   }
+}
+
+/**
+ * What a reader misses who continues after a number; null if nothing.
+ *
+ * @param oldest the number of the oldest kept event
+ */
+export function gapAfter(after: number, oldest: number): EventGap | null {
+  return after < oldest - 1 ? { from: String(after), to: String(oldest) } : null;
 }
 
 function windowOf({ project }: Span): number {

@@ -4,10 +4,20 @@ import type { LoggedEvent } from "./rows.ts";
 /** Events passed to a follower at once. */
 const BATCH = 100;
 
+/** A part of the log that retention has removed. */
+export interface EventGap {
+  /** The number of the last event that the reader has. */
+  readonly from: string;
+  /** The number of the oldest kept event. */
+  readonly to: string;
+}
+
 /** A reader that follows the log. */
 export interface EventFollower {
   /** An event. After the last one of a batch, none comes until the follower asks for more. */
   message(event: LoggedEvent): void;
+  /** Retention has removed events before the follower got them; the next one comes after them. */
+  gap?(gap: EventGap): void;
   /** The log has ended. */
   end(): void;
 }
@@ -17,6 +27,8 @@ export interface NextEvents {
   readonly events: readonly LoggedEvent[];
   /** The number up to which the log was read. */
   readonly cursor: number;
+  /** What is missing before them; absent if nothing. */
+  readonly gap?: EventGap | null;
 }
 
 export interface FollowingOptions {
@@ -119,8 +131,9 @@ export class Following {
   }
 
   /** @returns whether events were passed on */
-  #give({ events, cursor }: NextEvents): boolean {
+  #give({ events, cursor, gap = null }: NextEvents): boolean {
     this.#cursor = cursor;
+    if (gap !== null && !this.#closed) this.#options.follower.gap?.(gap);
     if (events.length === 0) return false;
     this.#wanted = false;
     for (const event of events) {

@@ -11,6 +11,16 @@ const RETRY_MS = 5000;
 /** The cursor is stored after at most this many events without a change. */
 const MAX_UNSTORED = 1000;
 
+/** What handling events writes, and what it began. */
+export interface Handled extends Change {
+  /**
+   * Numbers of events of which a part is done later, such as a line that waits for its turn. The
+   * stored cursor stays before them until that is done. After a restart, it gets those again whose
+   * promise rejected.
+   */
+  readonly begun?: readonly { readonly seq: number; readonly done: Promise<void> }[];
+}
+
 export interface LastingFollowingOptions {
   /**
    * The name of its cursor in the database. That of a node ends in `@` and the node; the same name
@@ -20,10 +30,12 @@ export interface LastingFollowingOptions {
   /** Types of events, each in full or ending in `*`. */
   readonly types: readonly string[];
   /**
-   * Handles events, in their order. Its change is committed together with the cursor; null if there
-   * is none. It gets the same events again if it throws, and may get them again after a crash.
+   * Handles events, in their order. Its change is committed together with
+   * the cursor; null if it did nothing. It gets the same events again if it throws. After a crash,
+   * it gets those again for which the cursor was not stored yet: what is no part of its change must
+   * not be done twice, or only between the deed and the commit that follows it.
    */
-  readonly take: (events: readonly LoggedEvent[]) => Promise<Change | null>;
+  readonly take: (events: readonly LoggedEvent[]) => Promise<Handled | null>;
   readonly database: Database;
   readonly eventLog: Pick<EventLog, "follow" | "newest" | "read">;
   readonly scheduler: Scheduler;
@@ -40,6 +52,9 @@ export class LastingFollowing {
   #batch: LoggedEvent[] = [];
   #cursor = 0;
   #stored = 0;
+  /** Numbers of events of which a part is not done yet, in their order. */
+  readonly #begun = new Set<number>();
+  #storing: Promise<void> | null = null;
   #taking: Promise<void> | null = null;
   #cancelRetry: () => void = () => {};
   #isClosed = false;
@@ -58,7 +73,7 @@ export class LastingFollowing {
     this.#cursor = this.#stored = Math.min(reached, newest);
     if (rows.length !== 1 || rows[0]?.name !== name) {
       const removal = tables.deleteFrom("event_cursors").where("name", "like", `${name}@%`);
-      await database.commit({ statements: [statement(removal), this.#storing(this.#cursor)] });
+      await database.commit({ statements: [statement(removal), this.#storingOf(this.#cursor)] });
     }
     this.#follow();
   }
@@ -69,11 +84,8 @@ export class LastingFollowing {
     this.#following?.close();
     this.#cancelRetry();
     await this.#taking;
-    if (this.#stored === this.#cursor) return;
-    const { database, log, name } = this.#options;
-    await database.commit({ statements: [this.#storing(this.#cursor)] }).catch((error) =>
-      log.warn("The place in the event log is not stored", { name, error })
-    );
+    await this.#storing;
+    await this.#store();
   }
 
   /** Resolves when all events so far are handled; for tests. */
@@ -85,6 +97,7 @@ export class LastingFollowing {
       await this.#taking;
       await this.#following?.idle();
     }
+    await this.#storing;
   }
 
   #follow(): void {
@@ -124,13 +137,17 @@ export class LastingFollowing {
   async #take(): Promise<boolean> {
     const { database, log, name, scheduler, take } = this.#options;
     const last = this.#batch.at(-1)?.seq ?? this.#cursor;
+    let begun: Handled["begun"];
     try {
-      const change = await take(this.#batch);
-      const isDue = change !== null || last - this.#stored >= MAX_UNSTORED;
-      if (isDue) {
-        const statements = [...change?.statements ?? [], this.#storing(last)];
-        await database.commit({ statements, events: change?.events ?? [] });
-        this.#stored = last;
+      const handled = await take(this.#batch);
+      begun = handled?.begun;
+      for (const { seq } of begun ?? []) this.#begun.add(seq);
+      const reached = this.#reachedOf(last);
+      const isAlone = handled !== null && begun === undefined;
+      if (isAlone || last - this.#stored >= MAX_UNSTORED) {
+        const statements = [...handled?.statements ?? [], this.#storingOf(reached)];
+        await database.commit({ statements, events: handled?.events ?? [] });
+        this.#stored = Math.max(this.#stored, reached);
       }
     } catch (error) {
       if (this.#isClosed) return false;
@@ -140,10 +157,44 @@ export class LastingFollowing {
     }
     this.#cursor = last;
     this.#batch = [];
+    for (const { seq, done } of begun ?? []) this.#passAfter(seq, done);
     return true;
   }
 
-  #storing(seq: number): Statement {
+  /** Lets the stored cursor pass an event once its last part is done. */
+  #passAfter(seq: number, done: Promise<void>): void {
+    done.then(() => {
+      this.#begun.delete(seq);
+      this.#storeSoon();
+    }, () => {});
+  }
+
+  #storeSoon(): void {
+    if (this.#isClosed) return;
+    this.#storing ??= this.#store().finally(() => this.#storing = null);
+  }
+
+  /** How far everything is done, if events up to a number are handled. */
+  #reachedOf(handled: number): number {
+    const [first = Infinity] = this.#begun;
+    return Math.min(handled, first - 1);
+  }
+
+  async #store(): Promise<void> {
+    const { database, log, name } = this.#options;
+    try {
+      for (;;) {
+        const reached = this.#reachedOf(this.#cursor);
+        if (reached <= this.#stored) return;
+        await database.commit({ statements: [this.#storingOf(reached)] });
+        this.#stored = Math.max(this.#stored, reached);
+      }
+    } catch (error) {
+      log.warn("The place in the event log is not stored", { name, error });
+    }
+  }
+
+  #storingOf(seq: number): Statement {
     const insertion = this.#options.database.tables.insertInto("event_cursors")
       .values({ name: this.#options.name, seq })
       .onConflict((conflict) => conflict.column("name").doUpdateSet({ seq }));

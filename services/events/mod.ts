@@ -3,8 +3,14 @@
  * every event. The database writes each row in the transaction of the change that it records. The log
  * never holds message texts, prompts, secrets or channel membership.
  */
-export { EventLog, type EventLogOptions, type EventPage, type EventQuery } from "./event_log.ts";
-export { type EventFollower, Following } from "./following.ts";
+export {
+  EventLog,
+  type EventLogOptions,
+  type EventPage,
+  type EventQuery,
+  gapAfter,
+} from "./event_log.ts";
+export { type EventFollower, type EventGap, Following } from "./following.ts";
 export { LastingFollowing, type LastingFollowingOptions } from "./lasting_following.ts";
 export { Retention, type RetentionOptions } from "./retention.ts";
 export { type EventServices, type EventServicesOptions, openEvents } from "./open.ts";

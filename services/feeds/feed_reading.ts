@@ -1,3 +1,4 @@
+import type { EventGap } from "../events/mod.ts";
 import type { Notice } from "./notices.ts";
 
 /** Past notices that a reader gets at once. */
@@ -6,10 +7,21 @@ export const PAGE = 100;
 /** A reader of a project's feed. */
 export interface FeedFollower {
   message(notice: Notice): void;
+  /** Retention has removed events before the reader got them. */
+  gap(gap: EventGap): void;
   /** Called once, when no more notices will come. */
   end(): void;
   /** Whether the reader may still read the project; asked when that may have changed. */
   mayRead(): boolean;
+}
+
+/** A page of the log. */
+export interface NextNotices {
+  readonly notices: readonly Notice[];
+  /** The number up to which the log was read. */
+  readonly cursor: number;
+  /** What retention has removed before them; null if nothing. */
+  readonly gap: EventGap | null;
 }
 
 export interface FeedReadingOptions {
@@ -21,9 +33,7 @@ export interface FeedReadingOptions {
   /** Notices after an event, from memory; null if memory does not go back that far. */
   readonly recall: (after: number) => readonly Notice[] | null;
   /** Reads the next notices from the log, and returns how far they go. */
-  readonly read: (
-    after: number,
-  ) => Promise<{ readonly notices: readonly Notice[]; readonly cursor: number }>;
+  readonly read: (after: number) => Promise<NextNotices>;
   readonly onClose: () => void;
 }
 
@@ -56,6 +66,11 @@ export class FeedReading {
   /** Takes a new notice. */
   take(notice: Notice): void {
     if (this.#isLive) this.#give(notice);
+  }
+
+  /** Tells a reader of new notices that some are missing; another one finds out when it reads. */
+  miss(gap: EventGap): void {
+    if (this.#isLive && !this.#isClosed) this.#options.follower.gap(gap);
   }
 
   /** The reader has room for more. */
@@ -100,7 +115,8 @@ export class FeedReading {
     try {
       while (this.#isWanted && !this.#isLive && !this.#isClosed) {
         if (this.#recall()) continue;
-        const { notices, cursor } = await this.#options.read(this.#cursor);
+        const { notices, cursor, gap } = await this.#options.read(this.#cursor);
+        if (gap !== null && !this.#isClosed) this.#options.follower.gap(gap);
         for (const notice of notices) this.#give(notice);
         this.#cursor = Math.max(this.#cursor, cursor);
       }

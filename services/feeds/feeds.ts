@@ -1,8 +1,14 @@
 import { Invalid } from "../errors.ts";
-import type { EventLog, Following, LoggedEvent } from "../events/mod.ts";
+import {
+  type EventGap,
+  type EventLog,
+  type Following,
+  gapAfter,
+  type LoggedEvent,
+} from "../events/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { type FeedFollower, FeedReading, PAGE } from "./feed_reading.ts";
+import { type FeedFollower, FeedReading, type NextNotices, PAGE } from "./feed_reading.ts";
 import { type Notice, noticeOf } from "./notices.ts";
 
 /** Newest notices kept in memory, for readers that reconnect. */
@@ -56,11 +62,6 @@ export class Feeds {
     return count;
   }
 
-  /** Whether memory has everything that happened after an event, so that nothing of it is lost. */
-  remembers(after: number): boolean {
-    return this.#following !== null && after >= this.#recentAfter;
-  }
-
   /**
    * Streams a project's events, beginning after `after`. Events that are no longer in memory come
    * in pages, each when the reader asks for more; the rest comes unasked.
@@ -110,6 +111,7 @@ export class Feeds {
     this.#position = after;
     this.#following = this.#options.eventLog.follow({ after, types: ["project.*"] }, {
       message: (event) => this.#take(event),
+      gap: (gap) => this.#missed(gap),
       end: () => this.#logEnded(),
     });
     this.#following.more();
@@ -121,6 +123,15 @@ export class Feeds {
     if (this.#isClosed) return;
     const { scheduler, eventLog } = this.#options;
     this.#cancelRetry = scheduler.after(RETRY_MS, () => this.#followLog(eventLog.newest));
+  }
+
+  /** Retention has removed events before this reader of the log got them. */
+  #missed(gap: EventGap): void {
+    this.#recent = [];
+    this.#recentAfter = Number(gap.to) - 1;
+    for (const readings of this.#readings.values()) {
+      for (const reading of [...readings]) reading.miss(gap);
+    }
   }
 
   #take(event: LoggedEvent): void {
@@ -158,10 +169,10 @@ export class Feeds {
   async #read(
     project: string,
     after: number,
-  ): Promise<{ readonly notices: readonly Notice[]; readonly cursor: number }> {
+  ): Promise<NextNotices> {
     const page = await this.#options.eventLog.read({ after, project, limit: PAGE });
     const notices = page.events.map(noticeOf).filter((notice) => notice !== null);
-    return { notices, cursor: page.cursor };
+    return { notices, cursor: page.cursor, gap: gapAfter(after, page.oldest) };
   }
 
   #endAll(): void {

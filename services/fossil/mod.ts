@@ -122,6 +122,7 @@ export {
   type CloneState,
   contentTypeOf,
   failedAnswer,
+  type LeftBehind,
   LOGIN_COOKIE,
   LOGIN_HEAD_BYTES,
   type MessageForm,

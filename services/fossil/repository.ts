@@ -12,14 +12,19 @@ import {
   examine,
   openDatabase,
   type Origin,
-  type Progress,
   type SchemaState,
   shun,
   type StoreOptions,
   verifyArtifacts,
   type VerifyOptions,
 } from "./content/mod.ts";
-import { Crosslinker, type LinkChecks, rebuild, type RebuildResult } from "./crosslink/mod.ts";
+import {
+  Crosslinker,
+  type LinkChecks,
+  rebuild,
+  type RebuildOptions,
+  type RebuildResult,
+} from "./crosslink/mod.ts";
 import { FossilError } from "./error.ts";
 
 /** Options of `Repository.open`. */
@@ -308,11 +313,11 @@ export class Repository implements Disposable {
   }
 
   /** Computes every derived table again, in one transaction. */
-  rebuild(progress?: Progress): RebuildResult {
+  rebuild(options: RebuildOptions = {}): RebuildResult {
     if (this.#depth > 0) throw new Error("Cannot rebuild inside of a transaction");
     const { db, config, store } = this;
     this.#crosslinker.begin({});
-    const work = () => rebuild(db, config, store, this.#crosslinker, progress);
+    const work = () => rebuild(db, config, store, this.#crosslinker, options);
     const result = this.#write(NOBODY, work, () => {});
     this.#schema = "current";
     return result;

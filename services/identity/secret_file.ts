@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { renameSynced, writeSynced } from "../synced_files.ts";
 
 /** A file with a secret cannot be used; the message says why in one sentence. */
 export class SecretFileError extends Error {
@@ -40,30 +40,11 @@ export async function writeSecretFile(path: string, secret: string): Promise<voi
   try {
     await Deno.remove(temporary).catch(ignoreMissing);
     await writeSynced(temporary, secret);
-    await Deno.rename(temporary, path);
-    await syncFolder(dirname(path));
+    await renameSynced(temporary, path);
   } catch (error) {
     await Deno.remove(temporary).catch(() => {});
     throw new SecretFileError(`The file "${path}" cannot be written: ${reason(error)}`);
   }
-}
-
-async function writeSynced(path: string, text: string): Promise<void> {
-  using file = await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
-  const bytes = new TextEncoder().encode(text);
-  for (let written = 0; written < bytes.length;) {
-    written += await file.write(bytes.subarray(written));
-  }
-  await file.sync();
-}
-
-/**
- * Syncs the folder, so that a rename in it survives a power failure; Windows needs no such thing.
- */
-async function syncFolder(path: string): Promise<void> {
-  if (Deno.build.os === "windows") return;
-  using folder = await Deno.open(path);
-  await folder.sync();
 }
 
 function ignoreMissing(error: unknown): void {

@@ -5,7 +5,7 @@ import { foldCase, type ObservedMessage } from "../irc/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { newUlid } from "../ulid.ts";
 import type { AddressedText, Tracking } from "./entry.ts";
-import type { Inbox } from "./inbox.ts";
+import { type Inbox, takesNoMore } from "./inbox.ts";
 import { isAddressed, readAddressees } from "./mentions.ts";
 
 const CTCP = "\x01";
@@ -105,14 +105,14 @@ export class Arrivals {
    * Handles a private message to an agent that was not sent over IRC.
    *
    * @returns the entry's id
+   * @throws Unavailable if too much waits for the disk already
    */
   deliver(agent: RosterEntry, delivery: Delivery, sending: Sending | null = null): string {
     const time = this.#options.scheduler.now();
     const id = newUlid(time);
-    this.sendAs(sending, () => {
-      const incoming = { ...delivery, id, speaker: delivery.from, time };
-      this.#keep(agent, { channel: null, isOnIrc: false }, incoming);
-    });
+    const incoming = { ...delivery, id, speaker: delivery.from, time };
+    const place = { channel: null, isOnIrc: false };
+    if (!this.sendAs(sending, () => this.#keep(agent, place, incoming))) throw takesNoMore();
     return id;
   }
 
@@ -150,21 +150,22 @@ export class Arrivals {
     return found;
   }
 
+  /** @returns false if the inbox does not take it */
   #keep(
     agent: RosterEntry,
     { channel, isOnIrc }: { readonly channel: string | null; readonly isOnIrc: boolean },
     incoming: Incoming,
-  ): void {
+  ): boolean {
     const { id, from, account, via, speaker, time } = incoming;
-    if (foldCase(speaker) === foldCase(agent.nick)) return;
+    if (foldCase(speaker) === foldCase(agent.nick)) return true;
     const text = readable(incoming);
-    if (text === null) return;
+    if (text === null) return true;
     const kind = channel === null ? "message" : "mention";
     const origin = via === undefined ? { from, account } : { from, account, via };
     const message = { id, kind, ...origin, channel, text } as const;
     const state = isOnIrc && this.#options.isOnline(agent.nick) ? "delivered" : "queued";
     const tracking = this.#trackingOf(kind, incoming, state);
-    this.#receivers.inboxOf(agent).append({ message, time, state, tracking });
+    return this.#receivers.inboxOf(agent).append({ message, time, state, tracking });
   }
 
   #trackingOf(

@@ -184,13 +184,16 @@ export class DirectMessages {
       const told = inboxes.sendAs(sending, () => this.#tell(agent.nick, composed, caller));
       if (told?.kind === "sent") {
         await inboxes.flush();
-        return told.id;
+        return (await inboxes.sent(sending))?.id ?? told.id;
       }
     }
     virtualUsers.admit(caller.principal, composed.lines.length);
     this.#record(agent.id, composed, caller);
     const id = this.#keep(agent, composed, sending);
     await inboxes.flush();
+    // Another node may have stored the same message first.
+    const stored = await inboxes.sent(sending);
+    if (stored !== null && stored.id !== id) return stored.id;
     if (isOnline(agent.nick) && await this.#showOnIrc(agent, composed, caller)) {
       inboxes.delivered(agent, id);
     }

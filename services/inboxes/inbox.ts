@@ -1,6 +1,6 @@
-import { TooMany } from "../errors.ts";
+import { TooMany, Unavailable } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { type Logged, MessageLog, parseMicroseconds } from "../messages/mod.ts";
+import { type Logged, MessageLog, parseMicroseconds, Stamps } from "../messages/mod.ts";
 import {
   type Addressed,
   type AddressedText,
@@ -47,6 +47,15 @@ interface Status extends Tracking {
   since: number;
 }
 
+/** An entry that is on its way to the disk. Nobody sees it yet. */
+interface Storing {
+  readonly message: AddressedText;
+  /** Unix microseconds. */
+  readonly time: number;
+  /** Its state as it is stored. */
+  readonly state: EntryState;
+}
+
 /** The number of entries in an inbox, by state and kind. */
 export interface InboxCounts {
   readonly total: number;
@@ -67,7 +76,8 @@ export interface Acknowledged {
 
 /**
  * One agent's inbox. The first message or reader loads the stored messages. Messages that arrive
- * meanwhile wait, and follow the stored ones in the order in which they came.
+ * meanwhile wait, and follow the stored ones in the order in which they came. A reader sees an entry
+ * once it is on disk: nobody acts on one that a crash would take back.
  *
  * In a full inbox, the oldest entry that may leave makes room: an entry that the agent has had, unless
  * the agent acknowledges entries, and one that is not a message to the agent alone. If none may
@@ -80,6 +90,9 @@ export class Inbox {
   #loading: Promise<MessageLog<AddressedText>> | null = null;
   /** How far each entry got, by its id. */
   readonly #statuses = new Map<string, Status>();
+  /** Entries that are on their way to the disk, by id, in their order. */
+  readonly #storing = new Map<string, Storing>();
+  #stamps = new Stamps();
   #acknowledges = false;
   #waiting: Arrival[] = [];
   #waitingUnits = 0;
@@ -115,17 +128,34 @@ export class Inbox {
     return this.#loading;
   }
 
-  append(arrival: Arrival): void {
+  /** Whether entries are on their way to the disk. */
+  get isStoring(): boolean {
+    return this.#storing.size > 0;
+  }
+
+  /**
+   * Adds an entry. Readers see it once it is stored.
+   *
+   * @returns false if too much waits for the disk already: then it is not added
+   */
+  append(arrival: Arrival): boolean {
     if (this.#messages !== null) return this.#append(this.#messages, arrival);
     this.#wait(arrival);
     // A load that fails logs it. The message then waits for the next load.
     this.load().catch(() => {});
+    return true;
   }
 
-  /** Adds an entry, unless the inbox has or had one with its id. */
+  /**
+   * Adds an entry, unless the inbox has or had one with its id.
+   *
+   * @throws Unavailable if too much waits for the disk already
+   */
   async addOnce(arrival: Arrival): Promise<void> {
     const messages = await this.load();
-    if (messages.microsecondsOf(arrival.message.id) === null) this.#append(messages, arrival);
+    const { id } = arrival.message;
+    if (this.#storing.has(id) || messages.microsecondsOf(id) !== null) return;
+    if (!this.#append(messages, arrival)) throw takesNoMore();
   }
 
   /**
@@ -136,9 +166,15 @@ export class Inbox {
    */
   async requireRoom(units: number): Promise<void> {
     const messages = await this.load();
-    if (messages.hasRoom(units)) return;
-    // One that can leave is enough: what does not fit then makes more room itself.
-    if (messages.read(undefined, INBOX_CAPACITY).some((message) => this.#mayLeave(message))) return;
+    const storing = this.#storing.size;
+    const all = this.#storing.values().reduce(
+      (sum, { message }) => sum + message.text.length,
+      units,
+    );
+    if (messages.hasRoom(all, storing + 1)) return;
+    // One that can leave is enough for each: what does not fit then makes more room itself.
+    const leaving = messages.read(undefined, INBOX_CAPACITY).filter((one) => this.#mayLeave(one));
+    if (leaving.length > storing) return;
     throw new TooMany(
       `The inbox of "${this.#options.nick}" is full: ${messages.size} messages wait for it`,
     );
@@ -164,7 +200,7 @@ export class Inbox {
 
   /** Removes entries that their agent is done with. */
   acknowledge(messages: MessageLog<AddressedText>, ids: readonly string[]): Acknowledged {
-    const meant = new Set(ids.filter((id) => this.#statuses.has(id)));
+    const meant = new Set(ids.filter((id) => this.has(id)));
     const unknown = ids.filter((id) => !meant.has(id) && messages.microsecondsOf(id) === null);
     if (meant.size === 0) return { count: 0, unknown };
     this.#acknowledges = true;
@@ -172,8 +208,9 @@ export class Inbox {
     return { count: meant.size, unknown };
   }
 
+  /** Whether an entry is stored and has not left. */
   has(id: string): boolean {
-    return this.#statuses.has(id);
+    return this.#statuses.has(id) && !this.#storing.has(id);
   }
 
   /** The message of an id that still waits for the agent; null if there is none. */
@@ -193,7 +230,9 @@ export class Inbox {
     if (messages === null || (messages.oldest ?? Infinity) >= microseconds) return;
     messages.removeBefore(microseconds);
     const kept = new Set(messages.read(undefined, INBOX_CAPACITY).map(({ id }) => id));
-    for (const id of [...this.#statuses.keys()]) if (!kept.has(id)) this.#statuses.delete(id);
+    for (const id of [...this.#statuses.keys()]) {
+      if (!kept.has(id) && !this.#storing.has(id)) this.#statuses.delete(id);
+    }
   }
 
   counts(messages: MessageLog<AddressedText>): InboxCounts {
@@ -225,6 +264,7 @@ export class Inbox {
    */
   redact(id: string): void {
     this.#statuses.delete(id);
+    this.#storing.delete(id);
     if (this.#messages !== null) this.#messages.remove((message) => message.id === id);
     else if (this.#loading !== null || this.#isWaiting(id)) this.#redacted.push(id);
   }
@@ -242,6 +282,7 @@ export class Inbox {
       for (const arrival of this.#waiting) this.#append(messages, arrival);
       for (const id of this.#redacted) {
         this.#statuses.delete(id);
+        this.#storing.delete(id);
         messages.remove((message) => message.id === id);
         store?.redact(id);
       }
@@ -260,10 +301,16 @@ export class Inbox {
 
   #restore(entries: readonly PastEntry[]): MessageLog<AddressedText> {
     const messages = this.#newLog(entries);
+    this.#stamps = new Stamps(entries.at(-1)?.past.microseconds);
+    const oldest = messages.oldest ?? Infinity;
     for (const { state, tracking, past } of entries) {
       if (state === "acknowledged") this.#acknowledges = true;
-      if ("removed" in past || messages.microsecondsOf(past.message.id) === null) continue;
-      this.#statuses.set(past.message.id, { ...tracking, state, since: 0 });
+      if ("removed" in past) continue;
+      const { message, microseconds } = past;
+      const status = { ...tracking, state, since: 0 };
+      // A crash came before it had made room for a newer one.
+      if (microseconds < oldest) this.#madeRoom(message, microseconds, status);
+      else this.#statuses.set(message.id, status);
     }
     return messages;
   }
@@ -276,15 +323,43 @@ export class Inbox {
     return new MessageLog(options, entries.map(({ past }) => past));
   }
 
-  #append(messages: MessageLog<AddressedText>, arrival: Arrival): void {
-    const { message, time, state, tracking } = arrival;
-    while (!messages.hasRoom(message.text.length)) this.#makeRoom(messages);
-    this.#statuses.set(message.id, { ...tracking, state, since: this.#options.clock() });
-    messages.append(message, time);
+  /** @returns false if the store does not take it */
+  #append(messages: MessageLog<AddressedText>, arrival: Arrival): boolean {
+    const { message, state, tracking } = arrival;
+    const { accountId, store, clock } = this.#options;
+    const time = this.#stamps.next(arrival.time);
     const { id, kind, from: sender, text: body, ...about } = message;
-    const stored = { time: messages.newest ?? 0, id, kind, sender, body, about };
-    const { accountId, store } = this.#options;
-    store?.append(accountId, Object.assign(stored, tracking, { state }));
+    const storing = { message, time, state };
+    if (store !== null) {
+      const stored = { time, id, kind, sender, body, about };
+      const isTaken = store.append(accountId, Object.assign(stored, tracking, { state }), (is) => {
+        if (this.#storing.delete(id)) this.#stored(messages, storing, is);
+      });
+      if (!isTaken) return false;
+    }
+    this.#statuses.set(id, { ...tracking, state, since: clock() });
+    if (store === null) this.#show(messages, storing);
+    else {
+      this.#storing.set(id, storing);
+      // Somebody waits for it.
+      if (messages.followers > 0 && !store.isFailing) store.flush().catch(() => {});
+    }
+    return true;
+  }
+
+  /** Shows an entry that the disk has, unless it cannot have it. */
+  #stored(messages: MessageLog<AddressedText>, storing: Storing, isStored: boolean): void {
+    const { message: { id }, time, state } = storing;
+    if (!isStored) return void this.#statuses.delete(id);
+    this.#show(messages, storing);
+    // It reached its agent over IRC meanwhile.
+    const reached = this.#stateOf(id);
+    if (reached !== state) this.#options.store?.mark(this.#options.accountId, [time], reached);
+  }
+
+  #show(messages: MessageLog<AddressedText>, { message, time }: Storing): void {
+    while (!messages.hasRoom(message.text.length)) this.#makeRoom(messages);
+    messages.appendAt(message, time);
   }
 
   #makeRoom(messages: MessageLog<AddressedText>): void {
@@ -293,10 +368,14 @@ export class Inbox {
     const status = left === null ? undefined : this.#statuses.get(left.id);
     if (left === null || status === undefined) return;
     this.#statuses.delete(left.id);
+    this.#madeRoom(left, parseMicroseconds(left.timestamp) ?? 0, status);
+  }
+
+  /** Stores that an entry has made room, and returns a message that its agent has not had. */
+  #madeRoom(left: AddressedText, time: number, status: Status): void {
     const bounces = left.kind === "message" && status.state === "queued";
-    const state = bounces ? "bounced" : "dropped";
     const { accountId, store, onBounced } = this.#options;
-    store?.release(accountId, [parseMicroseconds(left.timestamp) ?? 0], state);
+    store?.release(accountId, [time], bounces ? "bounced" : "dropped");
     if (bounces) onBounced(left, status);
   }
 
@@ -343,4 +422,9 @@ export class Inbox {
       (this.#waitingUnits > MAX_UNITS && this.#waiting.length > 1)
     ) this.#waitingUnits -= this.#waiting.shift()?.message.text.length ?? 0;
   }
+}
+
+/** The error for a message that would have to wait for the disk with too many others. */
+export function takesNoMore(): Unavailable {
+  return new Unavailable("Too many messages wait to be stored; try again later");
 }

@@ -3,7 +3,8 @@ import { type Database, type Statement, statement } from "../database/mod.ts";
 /** Statements that change the inboxes. They are compiled once; a use gives its own parameters. */
 export interface InboxStatements {
   /**
-   * Adds a message, if its account exists and is not revoked. Parameters: the time, id, kind,
+   * Adds a message, if its account exists and is not revoked, and has none of the same sender with
+   * the sender's id of it. Parameters: the time, id, kind,
    * sender, other properties, body, state, the state's time, sender's account, sender's id of the
    * message, expiry, and account.
    */
@@ -35,7 +36,7 @@ export function inboxStatements({ tables }: Database): InboxStatements {
         number("expires_at"),
       ]).where("accounts.id", "=", "").where("accounts.revoked_at", "is", null);
     })
-    .onConflict((conflict) => conflict.columns(["account_id", "time"]).doNothing());
+    .onConflict((conflict) => conflict.doNothing());
   const mark = tables.updateTable("inbox_messages").set({ state: "", state_at: 0 })
     .where("account_id", "=", "").where("time", "=", 0);
   const release = tables.updateTable("inbox_messages")

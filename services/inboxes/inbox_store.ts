@@ -89,12 +89,22 @@ interface Waiting {
   readonly units: number;
   /** The id of the message that it redacts. */
   readonly redacts?: string;
+  /** The message that it adds. */
+  readonly adds?: Added;
+}
+
+/** A message that is being stored. */
+interface Added {
+  readonly accountId: string;
+  readonly id: string;
+  /** Called when it is on disk, or never will be. */
+  readonly settled: (isStored: boolean) => void;
 }
 
 /**
  * The inboxes in the database. Messages are written in batches, 20 ms after they arrive; a kill of
  * the process loses at most that. If the disk refuses, changes wait and are tried again. Beyond 8
- * Mi characters, messages stay only in memory, which is logged.
+ * Mi characters, it takes no more messages, which is logged.
  */
 export class InboxStore {
   readonly #options: InboxStoreOptions;
@@ -103,6 +113,10 @@ export class InboxStore {
   readonly #queue: Waiting[] = [];
   /** How many messages left each inbox since its oldest rows were deleted, by account. */
   readonly #gone = new Map<string, number>();
+  /** Why the last batch was refused. */
+  #refusal: Unavailable | null = null;
+  /** Changes that could not be written. */
+  readonly #rejected = new WeakSet<Waiting>();
   /** Ids of messages whose redaction waits to be written. */
   readonly #redacting = new Set<string>();
   #age: number | null;
@@ -131,6 +145,11 @@ export class InboxStore {
     return this.#age === null ? 0 : (this.#options.scheduler.now() - this.#age) * 1000;
   }
 
+  /** Whether the disk refused the last changes, which are tried again after a pause. */
+  get isFailing(): boolean {
+    return this.#writes.failing;
+  }
+
   /** Everything that is stored for an account, oldest first. */
   async load(accountId: string): Promise<Restored[]> {
     const rows = await this.#options.database.tables.selectFrom("inbox_messages")
@@ -150,21 +169,30 @@ export class InboxStore {
     });
   }
 
-  /** Keeps a message. */
-  append(accountId: string, entry: StoredEntry): void {
+  /**
+   * Keeps a message.
+   *
+   * @param settled called once it is on disk; with false if it cannot be stored: its account has
+   * ended, or has a message of the same sender with the same id of the sender
+   * @returns false if it takes no more: then it does not keep this one
+   */
+  append(accountId: string, entry: StoredEntry, settled: (isStored: boolean) => void): boolean {
+    if (this.#isOver) return false;
     const { time, id, kind, sender, body, state, senderId, clientId, expiresAt } = entry;
     const about = JSON.stringify(entry.about);
     const units = body.length + about.length;
     if (this.#units + units > MAX_WAITING_UNITS || this.#queue.length >= MAX_WAITING) {
       if (this.#lost++ === 0) {
-        this.#options.log.error("Messages to agents are not stored: the disk takes no more");
+        this.#options.log.error("Messages to agents are not stored: too many wait for the disk");
       }
-      return;
+      return false;
     }
     const now = this.#options.scheduler.now();
     const fixed = [time, id, kind, sender, about, body, state, now];
     const parameters = [...fixed, senderId, clientId, expiresAt, accountId];
-    this.#change({ statement: { ...this.#statements.insertion, parameters }, units });
+    const adds = { accountId, id, settled };
+    this.#change({ statement: { ...this.#statements.insertion, parameters }, units, adds });
+    return true;
   }
 
   /** Notes the state of messages that stay in the inbox, by their times. */
@@ -224,16 +252,23 @@ export class InboxStore {
   }
 
   /**
-   * Writes what waits now, at once.
+   * Writes what waits now, at once. Call it in the task of the change whose result matters.
    *
-   * @throws Unavailable if the disk refuses the write; it is tried again later
+   * @throws Unavailable if the disk refuses the write, which is tried again later; or if a change was
+   * not kept, or is refused for good
    */
   async flush(): Promise<void> {
-    const last = this.#queue.at(-1);
+    const asked = [...this.#queue];
+    const last = asked.at(-1);
     if (this.#isOver) throw isElsewhere();
     while (last !== undefined && this.#queue.includes(last)) {
-      if (!await this.#writes.write()) throw new Unavailable("The disk takes no messages");
+      if (!await this.#writes.write()) {
+        throw this.#refusal ?? new Unavailable("Messages cannot be stored at the moment");
+      }
       if (this.#isOver) throw isElsewhere();
+    }
+    if (asked.some((waiting) => this.#rejected.has(waiting))) {
+      throw new Unavailable("The database does not take the message; the log says why");
     }
   }
 
@@ -297,29 +332,52 @@ export class InboxStore {
     this.#writes.schedule();
   }
 
-  async #writeBatch(): Promise<boolean> {
+  async #writeBatch(most = BATCH): Promise<boolean> {
     const { database, log, guard = () => [] } = this.#options;
-    const batch = this.#queue.slice(0, BATCH);
+    const batch = this.#queue.slice(0, most);
     // Somebody flushed before the appointed time.
     if (batch.length === 0) return true;
-    const statements = batch.map(({ statement }) => statement);
+    const guarding = guard();
+    const statements = [...guarding, ...batch.map(({ statement }) => statement)];
+    let stored: readonly boolean[] = [];
     try {
-      await database.commit({ statements: [...guard(), ...statements] });
+      const { changes } = await database.commit({ statements });
+      const made = changes.slice(guarding.length);
+      stored = await Promise.all(batch.map(({ adds }, index) => this.#isStored(adds, made[index])));
     } catch (error) {
       if (error instanceof Unchanged) return this.#leave();
       if (error instanceof Unavailable) {
         if (!this.#writes.failing) log.error("Messages to agents cannot be stored", { error });
+        this.#refusal = error;
         return false;
       }
-      log.error("Messages to agents are not stored", { error, messages: batch.length });
+      // One change that cannot be written must not take the others with it.
+      if (batch.length > 1) return await this.#writeEach(batch.length);
+      log.error("A change of an inbox is not stored", { error });
+      batch.forEach((waiting) => this.#rejected.add(waiting));
     }
     this.#queue.splice(0, batch.length);
-    for (const { units, redacts } of batch) {
+    for (const [index, { units, redacts, adds }] of batch.entries()) {
       this.#units -= units;
       if (redacts !== undefined) this.#redacting.delete(redacts);
+      adds?.settled(stored[index] ?? false);
     }
     this.#recovered();
     return true;
+  }
+
+  async #writeEach(count: number): Promise<boolean> {
+    for (let left = count; left > 0; left--) if (!await this.#writeBatch(1)) return false;
+    return true;
+  }
+
+  /**
+   * Whether a written message is in its inbox. It may be there already: when a connection is lost,
+   * nobody knows whether the last transaction was written, and it is tried again.
+   */
+  async #isStored(added: Added | undefined, changes = 0): Promise<boolean> {
+    if (added === undefined || changes > 0) return true;
+    return await this.knows(added.accountId, added.id);
   }
 
   /** Leaves everything to another node, which has heard the same messages. */

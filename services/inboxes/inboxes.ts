@@ -129,7 +129,10 @@ export class Inboxes {
     let added = Promise.resolve();
     const arrivals = new Arrivals(this.#options, {
       inboxOf: (agent) => ({
-        append: (arrival) => void (added = added.then(() => this.#addMissed(agent, arrival))),
+        append: (arrival) => {
+          added = added.then(() => this.#addMissed(agent, arrival));
+          return true;
+        },
       }),
       expect: (expiresAt) => this.#expiries.expect(expiresAt),
     });
@@ -146,6 +149,7 @@ export class Inboxes {
    * Handles a private message to an agent that was not sent over IRC.
    *
    * @returns the entry's id
+   * @throws Unavailable if too much waits for the disk already
    */
   deliver(agent: RosterEntry, delivery: Delivery, sending: Sending | null = null): string {
     return this.#arrivals.deliver(agent, delivery, sending);
@@ -230,6 +234,7 @@ export class Inboxes {
     checkQuery(query, INBOX_CAPACITY);
     const inbox = this.#open(agent);
     const messages = inbox.messages ?? await inbox.load();
+    if (inbox.isStoring) await this.#settle();
     const limit = query.limit ?? INBOX_CAPACITY;
     // Not awaited: it may take a minute, and a suspended function stays in memory.
     const caller = { principal, address: null };
@@ -266,6 +271,8 @@ export class Inboxes {
   ): Promise<AcknowledgedEntries> {
     const inbox = this.#open(this.#agentOf(nick, principal));
     const messages = await inbox.load();
+    // An agent may have had an entry over IRC that is not stored yet.
+    if (inbox.isStoring) await this.#settle();
     const ids = "ids" in what ? what.ids : messages.readUpTo(what.upTo).map(({ id }) => id);
     const { count, unknown } = inbox.acknowledge(messages, ids);
     await this.flush();
@@ -284,6 +291,7 @@ export class Inboxes {
     const agent = this.#agentOf(nick, principal);
     const inbox = this.#open(agent);
     const messages = await inbox.load();
+    if (inbox.isStoring) await this.#settle();
     return { nick: agent.nick, ...inbox.counts(messages) };
   }
 
@@ -318,8 +326,11 @@ export class Inboxes {
     this.#stopListening();
     await this.#expiries.idle();
     await Promise.allSettled(Array.from(this.#inboxes.values(), ({ loading }) => loading));
-    // What was loaded may have made room for what came meanwhile.
-    await Promise.all(this.#returning);
+    // What is stored now, or was loaded, may make room, and so send others back.
+    do {
+      await this.#settle();
+      await Promise.all(this.#returning);
+    } while (this.#returning.size > 0);
     this.#inboxes.clear();
     await this.#options.store?.close();
   }
@@ -336,6 +347,12 @@ export class Inboxes {
       throw new Forbidden(`You are "${principal.name}" and cannot read the inbox of "${nick}"`);
     }
     return agent;
+  }
+
+  /** Waits for entries on their way to the disk, unless it refuses them for now. */
+  async #settle(): Promise<void> {
+    const { store } = this.#options;
+    if (store?.isFailing !== true) await store?.flush().catch(() => {});
   }
 
   async #addMissed(agent: RosterEntry, arrival: Arrival): Promise<void> {

@@ -106,6 +106,11 @@ export interface Accounts {
    * it comes, with what its correspondents read (RPL_AWAY). Null: there is no such nick.
    */
   absentUser?(nick: string): AbsentUser | null;
+  /**
+   * The user without a connection that stays on the server when the client of an account goes, in its
+   * channels and with its nick, so that nobody sees the client leave; null if none does.
+   */
+  staying?(account: string): UserIdentity | null;
   /** What the user of an account does, such as "is working", for WHOIS; null if nobody knows. */
   activity?(account: string): Promise<string | null>;
   /**

@@ -12,6 +12,7 @@ import { Metadata } from "./metadata/metadata.ts";
 import { UserMode } from "./channels/modes.ts";
 import { Monitors } from "./users/monitors.ts";
 import { foldCase } from "./protocol/names.ts";
+import { newVirtualClient } from "./users/virtual_client.ts";
 import { type Numeric, RPL_MONOFFLINE, RPL_MONONLINE } from "./protocol/numerics.ts";
 import {
   DEFAULT_LIMITS,
@@ -227,7 +228,7 @@ export class ServerState {
   disconnectAccount(account: string, reason: string): number {
     this.logins.revoke(account);
     const sessions = this.sessionsOf(account);
-    for (const client of sessions) this.disconnect(client, reason);
+    for (const client of sessions) this.disconnect(client, reason, true);
     for (const client of this.clients) {
       if (client.operatorName !== null && foldCase(client.operatorName) === foldCase(account)) {
         this.#endOperator(client);
@@ -310,7 +311,8 @@ export class ServerState {
   /** Removes a client from a channel silently, and the channel when it is empty. */
   leave(client: Client, channel: Channel): void {
     // A client that the server closes has what was sent; one that fell silent may not.
-    this.noteReceived(client, channel.name, this.isStopping ? this.now() : client.heardAt);
+    const received = this.isStopping ? this.now() : client.heardAt;
+    if (channel.listeners.has(client)) this.noteReceived(client, channel.name, received);
     channel.removeMember(client);
     client.channels = client.channels.filter((other) => other !== channel);
     if (client.account !== null) {
@@ -336,24 +338,41 @@ export class ServerState {
   /**
    * Disconnects a client: sends it ERROR, and QUIT to its channels. Does nothing if it is already
    * being disconnected.
+   *
+   * @param isRemoved whether somebody removes it, so that no user without a connection stays for it
    */
-  disconnect(client: Client, reason: string): void {
+  disconnect(client: Client, reason: string, isRemoved: boolean = false): void {
     if (client.quitReason !== null) return;
     const text = `Closing link: ${client.nick} (${reason})`;
     client.send(this.bareMessage("ERROR", { params: [], text }));
-    this.forget(client, reason);
+    this.forget(client, reason, isRemoved);
     client.transport.end();
   }
 
-  /** Removes a client from all state and tells its channels. */
-  forget(client: Client, reason: string): void {
+  /**
+   * Removes a client from all state and tells its channels, unless a user without a connection stays
+   * in its place.
+   *
+   * @param isRemoved as for {@link disconnect}
+   */
+  forget(client: Client, reason: string, isRemoved: boolean = false): void {
     if (client.quitReason !== null) return;
     client.quitReason = reason;
     client.endPause();
     this.clients.delete(client);
     this.monitors.clear(client);
     this.logins.endSasl(client);
-    if (client.registered) {
+    const heir = isRemoved ? null : this.#heirOf(client);
+    if (heir !== null) {
+      const { heardAt } = client;
+      for (const channel of client.channels) {
+        if (channel.listeners.has(client)) this.noteReceived(client, channel.name, heardAt);
+      }
+      this.setAccount(heir, client.account);
+      this.clients.add(heir);
+      this.#replace(client, heir);
+      this.endSession(client, reason);
+    } else if (client.registered) {
       const quit = this.messageFrom(client, "QUIT", { params: [], text: reason });
       for (const neighbour of this.neighboursOf(client)) neighbour.send(quit);
       // Users without a connection return with the program, as if they had never left.
@@ -367,6 +386,49 @@ export class ServerState {
     }
     this.history.forgetUser(client);
     this.setAccount(client, null);
+  }
+
+  /** Gives a client that registers the nick of its account's user without a connection, silently. */
+  succeed(before: Client, client: Client): void {
+    this.#replace(before, client);
+    before.quitReason = "Now connected to IRC";
+    this.history.forgetUser(before);
+    this.setAccount(before, null);
+  }
+
+  /**
+   * Puts a client in the place of another one of the same account and nick, in its channels and with
+   * its statuses: nobody sees one leave or the other come. Clients with the capabilities for it learn
+   * what has changed about the user.
+   */
+  #replace(before: Client, after: Client): void {
+    const { nick, channels } = before;
+    const { user, host, realname } = after;
+    if (before.user !== user || before.host !== host) {
+      const change = this.messageFrom(before, "CHGHOST", { params: [user, host] });
+      this.tellFollowers(before, Cap.CHGHOST, change);
+    }
+    this.clients.delete(before);
+    before.channels = [];
+    for (const channel of channels) channel.replaceMember(before, after);
+    after.channels = channels;
+    after.nick = nick;
+    this.#byNick.set(foldCase(nick), after);
+    if (before.realname !== realname) {
+      const named = this.messageFrom(after, "SETNAME", { params: [], text: realname });
+      this.tellFollowers(after, Cap.SETNAME, named);
+    }
+    if (before.away !== after.away) {
+      const content = after.away === null ? { params: [] } : { params: [], text: after.away };
+      this.tellFollowers(after, Cap.AWAY_NOTIFY, this.messageFrom(after, "AWAY", content));
+    }
+  }
+
+  /** The user without a connection that stays when a client goes; null if none does. */
+  #heirOf({ account, nick, registered, virtual }: Client): Client | null {
+    if (account === null || !registered || virtual || this.isStopping) return null;
+    const identity = this.options.accounts.staying?.(account) ?? null;
+    return identity?.nick === nick ? newVirtualClient(this, identity) : null;
   }
 
   /** The message as people read it, made once. */

@@ -18,7 +18,7 @@ import type { IrcLimits } from "./options.ts";
 import { Reply, UNAVAILABLE } from "./reply.ts";
 import type { ServerState } from "./state.ts";
 import { isService } from "./users/service.ts";
-import { VirtualClient } from "./users/virtual_client.ts";
+import { newVirtualClient } from "./users/virtual_client.ts";
 
 /** Who a user is. */
 export interface UserIdentity {
@@ -43,10 +43,6 @@ export type Spoken =
 /** Result of a message to one user: `absent` if nobody has the nick. */
 export type Told = Spoken | { readonly kind: "absent" };
 
-/** The user names of users without a connection: of programs, and of people. */
-const USER = "agent";
-const PERSON = "web";
-
 /** The standing of a user whom no mode and no ban silences. */
 const OVERRIDING: Standing = Object.freeze({ member: true, status: MemberStatus.OPERATOR });
 
@@ -59,7 +55,7 @@ const REPLY_TAG = "+draft/reply";
 export function addVirtualUser(state: ServerState, identity: UserIdentity): Client | null {
   const { nick, account } = identity;
   if (isSameAccount(account, state.findClient(nick)?.account ?? null)) return null;
-  const client = newClient(state, identity);
+  const client = newVirtualClient(state, identity);
   state.setAccount(client, account);
   if (!claimNick(state, client, nick)) {
     state.setAccount(client, null);
@@ -98,18 +94,10 @@ function clientsOf(state: ServerState, identity: UserIdentity): readonly Client[
 
 /** A client that a user could have, which the server does not know. */
 export function possibleClient(state: ServerState, identity: UserIdentity): Client {
-  const client = newClient(state, identity);
+  const client = newVirtualClient(state, identity);
   client.nick = identity.nick;
   client.account = identity.account;
   return client;
-}
-
-function newClient(
-  state: ServerState,
-  { realname, isPerson = false, privileged = false }: UserIdentity,
-): VirtualClient {
-  const user = isPerson ? PERSON : USER;
-  return new VirtualClient(state, { user, realname, bot: !isPerson, privileged });
 }
 
 /** A channel in a user's list. */

@@ -61,6 +61,8 @@ export class AccountAuthority implements Accounts {
   activity?: NonNullable<Accounts["activity"]>;
   /** Absent until it is known who keeps messages. */
   absentUser?: NonNullable<Accounts["absentUser"]>;
+  /** Absent until it is known who stays. */
+  staying?: NonNullable<Accounts["staying"]>;
   /** The channels of projects; null until they are known. */
   #projects: OwnedChannels | null = null;
   /** The channels in which bots report, folded. */

@@ -1,4 +1,5 @@
 import { BatchedWrites, type Change, type Database, type NewEvent } from "../database/mod.ts";
+import { Unavailable } from "../errors.ts";
 import type { Caller } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -149,15 +150,21 @@ export class Ledger {
   /** Writes what the disk refused, if it takes it now. */
   async close(): Promise<void> {
     this.#writes.stop();
-    if (this.#unwritten.length > 0) await this.#writes.write();
+    if (this.#unwritten.length === 0 || await this.#writes.write()) return;
+    this.#options.log.error("The last calls of models are not in the ledger", {
+      calls: this.#unwritten.length,
+    });
   }
 
   async #writeAgain(): Promise<boolean> {
     while (this.#unwritten[0] !== undefined) {
       try {
         await this.#options.database.commit(this.#unwritten[0]);
-      } catch {
-        return false;
+      } catch (error) {
+        if (error instanceof Unavailable) return false;
+        // The database never takes it, and it must not keep the others waiting.
+        this.#lost++;
+        this.#options.log.error("A call of a model is not in the ledger", { error });
       }
       this.#unwritten.shift();
     }

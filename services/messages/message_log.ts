@@ -269,10 +269,11 @@ export class MessageLog<Message extends LoggedMessage> {
     return entry.message;
   }
 
-  /** Whether a text of so many UTF-16 units fits beside the kept messages. */
-  hasRoom(units: number): boolean {
+  /** Whether texts of so many UTF-16 units together fit beside the kept messages. */
+  hasRoom(units: number, messages = 1): boolean {
     const { capacity, maxUnits = Infinity } = this.#options;
-    return this.size === 0 || (this.size < capacity && this.#units + units <= maxUnits);
+    const size = this.size + messages;
+    return size === 1 || (size <= capacity && this.#units + units <= maxUnits);
   }
 
   /** Drops messages from before a time, in microseconds. */

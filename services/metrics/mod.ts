@@ -6,6 +6,7 @@ export {
   type MetricHistoryOptions,
   type Point,
 } from "./history.ts";
+export { Measurements, type MeasurementsOptions } from "./measurements.ts";
 export { type AnsweredRequest, Metrics } from "./metrics.ts";
 export {
   type Counter,

@@ -6,6 +6,8 @@ import type { NetworkStats } from "../irc_network/mod.ts";
 import type { SyncStats } from "../sync/mod.ts";
 import type { ExportStats } from "../telemetry/mod.ts";
 import type { Nodes } from "../nodes/mod.ts";
+import type { PoolLoad } from "../fossil/mod.ts";
+import type { Measurements } from "./measurements.ts";
 import type { Registry, Sample } from "./registry.ts";
 
 /** Figures of the HTTP connections. */
@@ -45,6 +47,12 @@ export interface MetricSources {
   readonly sync?: { stats(): SyncStats } | null;
   /** The servers that share the database. */
   readonly nodes?: Pick<Nodes, "self" | "isCurrent" | "leader" | "all" | "viewOf">;
+  /** Figures that are read from time to time. */
+  readonly measurements?: Pick<Measurements, "addTo">;
+  /** The workers of the repositories. */
+  readonly pool?: () => PoolLoad;
+  /** What was removed because it ended long ago. */
+  readonly retention?: { readonly removed: ReadonlyMap<string, number> };
   readonly refusals: {
     totals(): Iterable<{ readonly door: string; readonly reason: string; readonly count: number }>;
   };
@@ -58,6 +66,8 @@ export function addSources(
   const { irc, history = null, http = null, sync = null, network, bridge, agents, refusals } =
     sources;
   addRefusals(registry, refusals);
+  sources.measurements?.addTo(registry);
+  addPool(registry, sources);
   addAgents(registry, agents);
   addSpeech(registry, agents);
   if (irc !== null) addIrc(registry, irc);
@@ -70,6 +80,26 @@ export function addSources(
   if (sync !== null) addSync(registry, sync);
   const { nodes } = sources;
   if (nodes !== undefined && nodes.self !== null) addNodes(registry, nodes, nodes.self);
+}
+
+function addPool(registry: Registry, { pool, retention }: MetricSources): void {
+  if (pool !== undefined) {
+    registry.sampled("gauge", {
+      name: "repository_calls",
+      help: "Calls to repositories, by whether a worker runs them or they wait for one",
+      labels: ["state"],
+    }, () => {
+      const { running, queued } = pool();
+      return samples([["running", running], ["waiting", queued]]);
+    });
+  }
+  if (retention !== undefined) {
+    registry.sampled("counter", {
+      name: "retention_removed_total",
+      help: "Rows that were removed because they ended long ago, by table",
+      labels: ["table"],
+    }, () => samples(retention.removed));
+  }
 }
 
 /** Only a node has these. */

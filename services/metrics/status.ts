@@ -1,4 +1,5 @@
 import type { Nodes } from "../nodes/mod.ts";
+import { buildId } from "../version.ts";
 
 /** The status object of the contract. */
 export interface StatusReport {
@@ -13,6 +14,8 @@ export interface StatusReport {
   readonly halted: boolean;
   /** How many active agents are halted. */
   readonly agents_halted: number;
+  /** Which build of the program this is. */
+  readonly build: string;
 }
 
 /** The sources of the status. */
@@ -52,6 +55,7 @@ export class Status {
   readonly #started: number;
   /** The same in ISO 8601. */
   readonly #startedText: string;
+  readonly #build = buildId();
 
   constructor(sources: StatusSources) {
     this.#sources = sources;
@@ -68,6 +72,7 @@ export class Status {
       started: this.#startedText,
       halted: this.halted,
       agents_halted: agentsHalted(),
+      build: this.#build,
     };
   }
 

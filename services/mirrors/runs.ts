@@ -1,5 +1,6 @@
 /** The two halves of a run: pulling from upstream, and pushing to a Git remote. */
 import { dirname, join } from "node:path";
+import type { FreeSpace } from "../free_space.ts";
 import { type SealingKey, unseal } from "../identity/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -18,6 +19,8 @@ const ANY_USER = "git";
 export interface RunOptions {
   readonly repositories: ProjectRepositories;
   readonly workspaces: Pick<Workspaces, "activeBranches">;
+  /** Says when the disk has no room for what a run fetches, or writes on its way. */
+  readonly space: Pick<FreeSpace, "require">;
   readonly key: SealingKey;
   readonly scheduler: Scheduler;
   /** The folder of what stays between two runs. */
@@ -43,13 +46,13 @@ export async function pullUpstream(
   stored: StoredRemote,
   options: RunOptions,
 ): Promise<void> {
-  const { repositories, workspaces, scheduler, folder, maxBytes, signal } = options;
+  const { repositories, workspaces, space, scheduler, folder, maxBytes, signal } = options;
   if (project.archivedAt !== null) throw new MirrorError("The project is archived");
   const remote = await remoteOf(project, stored, options);
   await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
   const answers = await Deno.makeTempDir({ dir: repositories.files.folder, prefix: ".download-" });
   try {
-    const upstream = new Upstream({ remote, folder: answers, maxBytes, signal });
+    const upstream = new Upstream({ remote, folder: answers, space, maxBytes, signal });
     const clone = join(folder, `${project.id}.clone`);
     const now = scheduler.now();
     await pullFromFossil(project, { repositories, workspaces, upstream, clone, now, signal });
@@ -58,13 +61,14 @@ export async function pullUpstream(
   }
 }
 
-/** @throws MirrorError */
+/** @throws MirrorError; Unavailable if the disk has no room for the stream and the clone */
 export async function pushRemote(
   project: Project,
   stored: StoredRemote,
   options: RunOptions,
 ): Promise<void> {
-  const { repositories, signal } = options;
+  const { repositories, space, signal } = options;
+  space.require();
   const remote = await remoteOf(project, stored, options);
   const withoutBranches = PASSING_PREFIXES;
   const stream = await repositories.export(project, "git", { signal, withoutBranches });

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { clientMessage, contentTypeOf, messageFormOf } from "../fossil/front/mod.ts";
+import type { FreeSpace } from "../free_space.ts";
 import type { Card, ClientLogin, ReceivedMessage } from "../fossil/mod.ts";
 import { VERSION } from "../version.ts";
 import { ConnectionLost, post, type Posted } from "./http_post.ts";
@@ -21,6 +22,8 @@ export interface UpstreamOptions {
   };
   /** The folder of the answer, which goes away with the next one. */
   readonly folder: string;
+  /** Says when the disk has no room for another answer. */
+  readonly space: Pick<FreeSpace, "require">;
   /** The most bytes of an answer, and of its cards. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
@@ -47,11 +50,13 @@ export class Upstream {
   /**
    * Sends cards and receives the answer in a file.
    *
+   * @throws Unavailable if the disk has no room for the answer
    * @throws ConnectionLost if the connection fails again and again
    * @throws MirrorError if the answer is not one of the sync protocol, or a bound is reached
    */
   async ask(cards: readonly Card[], login: ClientLogin | null): Promise<ReceivedMessage> {
-    const { remote: { url }, folder, maxBytes } = this.#options;
+    const { remote: { url }, folder, space, maxBytes } = this.#options;
+    space.require();
     if (++this.#rounds > MAX_ROUNDS || this.#bytes > MAX_RUN_BYTES) {
       throw new MirrorError("Upstream sends too much for one run; the next one goes on");
     }

@@ -20,6 +20,8 @@ interface Held {
   count: number;
   only: string;
   cancel: () => void;
+  /** Settles when what is sent of them is sent. */
+  readonly said: PromiseWithResolvers<void>;
 }
 
 /** The lines for one place, sent one after the other. */
@@ -44,20 +46,26 @@ export class Announcer {
     this.#options = options;
   }
 
-  /** Sends a line to a channel or a nick, now or as part of a summary. */
-  announce(place: string, { kind, text }: Line): void {
-    if (this.#isClosed) return;
+  /**
+   * Sends a line to a channel or a nick, now or as part of a summary.
+   *
+   * @returns settles when it is sent or given up; rejects if the announcer closes before
+   */
+  announce(place: string, { kind, text }: Line): Promise<void> {
+    if (this.#isClosed) return closed();
     const key = `${place} ${kind}`;
     const held = this.#held.get(key);
     if (held !== undefined) {
       held.count++;
       held.only = text;
-      return;
+      return held.said.promise;
     }
-    this.#say(place, text);
-    this.#pause(key, (count, only) => {
-      this.#say(place, count === 1 ? only : summaryOf(kind, count));
-    });
+    const said = this.#say(place, text);
+    this.#pause(
+      key,
+      (count, only) => this.#say(place, count === 1 ? only : summaryOf(kind, count)),
+    );
+    return said;
   }
 
   /** Resolves when every line that may be sent now is sent; for tests. */
@@ -68,32 +76,40 @@ export class Announcer {
   /** Sends nothing more. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const { cancel } of this.#held.values()) cancel();
+    for (const { cancel, said } of this.#held.values()) {
+      cancel();
+      said.resolve(closed());
+    }
     this.#held.clear();
     await this.idle();
   }
 
-  #pause(key: string, say: (count: number, only: string) => void): void {
-    const held: Held = { count: 0, only: "", cancel: () => {} };
+  #pause(key: string, say: (count: number, only: string) => Promise<void>): void {
+    const said = Promise.withResolvers<void>();
+    // Nobody may wait for it.
+    said.promise.catch(() => {});
+    const held: Held = { count: 0, only: "", cancel: () => {}, said };
     this.#held.set(key, held);
     held.cancel = this.#options.scheduler.after(PACE_MS, () => {
       this.#held.delete(key);
       if (held.count === 0) return;
-      say(held.count, held.only);
+      said.resolve(say(held.count, held.only));
       this.#pause(key, say);
     });
   }
 
-  #say(place: string, text: string): void {
+  /** Rejects if it closes before the line's turn; settles also if the line cannot be sent. */
+  #say(place: string, text: string): Promise<void> {
     const { say, log } = this.#options;
     const queue = this.#queues.get(place) ??
       { waiting: 0, last: Promise.resolve(), isFailing: false };
     this.#queues.set(place, queue);
-    if (queue.waiting >= MAX_WAITING) return;
+    if (queue.waiting >= MAX_WAITING) return Promise.resolve();
     queue.waiting++;
-    queue.last = queue.last.then(async () => {
+    const said = queue.last.then(async () => {
+      const isOver = this.#isClosed;
       try {
-        if (!this.#isClosed) await say(place, text);
+        if (!isOver) await say(place, text);
         queue.isFailing = false;
       } catch (error) {
         if (!queue.isFailing) log.warn("A line could not be sent to IRC", { place, error });
@@ -101,6 +117,16 @@ export class Announcer {
       }
       queue.waiting--;
       if (queue.waiting === 0 && !queue.isFailing) this.#queues.delete(place);
+      if (isOver) await closed();
     });
+    queue.last = said.catch(() => {});
+    return said;
   }
+}
+
+/** A promise that rejects because the announcer is closed. */
+function closed(): Promise<never> {
+  const rejected = Promise.reject(new Error("Lines are no longer sent"));
+  rejected.catch(() => {});
+  return rejected;
 }

@@ -36,12 +36,16 @@ export interface NotifierOptions extends ConcernsOptions {
 /**
  * Follows the event log, once for all projects of this node, and notifies agents in their inboxes, people on
  * IRC, and everybody in the project's channel. A cursor in the database records the handled events,
- * and an entry has the id of its event, so a kill neither loses nor duplicates an entry.
+ * and an entry has the id of its event, so a kill neither loses nor duplicates an entry. Another
+ * cursor is stored after each line in a channel: a line that waits for its turn is sent after a
+ * restart, and only one between whose sending and the commit the kill came is sent again. A line to
+ * a person alone is sent at most once more, or not at all.
  */
 export class Notifier {
   readonly #options: NotifierOptions;
   readonly #concerns: Concerns;
   readonly #following: LastingFollowing;
+  readonly #announcing: LastingFollowing;
   /** The number of the last event announced in a channel. */
   #announced = 0;
 
@@ -54,51 +58,80 @@ export class Notifier {
       types: ["project.*"],
       take: (events) => this.#take(events),
     });
+    this.#announcing = new LastingFollowing({
+      ...options,
+      name: options.repositories.homes.nameOf("announcements"),
+      types: ["project.*"],
+      take: (events) => Promise.resolve(this.#announceAll(events)),
+    });
   }
 
   /** Continues where the previous process ended. */
-  start(): Promise<void> {
-    return this.#following.start();
+  async start(): Promise<void> {
+    await this.#following.start();
+    await this.#announcing.start();
   }
 
-  close(): Promise<void> {
-    return this.#following.close();
+  /** Sends no more lines; those that wait for their turn follow after the next start. */
+  async close(): Promise<void> {
+    const closed = [this.#following.close(), this.#announcing.close()];
+    await this.#options.announcer.close();
+    await Promise.all(closed);
   }
 
-  /** Resolves when all events so far are handled; for tests. */
+  /** Resolves when agents are notified of all events so far; for tests. */
   idle(): Promise<void> {
     return this.#following.idle();
   }
 
   async #take(events: readonly LoggedEvent[]) {
     const entries: Notification[] = [];
+    const lines: (() => void)[] = [];
     for (const one of events) {
-      const event = projectEventOf(one);
-      const { homes } = this.#options.repositories;
-      if (event === null || !homes.isHere({ id: event.data.project_id })) continue;
-      this.#announce(event);
-      entries.push(...await this.#entriesOf(event));
+      const event = this.#eventHere(one);
+      if (event !== null) entries.push(...await this.#entriesOf(event, lines));
     }
-    if (entries.length === 0) return null;
     await this.#options.inboxes.notify(entries);
-    return {};
+    for (const send of lines) send();
+    return entries.length > 0 || lines.length > 0 ? {} : null;
   }
 
-  /** Announces an event in the channel of its project. */
-  #announce(event: ProjectEvent): void {
+  /** Announces events in the channels of their projects. */
+  #announceAll(events: readonly LoggedEvent[]) {
+    const begun = events.flatMap((one) => {
+      const event = this.#eventHere(one);
+      const done = event === null ? null : this.#announce(event);
+      return done === null ? [] : [{ seq: one.seq, done }];
+    });
+    return begun.length > 0 ? { begun } : null;
+  }
+
+  /** An event of a project on this node, or null. */
+  #eventHere(one: LoggedEvent): ProjectEvent | null {
+    const event = projectEventOf(one);
+    const { homes } = this.#options.repositories;
+    return event !== null && homes.isHere({ id: event.data.project_id }) ? event : null;
+  }
+
+  /**
+   * Announces an event in the channel of its project.
+   *
+   * @returns a promise for the sent line; null if there is no line for it
+   */
+  #announce(event: ProjectEvent): Promise<void> | null {
     const { projects, channels, announcer } = this.#options;
     // A batch that is handled again is not announced again.
-    if (event.seq <= this.#announced) return;
+    if (event.seq <= this.#announced) return null;
     this.#announced = event.seq;
     const project = projects.get(event.data.project_id)?.project;
     const place = project === undefined ? null : channels.nameOf(project);
     const line = place === null ? null : lineOf(event);
-    if (project === undefined || place === null || line === null) return;
+    if (project === undefined || place === null || line === null) return null;
     const prefix = channels.isShared(project) ? `[${project.slug}] ` : "";
-    announcer.announce(place, { kind: line.kind, text: prefix + line.text });
+    return announcer.announce(place, { kind: line.kind, text: prefix + line.text });
   }
 
-  /** Sends a notification to a person, if that person is on IRC. */
+  /** Sends a line to a person who is on IRC. */
   #tell({ account, kind, isFailure, text }: AddressedConcern, slug: string): void {
     const { people, announcer } = this.#options;
     for (const nick of people?.nicksOf(account.name) ?? []) {
@@ -109,7 +142,11 @@ export class Notifier {
     }
   }
 
-  async #entriesOf(event: ProjectEvent): Promise<readonly Notification[]> {
+  /** @param lines gets what sends lines to people */
+  async #entriesOf(
+    event: ProjectEvent,
+    lines: (() => void)[],
+  ): Promise<readonly Notification[]> {
     const { projects, roster, log } = this.#options;
     const held = projects.get(event.data.project_id);
     if (held === null) return [];
@@ -126,7 +163,7 @@ export class Notifier {
       const project = held.project.slug;
       const agent = roster.get(account.id);
       if (agent === null) {
-        this.#tell(concern, project);
+        lines.push(() => this.#tell(concern, project));
         return [];
       }
       const proven = event.actor.endsWith(`:${from}`) && event.actor_id !== null ? from : null;

@@ -2,7 +2,13 @@ import { join } from "node:path";
 import type { Database } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
 import type { Origin } from "../events/mod.ts";
-import type { ImportReport, OpenWork, PooledRepository, RepositoryPool } from "../fossil/mod.ts";
+import type {
+  ImportReport,
+  OpenWork,
+  PooledRepository,
+  PoolLoad,
+  RepositoryPool,
+} from "../fossil/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -18,6 +24,7 @@ import { KeptReads } from "./kept_reads.ts";
 import { Locks } from "./locks.ts";
 import { OlderCopies } from "./older_copies.ts";
 import { openPool } from "./pool.ts";
+import { StorageQuotas } from "./quotas.ts";
 import { markOf } from "./push_marks.ts";
 import { ReceivedPlaces } from "./received_places.ts";
 import type { ReceptionObserver } from "./reception.ts";
@@ -34,6 +41,8 @@ export interface ProjectRepositoriesOptions {
   readonly halts: HaltCheck;
   /** Which repositories are here. */
   readonly homes: ProjectHomes;
+  /** Bounds of what is stored, in bytes; 0 for none. */
+  readonly quotas: { readonly projectBytes: number; readonly accountBytes: number };
   readonly pool?: RepositoryPool;
   readonly scheduler: Scheduler;
   readonly log: Log;
@@ -46,6 +55,8 @@ export interface RepositoryWrite<Body, Result> {
   readonly user?: string;
   /** The changes of the app database in the same step; see `Intentions`. */
   readonly intention?: { readonly kind: RegisteredKind<Body>; readonly body: Body };
+  /** Bytes that are known to come; null if the write makes room, which is allowed beyond a quota. */
+  readonly coming?: number | null;
   /**
    * Writes in one operation of the pool, which is one transaction, with the author and date of
    * `stamp`.
@@ -62,6 +73,7 @@ export class ProjectRepositories {
   readonly homes: ProjectHomes;
   readonly files: RepositoryFiles;
   readonly intentions: Intentions;
+  readonly quotas: StorageQuotas;
   /** Kept answers of the API to reads; valid until the repository changes. */
   readonly answers: RepositoryAnswers;
   readonly mainBranches: KeptReads<string>;
@@ -102,6 +114,12 @@ export class ProjectRepositories {
     this.downloads = new RepositoryDownloads(this.files);
     this.indexes = new SearchIndexes({ files: this.files, log: options.log });
     this.intentions = new Intentions(options);
+    this.quotas = new StorageQuotas({
+      ...options.quotas,
+      database: options.database,
+      clock: () => options.scheduler.now(),
+      log: options.log,
+    });
     this.#settling = new Settling({
       files: this.files,
       intentions: this.intentions,
@@ -150,16 +168,18 @@ export class ProjectRepositories {
    * @throws ServiceError in place of the engine's errors; then nothing was written
    * @throws Unavailable if the outcome is unknown; it is settled later
    * @throws Halted if the caller is a halted agent
+   * @throws OutOfRoom if the project or the caller has stored as much as it may
    */
   write<Body, Result>(
     project: Project,
-    { caller, user, intention, write }: RepositoryWrite<Body, Result>,
+    { caller, user, intention, coming = 0, write }: RepositoryWrite<Body, Result>,
   ): Promise<Result> {
     return this.#locks.run(project.id, async () => {
       // The caller may have been halted while the write waited for its turn.
       this.#halts.requireGoing(caller.principal);
       this.homes.requireTaken(project);
       this.files.requireInPlace(project);
+      if (coming !== null) await this.requireRoom(project, caller, coming);
       const origin = originOf(caller);
       const stamp = { user: user ?? caller.principal.name, date: this.#nextDate(project.id) };
       if (intention !== undefined) {
@@ -170,7 +190,8 @@ export class ProjectRepositories {
       const writing = this.files.use(project, (repository) => write(repository, stamp));
       const isWritten = await writing.then(() => true, () => false);
       try {
-        await this.#settling.settle(project, { stamp, origin });
+        const bytes = await this.#settling.settle(project, { stamp, origin });
+        this.quotas.note(project, caller.principal, bytes);
       } catch (error) {
         if (isWritten) throw error;
         this.#log.error("A failed write is not settled yet", { slug: project.slug, error });
@@ -196,11 +217,32 @@ export class ProjectRepositories {
       if (caller !== null) this.#halts.requireGoing(caller.principal);
       this.homes.requireTaken(project);
       this.files.requireInPlace(project);
+      await this.requireRoom(project, caller);
       const mark = caller === null ? null : markOf(originOf(caller), this.#scheduler.now());
       const result = await this.files.use(project, (repository) => push(repository, mark));
-      if (result.receipt !== null) await this.#settling.settle(project, null);
+      // Unversioned files leave no receipt.
+      const bytes = result.receipt === null
+        ? await this.#bytesOf(project)
+        : await this.#settling.settle(project, null);
+      this.quotas.note(project, caller?.principal ?? null, bytes);
       return result;
     });
+  }
+
+  /**
+   * Checks that a project and a caller may store something.
+   *
+   * @param caller null for what nobody sent
+   * @param coming bytes that are known to come
+   * @throws OutOfRoom
+   */
+  requireRoom(
+    project: Project,
+    caller: Pick<Caller, "principal"> | null,
+    coming = 0,
+  ): Promise<void> {
+    const measure = () => this.#bytesOf(project);
+    return this.quotas.require(project, caller?.principal ?? null, { coming, measure });
   }
 
   /**
@@ -311,6 +353,8 @@ export class ProjectRepositories {
   ): Promise<{ readonly report: ImportReport; readonly checkins: number }> {
     return this.#locks.run(project.id, async () => {
       await this.requireEmpty(project);
+      const { size: coming } = await Deno.stat(source.path);
+      await this.requireRoom(project, null, coming);
       const report = await this.files.replace(project, source, {
         mayReplace: () => this.requireEmpty(project),
         ...(onProgress === undefined ? {} : { onProgress }),
@@ -325,6 +369,7 @@ export class ProjectRepositories {
       await this.places.keep(project, await this.files.endOf(project), {
         events: [projectEvent(project, "project.imported", data, by)],
       });
+      this.quotas.forget(project);
       this.indexes.update(project);
       return { report, checkins };
     });
@@ -363,6 +408,7 @@ export class ProjectRepositories {
         });
       });
       this.places.forget(project);
+      this.quotas.forget(project);
     });
   }
 
@@ -390,12 +436,25 @@ export class ProjectRepositories {
     return target;
   }
 
+  /** What the workers of the repositories do. */
+  get load(): PoolLoad {
+    return this.#pool.load;
+  }
+
   /** Waits for running writes and closes every file. */
   async close(): Promise<void> {
     await this.takeovers.close();
     await this.#locks.idle();
     await this.#pool.close();
     await this.downloads.close();
+  }
+
+  async #bytesOf(project: Project): Promise<number> {
+    return (await this.read(
+      project,
+      (repository) => repository.received({ after: null, limit: 0 }),
+    ))
+      .bytes;
   }
 
   #nextDate(id: string): number {

@@ -13,6 +13,7 @@ import { FilesInPlace } from "./files_in_place.ts";
 import type { ProjectHomes } from "./homes.ts";
 import type { OlderCopies } from "./older_copies.ts";
 import type { Project } from "./records.ts";
+import { renameSynced } from "../synced_files.ts";
 
 /** The first user of every repository, and the author of its first check-in. */
 const REPOSITORY_ADMIN = "muster";
@@ -20,7 +21,7 @@ const REPOSITORY_ADMIN = "muster";
 /** How long the file of a project that was moved to another node is kept, in milliseconds. */
 const MOVED_KEPT = 24 * 60 * 60 * 1000;
 
-/** Where files go that no project uses: those in `moved` are removed later. */
+/** Where files go that no project uses, until they are old. */
 export type AsideFolder = "removed" | "moved";
 
 /** Suffixes of a SQLite database's files. */
@@ -38,7 +39,7 @@ export interface ImportSource {
 
 /**
  * The repository files of projects: `SLUG.fossil` in one folder. Removed files go to its subfolder
- * `removed`; nothing is ever erased. Turns the engine's errors into service errors.
+ * `removed`, and stay there until their retention ends. Turns the engine's errors into service errors.
  */
 export class RepositoryFiles {
   readonly folder: string;
@@ -170,7 +171,7 @@ export class RepositoryFiles {
       await this.whileClosed(project, () =>
         translated(async () => {
           await removeFiles(path);
-          await Deno.rename(draft, path);
+          await renameSynced(draft, path);
         }));
       return report;
     } finally {
@@ -232,8 +233,7 @@ export class RepositoryFiles {
     await this.whileClosed(project, () =>
       translated(async () => {
         await this.#moveAside(path, project.id);
-        await Deno.rename(source, path);
-        await syncFolder(this.folder);
+        await renameSynced(source, path);
       }));
     this.#handles.delete(project.id);
   }
@@ -257,14 +257,19 @@ export class RepositoryFiles {
   }
 
   /** Removes the copies of moved projects that are older than a day. */
-  async removeMoved(now: number): Promise<void> {
-    const folder = join(this.folder, "moved");
+  removeMoved(now: number): Promise<void> {
+    return this.removeAside("moved", now - MOVED_KEPT);
+  }
+
+  /** Removes files that were moved aside before a time, in Unix milliseconds. */
+  async removeAside(kind: AsideFolder, before: number): Promise<void> {
+    const folder = join(this.folder, kind);
     try {
       for await (const { name } of Deno.readDir(folder)) {
         const path = join(folder, name);
         // A rename changes the time of the change alone.
         const { ctime } = await Deno.stat(path);
-        if (now - (ctime?.getTime() ?? now) > MOVED_KEPT) await removeIfThere(path);
+        if ((ctime?.getTime() ?? before) < before) await removeIfThere(path);
       }
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
@@ -379,13 +384,6 @@ async function removeIfThere(file: string): Promise<void> {
   await Deno.remove(file).catch((error) => {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   });
-}
-
-/** Lets the names in a folder outlive a loss of power. */
-async function syncFolder(path: string): Promise<void> {
-  if (Deno.build.os === "windows") return;
-  using folder = await Deno.open(path);
-  await folder.sync();
 }
 
 async function exists(path: string): Promise<boolean> {

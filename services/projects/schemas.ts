@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { TEXT_BOUNDS } from "../fossil/front/mod.ts";
 import { channelName } from "../irc/mod.ts";
 import { lineSchema, longTextSchema } from "../validation/schemas.ts";
 
@@ -8,7 +9,7 @@ export const slugSchema = z.string().regex(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9]
     "with a letter or digit",
 });
 
-const name = z.string().trim().pipe(lineSchema(1, 200));
+const name = z.string().trim().pipe(lineSchema(1, TEXT_BOUNDS.name));
 const description = longTextSchema(5000);
 const visibility = z.enum(["public", "internal", "private"], {
   error: 'must be "public", "internal" or "private"',

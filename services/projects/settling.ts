@@ -42,14 +42,15 @@ export class Settling {
    * else is written to the project.
    *
    * @param own the write that this process has just made; null if it made none
+   * @returns the bytes of the repository
    */
-  async settle(project: Project, own: OwnWrite | null): Promise<void> {
+  async settle(project: Project, own: OwnWrite | null): Promise<number> {
     const { files, places } = this.#options;
     for (;;) {
       const after = places.of(project) ?? null;
       const received = await files.use(project, (repository) => repository.received({ after }));
       await this.#settleUpTo(project, received, own);
-      if (!received.more) return;
+      if (!received.more) return received.bytes;
     }
   }
 

@@ -1,6 +1,7 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Invalid, ServiceError, TooLarge, TooSlow, Unavailable } from "../errors.ts";
 import { isFromSystem } from "../fossil/front/mod.ts";
+import { syncFolder } from "../synced_files.ts";
 
 /** The first bytes of every SQLite database. */
 const SQLITE = "SQLite format 3\0";
@@ -18,6 +19,8 @@ export interface UploadLimits {
   /** Longest wait for the next part, in milliseconds. */
   readonly stallMs: number;
   readonly maxBytes: number;
+  /** Called with the bytes received so far; what it throws ends the upload. */
+  readonly check?: ((bytes: number) => void) | undefined;
 }
 
 /** Options of resumable uploads. */
@@ -75,7 +78,10 @@ export async function appendParts(
     try {
       return await writeParts(file, body.getReader(), options);
     } finally {
-      if (options.isDurable === true) await file.syncData();
+      if (options.isDurable === true) {
+        await file.syncData();
+        await syncFolder(dirname(path));
+      }
     }
   });
 }
@@ -83,7 +89,7 @@ export async function appendParts(
 async function writeParts(
   file: Deno.FsFile,
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  { stallMs, maxBytes, signal }: UploadLimits & Resumable,
+  { stallMs, maxBytes, check, signal }: UploadLimits & Resumable,
 ): Promise<number> {
   let bytes = 0;
   try {
@@ -92,6 +98,7 @@ async function writeParts(
       if (done) return bytes;
       bytes += value.length;
       if (bytes > maxBytes) throw tooLarge({ maxBytes });
+      check?.(bytes);
       for (let written = 0; written < value.length;) {
         written += await file.write(value.subarray(written));
       }

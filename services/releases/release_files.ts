@@ -143,11 +143,13 @@ export class ReleaseFiles {
     if (known?.uuid === uuid && known.content_type === content_type) {
       return { asset: known, isNew: false };
     }
+    const { size: coming } = await Deno.stat(source);
     await this.#inTurn(source, () =>
       this.#repositories.write(project, {
         caller,
         user: actor.name,
         intention: { kind: this.#adding, body: { row, name, content_type, uuid } },
+        coming,
         write: async (repository, stamp) => {
           await this.requireRoom(project, tag, name);
           await repository.putUnversioned({ ...stamp, name: fileOf(tag, name), source, uuid });
@@ -212,6 +214,7 @@ export class ReleaseFiles {
       caller,
       user: actor.name,
       intention: { kind: this.#dropping, body: removal },
+      coming: null,
       write: (repository, stamp) => repository.dropUnversioned({ ...stamp, names }),
     });
   }

@@ -31,12 +31,14 @@ import {
   type ProjectRepositories,
   type Projects,
 } from "../projects/mod.ts";
+import type { HourlyQuota } from "../hourly_quota.ts";
 import type { Releases } from "../releases/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { declaredLength, hasFewLines, readHead } from "./message_sizes.ts";
 import { Codes, type CodesOptions } from "./codes.ts";
 import { Deliveries, type Delivery } from "./deliveries.ts";
 import { type PushRuleParts, pushRulesOf } from "./rules.ts";
+import { LeftBehindParts } from "./left_behind.ts";
 import { kindOf, SyncCounters, type SyncStats } from "./sync_stats.ts";
 import { Turns } from "./turns.ts";
 
@@ -72,8 +74,10 @@ export interface ProjectSyncOptions extends CodesOptions, PushRuleParts {
   readonly identity: Pick<Identity, "authenticate" | "authenticateProof" | "onEnded">;
   readonly releases: Pick<Releases, "draftFolders" | "fileRules">;
   /** Says when the disk has no room for a push. */
-  readonly space: Pick<FreeSpace, "require">;
+  readonly space: Pick<FreeSpace, "require" | "refusal">;
   readonly scheduler: Scheduler;
+  /** Bounds the pushes of each caller. */
+  readonly quota: HourlyQuota;
   /** The most bytes of cards in a message. */
   readonly maxBytes: number;
 }
@@ -85,9 +89,10 @@ export interface ArrivingMessage {
   /**
    * Receives the whole message.
    *
+   * @param check called with the bytes received so far; what it throws ends the reception
    * @throws TooLarge, TooSlow, Invalid, Unavailable
    */
-  receive(maxBytes: number): Promise<MessageSource>;
+  receive(maxBytes: number, check?: (bytes: number) => void): Promise<MessageSource>;
 }
 
 /** A message of a client. */
@@ -125,11 +130,13 @@ export class ProjectSync {
   readonly #answers = new Turns(ANSWERS);
   readonly #bodies = new Turns(BODIES);
   readonly #deliveries: Deliveries;
+  readonly #leftBehind: LeftBehindParts;
 
   constructor(options: ProjectSyncOptions) {
     this.#options = options;
     this.#codes = new Codes(options);
     this.#deliveries = new Deliveries(options.scheduler);
+    this.#leftBehind = new LeftBehindParts(options.clock);
   }
 
   stats(): SyncStats {
@@ -206,10 +213,7 @@ export class ProjectSync {
       return failedAnswer({ form, now }, "not authorized to clone", [codes]);
     }
     const mayWrite = mayPush(access);
-    if (survey.isPush && mayWrite) {
-      access.halts?.requireGoing(principal);
-      this.#options.space.require();
-    }
+    if (survey.isPush && mayWrite) access.halts?.requireGoing(principal);
     const maxBytes = mayWrite ? this.#options.maxBytes : MAX_READING_BYTES;
     const arriving = call.source;
     if (arriving.kind === "arriving") {
@@ -234,7 +238,12 @@ export class ProjectSync {
     message: ArrivingMessage,
     { mayWrite, maxBytes }: { readonly mayWrite: boolean; readonly maxBytes: number },
   ): Promise<MessageSource> {
-    if (mayWrite) return await message.receive(maxBytes);
+    if (mayWrite) {
+      // Below this length it may be a reader's; whether it brings anything, its cards tell.
+      return await message.receive(maxBytes, (bytes) => {
+        if (bytes > MAX_READING_BYTES) this.#options.space.require();
+      });
+    }
     if (this.#arriving >= MAX_READING) {
       throw new TooMany("Too many large messages arrive at the moment; try again later");
     }
@@ -278,7 +287,8 @@ export class ProjectSync {
       const exchange = (mayDefer: boolean) =>
         repositories.read(
           project,
-          (repository) => repository.sync({ ...request, mark: null, mayDefer }, { signal }),
+          (repository) =>
+            repository.sync({ ...request, mark: null, leftBehind: null, mayDefer }, { signal }),
         );
       const answer = await exchange(true);
       if (!answer.wantsClusters) return answer;
@@ -306,7 +316,8 @@ export class ProjectSync {
     });
     try {
       const caller = callerOf(call, principal);
-      return await repositories.receive(project, caller, async (repository, mark) => {
+      this.#options.quota.require(principal);
+      const answer = await repositories.receive(project, caller, async (repository, mark) => {
         // Nobody knows whether the credential still holds: that is no reason to change it.
         if (hasLostTouch) throw new Unavailable(OUT_OF_TOUCH);
         const held = projects.find(call.slug);
@@ -320,8 +331,16 @@ export class ProjectSync {
           await this.#requestOf({ ...sent, access }),
           await pushRulesOf(this.#options, access),
         ];
-        return await repository.syncChanges({ ...request, push, mark });
+        const name = `${project.id} ${keyOf(principal, call)}`;
+        const leftBehind = this.#leftBehind.of(name);
+        const { refusal } = this.#options.space;
+        const rules = refusal === null ? push : { ...push, standstill: refusal };
+        const answer = await repository.syncChanges({ ...request, push: rules, mark, leftBehind });
+        this.#leftBehind.note(name, answer.leftBehind);
+        return answer;
       });
+      if (answer.receipt !== null) this.#options.quota.note(principal);
+      return answer;
     } finally {
       stopListening();
     }
@@ -329,7 +348,7 @@ export class ProjectSync {
 
   async #requestOf(
     { call, access, message }: SentMessage,
-  ): Promise<Omit<SyncRequest, "push" | "mark">> {
+  ): Promise<Omit<SyncRequest, "push" | "mark" | "leftBehind">> {
     const { releases } = this.#options;
     const { project, principal, isAdmin } = access;
     return {

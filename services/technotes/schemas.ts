@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { TEXT_BOUNDS } from "../fossil/front/mod.ts";
 import { lineSchema, longTextSchema } from "../validation/schemas.ts";
 
 /** Longest text of a note, in characters. */
 const MAX_TEXT = 1_000_000;
 const MAX_TAGS = 20;
 
-const comment = z.string().trim().pipe(lineSchema(1, 1000))
+const comment = z.string().trim().pipe(lineSchema(1, TEXT_BOUNDS.comment))
   .describe("One line for the timeline");
 const content = longTextSchema(MAX_TEXT).min(1, { error: "must not be empty" });
 const mimetype = z.enum(["text/x-markdown", "text/x-fossil-wiki", "text/plain"], {
@@ -13,7 +14,9 @@ const mimetype = z.enum(["text/x-markdown", "text/x-fossil-wiki", "text/plain"],
 });
 const timestamp = z.iso.datetime({ offset: true, error: "must be a date and time (ISO 8601)" })
   .describe("The note's time in the timeline");
-const tag = lineSchema(1, 100).regex(/^[^\s,]*$/, { error: "must have no spaces and commas" });
+const tag = lineSchema(1, TEXT_BOUNDS.name).regex(/^[^\s,]*$/, {
+  error: "must have no spaces and commas",
+});
 const tags = z.array(tag).max(MAX_TAGS, { error: `must have at most ${MAX_TAGS} entries` });
 const color = z.string().regex(/^#[0-9a-fA-F]{6}$/, { error: "must be a color such as #ffcc00" });
 

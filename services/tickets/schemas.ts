@@ -51,9 +51,12 @@ export const ticketChangeSchema = z.object({
 
 /** The body of a request that defines a custom field. */
 export const newFieldSchema = z.object({
-  name: z.string().max(64, { error: "must have at most 64 characters" }).regex(/^[A-Za-z]\w*$/, {
-    error: 'must be a letter, then letters, digits and "_"',
-  }).describe('Not a built-in field, whatever the case, and not "tkt_" at the beginning'),
+  name: z.string().max(64, { error: "must have at most 64 characters" }).regex(
+    /^[A-Za-z][A-Za-z0-9_]*$/,
+    {
+      error: 'must be a letter, then letters, digits and "_"',
+    },
+  ).describe('Not a built-in field, whatever the case, and not "tkt_" at the beginning'),
   type: z.enum(TICKET_FIELD_TYPES, { error: 'must be "text" or "number"' }).default("text"),
 });
 

@@ -77,12 +77,15 @@ export class Tickets {
     return { tickets: tickets.map((ref) => withStrikes(ref, strikesOf(ref.uuid))), total };
   }
 
-  /** @throws NotFound; Invalid if a prefix fits several */
-  async read(project: Project, id: string): Promise<TicketView> {
+  /**
+   * @param hasChanges whether to read its comments and changes, which may be long
+   * @throws NotFound; Invalid if a prefix fits several
+   */
+  async read(project: Project, id: string, hasChanges = true): Promise<TicketView> {
     const ticket = await this.#find(
       project,
       "Ticket not found",
-      (repository) => repository.ticket(id),
+      (repository) => hasChanges ? repository.ticket(id) : repository.ticketItself(id),
     );
     const claim = this.#claims.active(project, ticket.uuid);
     const strikes = this.#claims.strikes(project, ticket.uuid);

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Selectable } from "kysely";
 import { type Database, statement, type Tables } from "../database/mod.ts";
 import { Conflict, NotFound, TooLarge, Unavailable } from "../errors.ts";
+import type { FreeSpace } from "../free_space.ts";
 import { MAX_ARTIFACT_BYTES } from "../fossil/front/mod.ts";
 import type { Log } from "../log.ts";
 import {
@@ -15,6 +16,7 @@ import type { Scheduler } from "../scheduler.ts";
 import { newUlid } from "../ulid.ts";
 import { requireRoom } from "./upload_room.ts";
 import { targetOf, type UploadView, viewOf } from "./upload_view.ts";
+import { renameSynced } from "../synced_files.ts";
 
 type Row = Selectable<Tables["uploads"]>;
 
@@ -31,8 +33,10 @@ export interface UploadsOptions {
   /** The folder for the bytes of unfinished uploads. */
   readonly folder: string;
   readonly database: Database;
-  readonly repositories: Pick<ProjectRepositories, "exclusively" | "homes">;
+  readonly repositories: Pick<ProjectRepositories, "exclusively" | "homes" | "requireRoom">;
   readonly releases: Releases;
+  /** Says when the disk has no room for more. */
+  readonly space: Pick<FreeSpace, "require">;
   readonly scheduler: Scheduler;
   readonly log: Log;
   /** Most bytes of one upload, and of all unfinished ones of a project together. */
@@ -108,7 +112,7 @@ export class Uploads {
 
   /** Puts the file of an upload that another node has begun in its place. */
   async place(id: string, source: string): Promise<void> {
-    await Deno.rename(source, this.#pathOf({ id }));
+    await renameSynced(source, this.#pathOf({ id }));
   }
 
   /**
@@ -144,6 +148,7 @@ export class Uploads {
       throw new TooLarge(`The file is larger than ${this.maxBytes} bytes`);
     }
     await this.#options.releases.files.requireRoom(project, tag, name);
+    await this.#options.repositories.requireRoom(project, null, length);
     return await this.#options.repositories.exclusively(project, async () => {
       await this.#makeRoom(project, length, actor);
       const now = this.#options.scheduler.now();
@@ -217,7 +222,8 @@ export class Uploads {
       if (row.finished_at === null && part.body !== null) {
         const { stallMs } = part;
         const maxBytes = row.total_bytes - offset;
-        const options = { stallMs, maxBytes, signal, isDurable: true };
+        const check = () => this.#options.space.require();
+        const options = { stallMs, maxBytes, check, signal, isDurable: true };
         await appendParts(this.#pathOf(row), part.body, options);
       }
       return await this.#settle(project, row, confirm);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { FORGING, LINE } from "./line.ts";
+import { FORGING, isLine } from "./line.ts";
 
 /**
  * Refuses halves of surrogate pairs. Artifacts and databases hold whole characters alone: another
@@ -11,11 +11,8 @@ export function whole(schema: z.ZodString): z.ZodString {
   });
 }
 
-/**
- * The JSON Schema of a text without control characters (Unicode category Cc). A pattern in a
- * document has no flag `u`, and not every validator supports `\P{Cc}`.
- */
-const NO_CONTROLS = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
+/** A text without control characters (Unicode category Cc), in the form that documents publish. */
+const NO_CONTROLS = "^[^\\x00-\\x1f\\x7f-\\x9f]*$";
 
 /**
  * A string that is one line wherever it is shown: on a page, in a mail, on IRC. Titles, names and
@@ -23,10 +20,9 @@ const NO_CONTROLS = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
  */
 export function lineSchema(minLength: number, maxLength: number): z.ZodString {
   return textSchema(minLength, maxLength)
-    .regex(new RegExp(LINE), {
+    .refine(isLine, {
       error: "must have no line breaks, invisible characters or overrides of the text's direction",
-    })
-    .meta({ pattern: LINE });
+    });
 }
 
 /**
@@ -40,11 +36,11 @@ export function textSchema(minLength: number, maxLength: number): z.ZodString {
   const schema = z.string()
     .min(minLength, { error: atLeast })
     .max(maxLength, { error: `must have at most ${maxLength} characters` })
-    .regex(/^\P{Cc}*$/u, { error: "must have no control characters" });
-  return whole(schema).meta({ pattern: NO_CONTROLS });
+    .regex(new RegExp(NO_CONTROLS), { error: "must have no control characters" });
+  return whole(schema);
 }
 
-const NO_NUL = "^[^\\u0000]*$";
+const NO_NUL = "^[^\\x00]*$";
 
 /**
  * A text of several lines, with any whole characters but NUL: Fossil and SQLite end a text there, so
@@ -54,11 +50,13 @@ export function longTextSchema(maxLength: number): z.ZodString {
   const schema = z.string()
     .max(maxLength, { error: `must have at most ${maxLength} characters` })
     .regex(new RegExp(NO_NUL), { error: "must not contain NUL characters" });
-  return whole(schema).meta({ pattern: NO_NUL });
+  return whole(schema);
 }
 
 /** What {@link FORGING} has, except for line feeds and tabs. */
-const PARAGRAPHS = `^[^${FORGING.replace("\\u0000-\\u001f", "\\u0000-\\u0008\\u000b-\\u001f")}]*$`;
+const FORGES_PARAGRAPHS = new RegExp(
+  `[${FORGING.replace("\\u0000-\\u001f", "\\u0000-\\u0008\\u000b-\\u001f")}]`,
+);
 
 /**
  * A text of several lines whose lines are what they look like: no invisible characters, and no half
@@ -68,9 +66,9 @@ export function paragraphSchema(maxLength: number): z.ZodString {
   const schema = z.string()
     .min(1, { error: "must not be empty" })
     .max(maxLength, { error: `must have at most ${maxLength} characters` })
-    .regex(new RegExp(PARAGRAPHS), {
+    .refine((text) => !FORGES_PARAGRAPHS.test(text), {
       error: "must have no control or invisible characters other than line feeds and tabs",
     })
-    .regex(/\S/, { error: "must not be blank" });
-  return whole(schema).meta({ pattern: PARAGRAPHS });
+    .refine((text) => /\S/.test(text), { error: "must not be blank" });
+  return whole(schema).meta({ pattern: "^[^\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f]*$" });
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { TEXT_BOUNDS } from "../fossil/front/mod.ts";
 import { isLine } from "../validation/mod.ts";
 import { lineSchema, whole } from "../validation/schemas.ts";
 
@@ -31,7 +32,7 @@ export const pageNameSchema = z.string().refine(isPageName, {
 export const wikiEditSchema = z.strictObject({
   content: whole(
     z.string().min(1, { error: "must not be empty; DELETE deletes the page" })
-      .regex(/^[^\0]*$/, { error: "must not contain NUL characters" }),
+      .refine((text) => !text.includes("\0"), { error: "must not contain NUL characters" }),
   ),
   mimetype: z.preprocess(
     (name) => typeof name === "string" ? OTHER_NAMES[name] ?? name : name,
@@ -39,13 +40,17 @@ export const wikiEditSchema = z.strictObject({
       error: 'must be "text/x-markdown", "text/x-fossil-wiki" or "text/plain"',
     }),
   ).optional().describe("By default, the page's own, or text/x-markdown for a new page"),
-  comment: lineSchema(0, 1000).optional().describe("Describes the change in the timeline"),
+  comment: lineSchema(0, TEXT_BOUNDS.comment).optional().describe(
+    "Describes the change in the timeline",
+  ),
   parent: z.string().regex(/^[0-9a-fA-F]{4,64}$/, { error: "must be the id of a version" })
     .nullable().optional().describe(
       "The edited version, or a prefix of its id; null for a new page. 409 if the page " +
         "has a newer one. By default, the edit follows the newest version",
     ),
-  agent_id: z.string().max(200, { error: "must have at most 200 characters" }).optional(),
+  agent_id: z.string().max(TEXT_BOUNDS.name, {
+    error: `must have at most ${TEXT_BOUNDS.name} characters`,
+  }).optional(),
 });
 
 export type WikiEditRequest = z.infer<typeof wikiEditSchema>;

@@ -60,7 +60,7 @@ async function callsOf(block: string, folder: string): Promise<Calls> {
 function shellBlocks({ path, blocks }: Page): string[] {
   return blocks
     .filter(({ language }) => language === "sh")
-    .filter(({ text }) => path !== "README.md" || !/curl|kill|\$REPO|\$ANN/.test(text))
+    .filter(({ text }) => path !== "README.md" || !/curl|kill|\$(?:API|REPO|ANN)/.test(text))
     .map(({ text }) => text);
 }
 

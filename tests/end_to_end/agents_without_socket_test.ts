@@ -66,7 +66,18 @@ Deno.test("an agent over HTTP is a member of channels like an IRC client", async
 
   await using session = await IrcClient.connect(program.irc);
   await session.register({ nick: "scout", password: scout.passphrase });
-  await ann.expect(/^:scout!agent@\S+ QUIT :Now connected to IRC$/);
+  await session.join("#general");
+  await session.send("PRIVMSG #general :from IRC");
+  await ann.expect(/^:scout!(?!agent@)\S+ PRIVMSG #general :from IRC$/);
+  await session.send("QUIT");
+  await session.expect(/^ERROR /);
+  const again = await callAs(program, scout, "POST", "/v1/channels/general/messages", {
+    text: "over HTTP again",
+  });
+  assert.equal(again.status, 204);
+  await ann.expect(/^:scout!agent@\S+ PRIVMSG #general :over HTTP again$/);
+  const seen = ann.lines.filter((line) => /^:scout!\S+ (?:JOIN|QUIT|PART) /.test(line));
+  assert.equal(seen.length, 1, seen.join("\n"));
 });
 
 Deno.test("a paused agent creates no channel over HTTP and MCP, and stays present in silence", async () => {
@@ -122,7 +133,7 @@ Deno.test("muster agent pause stops an agent's messages, even after a restart, u
   const refused = await callAs(program, scout, "POST", "/v1/channels/general/messages", post);
   assert.equal(refused.status, 403);
   assert.deepEqual(await refused.json(), { error: "This agent is paused: too loud" });
-  assert.match(await muster("agent", "list"), /^scout +worker +online, paused +0 /m);
+  assert.match(await muster("agent", "list"), /^scout +worker +idle, paused +0 /m);
 
   await program.stop();
   await using again = await startProgram({ folder });

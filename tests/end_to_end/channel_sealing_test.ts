@@ -216,7 +216,9 @@ function forgetSeals(folder: string): void {
   const later = MIGRATIONS.slice(before).map(sqliteSql).join();
   const namesOf = (pattern: RegExp) => Array.from(later.matchAll(pattern), ([, ...names]) => names);
   const tables = namesOf(/CREATE TABLE (\w+)/g).flat();
-  for (const [index] of namesOf(/CREATE (?:UNIQUE )?INDEX (\w+)/g)) app.exec(`DROP INDEX ${index}`);
+  for (const [index] of namesOf(/CREATE (?:UNIQUE )?INDEX (\w+)/g)) {
+    app.exec(`DROP INDEX IF EXISTS ${index}`);
+  }
   for (const [table = "", column] of namesOf(/ALTER TABLE (\w+) ADD COLUMN (\w+)/g)) {
     if (!tables.includes(table)) app.exec(`ALTER TABLE ${table} DROP COLUMN ${column}`);
   }

@@ -23,7 +23,7 @@ Deno.test("agents are registered, listed, rotated, revoked and deleted from the 
   await using irc = await IrcClient.connect(program.irc);
   await irc.register({ nick: "scout", password: passphrase });
 
-  assert.match(await succeed(program, "agent", "list"), /^scout +worker +online .*#general #ops$/m);
+  assert.match(await succeed(program, "agent", "list"), /^scout +worker +idle .*#general #ops$/m);
   const rotated = JSON.parse(await succeed(program, "agent", "rotate", "scout", "--json"));
   assert.notEqual(rotated.credentials.passphrase, passphrase);
   await irc.ended();
@@ -103,7 +103,7 @@ Deno.test("account add makes an account that logs in, and prints how", async () 
 
   assert.match(await succeed(program, "account", "list"), /^ann .*\nbob /m);
   await succeed(program, "agent", "adopt", "bob", "--type", "observer", "--channels", "ops");
-  assert.match(await succeed(program, "agent", "list"), /^bob +observer +online .*#ops$/m);
+  assert.match(await succeed(program, "agent", "list"), /^bob +observer +idle .*#ops$/m);
   await succeed(program, "account", "delete", "ann");
   await irc.ended();
 });

@@ -1,13 +1,23 @@
 /** A server on a disk that fills up: nothing that it acknowledged is lost, and it says what it refuses. */
 import assert from "node:assert/strict";
-import { call, registerAgent } from "../support/api.ts";
+import { call, order, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
+import { peer } from "../support/peers.ts";
 import { type Program, startProgram } from "../support/program.ts";
-import { holdDisk, smallDisk } from "../support/small_disk.ts";
+import { type HeldDisk, holdDisk, smallDisk } from "../support/small_disk.ts";
+import { FossilClient } from "../support/sync.ts";
 import { withFolder } from "../support/temporary.ts";
-import { until } from "../support/until.ts";
+import { asked } from "../support/until.ts";
+import { headersOf, logIn } from "../support/visiting.ts";
 
 const MESSAGES = "/v1/channels/general/messages";
+const PROJECT = "/projects/demo/fossil";
+const PASSWORD = "correct horse battery";
+
+/** The mark of free space, the size of the disk, and what is left of it when it is nearly full. */
+const MARK = 24 * 1024 * 1024;
+const MEGABYTES = 64;
+const LEFT = 16 * 1024 * 1024;
 
 async function post(program: Program, text: string): Promise<number> {
   const response = await call(program, "POST", MESSAGES, { text });
@@ -18,17 +28,6 @@ async function post(program: Program, text: string): Promise<number> {
 async function statusOf(program: Program, method: string, path: string, body?: unknown) {
   const response = await call(program, method, path, body);
   return { status: response.status, text: await response.text() };
-}
-
-/** Waits until a condition holds that takes requests; each takes its time. */
-async function untilDone(isDone: () => Promise<boolean>): Promise<void> {
-  let isOver = false;
-  const asking = (async () => {
-    while (!await isDone());
-    isOver = true;
-  })();
-  await until(() => isOver);
-  await asking;
 }
 
 /** What is in the channel. */
@@ -46,7 +45,8 @@ Deno.test(
       const options = {
         folder: disk.folder,
         words: disk.words,
-        environment: { MUSTER_DATA_DIR: `${disk.inside}/data`, MUSTER_LIMITS_FREE_BYTES: "0" },
+        readFile: disk.readFile,
+        environment: { MUSTER_DATA_DIR: `${disk.folder}/data`, MUSTER_LIMITS_FREE_BYTES: "0" },
       };
       const acknowledged: string[] = [];
       {
@@ -71,7 +71,7 @@ Deno.test(
         assert.match(ready.text, /history/);
 
         disk.empty();
-        await untilDone(async () => (await statusOf(program, "GET", "/readyz")).status === 200);
+        await asked(() => statusOf(program, "GET", "/readyz"), ({ status }) => status === 200);
         assert.equal(await say("after"), 204);
         await program.stop("SIGKILL");
       }
@@ -82,25 +82,44 @@ Deno.test(
     }),
 );
 
+/** A program on a small disk, and a way to fill that up to beyond the mark. */
+async function withMark(
+  work: (program: Program, disk: HeldDisk, fill: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  await withFolder(async (folder) => {
+    await using disk = await holdDisk(folder, MEGABYTES);
+    await using program = await startProgram({
+      folder: disk.folder,
+      words: disk.words,
+      readFile: disk.readFile,
+      environment: {
+        MUSTER_DATA_DIR: `${disk.folder}/data`,
+        MUSTER_LIMITS_FREE_BYTES: `${MARK}`,
+        MUSTER_WEBHOOKS_ALLOW_PRIVATE: "true",
+      },
+    });
+    await work(program, disk, async () => {
+      disk.fill(LEFT);
+      await asked(() => post(program, "x"), (status) => status === 503);
+    });
+  });
+}
+
 Deno.test(
   "below the mark of free space, nothing new is taken, and the rest goes on",
   smallDisk(),
   () =>
-    withFolder(async (folder) => {
-      await using disk = await holdDisk(folder, 64);
-      await using program = await startProgram({
-        folder: disk.folder,
-        words: disk.words,
-        environment: {
-          MUSTER_DATA_DIR: `${disk.inside}/data`,
-          MUSTER_LIMITS_FREE_BYTES: String(24 * 1024 * 1024),
-        },
-      });
+    withMark(async (program, disk, fill) => {
       await registerAgent(program, "scout");
-      await call(program, "POST", "/v1/projects", { slug: "demo" });
-      disk.fill(16 * 1024 * 1024);
-      const api = "/projects/demo/fossil/api";
-      await untilDone(async () => await post(program, "x") === 503);
+      await order(program, "POST /v1/projects", { slug: "demo" });
+      await order(program, "PUT /v1/projects/demo/members/admin", { role: "write" });
+      await order(program, "PUT /v1/admins/admin/password", { password: PASSWORD });
+      const admin = await logIn(program, "admin", PASSWORD);
+      await using bob = await IrcClient.connect(program.irc);
+      await bob.register({ nick: "bob" });
+      await bob.join("#general");
+      await fill();
+      const api = `${PROJECT}/api`;
       for (
         const [method, path, body] of [
           ["POST", MESSAGES, { text: "x" }],
@@ -128,10 +147,28 @@ Deno.test(
         }),
       });
       assert.match(await tool.text(), /nearly full/);
-      assert.match(
-        (await statusOf(program, "GET", "/readyz")).text,
-        /space \(the disk is nearly full\)/,
-      );
+      for (
+        const [path, fields] of [
+          ["/agents", { action: "register", nick: "third" }],
+          ["/channels/general", { action: "say", text: "x" }],
+          ["/projects/demo/tickets/new", { action: "file", title: "x" }],
+        ] as const
+      ) {
+        const csrf = admin.cookies.get("muster_csrf") ?? "";
+        const response = await fetch(program.api + path, {
+          method: "POST",
+          headers: headersOf(admin),
+          body: new URLSearchParams({ csrf, ...fields }),
+          redirect: "manual",
+        });
+        const text = await response.text();
+        assert.equal(response.status, 503, `${path}: ${text}`);
+        assert.match(text, /nearly full/);
+      }
+      await bob.send("PRIVMSG #general :x");
+      await bob.expect(/ FAIL PRIVMSG TEMPORARILY_UNAVAILABLE #general :/);
+      const ready = await statusOf(program, "GET", "/readyz");
+      assert.match(ready.text, /space \(the disk is nearly full\)/);
       for (
         const [method, path, body] of [
           ["GET", MESSAGES],
@@ -146,7 +183,90 @@ Deno.test(
         assert.ok(status < 300, `${method} ${path}: ${status} ${text}`);
       }
       disk.empty();
-      await untilDone(async () => await post(program, "again") === 204);
-      await untilDone(async () => (await statusOf(program, "GET", "/readyz")).status === 200);
+      await asked(() => post(program, "again"), (status) => status === 204);
+      await asked(() => statusOf(program, "GET", "/readyz"), ({ status }) => status === 200);
+    }),
+);
+
+Deno.test(
+  "below the mark of free space, what a push brings is refused, and a writer's pull is not",
+  { ignore: smallDisk().ignore || peer("fossil").ignore },
+  () =>
+    withMark(async (program, disk, fill) => {
+      await registerAgent(program, "scout");
+      const scopes = ["read", "write"];
+      const { token } = await order(program, "POST /v1/tokens", {
+        owner: "scout",
+        name: "push",
+        scopes,
+      }) as { token: string };
+      await order(program, "POST /v1/projects", { slug: "demo" });
+      await order(program, "PUT /v1/projects/demo/members/scout", { role: "write" });
+      using client = new FossilClient("fossil", "scout");
+      const url = new URL(program.api + PROJECT);
+      Object.assign(url, { username: "scout", password: token });
+      const work = await client.checkout(url.href);
+      await fill();
+      await client.fossil(["pull"], work);
+      await client.fossil(["sync"], work);
+      await client.fossil(["clone", url.href, "another.fossil"]);
+      client.write("work/a.txt", "a");
+      await client.fossil(["add", "a.txt"], work);
+      const pushed = await client.run(["commit", "-m", "a", "--no-warnings"], work);
+      assert.match(pushed.stdout + pushed.stderr, /nearly full/);
+      assert.match(JSON.stringify(await client.run(["push"], work)), /nearly full/);
+      disk.empty();
+      await asked(() => post(program, "again"), (status) => status === 204);
+      await client.fossil(["push"], work);
+      const tree = await call(program, "GET", `${PROJECT}/api/file?path=a.txt`);
+      assert.equal(await tree.text(), "a");
+    }),
+);
+
+Deno.test(
+  "an upload that began above the mark of free space ends below it, and goes on later",
+  smallDisk(),
+  () =>
+    withMark(async (program, disk, fill) => {
+      await order(program, "POST /v1/projects", { slug: "demo" });
+      await order(program, `POST ${PROJECT}/api/releases`, { tag_name: "v1" });
+      const authorization = `Bearer ${program.token}`;
+      const part = new Uint8Array(64 * 1024).fill(7);
+      const created = await fetch(`${program.api}${PROJECT}/api/releases/v1/assets`, {
+        method: "POST",
+        headers: {
+          authorization,
+          "tus-resumable": "1.0.0",
+          "upload-length": `${2 * part.length}`,
+          "upload-metadata": `filename ${btoa("tool.bin")}`,
+        },
+      });
+      assert.equal(created.status, 201, await created.text());
+      const place = new URL(created.headers.get("location") ?? "", program.api);
+      const send = async (offset: number, body: BodyInit) => {
+        const response = await fetch(place, {
+          method: "PATCH",
+          headers: {
+            authorization,
+            "tus-resumable": "1.0.0",
+            "upload-offset": `${offset}`,
+            "content-type": "application/offset+octet-stream",
+          },
+          body,
+        });
+        return { status: response.status, text: await response.text() };
+      };
+      const parts = async function* () {
+        yield part;
+        await fill();
+        yield part;
+      };
+      const broken = await send(0, ReadableStream.from(parts()));
+      assert.equal(broken.status, 503, broken.text);
+      assert.match(broken.text, /nearly full/);
+      disk.empty();
+      await asked(() => post(program, "again"), (status) => status === 204);
+      const done = await send(part.length, part);
+      assert.equal(done.status, 204, done.text);
     }),
 );

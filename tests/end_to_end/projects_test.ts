@@ -130,6 +130,10 @@ Deno.test("what is done stays done if its report cannot be printed", async () =>
 Deno.test("a start removes the files that uploads and exports of a killed server left", async () => {
   const folder = await Deno.makeTempDir({ prefix: "muster-" });
   const projects = join(folder, "data", "projects");
+  {
+    await using program = await startProgram({ folder });
+    assert.equal(await program.stop(), 0);
+  }
   await Deno.mkdir(projects, { recursive: true });
   for (const name of [".upload-x", ".export-y", "removed"]) {
     await Deno.mkdir(join(projects, name));

@@ -18,13 +18,14 @@ const WRONG = [
   "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b",
 ];
 
+/** Well-formed requests, with the status on the port of MCP, where names of others are refused. */
 const RIGHT = [
-  "GET /healthz HTTP/1.0",
-  "GET /healthz HTTP/1.1\r\nHost: localhost",
-  "GET /healthz HTTP/1.1\r\nHost: [::1]:8080",
-  "GET /healthz HTTP/1.1\r\nHost: xn--bcher-kva.example",
-  "GET http://elsewhere.example/healthz HTTP/1.1\r\nHost: localhost",
-];
+  ["GET /healthz HTTP/1.0", 404],
+  ["GET /healthz HTTP/1.1\r\nHost: localhost", 404],
+  ["GET /healthz HTTP/1.1\r\nHost: [::1]:8080", 404],
+  ["GET /healthz HTTP/1.1\r\nHost: xn--bcher-kva.example", 403],
+  ["GET http://elsewhere.example/healthz HTTP/1.1\r\nHost: localhost", 403],
+] as const;
 
 Deno.test("an odd Host or request target is answered 400, never 500", async () => {
   await using program = await startProgram();
@@ -34,10 +35,10 @@ Deno.test("an odd Host or request target is answered 400, never 500", async () =
       await client.send(`${request}\r\nConnection: close\r\n\r\n`);
       assert.match(await client.untilClosed(), /^HTTP\/1\.1 400 /, request);
     }
-    for (const request of RIGHT) {
+    for (const [request, statusOfMcp] of RIGHT) {
       using client = await RawConnection.open(url);
       await client.send(`${request}\r\nConnection: close\r\n\r\n`);
-      const status = url === program.api ? 200 : 404;
+      const status = url === program.api ? 200 : statusOfMcp;
       assert.match(await client.untilClosed(), new RegExp(`^HTTP/1\\.[01] ${status} `), request);
     }
   }

@@ -99,7 +99,7 @@ const SCENARIOS: readonly Scenario[] = [
   },
   { who: "writer", tool: "send_message", input: { ...MESSAGE, channel: "general" }, outcome: SENT },
   { who: "reader", tool: "get_history", outcome: { error: /^"channel" is required$/ } },
-  ...[0, 201, 1.5, "20"].map((limit): Scenario => ({
+  ...[0, 201, 1.5, "twenty"].map((limit): Scenario => ({
     who: "reader",
     tool: "get_history",
     input: { channel: "#general", limit },

@@ -76,18 +76,42 @@ const SCENARIOS: readonly Scenario[] = [
     status: 200,
     answer: result({ ...TOLD, protocolVersion, instructions: INSTRUCTIONS }),
   })),
-  ...["2099-01-01", "2024-10-07", "", 5, null].map((protocolVersion): Scenario => ({
+  ...["2099-01-01", "2024-10-07", ""].map((protocolVersion): Scenario => ({
+    name: `initialize of ${JSON.stringify(protocolVersion)}`,
+    body: rpc("initialize", { protocolVersion }),
+    status: 200,
+    answer: result({ ...TOLD, protocolVersion: "2025-11-25", instructions: INSTRUCTIONS }),
+  })),
+  ...[5, null].map((protocolVersion): Scenario => ({
     name: `initialize of ${JSON.stringify(protocolVersion)}`,
     body: rpc("initialize", { protocolVersion }),
     status: 200,
     answer: result(TOLD),
   })),
+  ...["tools/list", "prompts/list", "resources/list", "resources/templates/list"].flatMap((
+    method,
+  ) =>
+    [null, 5, "no-such-page", {}].map((cursor): Scenario => ({
+      name: `${method} with the cursor ${JSON.stringify(cursor)}`,
+      body: rpc(method, { cursor }),
+      headers: { "mcp-protocol-version": "2025-11-25" },
+      status: 200,
+      answer: errorCode(-32602),
+    }))
+  ),
+  {
+    name: "tools/list of a revision that is none",
+    body: rpc("tools/list", { cursor: undefined }),
+    headers: { "mcp-protocol-version": "2099-01-01" },
+    status: 400,
+    answer: errorCode(-32000),
+  },
   {
     name: "a request of a revision that is none",
     body: rpc("ping"),
     headers: { "mcp-protocol-version": "2025-01-01" },
     status: 400,
-    answer: errorCode(-32000, null),
+    answer: errorCode(-32000),
   },
   {
     name: "null for the arguments of a tool",
@@ -113,7 +137,7 @@ const SCENARIOS: readonly Scenario[] = [
     body: rpc("initialize", { protocolVersion: "2026-07-28" }),
     headers: statelessHeaders("initialize"),
     status: 200,
-    answer: result(TOLD),
+    answer: result({ ...TOLD, protocolVersion: "2025-11-25", instructions: INSTRUCTIONS }),
   },
   {
     name: "a notification",

@@ -72,6 +72,31 @@ const SCENARIOS: readonly Scenario[] = [
     allowed: true,
   },
   {
+    name: "a configured site",
+    origin: "https://app.example",
+    config: { cors: { origins: ["https://app.example"] } },
+    allowed: true,
+  },
+  {
+    name: "any site where all are configured",
+    origin: "https://evil.example",
+    config: { cors: { origins: ["*"] } },
+    allowed: true,
+  },
+  {
+    name: "a site that is not configured",
+    origin: "https://evil.example",
+    config: { cors: { origins: ["https://app.example"] } },
+    allowed: false,
+  },
+  {
+    name: "a configured site whose name was pointed here",
+    url: "http://app.example:8081",
+    origin: "http://app.example:8081",
+    config: { cors: { origins: ["http://app.example:8081"] } },
+    allowed: false,
+  },
+  {
     name: "the public name from a proxy that is not trusted",
     url: "http://muster.example",
     config: { trusted_proxies: ["10.0.0.1"] },
@@ -92,3 +117,37 @@ for (const { name, url = OWN, origin, remoteAddress = "127.0.0.1", config, allow
     assert.equal(addresses.length, allowed ? 1 : 0);
   });
 }
+
+Deno.test("pages of configured origins may send the headers of MCP and of clients, and read every answer", async () => {
+  const { handler } = newFixture({ config: { cors: { origins: ["https://app.example"] } } });
+  const origin = { origin: "https://app.example" };
+  const asked = "mcp-session-id, x-stainless-lang, openai-project, mcp-method, x-evil";
+  const preflight = await handler(
+    new Request(`${OWN}/mcp`, {
+      method: "OPTIONS",
+      headers: { ...origin, "access-control-request-headers": asked },
+    }),
+    "127.0.0.1",
+  );
+  assert.equal(preflight.status, 204);
+  assert.equal(preflight.headers.get("access-control-allow-origin"), "https://app.example");
+  assert.match(preflight.headers.get("access-control-allow-methods") ?? "", /POST/);
+  const names = (preflight.headers.get("access-control-allow-headers") ?? "").toLowerCase()
+    .split(", ");
+  for (
+    const name of [
+      ...["authorization", "content-type", "last-event-id", "mcp-session-id"],
+      ...["mcp-protocol-version", "mcp-method", "x-stainless-lang", "openai-project"],
+    ]
+  ) assert.equal(names.filter((one) => one === name).length, 1, name);
+  assert.ok(!names.includes("x-evil"));
+  for (const who of ["operator", "guest"] as const) {
+    const body = JSON.stringify(rpc("ping"));
+    const headers = headersOf(who, origin);
+    const request = new Request(`${OWN}/mcp`, { method: "POST", headers, body });
+    const response = await handler(request, "127.0.0.1");
+    assert.equal(response.headers.get("access-control-allow-origin"), "https://app.example");
+    assert.match(response.headers.get("access-control-expose-headers") ?? "", /Mcp-Session-Id/);
+    await response.body?.cancel();
+  }
+});

@@ -244,6 +244,7 @@ function servicesFor(
           uptime: "1s",
           agents: 3,
           started: "2026-11-20T00:00:00.000Z",
+          build: "test",
           halted: false,
           agents_halted: 0,
         };

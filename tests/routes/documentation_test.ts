@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
+import { isPortable } from "../../services/validation/portable_patterns.ts";
 import { type Document, endpointsOf, type Schema } from "../support/api_document.ts";
 import { withApi } from "../support/scenarios.ts";
 
@@ -21,7 +22,7 @@ function pascalCase(name: string): string {
   return name.split("_").map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
 }
 
-Deno.test("every pattern of the OpenAPI document matches something", async () => {
+Deno.test("every engine compiles the patterns of the OpenAPI document", async () => {
   await withApi(async (api) => {
     const document = await api.answer("GET /openapi.json") as Document;
     const patterns = [...schemasIn(document)].flatMap(({ pattern }) =>
@@ -29,8 +30,7 @@ Deno.test("every pattern of the OpenAPI document matches something", async () =>
     );
     assert.ok(patterns.length > 5);
     for (const pattern of patterns) {
-      new RegExp(pattern, "u");
-      assert.doesNotMatch(pattern, /\/[a-z]+$|^\/|\\p/i);
+      assert.ok(isPortable(pattern), pattern);
     }
   });
 });

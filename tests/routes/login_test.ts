@@ -203,3 +203,64 @@ Deno.test("POST /logout by cookie needs the session's CSRF token", async () => {
     ]);
   });
 });
+
+Deno.test("cookies that another host of the site adds neither end a session nor begin one", async () => {
+  await withAdmin(async (api) => {
+    const { "x-csrf-token": csrf, cookie } = await logIn(api);
+    const [own = ""] = cookie.split("; ");
+    const [other = ""] = (await logIn(api)).cookie.split("; ");
+    const forged = `muster_session=${"0".repeat(64)}`;
+    const ask = { who: "guest", request: "GET /session" } as const;
+    const leave = { who: "guest", request: "POST /logout" } as const;
+    await api.expect([
+      { ...ask, headers: { cookie: `${forged}; ${own}` }, status: 200 },
+      { ...ask, headers: { cookie: `${own}; ${forged}; muster_session=` }, status: 200 },
+      { ...ask, headers: { cookie: `${own};${own}` }, status: 200 },
+      { ...ask, headers: { cookie: `${other}; ${own}` }, status: 401 },
+      { ...ask, headers: { cookie: `${own}; ${other}` }, status: 401 },
+      {
+        ...leave,
+        headers: { cookie: `${forged}; muster_csrf=x; ${own}`, "x-csrf-token": "x" },
+        status: 403,
+      },
+      {
+        ...leave,
+        headers: { cookie: `${forged}; muster_csrf=x; ${own}`, "x-csrf-token": csrf },
+        status: 204,
+      },
+    ]);
+  });
+});
+
+Deno.test("over TLS, the cookies have the prefix __Host-, and no others count", async () => {
+  await withAdmin(async (plain) => {
+    const config = Object.assign({}, plain.services.config, { trusted_proxies: ["127.0.0.1"] });
+    const api = plain.with({ config });
+    const tls = { "x-forwarded-proto": "https", "x-forwarded-for": "192.0.2.9" };
+    const login = {
+      who: "guest",
+      request: "POST /login",
+      body: CREDENTIALS,
+      headers: tls,
+      from: "127.0.0.1",
+    } as const;
+    const cookies = cookiesOf(await api.send(login));
+    assert.deepEqual([...cookies.keys()], ["__Host-muster_session", "__Host-muster_csrf"]);
+    const shared = ["Max-Age=43200", "Path=/", "SameSite=Lax", "Secure"];
+    const { value, attributes } = cookies.get("__Host-muster_session") ?? assert.fail("none");
+    assert.deepEqual(attributes, ["HttpOnly", ...shared]);
+    assert.deepEqual(cookies.get("__Host-muster_csrf")?.attributes, shared);
+    const ask = { who: "guest", request: "GET /session" } as const;
+    const session = `__Host-muster_session=${value}`;
+    await api.expect([
+      { ...ask, headers: Object.assign({ cookie: session }, tls), from: "127.0.0.1", status: 200 },
+      {
+        ...ask,
+        headers: Object.assign({ cookie: `muster_session=${value}` }, tls),
+        from: "127.0.0.1",
+        status: 401,
+      },
+      { ...ask, headers: { cookie: session }, status: 401 },
+    ]);
+  });
+});

@@ -7,6 +7,8 @@ import { COMMANDS } from "../../services/irc/commands/mod.ts";
 import { type Document, endpointsOf, type Schema } from "../support/api_document.ts";
 import { call, order, type Server } from "../support/api.ts";
 import type { Program } from "../support/program.ts";
+import { headersOf, logIn } from "../support/visiting.ts";
+import { PAGES } from "../../web/table.ts";
 import { TestClient } from "../services/irc/support/client.ts";
 
 /** Characters that patterns and parsers treat in a special way. */
@@ -20,6 +22,9 @@ const LONGEST = 900_000;
 
 /** Attempts with an input that took too long: the first one loads and compiles what it needs. */
 const ATTEMPTS = 3;
+
+/** The admin who looks at the pages. */
+const WALKER = { username: "walker", password: "a long password to walk with" };
 
 /** An input, and how to send it. */
 interface Input {
@@ -91,6 +96,7 @@ async function busy({ pid }: Program): Promise<number> {
 }
 
 async function prepare(program: Program): Promise<void> {
+  await order(program, "POST /v1/admins", WALKER);
   await order(program, "POST /v1/agents/register", { nick: "known", channels: ["general"] });
   await order(program, "POST /v1/projects", { slug: "known", visibility: "public" });
   await order(program, "PUT /v1/projects/known/members/known", { role: "write" });
@@ -194,27 +200,67 @@ function resolved(document: Document, schema: Schema): Schema {
   return typed === undefined ? schema : resolved(document, typed);
 }
 
-/** Requests of web pages. */
-function* pages({ api }: Server, next: () => string): Generator<Input> {
-  const encoded = encodeURIComponent(run(next(), 4096));
-  const paths = [
-    "tree/trunk",
-    "file/trunk",
-    "blame/trunk",
-    "wiki",
-    "tickets",
-    "reviews",
-    "releases",
-  ]
-    .map((path) => `/projects/known/${path}/${encoded}`);
-  const queries = ["search?q=", "timeline?user=", "tickets?status="]
-    .map((path) => `/projects/known/${path}${encoded}`);
-  for (const path of [`/${encoded}`, `/login?next=${encoded}`, ...paths, ...queries]) {
-    const send = async () => {
-      const answer = await fetch(api + path, { redirect: "manual" });
-      await answer.body?.cancel();
-    };
-    yield { name: `GET ${path.slice(0, 40)}`, send };
+/** Parameters that pages read, beside those of the forms that they show. */
+const QUERIES =
+  "after answer at before bot branch by change checkin comment context day delivery " +
+  "draft everywhere file folder format from kind layout list message next owner page part path " +
+  "post project q reply search show sort state status tag then to type types user version view " +
+  "webhook whitespace";
+
+/** Parameters of one request of a page, which its longest address has room for. */
+const TOGETHER = 3;
+const LONGEST_ADDRESS = 16_000;
+
+/** What an address has in place of its parameters. */
+const KNOWN: Readonly<Record<string, string>> = {
+  slug: "known",
+  checkin: "trunk",
+  uuid: "trunk",
+  part: "general",
+};
+
+/** Pages of the table, as an admin sees them: runs in their addresses, their queries and forms. */
+async function* pages(program: Program, next: () => string): AsyncGenerator<Input> {
+  const { api } = program;
+  const admin = await logIn(program, WALKER.username, WALKER.password);
+  const headers = headersOf(admin);
+  const csrf = admin.cookies.get("muster_csrf") ?? "";
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const answer = await fetch(api + path, { redirect: "manual", headers, ...init });
+    return await answer.text();
+  };
+  for (const route of Object.keys(PAGES)) {
+    const parts = [...route.matchAll(/:(\w+)(?:\{[^}]*\})?/g)];
+    const address = (runs: string | null) =>
+      route.replaceAll(
+        /:(\w+)(?:\{[^}]*\})?/g,
+        (_, name) => name === runs ? encodeURIComponent(run(next(), 4096)) : KNOWN[name] ?? "known",
+      );
+    for (const [, name = ""] of parts) {
+      yield { name: `GET ${route} ${name}`, send: async () => void await ask(address(name)) };
+    }
+    const path = address(null);
+    const names = QUERIES.split(" ");
+    for (let start = 0; start < names.length; start += TOGETHER) {
+      const some = names.slice(start, start + TOGETHER);
+      const query = new URLSearchParams(some.map((name) => [name, run(next(), 5000)]));
+      const target = `${path}?${query}`.slice(0, LONGEST_ADDRESS);
+      yield { name: `GET ${route}?${some.join()}`, send: async () => void await ask(target) };
+    }
+    if (route === "/halt" || route === "/login" || route === "/enter") continue;
+    const shown = await ask(path);
+    const fields = new Set([...shown.matchAll(/ name="([^"]+)"/g)].map(([, name = ""]) => name));
+    const actions = new Set(
+      [...shown.matchAll(/ name="action" value="([^"]+)"/g)].map(([, name = ""]) => name),
+    );
+    for (const action of actions) {
+      for (const field of fields) {
+        if (field === "action" || field === "csrf") continue;
+        const body = new URLSearchParams({ csrf, action, [field]: run(next(), LONGEST / 4) });
+        const send = async () => void await ask(path, { method: "POST", body });
+        yield { name: `POST ${route} ${action} ${field}`, send };
+      }
+    }
   }
 }
 

@@ -101,6 +101,76 @@ async function logEvent(
 /** Defects in the data. */
 export const DEFECTS: readonly Defect[] = [
   {
+    name: "a mirror that fails",
+    plant: (home) =>
+      database(
+        home,
+        `INSERT INTO project_mirrors (project_id, git_url, every_minutes, next_run_at, last_error,
+           failures) SELECT id, 'https://git.example/x', 60, 0, 'no such host', 3 FROM projects
+           WHERE slug = 'demo'`,
+      ),
+    finding: {
+      level: "warning",
+      check: "deliveries",
+      message: /mirror of "demo" fails: no such host/,
+    },
+  },
+  {
+    name: "a webhook that fails",
+    plant: (home) =>
+      database(
+        home,
+        `INSERT INTO webhooks (id, url, secret_version, secret_since, types, is_active, cursor,
+           failing_since, created_at) VALUES ('w1', 'https://x.example', 1, 0, '[]', 1, 0, 1000, 0)`,
+      ),
+    finding: {
+      level: "warning",
+      check: "deliveries",
+      message: /webhook "w1" of the server fails since 1970-01-01/,
+    },
+  },
+  {
+    name: "a release file that is missing",
+    plant: (home) =>
+      database(
+        home,
+        `INSERT INTO release_assets (project_id, tag_name, name, content_type, download_count)
+           SELECT id, '1.0', 'a.zip', 'application/zip', 0 FROM projects WHERE slug = 'demo'`,
+      ),
+    finding: {
+      level: "error",
+      check: "repositories",
+      message: /"demo" lacks the file "releases\/1\.0\/a\.zip"/,
+    },
+  },
+  {
+    name: "a release file that is altered",
+    plant: (home) =>
+      database(
+        home,
+        `CREATE TABLE IF NOT EXISTS unversioned(uvid INTEGER PRIMARY KEY AUTOINCREMENT,
+           name TEXT UNIQUE, rcvid INTEGER, mtime DATETIME, hash TEXT, sz INTEGER, encoding INT,
+           content BLOB);
+         INSERT INTO unversioned (name, rcvid, mtime, hash, sz, encoding, content)
+           VALUES ('releases/1.0/b.txt', 1, 1, '${"ab".repeat(20)}', 3, 0, x'616263')`,
+        "projects/demo.fossil",
+      ),
+    finding: {
+      level: "error",
+      check: "repositories",
+      message: /"demo" has the file "releases\/1\.0\/b\.txt" altered/,
+    },
+  },
+  {
+    name: "a strange file among the repositories",
+    plant: (home) => writeFile(home, "data/projects/notes.txt", "hello"),
+    finding: {
+      level: "warning",
+      check: "repositories",
+      message: /notes\.txt" is no file of muster/,
+    },
+  },
+  {
     name: "a token that others can read",
     plant: (home) => Deno.chmod(join(home, "data", "api_token"), 0o644),
     finding: { level: "error", check: "permissions", message: /api_token" \(mode 644\)/ },

@@ -19,6 +19,8 @@ export interface ProgramOptions {
   readonly startLimit?: number;
   /** The words that run another muster than {@linkcode musterWords}. */
   readonly words?: readonly string[];
+  /** Reads a file in its folder, if the test does not see that itself. */
+  readonly readFile?: (path: string) => Promise<string>;
   /** The port of the inspector; none by default. The executable has no inspector. */
   readonly inspector?: number;
 }
@@ -212,7 +214,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
       throw error;
     });
   return {
-    ...await readEndpoints(folder),
+    ...await readEndpoints(folder, options.readFile),
     folder,
     pid: process.pid,
     ended,
@@ -281,8 +283,9 @@ class ProgramLog {
 /** Reads a program's addresses and API token from its data folder. */
 export async function readEndpoints(
   folder: string,
+  readFile: (path: string) => Promise<string> = (path) => Deno.readTextFile(path),
 ): Promise<Pick<Program, "api" | "pages" | "mcp" | "irc" | "ircs" | "token">> {
-  const endpoints = JSON.parse(await Deno.readTextFile(join(folder, "data", "endpoints.json")));
+  const endpoints = JSON.parse(await readFile(join(folder, "data", "endpoints.json")));
   const irc = new URL(endpoints.irc ?? "irc://127.0.0.1:0");
   return {
     api: endpoints.api,
@@ -290,7 +293,7 @@ export async function readEndpoints(
     mcp: endpoints.mcp,
     irc: { hostname: irc.hostname, port: Number(irc.port) },
     ircs: endpoints.ircs ?? null,
-    token: (await Deno.readTextFile(join(folder, "data", "api_token"))).trim(),
+    token: (await readFile(join(folder, "data", "api_token"))).trim(),
   };
 }
 

@@ -47,12 +47,12 @@ export function runOn(
 
 /** A small disk on which programs run while the test fills and empties it. */
 export interface HeldDisk extends AsyncDisposable {
-  /** The disk, as the test sees it. */
+  /** The disk, as programs on it see it. */
   readonly folder: string;
-  /** The same, as programs on it see it. */
-  readonly inside: string;
   /** The words that run muster on it. */
   readonly words: readonly string[];
+  /** Reads a file on it, with a program: Deno reads nothing of another name space. */
+  readFile(path: string): Promise<string>;
   /** Fills it, but for so many bytes. */
   fill(left?: number): void;
   /** Removes what {@link HeldDisk.fill} has written. */
@@ -86,8 +86,13 @@ export async function holdDisk(folder: string, megabytes: number): Promise<HeldD
     new Deno.Command(enter, { args: words, stdin: "null", stderr: "null" }).outputSync();
   };
   return {
-    folder: `/proc/${holder.pid}/root${disk}`,
-    inside: disk,
+    folder: disk,
+    async readFile(path) {
+      const [enter = "", ...words] = [...inside, "cat", path];
+      const { success, stdout } = await new Deno.Command(enter, { args: words }).output();
+      if (!success) throw new Error(`${path} cannot be read`);
+      return new TextDecoder().decode(stdout);
+    },
     words: [...inside, ...musterWords()],
     fill(left = 0) {
       if (left === 0) return run("cat /dev/zero > filler");

@@ -173,7 +173,7 @@ Deno.test("a stream resumes after a message without a gap or a repeat", () =>
     for (
       const stream of [
         await PageStream.open(chat, person, path, { "last-event-id": last }),
-        await PageStream.open(chat, person, `${path}&last=${encodeURIComponent(last)}`),
+        await PageStream.open(chat, person, `${path}&lastEventId=${encodeURIComponent(last)}`),
       ]
     ) {
       await until(() => stream.texts.length === 2);
@@ -252,7 +252,9 @@ Deno.test("the stream of a conversation has both sides, and resumes", () =>
     await stream.cancel();
     bob.send("PRIVMSG ann :see you");
     await bob.sync();
-    const path = `/live/messages/bob?after=2026-01-01T00:00:00Z&last=${encodeURIComponent(last)}`;
+    const path = `/live/messages/bob?after=2026-01-01T00:00:00Z&lastEventId=${
+      encodeURIComponent(last)
+    }`;
     const again = await PageStream.open(chat, person, path);
     await until(() => again.texts.length === 1);
     assert.deepEqual(again.texts, ["see you"]);

@@ -385,7 +385,7 @@ Deno.test("a person is on IRC while a page is open, and gives way to an IRC clie
       /^:ann!~?ann@\S+ PRIVMSG #general :through my client$/,
     );
     client.send("QUIT");
-    await bob.expect(/^:ann!web\S+ JOIN #general/);
+    await client.expect(/^ERROR /);
     api.services.clock.advance(121_000);
     bob.send("WHOIS ann");
     await bob.expect(/ 301 bob ann :Messages wait on the web pages$/);

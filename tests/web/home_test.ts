@@ -220,6 +220,7 @@ Deno.test("landings that conflict wait until the review has a new round", async 
     const { feeds } = web.api.services.hosting;
     const feed = feeds.follow(web.project.id, { names: ["landing"] }, {
       message: ({ data }) => isReturned ||= data["status"] === "returned",
+      gap: () => {},
       end: () => {},
       mayRead: () => true,
     });

@@ -42,6 +42,18 @@ Deno.test("a person logs in by the form, and comes to the page that was asked fo
   });
 });
 
+Deno.test("a field of a form has a greatest length, whichever service reads it", async () => {
+  await withWeb(async ({ admin }) => {
+    for (const field of ["account", "name", "any"]) {
+      const long = await admin.post("/people", { action: "revoke", [field]: "[".repeat(5001) });
+      assert.equal(long.status, 400);
+      assert.match(long.text, new RegExp(`"${field}" must have at most 5000 characters`));
+    }
+    const name = await admin.post("/people", { action: "revoke", ["a".repeat(5001)]: "" });
+    assert.match(name.text, /The name of a field has more than 5000 characters/);
+  });
+});
+
 Deno.test("a form that is too large is refused before it is parsed, and on a page", async () => {
   await withWeb(async ({ guest, person }) => {
     const values = Array.from({ length: 1000 }, (_, number) => String(number));
@@ -210,7 +222,7 @@ Deno.test("a form is kept for half an hour, for a known session, and never with 
     assert.doesNotMatch((await person.see(first)).html, /The first of them/);
     assert.match((await person.see(second)).html, /The second of them/);
     // As a program sends it, unencoded: kept, it would be six times as long.
-    const large = `csrf=${csrf}&action=file&title=${"\u00e9".repeat(450_000)}`;
+    const large = `csrf=${csrf}&action=file&comment=${"\u00e9".repeat(450_000)}`;
     const headers = {
       "content-type": "application/x-www-form-urlencoded",
       "accept": "text/html",

@@ -95,6 +95,9 @@ export function names(text: string, nick: string): boolean {
   return false;
 }
 
+/** In the line of a review that its author, or somebody for them, put into the landing queue. */
+const QUEUED = " waits in the landing queue of ";
+
 /**
  * Whether a message addresses somebody. A line of muster itself names whose act it tells of first, and
  * quotes titles and texts: neither addresses anybody. `ann: …` does, from any speaker.
@@ -111,7 +114,7 @@ export function addresses(
   const told = text.startsWith("[") ? text.slice(text.indexOf("]") + 1).trimStart() : text;
   const end = told.indexOf(" ");
   const first = end === -1 ? told : told.slice(0, end);
-  if (first.toLowerCase() === own.toLowerCase()) return false;
+  if (first.toLowerCase() === own.toLowerCase() || told.includes(QUEUED)) return false;
   return names(withoutQuotes(first.endsWith(":") ? told : beforeExcerpt(told)), own);
 }
 

@@ -56,7 +56,7 @@ export class ChatStream {
     clearTimeout(this.#timer);
     if (this.#source !== null) return;
     const url = new URL(this.#address, location.href);
-    if (this.#last !== null) url.searchParams.set("last", this.#last);
+    if (this.#last !== null) url.searchParams.set("lastEventId", this.#last);
     const source = new EventSource(url);
     this.#source = source;
     source.onopen = () => {

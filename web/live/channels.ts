@@ -1,8 +1,9 @@
-import { isRobot } from "../parts/chat/robots.ts";
+import { isRobot, speakerOf } from "../parts/chat/robots.ts";
 import type { Context } from "hono";
 import type { AppEnv } from "../../routes/context.ts";
 import { callerOf } from "../../routes/caller.ts";
 import { EventFrames, jsonLine, STREAM_HEADERS } from "../../routes/event_streams.ts";
+import { lastEventIdOf } from "./request.ts";
 import { sessionOf } from "../../routes/middleware/session.ts";
 import type { ChannelChange, ChannelMessage } from "../../services/bridge/mod.ts";
 import type { Present } from "../../services/chats/mod.ts";
@@ -51,7 +52,7 @@ export class ChannelStream {
     const { bridge } = surroundings.services;
     this.#frames = new EventFrames((item) => {
       if (!("text" in item)) return eventOf(item);
-      return messageEvent(item, isRobot(surroundings.services, item.nick));
+      return messageEvent(item, speakerOf(surroundings.services, item.nick));
     });
     bridge?.onChanged((source, change) => {
       const channel = this.#followed.get(source);
@@ -73,7 +74,7 @@ export class ChannelStream {
 
   /**
    * Answers with the stream of a channel. It begins after the message with the id in
-   * `Last-Event-ID` or the parameter `last`, or else after the time in the parameter `after`.
+   * `Last-Event-ID` or the parameter `lastEventId`, or else after the time in the parameter `after`.
    *
    * @throws Unauthorized without a session, TooMany, and what `Bridge.follow` throws
    */
@@ -86,9 +87,8 @@ export class ChannelStream {
     identity.notePresence(principal);
     const channel = `#${context.req.param("name") ?? ""}`;
     const caller = callerOf(context);
-    const lastEventId = context.req.header("last-event-id") || context.req.query("last");
     const since = context.req.query("after") || undefined;
-    const start = { since, lastEventId: lastEventId || undefined };
+    const start = { since, lastEventId: lastEventIdOf(context) };
     const { bridge } = chats;
     if (context.req.method === "HEAD") {
       (await bridge.follow(channel, start, { message() {}, end() {} }, caller)).close();

@@ -5,10 +5,10 @@ import { EventFrames } from "../../routes/event_streams.ts";
 import { sessionOf } from "../../routes/middleware/session.ts";
 import { Unauthorized } from "../../services/errors.ts";
 import type { PrivateMessage } from "../../services/irc/mod.ts";
-import { isRobot } from "../parts/chat/robots.ts";
+import { speakerOf } from "../parts/chat/robots.ts";
 import type { Surroundings } from "../visit.ts";
 import { messageEvent, unreadEvent } from "./message_event.ts";
-import { answerStream } from "./request.ts";
+import { answerStream, lastEventIdOf } from "./request.ts";
 import type { UnreadNews, UnreadWatch } from "./unread_watch.ts";
 
 /** The streams of conversations: each private message is one event. */
@@ -24,13 +24,13 @@ export class ConversationStream {
       if ("kind" in item) return unreadEvent(item);
       const { time, ...message } = item;
       const shown = { ...message, timestamp: new Date(time).toISOString() };
-      return messageEvent(shown, isRobot(surroundings.services, message.nick));
+      return messageEvent(shown, speakerOf(surroundings.services, message.nick));
     });
   }
 
   /**
    * Answers with the stream of a conversation. It begins after the message with the id in
-   * `Last-Event-ID` or the parameter `last`, or else after the id or time in the parameter `after`.
+   * `Last-Event-ID` or the parameter `lastEventId`, or else after the id or time in the parameter `after`.
    *
    * @throws Unauthorized without a session, TooMany, and what `Conversations.follow` throws
    */
@@ -41,8 +41,7 @@ export class ConversationStream {
     context.set("principal", session.principal);
     identity.notePresence(session.principal);
     const nick = context.req.param("nick") ?? "";
-    const after = context.req.header("last-event-id") || context.req.query("last") ||
-      context.req.query("after") || undefined;
+    const after = lastEventIdOf(context) ?? (context.req.query("after") || undefined);
     const caller = callerOf(context);
     return await answerStream<PrivateMessage | UnreadNews>(context, streams, {
       frames: this.#frames,

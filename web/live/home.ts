@@ -54,11 +54,9 @@ export class HomeStream {
     const after = startOf(context);
     const caller = callerOf(context);
     await services.eventLog.reach(after);
-    const gap = await services.eventLog.gapAfter(after);
     return await answerStream<Told | UnreadNews>(context, streams, {
       frames: this.#frames,
       follow: (sink) => {
-        if (gap !== null) sink.gap(gap);
         const position = principal.kind === "admin"
           ? services.eventLog.follow({ after }, sink)
           : this.#followAs(principal, after, sink);
@@ -95,6 +93,7 @@ export class HomeStream {
           following.more();
         }
       },
+      gap: (gap) => sink.gap(gap),
       end: () => sink.end(),
     });
     return {

@@ -1,5 +1,6 @@
 import { jsonLine } from "../../routes/event_streams.ts";
 import { sentMessage, type ShownMessage } from "../parts/chat/message.tsx";
+import type { SpeakerKind } from "../parts/chat/robots.ts";
 import type { UnreadNews } from "./unread_watch.ts";
 
 /** The event with what its reader has not read. It has no id, so a resumed stream is not moved. */
@@ -8,6 +9,6 @@ export function unreadEvent({ channels, people }: UnreadNews): string {
 }
 
 /** The event of a message. */
-export function messageEvent(message: ShownMessage, isAgent: boolean): string {
-  return `id: ${message.id}\ndata: ${jsonLine(sentMessage(message, isAgent))}`;
+export function messageEvent(message: ShownMessage, speaker: SpeakerKind): string {
+  return `id: ${message.id}\ndata: ${jsonLine(sentMessage(message, speaker))}`;
 }

@@ -36,13 +36,12 @@ export class ProjectStream {
     const after = startOf(context);
     const caller = callerOf(context);
     await services.eventLog.reach(after);
-    const gap = await services.eventLog.gapAfter(after);
     return await answerStream<Notice | UnreadNews>(context, streams, {
       frames: this.#frames,
       follow: (sink) => {
-        if (gap !== null) sink.gap(gap);
         const following = feeds.follow(id, { after }, {
           message: (notice) => sink.message(notice),
+          gap: (gap) => sink.gap(gap),
           end: () => sink.end(),
           mayRead() {
             const held = projects.get(id);

@@ -21,13 +21,21 @@ export function visitorOf(context: Context<AppEnv>, place: SessionPlace): Princi
 }
 
 /**
- * The number of the event after which a stream begins: the header `Last-Event-ID`, or else the
+ * The id of the last event that a reader has: the header `Last-Event-ID`, or else the query
+ * parameter `lastEventId`. An empty one is none.
+ */
+export function lastEventIdOf({ req }: Context<AppEnv>): string | undefined {
+  return req.header("last-event-id") || req.query("lastEventId") || undefined;
+}
+
+/**
+ * The number of the event after which a stream begins: that of {@linkcode lastEventIdOf}, or else the
  * query parameter `after`, or else from now on.
  *
  * @throws Invalid
  */
 export function startOf(context: Context<AppEnv>): number | undefined {
-  const given = context.req.header("last-event-id") ?? context.req.query("after");
+  const given = lastEventIdOf(context) ?? context.req.query("after");
   if (given === undefined) return undefined;
   if (!EVENT_NUMBER.test(given)) throw new Invalid('"after" must be the number of an event');
   return Number(given);

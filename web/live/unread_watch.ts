@@ -3,7 +3,7 @@ import type { Services } from "../../services/daemon/mod.ts";
 import type { Caller } from "../../services/identity/mod.ts";
 import type { Log } from "../../services/log.ts";
 import type { Scheduler } from "../../services/scheduler.ts";
-import { addressesNick } from "../parts/chat/robots.ts";
+import { addressing } from "../parts/chat/robots.ts";
 
 /** How often the counts are compared with those before, in milliseconds. */
 const STEP = 2000;
@@ -21,7 +21,7 @@ export interface UnreadNews {
 }
 
 export interface UnreadWatchOptions {
-  readonly services: Pick<Services, "chats" | "conversations">;
+  readonly services: Pick<Services, "chats" | "config" | "conversations">;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -99,8 +99,9 @@ export class UnreadWatch {
   }
 
   async #newsOf(caller: Caller): Promise<UnreadNews> {
-    const { chats, conversations } = this.#options.services;
-    const channels = chats.sidebar(caller, addressesNick).filter(({ unread }) => unread > 0)
+    const { services } = this.#options;
+    const { chats, conversations } = services;
+    const channels = chats.sidebar(caller, addressing(services)).filter(({ unread }) => unread > 0)
       .map(({ name, unread, mentions }) => [name, unread, mentions] as const);
     const people = (await conversations.unread(caller)).map(({ nick }) => nick);
     return { kind: "unread", channels, people };

@@ -17,6 +17,7 @@ export const page = definePage({
   opens: "session",
   show,
   actions: { create, revoke, endSession, password },
+  newWork: ["create"],
 });
 
 /** Scopes of the tokens of accounts. */

@@ -24,6 +24,7 @@ export const page = definePage({
   opens: "session",
   show,
   actions: { pause, resume, rate, slots, acknowledge, rotate, revoke, remove },
+  newWork: ["rate", "slots"],
   json: (visit) => `/v1/agents/${encodeURIComponent(visit.param("nick"))}`,
 });
 

@@ -28,6 +28,7 @@ export const page = definePage({
   opens: "session",
   show,
   actions: { register, adopt },
+  newWork: ["register", "adopt"],
   json: () => "/v1/agents",
 });
 

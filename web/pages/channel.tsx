@@ -1,4 +1,4 @@
-import { isRobot } from "../parts/chat/robots.ts";
+import { speakerOf } from "../parts/chat/robots.ts";
 import { ArrowUp } from "lucide-static";
 import type { FoundMessages } from "../../services/bridge/mod.ts";
 import type { ChannelPart } from "../../services/chats/mod.ts";
@@ -20,6 +20,7 @@ export const page = definePage({
   opens: "session",
   show,
   actions: { say, read, join, leave },
+  newWork: ["say"],
   keeps: ["say"],
   json: (visit) => `/v1/channels/${encodeURIComponent(visit.param("name"))}/messages`,
 });
@@ -104,7 +105,7 @@ function Part({ visit, channel, part }: {
       <MessageList
         messages={messages}
         own={visit.principal.name}
-        isAgent={(nick) => isRobot(visit.services, nick)}
+        speakerOf={(nick) => speakerOf(visit.services, nick)}
         readUpTo={hasNewer ? null : readUpTo}
         label={`Messages of ${channel}`}
       />
@@ -136,7 +137,7 @@ function Found({ visit, found, words }: {
       <MessageList
         messages={messages.toReversed()}
         own={visit.principal.name}
-        isAgent={(nick) => isRobot(visit.services, nick)}
+        speakerOf={(nick) => speakerOf(visit.services, nick)}
         readUpTo={null}
         label={`Messages with ${words}`}
       />

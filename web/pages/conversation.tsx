@@ -1,4 +1,4 @@
-import { isRobot } from "../parts/chat/robots.ts";
+import { speakerOf } from "../parts/chat/robots.ts";
 import { ArrowUp } from "lucide-static";
 import { Invalid } from "../../services/errors.ts";
 import { definePage, type Leads, type View } from "../page.ts";
@@ -16,6 +16,7 @@ export const page = definePage({
   opens: "session",
   show,
   actions: { say, read },
+  newWork: ["say"],
   keeps: ["say"],
 });
 
@@ -71,7 +72,7 @@ async function show(visit: Visit): Promise<View> {
             <MessageList
               messages={shown}
               own={visit.principal.name}
-              isAgent={(name) => isRobot(visit.services, name)}
+              speakerOf={(name) => speakerOf(visit.services, name)}
               readUpTo={isPast ? null : chats.readUpTo(caller, nick)}
               label={`Messages with ${nick}`}
             />

@@ -1,7 +1,7 @@
 import { seenLast } from "../../services/attention/mod.ts";
 import type { Question } from "../../services/questions/mod.ts";
 import { WORK_STATES } from "../../services/work_states.ts";
-import { addressesNick } from "../parts/chat/robots.ts";
+import { addressing } from "../parts/chat/robots.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { AgentBoardView, SHOWN } from "../parts/home/agents.tsx";
 import { FirstSteps } from "../parts/home/first_steps.tsx";
@@ -73,7 +73,7 @@ async function show(visit: Visit): Promise<View> {
           <Happened events={events} titles={titles} isAdmin={visit.isAdmin} />
         </div>
         <div class="home-side">
-          <Unread channels={chats.sidebar(caller, addressesNick)} direct={direct} />
+          <Unread channels={chats.sidebar(caller, addressing(visit.services))} direct={direct} />
           <Landings landings={landings} />
           <FailedChecks checks={checks} />
         </div>

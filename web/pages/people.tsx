@@ -17,6 +17,7 @@ export const page = definePage({
   opens: "admin",
   show,
   actions: { add, password, remove, addAdmin, adminPassword, removeAdmin },
+  newWork: ["add", "addAdmin"],
   json: () => "/v1/irc/accounts",
 });
 

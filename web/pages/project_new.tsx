@@ -9,6 +9,7 @@ export const page = definePage({
   opens: "admin",
   show,
   actions: { create },
+  newWork: ["create"],
   keeps: ["create"],
 });
 

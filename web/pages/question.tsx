@@ -11,6 +11,7 @@ export const page = definePage({
   opens: "session",
   show,
   actions: { answer, withdraw },
+  newWork: ["answer"],
   keeps: ["answer"],
   json: (visit) => `/v1/questions/${encodeURIComponent(visit.param("id"))}`,
 });

@@ -9,10 +9,17 @@ export const LOOKS: Readonly<Record<AgentWork, string>> = {
   away: "",
 };
 
-/** How long an agent that works has been quiet. */
-export function Quiet({ minutes }: { readonly minutes: number | null }) {
-  const text = quietText(minutes);
-  return text === null ? null : <span class="soft small">{text}</span>;
+/** How long an agent that works has been quiet. The script keeps it current. */
+export function Quiet({ minutes, now = Date.now() }: {
+  readonly minutes: number | null;
+  readonly now?: number;
+}) {
+  if (minutes === null) return null;
+  return (
+    <span class="soft small" data-quiet-since={String(now - minutes * 60_000)}>
+      {quietText(minutes)}
+    </span>
+  );
 }
 
 /** What an agent does, and whether it is paused or revoked. */

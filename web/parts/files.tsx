@@ -1,6 +1,7 @@
 /** What pages about files share: the way to a file, branches to switch to, listings. */
 import { ChevronDown, File, FileSymlink, Folder, GitBranch } from "lucide-static";
 import type { z } from "zod";
+import { shownText } from "../../services/fossil/front/mod.ts";
 import type { branchesSchema, tagsSchema } from "../../routes/projects/names.ts";
 import type { treeSchema } from "../../routes/projects/reading_schemas.ts";
 import type { ProjectAddresses } from "../addresses.ts";
@@ -107,7 +108,9 @@ export function Switcher({ project, checkin, branches, tags, named, link }: Name
   const open = branches.filter(({ status }) => status === "open");
   const entry = ({ name }: { readonly name: string }) => (
     <li>
-      <a href={link(name)} aria-current={name === checkin ? "true" : undefined}>{name}</a>
+      <a href={link(name)} aria-current={name === checkin ? "true" : undefined}>
+        {shownText(name, "name")}
+      </a>
     </li>
   );
   return (

@@ -2,7 +2,7 @@
 import type { ProjectText } from "../../services/texts/mod.ts";
 import type { OpenProject } from "../project.ts";
 import type { Visit } from "../visit.ts";
-import { Prose } from "./prose.tsx";
+import { Prose, type ProseOptions } from "./prose.tsx";
 
 /** Characters that a page shows of a thread; a text beyond them has a page of its own. */
 const MAX_SHOWN = 100_000;
@@ -36,7 +36,7 @@ export async function threadTexts(
  *
  * @param alone the page that shows it without the others
  */
-export function ThreadProse({ text, alone }: {
+export function ThreadProse({ text, alone, ...options }: ProseOptions & {
   readonly text: ThreadText | undefined;
   readonly alone: string;
 }) {
@@ -52,7 +52,7 @@ export function ThreadProse({ text, alone }: {
   }
   return (
     <>
-      <Prose html={html} />
+      <Prose {...options} html={html} />
       {length > MAX_ALONE && <p class="soft">The text goes on: it has {size}.</p>}
     </>
   );

@@ -21,6 +21,12 @@ const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map([
   [NUMERIC, Number],
 ]);
 
+/**
+ * The first query of a connection that stays open while it has nothing to do, which an operator may
+ * otherwise limit.
+ */
+export const STAY = "SET idle_session_timeout = 0";
+
 /** The options of every connection. */
 export function clientOptions({ url, password }: PostgresSettings): ClientConfig {
   return {

@@ -385,5 +385,5 @@ export class Follower implements Peers {
 }
 
 function unreadable(): Unavailable {
-  return new Unavailable("The database cannot be read at the moment");
+  return new Unavailable("PostgreSQL cannot be read at the moment");
 }

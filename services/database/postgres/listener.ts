@@ -1,6 +1,6 @@
 // @ts-types="./pg.d.ts"
 import pg, { type Client } from "pg";
-import { clientOptions } from "./connection.ts";
+import { clientOptions, STAY } from "./connection.ts";
 import { naming } from "./lease.ts";
 import type { PostgresSettings } from "./settings.ts";
 
@@ -34,7 +34,7 @@ export async function connectListener(
   try {
     await client.connect();
     // Nobody needs a lease from before a crash.
-    await client.query("SET synchronous_commit = off");
+    await client.query(`SET synchronous_commit = off; ${STAY}`);
     await client.query(...naming(node));
     await client.query(`LISTEN ${channel}`);
     return client;

@@ -29,6 +29,7 @@ interface Parts {
 
 /** A database of PostgreSQL: several connections read it, and one writes. */
 export class PostgresStore implements Store {
+  readonly title = "PostgreSQL";
   readonly tables: Kysely<Tables>;
   readonly #settings: PostgresSettings;
   readonly #journal: PostgresJournal;

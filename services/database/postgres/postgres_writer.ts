@@ -68,8 +68,14 @@ export class PostgresWriter implements StoreWriter {
 
   async #respond(group: readonly WriteRequest[]): Promise<void> {
     if (this.#isBroken) return;
+    let session: WritingSession;
     try {
-      for (const executed of await this.#execute(await this.#open(), group)) {
+      session = await this.#open();
+    } catch (error) {
+      return this.#break(reasonOf(error), true);
+    }
+    try {
+      for (const executed of await this.#execute(session, group)) {
         await this.#answer(executed);
       }
     } catch (error) {
@@ -85,11 +91,11 @@ export class PostgresWriter implements StoreWriter {
   }
 
   /** Whether a transaction that was being committed is written is unknown. */
-  #break(reason: string): void {
+  #break(reason: string, isUnused = false): void {
     if (this.#isBroken) return;
     this.#isBroken = true;
     void this.#closeSession();
-    this.#options.listener.onBroken(reason);
+    this.#options.listener.onBroken(reason, isUnused);
   }
 
   async #closeSession(): Promise<void> {

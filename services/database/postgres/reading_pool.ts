@@ -3,7 +3,7 @@ import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kyse
 import pg, { type ClientBase, type Pool, type PoolClient } from "pg";
 import { Unavailable } from "../../errors.ts";
 import type { SqlValue } from "../protocol.ts";
-import { clientOptions, isRefusal, QUERY_MILLISECONDS, storable } from "./connection.ts";
+import { clientOptions, isRefusal, QUERY_MILLISECONDS, STAY, storable } from "./connection.ts";
 import type { PostgresSettings } from "./settings.ts";
 import { StatementNames } from "./statement_names.ts";
 
@@ -35,7 +35,7 @@ export class ReadingPool implements PostgresPool {
       onConnect: async (client: ClientBase) => {
         // The query that a lost connection had meets the error too; unheard, it ends the program.
         client.on("error", () => {});
-        await client.query("SET default_transaction_read_only = on");
+        await client.query(`SET default_transaction_read_only = on; ${STAY}`);
       },
     });
     // An idle connection that is lost is replaced; a query that needs one meets the error.
@@ -43,11 +43,7 @@ export class ReadingPool implements PostgresPool {
   }
 
   async connect(): Promise<PostgresPoolClient> {
-    try {
-      return new ReadingClient(await this.#pool.connect(), this.#names);
-    } catch {
-      throw new Unavailable("The database cannot be read at the moment");
-    }
+    return new ReadingClient(this.#pool, await connected(this.#pool), this.#names);
   }
 
   end(): Promise<void> {
@@ -55,12 +51,28 @@ export class ReadingPool implements PostgresPool {
   }
 }
 
+/** @throws Unavailable */
+async function connected(pool: Pool): Promise<PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw cannotRead(error);
+  }
+}
+
+function cannotRead(cause: unknown): Unavailable {
+  return new Unavailable("PostgreSQL cannot be read at the moment", { cause });
+}
+
 class ReadingClient implements PostgresPoolClient {
-  readonly #client: PoolClient;
+  readonly #pool: Pool;
+  /** Null while a lost one is not replaced. */
+  #client: PoolClient | null;
   readonly #names: StatementNames;
   #isLost = false;
 
-  constructor(client: PoolClient, names: StatementNames) {
+  constructor(pool: Pool, client: PoolClient, names: StatementNames) {
+    this.#pool = pool;
     this.#client = client;
     this.#names = names;
   }
@@ -74,18 +86,40 @@ class ReadingClient implements PostgresPoolClient {
     if (!READING.test(sql)) {
       throw new TypeError("Cannot execute a query that writes on a reading connection");
     }
+    const values = (parameters as SqlValue[]).map(storable);
+    const query = { text: sql, values, ...this.#names.of(sql) };
+    const read = async (client: PoolClient) => (
+      await client.query(query) as unknown as PostgresQueryResult<Row>
+    );
     try {
-      const values = (parameters as SqlValue[]).map(storable);
-      const query = { text: sql, values, ...this.#names.of(sql) };
-      return await this.#client.query(query) as unknown as PostgresQueryResult<Row>;
+      return await read(this.#client ??= await connected(this.#pool));
+    } catch (error) {
+      if (isRefusal(error) || error instanceof Unavailable) throw error;
+      if (isTimeout(error)) return this.#lose(error);
+    }
+    // The connection was closed, perhaps long ago. What reads may be asked for again.
+    this.#client?.release(true);
+    this.#client = null;
+    this.#client = await connected(this.#pool);
+    try {
+      return await read(this.#client);
     } catch (error) {
       if (isRefusal(error)) throw error;
-      this.#isLost = true;
-      throw new Unavailable("The database cannot be read at the moment");
+      return this.#lose(error);
     }
   }
 
-  release(): void {
-    this.#client.release(this.#isLost);
+  #lose(error: unknown): never {
+    this.#isLost = true;
+    throw cannotRead(error);
   }
+
+  release(): void {
+    this.#client?.release(this.#isLost);
+  }
+}
+
+/** Whether a query took too long. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === "Query read timeout";
 }

@@ -9,6 +9,7 @@ import {
   reasonOf,
   requireServing,
   shownUrl,
+  STAY,
   storable,
 } from "./connection.ts";
 import { naming } from "./lease.ts";
@@ -90,6 +91,7 @@ export class WritingSession {
     const session = new WritingSession(client);
     try {
       await client.connect();
+      await client.query(STAY);
       await requireServing(client, settings.url);
       if (node === null) await session.#lock(ALONE, "another muster");
       else await session.#enter(node);

@@ -1,4 +1,11 @@
 /** What modules with a SQLite file of their own share. It loads nothing but `node:sqlite`. */
 export { FolderLock, FolderLockError } from "./folder_lock.ts";
-export { isDatabase, openToRead, readDatabase, reasonOfSqlite } from "./reading.ts";
+export {
+  isDatabase,
+  isLocked,
+  isTrouble,
+  openToRead,
+  readDatabase,
+  reasonOfSqlite,
+} from "./reading.ts";
 export { rollBack } from "./transaction.ts";

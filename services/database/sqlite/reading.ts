@@ -80,3 +80,40 @@ function probed(path: string, readOnly: boolean): DatabaseSync {
     throw error;
   }
 }
+
+/** A refusal that no bug of this program causes: SQLite's primary codes, and its words. */
+interface Trouble {
+  readonly codes: readonly number[];
+  /** For runtimes that do not pass the code on (Deno 2.4). */
+  readonly words: RegExp;
+}
+
+/** BUSY, LOCKED. */
+const LOCKED: Trouble = { codes: [5, 6], words: /database(?: table)? is locked/i };
+
+/** NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB. */
+const OTHER_TROUBLE: Trouble = {
+  codes: [7, 8, 10, 11, 13, 14, 26],
+  words: /out of memory|readonly database|disk|malformed|unable to open|not a database/i,
+};
+
+/** Whether SQLite refuses because another program has locked the database for too long. */
+export function isLocked(error: unknown): boolean {
+  return isOf(LOCKED, error);
+}
+
+/**
+ * Whether SQLite refuses because of something outside this program, such as a lock or the disk: what
+ * is asked for may work later.
+ *
+ * @see {@link https://www.sqlite.org/rescode.html}
+ */
+export function isTrouble(error: unknown): boolean {
+  return isLocked(error) || isOf(OTHER_TROUBLE, error);
+}
+
+function isOf({ codes, words }: Trouble, error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (!("errcode" in error) || typeof error.errcode !== "number") return words.test(error.message);
+  return codes.includes(error.errcode & 0xff);
+}

@@ -24,7 +24,7 @@ export {
   type ParseResult,
 } from "./parse.ts";
 export { compareTags } from "./rules.ts";
-export { TEXT_BOUNDS, textFault } from "./text_bounds.ts";
+export { shownText, TEXT_BOUNDS, textFault } from "./text_bounds.ts";
 export type {
   Artifact,
   ArtifactKind,

@@ -18,6 +18,8 @@ type Bound = keyof typeof TEXT_BOUNDS;
 /** A text of an artifact, with what it is and its bound. */
 type BoundedText = readonly [what: string, bound: Bound, text: string | null];
 
+/** Control characters and ends of lines. */
+const NO_LINE = /[\p{Cc}\u2028\u2029]/u;
 const IS_LINE: ReadonlySet<Bound> = new Set(["title", "name"]);
 /** Tags whose value is a name. */
 const NAMING: ReadonlySet<string> = new Set(["branch", "user"]);
@@ -46,11 +48,25 @@ export function textFault(artifact: Artifact): string | null {
     if (text.length > most) {
       return `its ${what} has ${text.length} characters, and may have ${most}`;
     }
-    if (IS_LINE.has(bound) && /[\p{Cc}\u2028\u2029]/u.test(text)) {
+    if (IS_LINE.has(bound) && NO_LINE.test(text)) {
       return `its ${what} must be one line without control characters`;
     }
   }
   return null;
+}
+
+/**
+ * A text as it is shown: one from elsewhere may be beyond its bound, and is then cut. What must be one
+ * line has spaces in place of control characters and ends of lines.
+ */
+export function shownText(text: string, bound: Bound): string {
+  const most = TEXT_BOUNDS[bound];
+  const isCut = text.length > most;
+  // A pair of code units stays whole.
+  const end = isCut && /[\ud800-\udbff]/.test(text[most - 2] ?? "") ? most - 2 : most - 1;
+  const shown = isCut ? `${text.slice(0, end)}…` : text;
+  if (!IS_LINE.has(bound) || !NO_LINE.test(shown)) return shown;
+  return shown.replace(/[\p{Cc}\u2028\u2029]/gu, " ").trim();
 }
 
 function textsOf(artifact: Artifact): BoundedText[] {

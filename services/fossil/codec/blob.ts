@@ -19,6 +19,12 @@ export function packBlob(content: Uint8Array): Uint8Array {
   return packed;
 }
 
+/** The length that packed bytes declare: of a full text, or of a delta. */
+export function packedLength(packed: Uint8Array): number {
+  if (packed.length < HEADER_BYTES) return 0;
+  return new DataView(packed.buffer, packed.byteOffset, packed.byteLength).getUint32(0);
+}
+
 /**
  * Unpacks `blob.content`. Checks the declared length before it inflates anything, so that a false
  * length costs no memory.
@@ -37,8 +43,7 @@ export function unpackSent(packed: Uint8Array, maxBytes = MAX_ARTIFACT_BYTES): U
 
 function unpack(packed: Uint8Array, maxBytes: number, maxExcess: number): Uint8Array {
   if (packed.length < HEADER_BYTES) throw new FossilError("corrupt", "Blob has no length");
-  const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
-  const declared = view.getUint32(0);
+  const declared = packedLength(packed);
   if (declared > maxBytes) {
     throw new FossilError("limit", `Blob declares ${declared} bytes, the limit is ${maxBytes}`);
   }

@@ -1,5 +1,5 @@
 /** Bytes, hashes, dates and text as Fossil's file format has them. Pure functions, no SQLite. */
-export { MAX_ARTIFACT_BYTES, packBlob, unpackBlob, unpackSent } from "./blob.ts";
+export { MAX_ARTIFACT_BYTES, packBlob, packedLength, unpackBlob, unpackSent } from "./blob.ts";
 export { joinBytes } from "./bytes.ts";
 export { applyDelta, checksum, createDelta, deltaTargetLength } from "./delta.ts";
 export {

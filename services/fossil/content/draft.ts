@@ -1,5 +1,5 @@
 /** Copies a draft into a compact repository file. */
-import { packBlob, unpackBlob } from "../codec/mod.ts";
+import { packBlob, unpackSent } from "../codec/mod.ts";
 import type { Database, SqlValue } from "./database.ts";
 import { APPLICATION_ID } from "./schema.ts";
 import { writeWholeFile } from "./whole_file.ts";
@@ -24,9 +24,9 @@ export function packPlain(content: Uint8Array): Uint8Array {
   return packed;
 }
 
-/** Unpacks content of a draft, compressed or not; throws like `unpackBlob`. */
+/** Unpacks content of a draft, compressed or not; throws like `unpackSent`. */
 export function unpackDraft(packed: Uint8Array, maxBytes?: number): Uint8Array {
-  return isPlain(packed) ? packed.subarray(PLAIN.length) : unpackBlob(packed, maxBytes);
+  return isPlain(packed) ? packed.subarray(PLAIN.length) : unpackSent(packed, maxBytes);
 }
 
 function isPlain(packed: Uint8Array): boolean {

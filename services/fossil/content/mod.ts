@@ -19,7 +19,7 @@ export {
 export { DANGLING, PUBLIC, READABLE } from "./present.ts";
 export { rebuildPositions } from "./rebuild_order.ts";
 export { mainBranch } from "./main_branch.ts";
-export { dropPrivate, dropShunned, shun } from "./shun.ts";
+export { dropMissing, dropPrivate, dropShunned, shun } from "./shun.ts";
 export { ContentStore } from "./store.ts";
 export type { Origin, PutOptions, PutResult, StoredArtifact, StoreOptions } from "./store_types.ts";
 export { readTicketClosing, type TicketClosing } from "./ticket_closing.ts";

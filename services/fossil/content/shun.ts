@@ -1,6 +1,7 @@
 import { isArtifactHash } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Database } from "./database.ts";
+import { DANGLING } from "./present.ts";
 import type { ContentStore } from "./store.ts";
 
 /**
@@ -32,6 +33,16 @@ export function dropPrivate(db: Database, store: ContentStore): string[] {
   const rows = db.rows<{ uuid: string }>(`SELECT uuid ${privates} ORDER BY rid`);
   drop(db, store, `SELECT rid ${privates}`);
   return rows.map(({ uuid }) => uuid);
+}
+
+/**
+ * Deletes names without content, and deltas that nobody can read because their source is one of these.
+ * The derived tables still have them until the next rebuild, which adds again the names that artifacts
+ * have. Needs a transaction.
+ */
+export function dropMissing(db: Database, store: ContentStore): void {
+  const missing = `${DANGLING} UNION SELECT rid FROM blob WHERE size<0`;
+  for (const { rid } of db.rows<{ rid: number }>(missing)) store.remove(rid);
 }
 
 /** @param chosen selects the column `rid` of the artifacts to delete */

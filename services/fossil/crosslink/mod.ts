@@ -2,4 +2,4 @@
 export type { TagObserver } from "./context.ts";
 export { Crosslinker, type Inspect, type LinkChecks } from "./crosslinker.ts";
 export { filesOf } from "./files.ts";
-export { rebuild, type RebuildResult } from "./rebuild.ts";
+export { rebuild, type RebuildOptions, type RebuildResult } from "./rebuild.ts";

@@ -7,6 +7,7 @@ import {
   createTicketTables,
   type Database,
   DERIVED_SCHEMA,
+  dropMissing,
   dropShunned,
   PERMANENT_TABLES,
   type Progress,
@@ -25,6 +26,12 @@ export interface RebuildResult {
   readonly phantoms: number;
 }
 
+export interface RebuildOptions {
+  readonly progress?: Progress | undefined;
+  /** Deletes names without content that no artifact has, and deltas that nobody can read. */
+  readonly dropsMissing?: boolean;
+}
+
 /**
  * Drops every derived table and computes it again. Needs a transaction. Our own tables ("fx_…") and
  * the program's full text index stay.
@@ -34,7 +41,7 @@ export function rebuild(
   config: Config,
   store: ContentStore,
   crosslinker: Crosslinker,
-  progress: Progress = () => {},
+  { progress = () => {}, dropsMissing = false }: RebuildOptions = {},
 ): RebuildResult {
   dropDerivedTables(db);
   upgradePermanentTables(db);
@@ -47,6 +54,10 @@ export function rebuild(
     INSERT INTO unclustered SELECT rid FROM blob EXCEPT SELECT rid FROM private;
     INSERT OR IGNORE INTO phantom SELECT rid FROM blob WHERE size<0;
   `);
+  if (dropsMissing) {
+    dropMissing(db, store);
+    db.exec("DELETE FROM phantom; DELETE FROM unclustered WHERE rid NOT IN (SELECT rid FROM blob)");
+  }
   const result = linkAll(db, store, crosslinker, progress);
   crosslinker.finishRebuild();
   config.set("content-schema", CONTENT_SCHEMA);

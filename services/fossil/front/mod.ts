@@ -13,7 +13,7 @@ export {
   isFromSystem,
 } from "../error.ts";
 export { MAX_PATH } from "../artifact/names.ts";
-export { TEXT_BOUNDS } from "../artifact/text_bounds.ts";
+export { shownText, TEXT_BOUNDS } from "../artifact/text_bounds.ts";
 export { MAX_FILE_LINES, TICKET_ORDERS } from "../read/bounds.ts";
 export { searchIndexPath } from "../search/index_path.ts";
 export { clientMessage } from "../sync/asking.ts";

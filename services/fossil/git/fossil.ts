@@ -1,5 +1,11 @@
 /** Import of another repository file. */
-import { deltaTargetLength, isArtifactHash, MAX_ARTIFACT_BYTES, unpackBlob } from "../codec/mod.ts";
+import {
+  deltaTargetLength,
+  isArtifactHash,
+  MAX_ARTIFACT_BYTES,
+  packedLength,
+  unpackSent,
+} from "../codec/mod.ts";
 import { type Database, dropPrivate, type Progress } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import { Repository } from "../repository.ts";
@@ -91,9 +97,9 @@ export function importFossil(
   }
   const notices = new NoticeLog();
   leaveOutPrivate(repository, notices);
-  let rebuilt = repository.rebuild(progress);
+  let rebuilt = repository.rebuild({ progress });
   // A tag can make an artifact private that was not in the file's list.
-  while (leaveOutPrivate(repository, notices)) rebuilt = repository.rebuild(progress);
+  while (leaveOutPrivate(repository, notices)) rebuilt = repository.rebuild({ progress });
   const { blobs, artifacts, phantoms } = rebuilt;
   repository.checkpoint();
   return { blobs, artifacts, phantoms, settings, notices: notices.report() };
@@ -198,8 +204,8 @@ function copyBlob(row: BlobRow, { source, target, rcvid, sizes }: Copying): void
   const content = isPhantom ? null : contentOf(source, rid);
   if (content !== null) {
     sizes.add(size);
-    sizes.add(declaredBy(content));
-    if (srcid !== null && deltaTargetLength(unpackBlob(content)) !== size) {
+    sizes.add(packedLength(content));
+    if (srcid !== null && deltaTargetLength(unpackSent(content)) !== size) {
       throw new FossilError("corrupt", `Artifact "${uuid}" does not have the size of its row`);
     }
   }
@@ -220,10 +226,4 @@ function contentOf(source: Database, rid: number): Uint8Array {
   const content = source.value<unknown>("SELECT content FROM blob WHERE rid=?", rid);
   if (content instanceof Uint8Array) return content;
   throw new FossilError("corrupt", `Row ${rid} of the file is not an artifact`);
-}
-
-/** The length that packed bytes declare: of a full text, or of a delta. */
-function declaredBy(packed: Uint8Array): number {
-  if (packed.length < 4) return 0;
-  return new DataView(packed.buffer, packed.byteOffset).getUint32(0);
 }

@@ -1,3 +1,4 @@
+import { shownText } from "../artifact/mod.ts";
 import { FossilError } from "../error.ts";
 import { timestampOf } from "./checkins.ts";
 import { isBinary } from "./file.ts";
@@ -34,8 +35,8 @@ export function listAttachments(reader: Reader, target: string): AttachmentRef[]
       file_uuid: src,
       size: size < 0 ? null : size,
       timestamp: timestampOf(mtime),
-      user: user ?? "",
-      comment: comment ?? "",
+      user: shownText(user ?? "", "name"),
+      comment: shownText(comment ?? "", "comment"),
     }))
   );
 }

@@ -1,3 +1,4 @@
+import { shownText } from "../artifact/mod.ts";
 import { TAG } from "../content/mod.ts";
 import { branchColumn, timestampOf } from "./checkins.ts";
 import type { Reader } from "./reader.ts";
@@ -47,7 +48,7 @@ function branches(reader: Reader): Branch[] {
     status: row.isClosed === 1 ? "closed" : "open",
     last_uuid: row.uuid,
     last_checkin: timestampOf(row.mtime),
-    last_user: row.user,
+    last_user: shownText(row.user, "name"),
     checkin_count: row.count,
     is_private: row.isPrivate === 1,
   }));
@@ -86,7 +87,7 @@ function tags(reader: Reader): Tag[] {
     name,
     uuid,
     timestamp: timestampOf(mtime),
-    user,
+    user: shownText(user, "name"),
     checkin_count: count,
   }));
 }

@@ -1,4 +1,5 @@
 /** Converts rows of check-ins to the shapes of the results. */
+import { shownText } from "../artifact/mod.ts";
 import { fromJulianDay } from "../codec/mod.ts";
 import { TAG } from "../content/mod.ts";
 import type { Reader } from "./reader.ts";
@@ -26,7 +27,12 @@ export function timestampOf(day: number): string {
 }
 
 export function refOf({ uuid, mtime, user, comment }: RefRow): CheckinRef {
-  return { uuid, timestamp: timestampOf(mtime), user, comment };
+  return {
+    uuid,
+    timestamp: timestampOf(mtime),
+    user: shownText(user, "name"),
+    comment: shownText(comment, "comment"),
+  };
 }
 
 /** The author, time and comment of an artifact; null if it is not in the timeline. */

@@ -17,6 +17,7 @@ export interface UnreadableFile {
  */
 export function contentOrReason(reader: Reader, uuid: string): Uint8Array | string {
   const { repository } = reader;
+  reader.check();
   try {
     return repository.store.require(repository.ridOf(uuid));
   } catch (error) {

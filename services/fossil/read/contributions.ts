@@ -1,3 +1,4 @@
+import { shownText } from "../artifact/mod.ts";
 import { ancestryOf } from "./ancestry.ts";
 import { timestampOf } from "./checkins.ts";
 import type { Reader } from "./reader.ts";
@@ -43,7 +44,7 @@ function contributions({ repository: { db } }: Reader): Contributions {
   );
   return {
     contributors: users.map(({ user, count, first, last }) => ({
-      user,
+      user: shownText(user, "name"),
       checkin_count: count,
       first_checkin: timestampOf(first),
       last_checkin: timestampOf(last),

@@ -2,7 +2,7 @@
  * The forum. An edit of a post is a separate post that refers to the previous one. Results have
  * each post once, at its latest version, under the hash of its first version.
  */
-import type { ForumPost } from "../artifact/mod.ts";
+import { type ForumPost, shownText } from "../artifact/mod.ts";
 import { isArtifactHash } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
 import { timestampOf } from "./checkins.ts";
@@ -131,8 +131,8 @@ function threadRef(reader: Reader, posts: readonly Post[]): ForumThreadRef {
   const days = posts.flatMap(({ versions }) => versions.map(({ fmtime }) => fmtime));
   return {
     uuid: first.uuid,
-    title: artifactOf(reader, latest).title || NO_TITLE,
-    user: artifactOf(reader, first).user,
+    title: shownText(artifactOf(reader, latest).title || NO_TITLE, "name"),
+    user: shownText(artifactOf(reader, first).user, "name"),
     created: timestampOf(first.fmtime),
     last_modified: timestampOf(Math.max(...days)),
     post_count: posts.length,
@@ -147,7 +147,7 @@ function shapeOf(reader: Reader, { versions, answers }: Post): ForumThreadPost {
     latest_uuid: latest.uuid,
     timestamp: timestampOf(first.fmtime),
     last_modified: timestampOf(latest.fmtime),
-    user: artifactOf(reader, first).user,
+    user: shownText(artifactOf(reader, first).user, "name"),
     in_reply_to: answers === null ? null : reader.repository.store.hashOf(answers) ?? null,
     mimetype: artifact.mimetype ?? DEFAULT_MIMETYPE,
     content: artifact.text,

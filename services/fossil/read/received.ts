@@ -1,4 +1,4 @@
-import type { Artifact } from "../artifact/mod.ts";
+import { type Artifact, shownText } from "../artifact/mod.ts";
 import { readTimelineCheckins } from "./checkins.ts";
 import type { Reader } from "./reader.ts";
 import type {
@@ -35,8 +35,9 @@ export function readReceived(reader: Reader, options: ReceivedOptions): Received
   const { after, limit = DEFAULT_LIMIT } = options;
   return reader.read(() => {
     const end = placeOf(reader);
+    const bytes = bytesOf(reader);
     if (limit === 0 || (after !== null && after.rcvid >= end.rcvid)) {
-      return { artifacts: [], place: end, more: false };
+      return { artifacts: [], place: end, more: false, bytes };
     }
     const rows = selectRows(reader, after, limit + MAX_OVERRUN + 1);
     const count = after !== null && after.phantoms > 0 ? rows.length : wholeReceipts(rows, limit);
@@ -46,7 +47,7 @@ export function readReceived(reader: Reader, options: ReceivedOptions): Received
     const place = isWhole
       ? end
       : { ...end, rcvid: after?.rcvid ?? 0, rid: page.at(-1)?.rid ?? 0, phantoms: 0 };
-    return { artifacts, place, more: !isWhole };
+    return { artifacts, place, more: !isWhole, bytes };
   });
 }
 
@@ -65,6 +66,12 @@ function wholeReceipts(rows: readonly ReceivedRow[], limit: number): number {
   let count = Math.min(limit, rows.length);
   while (count < rows.length && rows[count]?.rcvid === receipt) count++;
   return Math.min(count, limit + MAX_OVERRUN);
+}
+
+/** Bytes in use, also those that are still in the write-ahead log. */
+function bytesOf({ repository: { db } }: Reader): number {
+  const number = (pragma: string) => db.value<number>(`PRAGMA ${pragma}`) ?? 0;
+  return (number("page_count") - number("freelist_count")) * number("page_size");
 }
 
 /** The end of what was received until now. */
@@ -102,7 +109,7 @@ function describe(reader: Reader, { rid, rcvid, mark }: ReceivedRow): ReceivedAr
   const { date, user } = artifact;
   const common = {
     uuid,
-    user: user ?? "",
+    user: shownText(user ?? "", "name"),
     date,
     timestamp: new Date(date).toISOString(),
     receipt: rcvid ?? 0,

@@ -72,4 +72,6 @@ export interface Received {
   /** What to give as `after` for what comes next. */
   readonly place: RepositoryPlace;
   readonly more: boolean;
+  /** Bytes of the repository in use: artifacts, unversioned files and tables. */
+  readonly bytes: number;
 }

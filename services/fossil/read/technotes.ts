@@ -1,3 +1,4 @@
+import { shownText } from "../artifact/mod.ts";
 import { isHex } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
 import { timestampOf } from "./checkins.ts";
@@ -64,7 +65,7 @@ export function readTechnote(reader: Reader, id: string, version?: string): Tech
       versions: versions.map((one): TechnoteVersion => ({
         uuid: one.uuid,
         timestamp: timestampOf(one.mtime),
-        user: noteOf(reader, one).user ?? "",
+        user: shownText(noteOf(reader, one).user ?? "", "name"),
       })),
     };
   });
@@ -108,8 +109,8 @@ function refOf({ id, uuid, mtime }: NoteRow, note: ReturnType<typeof noteOf>): T
     uuid,
     timestamp: new Date(note.eventDate).toISOString(),
     last_modified: timestampOf(mtime),
-    user: note.user ?? "",
-    comment: note.comment ?? "",
+    user: shownText(note.user ?? "", "name"),
+    comment: shownText(note.comment ?? "", "comment"),
     color: note.tags.find(({ name }) => name === "bgcolor")?.value ?? null,
     tags: note.tags.map(({ name }) => name).filter((name) => name.startsWith("sym-"))
       .map((name) => name.slice("sym-".length)),

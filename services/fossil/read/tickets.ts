@@ -2,7 +2,7 @@
  * Tickets. Each repository defines its own fields. A field that the shapes have and the repository
  * lacks is empty text.
  */
-import type { TicketChange } from "../artifact/mod.ts";
+import { shownText, type TicketChange } from "../artifact/mod.ts";
 import { isHex } from "../codec/mod.ts";
 import {
   type CustomTicketField,
@@ -77,14 +77,15 @@ export function readTicketFieldsDate(reader: Reader): number | null {
  * A ticket with its comments and changes, both oldest first.
  *
  * @param uuid its id, or a prefix of at least 4 digits.
+ * @param hasChanges whether to read these; if not, there are none.
  * @throws {FossilError} `missing` if there is none; `ambiguous` if a prefix fits several.
  */
-export function readTicket(reader: Reader, uuid: string): Ticket {
+export function readTicket(reader: Reader, uuid: string, hasChanges = true): Ticket {
   return reader.read(() => {
     const row = findTicket(reader, uuid);
     const ref = ticketRef(row);
     const columns = Object.keys(row).filter((column) => !column.startsWith("tkt_"));
-    const changes = changesOf(reader, ref.uuid);
+    const changes = hasChanges ? changesOf(reader, ref.uuid) : [];
     return {
       ...ref,
       resolution: text(row, "resolution"),
@@ -203,12 +204,12 @@ function ticketRef(row: TicketRow): TicketRef {
   const modified = Number(row["tkt_mtime"] ?? 0);
   return {
     uuid: text(row, "tkt_uuid"),
-    title: text(row, "title"),
-    status: text(row, "status"),
-    type: text(row, "type"),
-    subsystem: text(row, "subsystem"),
-    priority: text(row, "priority"),
-    severity: text(row, "severity"),
+    title: shownText(text(row, "title"), "title"),
+    status: shownText(text(row, "status"), "name"),
+    type: shownText(text(row, "type"), "name"),
+    subsystem: shownText(text(row, "subsystem"), "name"),
+    priority: shownText(text(row, "priority"), "name"),
+    severity: shownText(text(row, "severity"), "name"),
     created: timestampOf(Number(row["tkt_ctime"] ?? modified)),
     last_modified: timestampOf(modified),
   };
@@ -228,7 +229,7 @@ function changesOf(reader: Reader, ticket: string): ReadChange[] {
   return rows.flatMap(({ rid, mtime, uuid }) => {
     const change = reader.repository.artifact(rid);
     if (change?.kind !== "ticket") return [];
-    return [{ uuid, timestamp: timestampOf(mtime), user: change.user, change }];
+    return [{ uuid, timestamp: timestampOf(mtime), user: shownText(change.user, "name"), change }];
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Wiki } from "../artifact/mod.ts";
+import { shownText, type Wiki } from "../artifact/mod.ts";
 import { FossilError } from "../error.ts";
 import { REF_COLUMNS, type RefRow, timestampOf } from "./checkins.ts";
 import type { Reader } from "./reader.ts";
@@ -67,7 +67,7 @@ function pageRef({ name, textSize, uuid, mtime, user }: PageRow): WikiPageRef {
     name,
     uuid,
     last_modified: timestampOf(mtime),
-    user,
+    user: shownText(user, "name"),
     is_deleted: Number(textSize) === 0,
   };
 }
@@ -123,7 +123,12 @@ export function readLatestWikiVersion(reader: Reader, name: string): WikiVersion
 }
 
 function versionShape({ uuid, mtime, user, textSize }: PageRow): WikiVersion {
-  return { uuid, timestamp: timestampOf(mtime), user, size: Number(textSize) };
+  return {
+    uuid,
+    timestamp: timestampOf(mtime),
+    user: shownText(user, "name"),
+    size: Number(textSize),
+  };
 }
 
 /**

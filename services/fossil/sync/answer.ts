@@ -11,7 +11,7 @@ import { readLogin } from "./login_card.ts";
 import { type MessageForm, packMessage } from "./message.ts";
 import { Reception } from "./receiving.ts";
 import { LeftOut, type Refusal } from "./refusal.ts";
-import { cardsOf, type SyncAnswer, type SyncRequest } from "./request.ts";
+import { cardsOf, type LeftBehind, type SyncAnswer, type SyncRequest } from "./request.ts";
 import { announceAll, announcePrivate, announceUnclustered, countUnclustered } from "./sending.ts";
 
 /** So many artifacts without a cluster are worth clusters. */
@@ -22,6 +22,9 @@ const CLIENTS_ERRORS: ReadonlySet<string> = new Set(["corrupt", "limit", "invali
 
 /** How often a message is read again without what was refused. */
 const MAX_ATTEMPTS = 20;
+
+/** The most artifacts that a push leaves out before it ends. */
+const MAX_LEFT_BEHIND = 2000;
 
 /** Artifacts that are not stored, by hash. */
 type LeftOutParts = ReadonlyMap<string, Refusal>;
@@ -91,7 +94,11 @@ function receiveNow(
     const incomplete = findIncomplete(repository, {
       arrivals: reception.arrivals,
       lastRow,
-      expected: new Set([...reception.announced(), ...leftOut.keys()]),
+      expected: new Set([
+        ...reception.announced(),
+        ...leftOut.keys(),
+        ...request.leftBehind?.refused ?? [],
+      ]),
       mayLack: rules.role === "admin",
     });
     if (incomplete.length > 0) throw new LeftOut(incomplete);
@@ -134,8 +141,9 @@ function exchangeCards(
   const { out, counts } = exchange;
   let wantsClusters = false;
   let error = failure;
+  let leftBehind: LeftBehind | null = null;
   if (failure === null) {
-    if (exchange.isPushing) error = askForRest(exchange, reception, leftOut);
+    if (exchange.isPushing) ({ error, leftBehind } = askForRest(exchange, reception, leftOut));
     if (exchange.isPulling) wantsClusters = announceRest(exchange);
     if (error !== null) out.add({ kind: "error", text: error });
   }
@@ -145,46 +153,74 @@ function exchangeCards(
     finish: () => {
       out.comment(timestampOf(request.now, error === null ? 0 : 1));
       const body = wantsClusters ? new Uint8Array(0) : packMessage(out.bytes(), form);
-      return { body, form, wantsClusters, receipt: null, counts, error };
+      return { body, form, wantsClusters, receipt: null, counts, error, leftBehind };
     },
   };
 }
 
+/** What ends an answer to a push. */
+interface PushEnd {
+  readonly error: string | null;
+  readonly leftBehind: LeftBehind | null;
+}
+
 /**
- * Asks for what is missing. Returns the error that ends the push: clients show nothing else, and
- * without it they take for stored what was left out.
+ * Asks for what is missing, and says how the push ends.
  *
- * A client that has announced something sends it in its next message, and announces again what was
- * left out: so the error can wait. In other cases nobody knows whether another message comes, because
- * a client does not send again what it has just sent.
+ * A client that has announced something sends it in its next message, so an error can wait: after one,
+ * clients read nothing else, and without one they take for stored what was left out. They announce
+ * again what was left out, so that is remembered until the end. Otherwise the same refused artifacts
+ * would come in each message, and others never. Each answer but the last asks for something that the
+ * push was not asked for before, so the push ends.
  */
 function askForRest(
-  { counts, refusedFiles }: Exchange,
+  { refusedFiles, leftBehind, repository: { store } }: Exchange,
   reception: Reception,
   leftOut: LeftOutParts,
-): string | null {
+): PushEnd {
   const announced = reception.announced();
-  const isExpected = new Set([...announced, ...leftOut.keys()]);
-  const refusals = [...leftOut.values()];
-  const wrong = refusals.filter(({ isCluster = false }) => !isCluster);
-  const needed = refusals.flatMap(({ missing }) => missing).filter((hash) => !leftOut.has(hash));
-  const isFinal = ({ missing }: Refusal) =>
-    missing.length === 0 || !missing.every((hash) => isExpected.has(hash));
-  const final = wrong.find(({ missing }) => missing.length === 0) ?? wrong.find(isFinal);
-  const goesOn = final === undefined || counts.artifactsReceived > 0;
-  const [file] = refusedFiles;
-  const error = file ?? final?.sentence ?? wrong[0]?.sentence ?? null;
-  if (error === null) {
-    reception.ask([...needed, ...announced]);
-    return null;
+  const isAnnounced = new Set(announced);
+  const refused = new Set(leftBehind?.refused.filter((hash) => store.ridOf(hash) === 0));
+  const asked = new Set(leftBehind?.asked);
+  let sentence = refused.size > 0 ? leftBehind?.sentence ?? null : null;
+  const needed: string[] = [];
+  const waiting: Refusal[] = [];
+  for (const refusal of causesFirst(leftOut)) {
+    const { hash, missing, isCluster = false } = refusal;
+    const isLost = (name: string) =>
+      refused.has(name) || (asked.has(name) && !isAnnounced.has(name));
+    if (missing.length > 0 && !missing.some(isLost)) waiting.push(refusal);
+    else {
+      refused.add(hash);
+      if (!isCluster) sentence ??= refusal.sentence;
+    }
+    // Even a refused list of names tells what its client has.
+    if (missing.length > 0) needed.push(...missing.filter((name) => !leftOut.has(name)));
   }
-  const isAtEnd = file !== undefined || !goesOn || announced.length === 0;
-  reception.ask([
-    ...needed,
-    ...goesOn ? announced : [],
-    ...isAtEnd ? [] : wrong.map(({ hash }) => hash),
-  ]);
-  return isAtEnd ? error : null;
+  const wanted = needed.filter((name) => !refused.has(name) && !asked.has(name));
+  const first = waiting.find(({ isCluster = false }) => !isCluster);
+  const error = refusedFiles[0] ?? sentence ?? first?.sentence ?? null;
+  const isFull = refused.size + asked.size > MAX_LEFT_BEHIND;
+  const isLast = refusedFiles.length > 0 || announced.length === 0 || isFull;
+  if (isLast) {
+    reception.ask([...wanted, ...isFull ? [] : announced]);
+    return { error, leftBehind: null };
+  }
+  const sent = reception.ask([...wanted, ...announced, ...waiting.map(({ hash }) => hash)]);
+  for (const name of wanted) if (sent.has(name)) asked.add(name);
+  return {
+    error: null,
+    leftBehind: { refused: [...refused], asked: [...asked], sentence: error },
+  };
+}
+
+/** Refusals for what artifacts are, and then those for what they need. */
+function causesFirst(leftOut: LeftOutParts): readonly Refusal[] {
+  const [causes, others]: [Refusal[], Refusal[]] = [[], []];
+  for (const refusal of leftOut.values()) {
+    (refusal.missing.length === 0 ? causes : others).push(refusal);
+  }
+  return [...causes, ...others];
 }
 
 /** Checks that nobody has changed a message since its client signed it. */

@@ -32,7 +32,7 @@ export type CardOutcome = { readonly error: string } | Extract<MessageForm, "pla
 /** Acts on one card. */
 export function answerCard(context: CardContext, card: Card): CardOutcome {
   const { exchange, reception } = context;
-  const { request: { rights }, out } = exchange;
+  const { request: { rights, push }, out } = exchange;
   switch (card.kind) {
     case "login":
       return context.isFirst && exchange.request.cookie === null
@@ -48,6 +48,7 @@ export function answerCard(context: CardContext, card: Card): CardOutcome {
     case "file":
     case "cfile":
       if (!exchange.isPushing) return fail(exchange, "not authorized to write");
+      if (push?.standstill !== undefined) return fail(exchange, push.standstill);
       reception.receive(card);
       return null;
     case "igot":
@@ -70,6 +71,10 @@ export function answerCard(context: CardContext, card: Card): CardOutcome {
     case "config":
       return fail(exchange, "not authorized to push configuration");
     case "uvfile":
+      // One without content removes a file.
+      if (push?.standstill !== undefined && card.content !== null) {
+        return fail(exchange, push.standstill);
+      }
       acceptUnversioned(exchange, card);
       return null;
     case "uvgimme":

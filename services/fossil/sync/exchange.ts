@@ -1,7 +1,7 @@
 import type { Repository } from "../repository.ts";
 import { CardWriter } from "./card_writer.ts";
 import type { Judge } from "./judgement.ts";
-import type { SyncRequest } from "./request.ts";
+import type { LeftBehind, SyncRequest } from "./request.ts";
 
 /** The length of an answer after which it names artifacts instead of sending them, in bytes. */
 export const MAX_ANSWER_BYTES = 5_000_000;
@@ -14,6 +14,10 @@ export type ExchangeOptions = Pick<Exchange, "repository" | "request" | "judge" 
 export class Exchange {
   readonly repository: Repository;
   readonly request: SyncRequest;
+  /** What earlier messages of the same push left out. */
+  readonly leftBehind: LeftBehind | null;
+  /** Names of refused artifacts that the client announces again: nobody asks for them. */
+  readonly refused: ReadonlySet<string>;
   readonly out = new CardWriter();
   /** Judges what comes; null if the client may push nothing. */
   readonly judge: Judge | null;
@@ -46,6 +50,8 @@ export class Exchange {
   constructor(options: ExchangeOptions) {
     this.repository = options.repository;
     this.request = options.request;
+    this.leftBehind = options.request.leftBehind;
+    this.refused = new Set(this.leftBehind?.refused);
     this.judge = options.judge;
     this.check = options.check;
   }

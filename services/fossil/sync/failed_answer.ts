@@ -24,7 +24,15 @@ export function failedAnswer(
     unversionedReceived: 0,
   };
   const body = packMessage(out.bytes(), form);
-  return { body, form, wantsClusters: false, receipt: null, counts, error: text };
+  return {
+    body,
+    form,
+    wantsClusters: false,
+    receipt: null,
+    counts,
+    error: text,
+    leftBehind: null,
+  };
 }
 
 /** The last line, from which the client learns how far its clock is off. */

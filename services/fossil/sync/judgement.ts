@@ -44,6 +44,8 @@ export interface PushRules {
   readonly files: readonly NameRule[];
   /** Whether texts obey the bounds of the API; those from elsewhere are kept as they are. */
   readonly hasBounds: boolean;
+  /** Why nothing is stored at the moment, as a sentence; absent if the server takes content. */
+  readonly standstill?: string;
   /** Kinds that are closed to the pusher, with the refusal. */
   readonly closedKinds: Readonly<Partial<Record<PushedKind, string>>>;
 }

@@ -42,6 +42,7 @@ export {
 } from "./login_card.ts";
 export { refused } from "./refusal.ts";
 export type {
+  LeftBehind,
   MessageSource,
   ReceivedMessage,
   SyncAnswer,

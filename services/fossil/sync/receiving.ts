@@ -1,11 +1,15 @@
 /** Receives artifacts, and the names of artifacts. */
-import { isArtifactHash, unpackSent } from "../codec/mod.ts";
+import { deltaTargetLength, isArtifactHash, packedLength, unpackSent } from "../codec/mod.ts";
+import { FossilError } from "../error.ts";
 import type { FileCard, PackedFileCard } from "./cards.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** Most artifacts that an answer asks for. */
 const MAX_WANTED = 500;
+
+/** The most bytes that the artifacts of a message have: small deltas can stand for bytes without end. */
+const MAX_EXPANDED_BYTES = 2 * 1024 ** 3;
 
 /** An artifact of a message that was stored. */
 export interface ReceivedArtifact {
@@ -24,6 +28,7 @@ export class Reception {
   readonly #leftOut: ReadonlyMap<string, Refusal>;
   readonly #arrivals = new Map<string, ReceivedArtifact>();
   #isNextPrivate = false;
+  #expandedBytes = 0;
 
   constructor(exchange: Exchange, leftOut: ReadonlyMap<string, Refusal> = new Map()) {
     this.#exchange = exchange;
@@ -44,7 +49,8 @@ export class Reception {
    * Stores an artifact. A shunned one is passed over, and a private one of a client that may not
    * send it.
    *
-   * @throws {FossilError} `corrupt` if the content does not have its name; see `Repository.receive`.
+   * @throws {FossilError} `corrupt` if the content does not have its name; `limit` if the artifacts of
+   * the message are too large together; see `Repository.receive`.
    */
   receive(card: FileCard | PackedFileCard): void {
     const { repository, request: { rights }, onRemote, counts, check } = this.#exchange;
@@ -62,7 +68,7 @@ export class Reception {
       this.#wanted.add(hash);
       return void this.#arrivals.set(hash, { rid: 0, source });
     }
-    const { rid, isNew } = repository.receive(contentOf(card), {
+    const { rid, isNew } = repository.receive(this.#contentOf(card), {
       hash,
       isPrivate,
       ...(source === null ? {} : { deltaSource: source }),
@@ -74,13 +80,32 @@ export class Reception {
     this.#arrivals.set(hash, { rid, source });
   }
 
+  /** The bytes of a card: an artifact or a delta. They are copied, because the store keeps them. */
+  #contentOf(card: FileCard | PackedFileCard): Uint8Array {
+    const { kind, content, source } = card;
+    this.#expand(kind === "file" ? content.length : packedLength(content));
+    const bytes = kind === "file" ? content.slice() : unpackSent(content);
+    if (source !== null) this.#expand(deltaTargetLength(bytes));
+    return bytes;
+  }
+
+  /** Counts bytes before they take memory. */
+  #expand(bytes: number): void {
+    this.#expandedBytes += bytes;
+    if (this.#expandedBytes <= MAX_EXPANDED_BYTES) return;
+    const message =
+      `The artifacts of a message have at most ${MAX_EXPANDED_BYTES} bytes together: ` +
+      "send fewer at once, as with the setting max-upload of fossil";
+    throw new FossilError("limit", message);
+  }
+
   /** Notes that the client has an artifact; the answer asks for an unknown one. */
   noteAnnounced({ hash, isPrivate }: { readonly hash: string; readonly isPrivate: boolean }): void {
-    const { repository: { store }, request: { rights }, onRemote } = this.#exchange;
+    const { repository: { store }, request: { rights }, onRemote, refused } = this.#exchange;
     const rid = store.ridOf(hash);
     if (rid !== 0) onRemote.add(rid);
     else if ((!isPrivate || rights.privates) && this.#wanted.size < MAX_WANTED) {
-      this.#wanted.add(hash);
+      if (!refused.has(hash)) this.#wanted.add(hash);
     }
     if (rid !== 0 && isPrivate && rights.privates && store.sizeOf(rid) < 0) store.makePrivate(rid);
   }
@@ -94,8 +119,12 @@ export class Reception {
     );
   }
 
-  /** Asks for artifacts, and then for those of which only the name is known; a bounded number. */
-  ask(hashes: Iterable<string>): void {
+  /**
+   * Asks for artifacts, and then for those of which only the name is known; a bounded number.
+   *
+   * @returns what it asked for
+   */
+  ask(hashes: Iterable<string>): ReadonlySet<string> {
     const { repository: { store }, out } = this.#exchange;
     const asked = new Set<string>();
     for (const hash of [...hashes, ...this.#phantoms()]) {
@@ -104,6 +133,7 @@ export class Reception {
       asked.add(hash);
       out.add({ kind: "gimme", hash });
     }
+    return asked;
   }
 
   /** The artifacts to ask for: a bounded number of them. */
@@ -122,9 +152,4 @@ export class Reception {
     );
     return rows.map(({ uuid }) => uuid).filter((uuid) => !unknown.has(uuid));
   }
-}
-
-/** The bytes of a card: an artifact or a delta. They are copied, because the store keeps them. */
-function contentOf(card: FileCard | PackedFileCard): Uint8Array {
-  return card.kind === "file" ? card.content.slice() : unpackSent(card.content);
 }

@@ -30,6 +30,16 @@ export interface SyncRights {
   readonly hiddenFiles: readonly string[];
 }
 
+/** What a push has left out so far: its client announces that again in each of its messages. */
+export interface LeftBehind {
+  /** Artifacts that were refused. */
+  readonly refused: readonly string[];
+  /** Artifacts that were asked for because others need them, though the client had not named them. */
+  readonly asked: readonly string[];
+  /** Why; null if nothing but lists of names for transport was refused. */
+  readonly sentence: string | null;
+}
+
 /** A message to answer. */
 export interface SyncRequest extends ReceivedMessage {
   readonly rights: SyncRights;
@@ -47,6 +57,8 @@ export interface SyncRequest extends ReceivedMessage {
   readonly isSigned: boolean;
   /** Whether to leave the answer out if new clusters should be written before. */
   readonly mayDefer: boolean;
+  /** What earlier messages of the same push left out; null for nothing. */
+  readonly leftBehind: LeftBehind | null;
 }
 
 /** The answer to a message. */
@@ -60,6 +72,8 @@ export interface SyncAnswer {
   readonly counts: SyncCounts;
   /** The error of the answer; null if there is none. */
   readonly error: string | null;
+  /** What the push has left out, if its client will send more; null otherwise. */
+  readonly leftBehind: LeftBehind | null;
 }
 
 /** The codes by which clients know a repository and its project: 40 hexadecimal digits each. */

@@ -1,7 +1,7 @@
 import { longestFor } from "../computing_time.ts";
 import { FossilError } from "../error.ts";
 import { unpack } from "./parcel.ts";
-import { READ_NAMES } from "./operation_names.ts";
+import { READS } from "./operation_names.ts";
 import type { JobRequest, JobResponse, StartRequest, WorkerSettings } from "./protocol.ts";
 import { Watchdog } from "./watchdog.ts";
 
@@ -42,26 +42,47 @@ export interface StuckCall {
   readonly ms: number;
 }
 
+/** How long a job that may move keeps others waiting, in milliseconds. */
+const PATIENCE_MS = 100;
+
+/** Runs a job that kept others waiting anew, in another lane. */
+type Move = () => Promise<unknown>;
+
 interface Job extends CallOptions {
   readonly request: JobRequest;
   readonly limitMs: number | null;
+  /** Null if it must end here. */
+  readonly move: Move | null;
   resolve(result: unknown): void;
   reject(error: unknown): void;
   onAbort(): void;
 }
 
+/** The job that the worker runs. */
+interface Running {
+  readonly job: Job;
+  readonly path: string;
+  /** By `performance.now()`. */
+  readonly since: number;
+  readonly watchdog: Watchdog | null;
+  /** Ends the patience of the jobs that wait; null while there are none. */
+  patience: ReturnType<typeof setTimeout> | null;
+  /** Whether it is interrupted so that it moves. */
+  isMoving: boolean;
+}
+
 /**
  * One worker, started on demand, and the jobs of the repositories pinned to it. The worker has one
- * job at a time; repositories take turns. If the worker ends, so does its job alone: those that wait
- * run in the next one.
+ * job at a time; repositories take turns. A job that may move is interrupted once it has kept others
+ * waiting for a while. If the worker ends, so does its job alone: those that wait run in the next
+ * one.
  */
 export class Lane {
   readonly #options: LaneOptions;
   readonly #queues = new Map<string, Job[]>();
   readonly #interrupt = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   #worker: Worker | null = null;
-  #running: Job | null = null;
-  #watchdog: Watchdog | null = null;
+  #running: Running | null = null;
   #isClosed = false;
 
   constructor(options: LaneOptions) {
@@ -74,14 +95,25 @@ export class Lane {
     return { queued, running: this.#running !== null };
   }
 
+  /** Whether jobs of a repository run or wait. */
+  has(path: string): boolean {
+    return this.#running?.path === path || this.#queues.has(path);
+  }
+
   /**
    * Runs a job in the worker and returns its result.
    *
    * @param path the repository whose queue it joins.
+   * @param move runs the job elsewhere, if it only reads; absent for a job that must end here.
    * @throws {FossilError} `unavailable` if the queue is full, or the worker ends while it runs this
    * job; otherwise the errors of the engine; the signal's reason if the caller cancelled.
    */
-  submit(path: string, request: JobRequest, options: CallOptions = {}): Promise<unknown> {
+  submit(
+    path: string,
+    request: JobRequest,
+    options: CallOptions = {},
+    move: Move | null = null,
+  ): Promise<unknown> {
     const { signal } = options;
     if (signal?.aborted === true) return Promise.reject(signal.reason);
     const queue = this.#queues.get(path) ?? [];
@@ -92,7 +124,7 @@ export class Lane {
     return new Promise((resolve, reject) => {
       const limitMs = request.kind === "run" ? request.limitMs : null;
       const onAbort = () => this.#giveUp(path, job);
-      const job: Job = { ...options, request, limitMs, resolve, reject, onAbort };
+      const job: Job = { ...options, request, limitMs, move, resolve, reject, onAbort };
       signal?.addEventListener("abort", onAbort, { once: true });
       queue.push(job);
       this.#queues.set(path, queue);
@@ -125,7 +157,7 @@ export class Lane {
     if (this.#worker === null) return;
     const ended = new Promise<unknown>((resolve, reject) => {
       const request: JobRequest = { kind: "end" };
-      const job = { request, limitMs: 0, resolve, reject, onAbort: () => {} };
+      const job = { request, limitMs: 0, move: null, resolve, reject, onAbort: () => {} };
       this.#queues.set("", [job]);
       this.#advance();
     });
@@ -137,7 +169,7 @@ export class Lane {
   }
 
   #advance(): void {
-    if (this.#running !== null) return;
+    if (this.#running !== null) return this.#losePatience(this.#running);
     const next = this.#queues.entries().next();
     if (next.done === true) return;
     const [path, queue] = next.value;
@@ -145,26 +177,41 @@ export class Lane {
     this.#queues.delete(path);
     if (queue.length > 0) this.#queues.set(path, queue);
     if (job === undefined) return;
-    this.#running = job;
+    const watchdog = this.#watchdogOf(path, job);
+    const since = performance.now();
+    this.#running = { job, path, since, watchdog, patience: null, isMoving: false };
     if (!this.#isClosed) Atomics.store(this.#interrupt, 0, 0);
-    const { limitMs } = job;
-    if (limitMs !== null) {
-      const ms = longestFor(limitMs) + this.#options.graceMs;
-      const { request } = job;
-      const operation = request.kind === "run" ? request.operation : request.kind;
-      this.#watchdog = new Watchdog(ms, () => {
-        this.#options.onStuck?.({ path, operation, ms });
-        this.#fail("It does not answer");
-      });
-    }
     try {
       this.#start().postMessage(job.request);
     } catch (error) {
       // The input cannot be sent to a worker.
       this.#finish();
       job.reject(error);
-      this.#advance();
+      return this.#advance();
     }
+    this.#losePatience(this.#running);
+  }
+
+  #watchdogOf(path: string, { limitMs, request }: Job): Watchdog | null {
+    if (limitMs === null) return null;
+    const ms = longestFor(limitMs) + this.#options.graceMs;
+    const operation = request.kind === "run" ? request.operation : request.kind;
+    return new Watchdog(ms, () => {
+      this.#options.onStuck?.({ path, operation, ms });
+      this.#fail("It does not answer");
+    });
+  }
+
+  /** Has the running job move once its time is up, if it may and others wait. */
+  #losePatience(running: Running): void {
+    if (running.job.move === null || running.patience !== null || this.#queues.size === 0) return;
+    const left = running.since + PATIENCE_MS - performance.now();
+    running.patience = setTimeout(() => {
+      running.patience = null;
+      if (this.#queues.size === 0) return;
+      running.isMoving = true;
+      Atomics.store(this.#interrupt, 0, 1);
+    }, Math.max(0, left));
   }
 
   #start(): Worker {
@@ -190,19 +237,22 @@ export class Lane {
 
   #receive(response: JobResponse): void {
     if (response.kind === "progress") {
-      this.#running?.onProgress?.(response.done, response.total);
+      this.#running?.job.onProgress?.(response.done, response.total);
       return;
     }
-    const job = this.#finish();
+    const finished = this.#finish();
     this.#advance();
-    if (job === null) return;
+    if (finished === null) return;
+    const { job, isMoving } = finished;
     switch (response.kind) {
       case "done":
         return job.resolve(unpack(response.parcel));
       case "interrupted":
-        return job.reject(
-          job.signal?.aborted === true ? job.signal.reason : unavailable("Repositories are closed"),
-        );
+        if (job.signal?.aborted === true) return job.reject(job.signal.reason);
+        if (!isMoving || job.move === null || this.#isClosed) {
+          return job.reject(unavailable("Repositories are closed"));
+        }
+        return void job.move().then(job.resolve, job.reject);
       case "refused":
         return job.reject(new FossilError(response.code, response.message));
       case "broken": {
@@ -213,16 +263,19 @@ export class Lane {
     }
   }
 
-  #finish(): Job | null {
-    const job = this.#running;
+  #finish(): Running | null {
+    const running = this.#running;
+    if (running === null) return null;
     this.#running = null;
-    this.#watchdog?.stop();
-    job?.signal?.removeEventListener("abort", job.onAbort);
-    return job;
+    const { job, watchdog, patience } = running;
+    watchdog?.stop();
+    if (patience !== null) clearTimeout(patience);
+    job.signal?.removeEventListener("abort", job.onAbort);
+    return running;
   }
 
   #giveUp(path: string, job: Job): void {
-    if (job === this.#running) {
+    if (job === this.#running?.job) {
       Atomics.store(this.#interrupt, 0, 1);
       return;
     }
@@ -236,8 +289,8 @@ export class Lane {
   #fail(reason: string): void {
     this.#worker?.terminate();
     this.#worker = null;
-    const job = this.#finish();
-    if (job !== null) job.reject(unavailable(lossOf(job.request, reason)));
+    const job = this.#finish()?.job;
+    if (job !== undefined) job.reject(unavailable(lossOf(job.request, reason)));
     if (this.#isClosed) this.#refuseAll(unavailable("Repositories are closed"));
     else this.#advance();
   }
@@ -250,8 +303,6 @@ export class Lane {
     this.#queues.clear();
   }
 }
-
-const READS: ReadonlySet<string> = new Set(READ_NAMES);
 
 /** What the end of a worker means for the job that it ran. */
 function lossOf(request: JobRequest, reason: string): string {

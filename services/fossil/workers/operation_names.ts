@@ -32,6 +32,7 @@ export const READ_NAMES = [
   "wikiHistory",
   "tickets",
   "ticket",
+  "ticketItself",
   "resolveTicket",
   "isTicketClosed",
   "ticketChanges",
@@ -101,20 +102,25 @@ export type WriteName = (typeof WRITE_NAMES)[number];
 export type WholeName = (typeof WHOLE_NAMES)[number];
 export type OperationName = ReadName | WriteName | WholeName;
 
+/** {@link READ_NAMES}, to look one up. */
+export const READS: ReadonlySet<string> = new Set(READ_NAMES);
+
 /** The workers on the side; nothing of one waits for another. */
-export const SIDES = ["search", "long", "files", "sync"] as const;
+export const SIDES = ["search", "long", "files", "sync", "heavy"] as const;
 
 export type Side = (typeof SIDES)[number];
 
 /**
  * How many workers each side has; each is started on demand. Sync has two, so that one long answer
- * does not delay the clients of other projects.
+ * does not delay the clients of other projects. Reads that kept other calls waiting go to "heavy"; one
+ * of its two workers at most has those of a repository.
  */
 export const WORKERS_ON_THE_SIDE: Readonly<Record<Side, number>> = {
   search: 1,
   long: 1,
   files: 1,
   sync: 2,
+  heavy: 2,
 };
 
 /**

@@ -182,6 +182,7 @@ export const READS = {
   latestWikiVersion: ({ reader }: Context, name: string) => readLatestWikiVersion(reader, name),
   wikiHistory: ({ reader }: Context, name: string) => readWikiHistory(reader, name),
   tickets: ({ reader }: Context, options: TicketListOptions) => listTickets(reader, options),
+  ticketItself: ({ reader }: Context, id: string) => readTicket(reader, id, false),
   ticket: ({ reader }: Context, id: string) => readTicket(reader, id),
   /** The ticket that an id or a prefix stands for, in one line. */
   resolveTicket: ({ reader }: Context, id: string) => resolveTicket(reader, id),
@@ -324,7 +325,7 @@ export const WHOLE = {
     hashing === null
       ? repository.examine({ progress: watch.progress })
       : examineWith(hashing, repository, watch.progress),
-  rebuild: ({ repository, watch }: Context) => repository.rebuild(watch.progress),
+  rebuild: ({ repository, watch }: Context) => repository.rebuild({ progress: watch.progress }),
 } as const satisfies Record<WholeName, unknown>;
 
 /**

@@ -8,6 +8,7 @@ import { type CallOptions, Lane, type StuckCall } from "./lane.ts";
 import { type JsonOperations, type Operations, TIME_LIMITS_MS, type TimeLimits } from "./limits.ts";
 import {
   type OperationName,
+  READS,
   SIDE,
   type Side,
   SIDES,
@@ -262,7 +263,9 @@ function handle(door: Omit<Door, "asJson">): PooledRepository {
       await copying;
     },
     close: async () => {
-      await Promise.all([lane.submit(path, { kind: "close", path }), closeSides()]);
+      await lane.submit(path, { kind: "close", path });
+      // After the calls that moved there from the lane.
+      await closeSides();
     },
   });
 }
@@ -297,10 +300,15 @@ function operationsOf(door: Door): Record<string, unknown> {
       const request = { operation, input, asJson, limitMs, wantsProgress, hashing };
       const job = { kind: "run", path, ...request } as const;
       const side = SIDE.get(operation);
-      if (side === undefined) return lane.submit(path, job, options);
-      const waiting = held.get(path);
-      const submitToSide = () => leastBusy(sides[side]).submit(path, job, options);
-      return waiting === undefined ? submitToSide() : waiting.then(submitToSide);
+      const submitTo = (choose: () => Lane) => {
+        const waiting = held.get(path);
+        const submitToSide = () => choose().submit(path, job, options);
+        return waiting === undefined ? submitToSide() : waiting.then(submitToSide);
+      };
+      if (side !== undefined) return submitTo(() => leastBusy(sides[side]));
+      const heavy = () => sides.heavy.find((other) => other.has(path)) ?? leastBusy(sides.heavy);
+      const move = READS.has(operation) ? () => submitTo(heavy) : null;
+      return lane.submit(path, job, options, move);
     };
     const call = (input: unknown, options?: CallOptions) => submit(null, input, options);
     const callHelped = async (input: unknown, options?: CallOptions) => {

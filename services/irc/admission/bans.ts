@@ -71,7 +71,7 @@ export function enforceBan(
   state.counters.banHits++;
   const content = { params: [client.nick], text: banText(ban) };
   client.send(state.messageFromServer(ERR_YOUREBANNEDCREEP.code, content));
-  state.disconnect(client, "Banned from this server");
+  state.disconnect(client, "Banned from this server", true);
   return true;
 }
 

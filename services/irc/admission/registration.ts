@@ -46,7 +46,9 @@ export function tryRegister(call: CommandCall): void {
     return reply.numericText(ERR_NICKNAMEINUSE, [nick], nickRefusal(state, client, nick));
   }
   client.registration = null;
-  state.setNick(client, nick);
+  const before = state.findClient(nick);
+  if (before === undefined) state.setNick(client, nick);
+  else state.succeed(before, client);
   sendGreeting(call);
   introduce(state, client, state.monitors.watchersOf(nick));
   observeSession(state, client);
@@ -159,8 +161,9 @@ function isFullOfGuests({ limits, clients }: ServerState): boolean {
 }
 
 /**
- * Frees the nick for the client if it can, and returns whether the nick is free. Disconnects a client
- * that uses the nick of the client's account, and older sessions of the same account.
+ * Frees the nick for the client if it can, and returns whether the client may have it. Disconnects a
+ * client that uses the nick of the client's account, and older sessions of the same account. The
+ * account's user without a connection keeps the nick until a client that registers succeeds it.
  */
 export function claimNick(state: ServerState, client: Client, nick: string): boolean {
   const holder = state.findClient(nick);
@@ -172,10 +175,12 @@ export function claimNick(state: ServerState, client: Client, nick: string): boo
   if (holder.transport.internal && !holder.virtual) return false;
   const sameAccount = holder.account !== null && isSameAccount(holder.account, client.account);
   if (!owns && !sameAccount) return false;
-  const newer = holder.virtual
-    ? "Now connected to IRC"
-    : "Replaced by a newer session of the same account";
-  state.disconnect(holder, sameAccount ? newer : "Nick taken by its owner");
+  const newer = "Replaced by a newer session of the same account";
+  if (!holder.virtual) state.disconnect(holder, sameAccount ? newer : "Nick taken by its owner");
+  const staying = state.findClient(nick);
+  if (staying !== undefined && (client.registered || staying.nick !== nick)) {
+    state.disconnect(staying, "Now connected to IRC");
+  }
   return true;
 }
 

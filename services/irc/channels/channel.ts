@@ -71,8 +71,9 @@ export class Channel {
   }
 
   /**
-   * The members with a connection, in the order of joining. What is sent to a channel goes through
-   * these alone, so thousands of users without a connection cost nothing.
+   * The members that receive what is said, in the order of joining: they have a connection, and have
+   * joined with it. What is sent to a channel goes through these alone, so thousands of users without
+   * a connection cost nothing.
    */
   get listeners(): ReadonlySet<Client> {
     return this.#listeners;
@@ -80,8 +81,19 @@ export class Channel {
 
   /** Adds a member, or changes its statuses. */
   setMember(client: Client, status: number): void {
+    if (!this.#members.has(client)) this.listen(client);
     this.#members.set(client, status);
+  }
+
+  /** From now on, a member with a connection receives what is said. */
+  listen(client: Client): void {
     if (!client.virtual) this.#listeners.add(client);
+  }
+
+  /** Puts a client in the place of a member. It receives nothing until it {@link listen}s. */
+  replaceMember(before: Client, after: Client): void {
+    this.#members.set(after, this.statusOf(before));
+    this.removeMember(before);
   }
 
   removeMember(client: Client): void {

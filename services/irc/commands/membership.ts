@@ -82,7 +82,14 @@ export function joinChannel(
   const { state, client, reply } = call;
   if (!isChannelName(name)) return reply.numeric(ERR_NOSUCHCHANNEL, name);
   const existing = state.findChannel(name) ?? keptChannel(state, name);
-  if (existing?.members.has(client)) return;
+  if (existing?.members.has(client)) {
+    if (client.virtual || existing.listeners.has(client)) return;
+    // It took the place of a user without a connection, whom others saw there all the time.
+    existing.listen(client);
+    const { plain, extended } = joinMessages(state, client, existing);
+    reply.message(client.hasCapability(Cap.EXTENDED_JOIN) ? extended : plain);
+    return showChannel(call, existing);
+  }
   const refusal = joinRefusal(state, client, { name, channel: existing, key });
   if (refusal) return reply.numeric(refusal, existing?.name ?? name);
 
@@ -98,7 +105,11 @@ export function joinChannel(
   announceJoin(state, client, channel, reply);
   introduce(state, client, channel.listeners);
   if (!isNew && status !== 0) announceStatus(state, client, channel, status, reply);
-  if (client.virtual) return;
+  if (!client.virtual) return showChannel(call, channel);
+}
+
+/** Sends a client the state of a channel that it joined, and what was said there before. */
+function showChannel(call: CommandCall, channel: Channel): void | Promise<void> {
   const pending = sendChannel(call, channel);
   return pending ? pending.then(() => replay(call, channel)) : replay(call, channel);
 }
@@ -187,6 +198,8 @@ export function leaveChannel(
   const params = [channel.name];
   const text = reason && truncate(reason, state.limits.reasonBytes);
   const content = text === undefined ? { params } : { params, text };
-  state.tellChannel(channel, state.messageFrom(client, "PART", content), client, reply);
+  const message = state.messageFrom(client, "PART", content);
+  state.tellChannel(channel, message, client, reply);
+  if (!channel.listeners.has(client)) reply.message(message);
   state.leave(client, channel);
 }

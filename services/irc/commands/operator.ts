@@ -41,7 +41,7 @@ export function kill({ state, client, params, reply }: CommandCall): void {
   state.observe((observer) => observer.killed?.(event));
   state.log.info("IRC client killed", { nick: target.nick, operator: client.nick, reason });
   target.send(state.messageFrom(client, "KILL", { params: [target.nick], text: reason }));
-  state.disconnect(target, `Killed (${client.nick} (${reason}))`);
+  state.disconnect(target, `Killed (${client.nick} (${reason}))`, true);
 }
 
 /** WALLOPS :text, to every user with mode `w`. */

@@ -2,6 +2,7 @@ import { Client } from "../client.ts";
 import { UserMode } from "../channels/modes.ts";
 import type { ServerState } from "../state.ts";
 import type { Transport } from "../transport/transport.ts";
+import type { UserIdentity } from "../user.ts";
 
 /** In place of a connection. */
 const NO_TRANSPORT: Transport = Object.freeze({
@@ -14,6 +15,10 @@ const NO_TRANSPORT: Transport = Object.freeze({
   drained: () => null,
   end() {},
 });
+
+/** The user names of users without a connection: of programs, and of people. */
+const USER = "agent";
+const PERSON = "web";
 
 /** The identity of a user without a connection. */
 export interface VirtualIdentity {
@@ -43,4 +48,13 @@ export class VirtualClient extends Client {
 
   override send(): void {}
   override answer(): void {}
+}
+
+/** A client for a user without a connection. It has no nick and no account yet. */
+export function newVirtualClient(
+  state: ServerState,
+  { realname, isPerson = false, privileged = false }: UserIdentity,
+): VirtualClient {
+  const user = isPerson ? PERSON : USER;
+  return new VirtualClient(state, { user, realname, bot: !isPerson, privileged });
 }

@@ -172,7 +172,8 @@ export class HistoryArchive implements HistoryStore {
       return archive;
     } catch (error) {
       await worker.close();
-      throw new DatabaseError(error instanceof Error ? error.message : String(error));
+      const reason = error instanceof Unavailable ? error.cause ?? error : error;
+      throw new DatabaseError(reason instanceof Error ? reason.message : String(reason));
     }
   }
 
@@ -320,8 +321,10 @@ export class HistoryArchive implements HistoryStore {
         records: this.#changes.length,
       });
     }
-    await this.#worker.close();
-    this.#journal.close(this.#changes.length === 0);
+    // What the disk has not confirmed stays in the journal, too.
+    const isDone = await this.#worker.close() && this.#changes.length === 0;
+    if (!isDone) await this.#journal.sync();
+    this.#journal.close(isDone);
   }
 
   #forgetAccount(account: string, before: number | null): void {

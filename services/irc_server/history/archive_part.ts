@@ -1,6 +1,7 @@
 import type { Part } from "../../threads/mod.ts";
 import { ArchiveFile } from "./archive_file.ts";
 import { emptyFiles } from "./journal_files.ts";
+import { isTrouble } from "../../database/sqlite/mod.ts";
 import { type Request, type Response, unpackOperations } from "./protocol.ts";
 
 /**
@@ -119,7 +120,7 @@ export const archivePart: Part = (answer) => {
   return (message) => {
     const request = message as Request | null;
     if (request === null) {
-      if (file !== null) trySync(file);
+      if (file !== null && !trySync(file)) answer({ id: 0, kind: "unsynced" } satisfies Response);
       file?.close();
       file = null;
       opening = null;
@@ -129,17 +130,20 @@ export const archivePart: Part = (answer) => {
       answer(carryOut(request));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      answer({ id: request.id, kind: "failed", message: reason } satisfies Response);
+      const failed = { kind: "failed", message: reason, isTrouble: isTrouble(error) } as const;
+      answer({ id: request.id, ...failed } satisfies Response);
     }
   };
 };
 
-/** If the disk refuses, the next write reports it. */
-function trySync(file: ArchiveFile): void {
+/** Returns whether it was done. If the disk refuses, the next write reports it. */
+function trySync(file: ArchiveFile): boolean {
   try {
     file.sync();
+    return true;
   } catch {
     // The file remembers that it is not synced.
+    return false;
   }
 }
 

@@ -162,7 +162,7 @@ export class Journal {
    */
   async sync(): Promise<boolean> {
     try {
-      await this.#current?.file.syncData();
+      for (const opened of this.#files) if (!isEmpty(opened)) await opened.file.syncData();
       return true;
     } catch (error) {
       this.#refused(error);

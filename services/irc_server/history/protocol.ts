@@ -218,4 +218,12 @@ export type Response =
   }
   | { readonly id: number; readonly kind: "answer"; readonly value: Answers[keyof Answers] }
   | { readonly id: number; readonly kind: "trimmed"; readonly removed: number }
-  | { readonly id: number; readonly kind: "failed"; readonly message: string };
+  /** Before the file is closed: the disk has not confirmed all that was written. */
+  | { readonly id: 0; readonly kind: "unsynced" }
+  | {
+    readonly id: number;
+    readonly kind: "failed";
+    readonly message: string;
+    /** Whether it may work later: another program or the disk is in the way. */
+    readonly isTrouble: boolean;
+  };

@@ -25,7 +25,8 @@ export class WorkerPort {
   readonly #pending = new Map<number, Pending>();
   #worker: PartPort<Request | null> | null = null;
   #lastId = 0;
-  #closed: (() => void) | null = null;
+  #isSynced = true;
+  #closed: ((isSynced: boolean) => void) | null = null;
 
   /** The file is opened with the first request. */
   constructor(options: WorkerPortOptions) {
@@ -54,15 +55,20 @@ export class WorkerPort {
     return await this.#post(request);
   }
 
-  /** Closes the file after what was asked for. */
-  async close(): Promise<void> {
+  /**
+   * Closes the file after what was asked for.
+   *
+   * @returns whether the disk has confirmed all that was written
+   */
+  async close(): Promise<boolean> {
     const worker = this.#worker;
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve } = Promise.withResolvers<boolean>();
     this.#closed = resolve;
-    if (worker === null) return;
+    if (worker === null) return false;
     worker.post(null);
-    await promise;
+    const isSynced = await promise;
     worker.end();
+    return isSynced;
   }
 
   /** Opens the file again after the worker broke. Throws Unavailable if too many requests wait. */
@@ -85,7 +91,8 @@ export class WorkerPort {
   #start(): PartPort<Request | null> {
     return this.#options.thread.open<Request | null, Response | null>("history", {
       onMessage: (response) => {
-        if (response === null) this.#closed?.();
+        if (response === null) this.#closed?.(this.#isSynced);
+        else if (response.kind === "unsynced") this.#isSynced = false;
         else this.#settle(response);
       },
       onError: (reason) => this.#fail(reason),
@@ -95,14 +102,21 @@ export class WorkerPort {
   #settle(response: Response): void {
     const pending = this.#pending.get(response.id);
     this.#pending.delete(response.id);
-    if (response.kind === "failed") pending?.reject(new Error(response.message));
-    else pending?.resolve(response);
+    if (response.kind !== "failed") return pending?.resolve(response);
+    const { message, isTrouble } = response;
+    pending?.reject(
+      isTrouble
+        ? new Unavailable("The history cannot be read at the moment", {
+          cause: new Error(message),
+        })
+        : new Error(message),
+    );
   }
 
   #fail(message: string): void {
     this.#worker = null;
     for (const { reject } of this.#pending.values()) reject(new Unavailable(message));
     this.#pending.clear();
-    this.#closed?.();
+    this.#closed?.(false);
   }
 }

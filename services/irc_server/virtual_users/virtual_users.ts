@@ -97,7 +97,8 @@ export interface VirtualUsersOptions {
  * serves all of them. After a restart they are where they were, and nobody is told.
  *
  * An account with an IRC session of its own speaks through that session. When it logs in, the session
- * takes over the nick; when the session ends, the virtual user returns.
+ * takes over the nick and its channels; when the session ends, the virtual user stays in them. Nobody
+ * sees a change.
  *
  * Such a user is in the channels of the agent's registration and in those that it joined or spoke
  * in, unless they refuse it.
@@ -313,14 +314,22 @@ export class VirtualUsers implements Speakers {
     this.#scheduleSweep();
   }
 
-  /** Restores the virtual user of an account whose IRC session has ended. */
+  /** The user that stays when an IRC session of an account ends; null if its last call is too old. */
+  staying(account: string): UserIdentity | null {
+    const id = this.#options.accounts.find(account)?.id;
+    return id === undefined || this.#lastCallOf(id) === undefined ? null : this.identityOf(id);
+  }
+
+  /** Marks the virtual user of an account whose IRC session has ended as away, if it is. */
   sessionEnded(account: string): void {
     const id = this.#options.accounts.find(account)?.id;
     if (id === undefined || this.#lastCallOf(id) === undefined) return;
     // Another session of the same account may be about to take the nick.
     queueMicrotask(() => {
       const speaking = this.#find(id);
-      if (speaking !== null && this.#lastCallOf(id) !== undefined) this.#userOf(speaking);
+      const call = this.#lastCallOf(id);
+      if (speaking === null || call === undefined) return;
+      this.#userOf(speaking)?.attend(this.#away.has(id) ? awayTextOf(speaking) : null, call.at);
     });
   }
 

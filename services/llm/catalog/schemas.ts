@@ -11,7 +11,7 @@ const slug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, {
 
 const baseUrl = z.string().max(2048).refine(isBaseUrl, {
   error: "must be an http or https URL without user, query and fragment, or empty",
-}).meta({ pattern: "^(?:https?://[^\\s?#@]+)?$" }).overwrite((text) =>
+}).meta({ pattern: "^(?:https?://[^\\x00-\\x20?#@]+)?$" }).overwrite((text) =>
   text.replace(/(?<!\/)\/+$/, "")
 )
   .describe(

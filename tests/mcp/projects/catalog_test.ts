@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { withTools } from "./support.ts";
+import { isPortable } from "../../../services/validation/portable_patterns.ts";
 
 /** The contract's tools, with the arguments of the reference; sql_query has tests of its own. */
 const CONTRACT: Readonly<Record<string, readonly string[]>> = {
@@ -60,6 +61,12 @@ Deno.test("every tool tells a model what it does, what each argument means, and 
       assert.match(name, /^[a-z]+(?:_[a-z]+)*$/);
       assert.ok(description.length > 40 && description.length < 700, name);
       assert.doesNotMatch(JSON.stringify(inputSchema), /\$ref|\$defs/, name);
+      assert.doesNotMatch(JSON.stringify(inputSchema), /"(?:allOf|not|propertyNames)":/, name);
+      for (
+        const [, text] of JSON.stringify(inputSchema).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)
+      ) {
+        assert.ok(isPortable(JSON.parse(text ?? "")), `${name}: ${text}`);
+      }
       const isWriting = WRITING.test(name) || SPEAKING.includes(name);
       assert.equal(annotations["readOnlyHint"], !isWriting, name);
     }

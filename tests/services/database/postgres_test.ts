@@ -380,3 +380,34 @@ function columnLine(table: unknown, name: unknown, type: unknown, nullable: bool
 function indexLine(table: unknown, columns: unknown, unique: boolean, partial: boolean): string {
   return `${table} (${columns})${unique ? " unique" : ""}${partial ? " partial" : ""}`;
 }
+
+/** Ends all connections of the program, as an operator's limit of idle ones or a proxy does. */
+async function endAll({ ask }: World): Promise<void> {
+  await ask(
+    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  );
+}
+
+testPostgres("connections that were closed while idle cost no answer", async (world) => {
+  const { database } = world;
+  for (const key of ["before the first write", "after one"]) {
+    await settings(database);
+    await endAll(world);
+    await settings(database);
+    await database.commit({ statements: [setting(database, key, "1")] });
+    assert.ok((await settings(database)).includes(`${key}=1`));
+  }
+});
+
+testPostgres("connections stay open where PostgreSQL closes idle ones", async (world) => {
+  const name = (await world.ask("SELECT current_database() AS name"))[0]?.["name"];
+  await world.ask(`ALTER DATABASE "${name}" SET idle_session_timeout = '1s'`);
+  const others = await query(world.url, "SHOW idle_session_timeout", []);
+  assert.equal(others.rows[0]?.["idle_session_timeout"], "1s");
+  await endAll(world);
+  const { rows } = await sql<{ value: string }>`
+    SELECT current_setting('idle_session_timeout') AS value
+  `.execute(world.database.tables);
+  assert.equal(rows[0]?.value, "0");
+});

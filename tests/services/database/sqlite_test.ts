@@ -1,8 +1,10 @@
 /** Both copies of `rollBack`: the services' and the engine's. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Database } from "../../../services/fossil/content/mod.ts";
-import { rollBack } from "../../../services/database/sqlite/mod.ts";
+import { isLocked, isTrouble, rollBack } from "../../../services/database/sqlite/mod.ts";
+import { withFolder } from "../../support/temporary.ts";
 
 /** The methods of a connection as Deno 2.4 has them: nothing tells whether a transaction is open. */
 function oldConnection(connection: DatabaseSync) {
@@ -49,4 +51,40 @@ Deno.test("the engine's connection rolls back what SQLite may have undone by its
   db.rollBack();
   assert.equal(db.value("SELECT count(*) FROM t"), 0);
   db.close();
+});
+
+Deno.test("a lock of another program is a trouble, and wrong SQL is none", async () => {
+  await withFolder((folder) => {
+    const path = join(folder, "one.db");
+    using holder = new DatabaseSync(path);
+    using other = new DatabaseSync(path, { timeout: 0 });
+    holder.exec("CREATE TABLE t(a); BEGIN EXCLUSIVE");
+    const errorOf = (statement: string) => {
+      try {
+        other.exec(statement);
+        return null;
+      } catch (error) {
+        return error;
+      }
+    };
+    for (const statement of ["BEGIN IMMEDIATE", "SELECT * FROM t"]) {
+      assert.equal(isLocked(errorOf(statement)), true, statement);
+      assert.equal(isTrouble(errorOf(statement)), true, statement);
+    }
+    assert.equal(isTrouble(errorOf("SELEC")), false);
+    holder.exec("ROLLBACK");
+    assert.equal(isTrouble(errorOf("SELECT * FROM none")), false);
+    other.exec("PRAGMA query_only = ON");
+    assert.equal(isTrouble(errorOf("INSERT INTO t VALUES(1)")), true);
+  });
+});
+
+Deno.test("SQLite's codes for what no bug causes are troubles", () => {
+  const coded = (errcode: number) => Object.assign(new Error("It failed"), { errcode });
+  // BUSY, LOCKED, NOMEM, READONLY, IOERR_FSYNC, CORRUPT, FULL, CANTOPEN, NOTADB.
+  for (const code of [5, 6, 7, 8, 1034, 11, 13, 14, 26]) {
+    assert.ok(isTrouble(coded(code)), `${code}`);
+  }
+  // ERROR, CONSTRAINT_UNIQUE, MISUSE.
+  for (const code of [1, 2067, 21]) assert.ok(!isTrouble(coded(code)), `${code}`);
 });

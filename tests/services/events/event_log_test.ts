@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { openSqlite } from "../../../services/database/mod.ts";
 import { Invalid } from "../../../services/errors.ts";
-import type { EventLog } from "../../../services/events/mod.ts";
+import type { EventGap, EventLog } from "../../../services/events/mod.ts";
 import { anEvent, KEY, types, withLog } from "./support.ts";
 import { until, within } from "../../support/until.ts";
 
 /** Follows a log and asks for more as often as it is told to. */
 class Reader {
   readonly seen: number[] = [];
+  readonly gaps: EventGap[] = [];
   ended = false;
   readonly #eventLog: EventLog;
   readonly #following: ReturnType<EventLog["follow"]>;
@@ -22,6 +23,7 @@ class Reader {
         this.#seesMore.resolve();
         this.#seesMore = Promise.withResolvers<void>();
       },
+      gap: (gap) => this.gaps.push(gap),
       end: () => this.ended = true,
     });
   }
@@ -212,7 +214,27 @@ Deno.test("a follower that retention has overtaken continues with the oldest eve
     const reader = new Reader(eventLog, { after: 2 });
     await reader.drain(20);
     assert.deepEqual(reader.seen, range(16, 20));
+    assert.deepEqual(reader.gaps, [{ from: "2", to: "16" }]);
     assert.equal((await eventLog.read({ after: 0 })).oldest, 16);
+  });
+});
+
+Deno.test("a follower learns of what retention removes while it is behind", async () => {
+  await withLog(async ({ eventLog, append, database }) => {
+    await append(types(3));
+    const slow = new Reader(eventLog, { after: 3 });
+    await append(types(2));
+    slow.more();
+    await eventLog.read({});
+    const events = Array.from({ length: 3000 }, () => anEvent("some.kind"));
+    await database.commit({ events });
+    await database.trimEvents({ keep: 5, before: -Infinity, limit: 10_000 });
+    await slow.drain(3005);
+    const jumps = slow.seen.flatMap((seq, index) => {
+      const before = slow.seen[index - 1] ?? 3;
+      return seq === before + 1 ? [] : [{ from: String(before), to: String(seq) }];
+    });
+    assert.deepEqual([slow.gaps, jumps.length], [jumps, 1]);
   });
 });
 

@@ -48,3 +48,45 @@ Deno.test("a server that is alone goes on where the nodes before it ended", asyn
     assert.deepEqual(await followed(world, "notices@a", ["test.again"]), ["test.again"]);
   });
 });
+
+Deno.test("after a kill, a follower gets again only what was not done yet", async () => {
+  await withLog(async (world) => {
+    const held = new Map<string, PromiseWithResolvers<void>>();
+    const taken: string[] = [];
+    const follower = () =>
+      new LastingFollowing({
+        ...world,
+        name: "announcements",
+        types: ["test.*"],
+        take(events) {
+          taken.push(...events.map(({ type }) => type));
+          return Promise.resolve({
+            begun: events.map(({ seq, type }) => {
+              const done = Promise.withResolvers<void>();
+              held.set(type, done);
+              return { seq, done: done.promise };
+            }),
+          });
+        },
+        log: silentLog,
+      });
+    const killed = follower();
+    await killed.start();
+    await world.append(["test.one", "test.two", "test.three"]);
+    await killed.idle();
+    assert.deepEqual(taken.splice(0), ["test.one", "test.two", "test.three"]);
+    for (const type of ["test.one", "test.three"]) held.get(type)?.resolve();
+    await killed.idle();
+    const next = follower();
+    await next.start();
+    await next.idle();
+    assert.deepEqual(taken.splice(0), ["test.two", "test.three"]);
+    for (const type of ["test.two", "test.three"]) held.get(type)?.resolve();
+    await next.idle();
+    const last = follower();
+    await last.start();
+    await last.idle();
+    assert.deepEqual(taken, []);
+    for (const following of [killed, next, last]) await following.close();
+  });
+});

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import {
+  type Artifact,
   createDelta,
   encodeUtf8,
   formatArtifact,
@@ -167,6 +168,28 @@ Deno.test("a deep delta chain is read at once", () => {
   });
   repository.store.dropCaches();
   assert.deepEqual(repository.store.require(rids[0]!), version(0));
+});
+
+Deno.test("a rebuild drops, on demand, what nobody can read, and names that no artifact has", () => {
+  using scratch = new Scratch();
+  using repository = create(scratch);
+  const [base, kept] = [encodeUtf8("base ".repeat(50)), encodeUtf8("kept ".repeat(50))];
+  const absent = sha3("absent");
+  const control: Artifact = {
+    kind: "control",
+    date: DATE,
+    tags: [{ sign: "+", name: "sym-x", target: absent, value: null }],
+    user: "a",
+  };
+  repository.write(ALICE, () => {
+    repository.receive(createDelta(base, kept), { hash: sha3(kept), deltaSource: sha3(base) });
+    repository.add(control);
+    repository.receive(encodeUtf8("whole"));
+  });
+  assert.equal(repository.examine().missing_count, 3);
+  assert.equal(repository.rebuild().phantoms, 2);
+  assert.equal(repository.rebuild({ dropsMissing: true }).phantoms, 1);
+  assert.deepEqual(repository.examine().missing.map(({ hash }) => hash), [absent]);
 });
 
 Deno.test("a dangling delta with the wrong content becomes a phantom when its source comes", () => {

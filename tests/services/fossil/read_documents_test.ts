@@ -56,6 +56,27 @@ Deno.test("wiki pages are read at their latest and at older versions", () => {
   refuses("missing", () => readWikiPage(reader, "Home ü", "0".repeat(64)));
 });
 
+Deno.test("texts from elsewhere beyond the bounds of a push are shown cut, in one line", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const reader = new Reader(repository);
+  const [title, name] = [`two\nlines ${"\u{1f600}".repeat(5000)}`, "n".repeat(5000)];
+  const fields = Object.entries({ title, status: name, type: name })
+    .map(([name, value]) => ({ name, value, append: false }));
+  const { ticket } = writeTicketChange(repository, { ...fixture.author(name), fields });
+  const read = readTicket(reader, ticket);
+  for (const shown of [...listTickets(reader).tickets, read]) {
+    assert.match(shown.title, /^two lines \u{1f600}{244}…$/u);
+    assert.deepEqual([shown.status.length, shown.type.length], [200, 200]);
+  }
+  assert.deepEqual([read.fields["title"], read.changes[0]?.user.length], [title, 200]);
+  const author = { ...fixture.author(name), mimetype: "text/plain" };
+  writeWiki(repository, { ...author, title: "Home", text: "text" });
+  writeForumPost(repository, { ...author, place: { title: "t".repeat(5000) }, text: "post" });
+  const [[page], { threads: [thread] }] = [listWikiPages(reader), listForumThreads(reader)];
+  assert.deepEqual([page?.user.length, thread?.user.length, thread?.title.length], [200, 200, 200]);
+});
+
 Deno.test("tickets are listed newest first and read with comments and changes", () => {
   using fixture = new Fixture();
   const { repository } = fixture;

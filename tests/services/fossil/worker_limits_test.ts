@@ -210,3 +210,30 @@ Deno.test("a closing pool refuses waiting and new calls, and leaves no file open
     assert.deepEqual(file.verify(), []);
   });
 });
+
+Deno.test("a read that keeps others waiting goes on in a worker on the side", async () => {
+  // Reads until it is interrupted; then it refuses every call.
+  const reading = `let interrupt;
+self.onmessage = ({ data }) => {
+  if (data.kind === "start") interrupt = new Int32Array(data.interrupt);
+  else if (data.operation !== "statistics") self.postMessage({ kind: "refused", code: "invalid" });
+  else {
+    while (Atomics.load(interrupt, 0) === 0) Atomics.wait(interrupt, 0, 0, 5);
+    self.postMessage({ kind: "interrupted" });
+  }
+};`;
+  const workers: Worker[] = [];
+  const startWorker = () => {
+    const slow = `data:application/javascript,${encodeURIComponent(reading)}`;
+    const real = new URL("../../../services/fossil/workers/repository_worker.ts", import.meta.url);
+    workers.push(new Worker(workers.length === 1 ? slow : real, { type: "module" }));
+    return workers.at(-1)!;
+  };
+  await withPool({ workers: 1, startWorker }, async (_, repository) => {
+    workers[0]?.dispatchEvent(new ErrorEvent("error", { message: "gone", cancelable: true }));
+    const heavy = repository.statistics();
+    await refused("invalid", repository.timeline({}));
+    assert.equal((await heavy).checkin_count, 1);
+    assert.equal(workers.length, 3);
+  });
+});

@@ -222,15 +222,15 @@ Deno.test("messages are written together: at once after a quiet time, then withi
       commits.push(change.statements?.length ?? 0);
       return commit(change);
     };
-    const sayMany = async () => {
+    await texts(services.inboxes);
+    const sayMany = () => {
       for (let count = 0; count < 100; count++) say(services, String(count));
-      await texts(services.inboxes);
     };
-    await sayMany();
+    sayMany();
     services.clock.advance(0);
     assert.deepEqual(commits, [100]);
     await services.inboxes.flush();
-    await sayMany();
+    sayMany();
     services.clock.advance(19);
     assert.deepEqual(commits, [100]);
     services.clock.advance(1);
@@ -255,18 +255,57 @@ Deno.test("what was flushed is not written again at the appointed time", () =>
     assert.equal(commits, 0);
   }, STORED));
 
-Deno.test("messages that the disk refuses wait and are stored later", () =>
+Deno.test("messages that the disk refuses wait unseen, and are stored and shown later", () =>
   withServices(async (services) => {
     await anAgent(services, "scout");
     const { database } = services;
     const commit = database.commit.bind(database);
     database.commit = () => Promise.reject(new Unavailable("The disk is full"));
     say(services, "kept");
-    await texts(services.inboxes);
+    assert.deepEqual(await texts(services.inboxes), []);
     services.clock.advance(20);
-    assert.deepEqual(await texts(services.inboxes), ["kept"]);
+    assert.deepEqual(await texts(services.inboxes), []);
+    await assert.rejects(services.inboxes.flush(), { message: "The disk is full" });
     database.commit = commit;
+    await services.inboxes.flush();
+    assert.deepEqual(await texts(services.inboxes), ["kept"]);
     const later = await restarted(services);
     assert.deepEqual(await texts(later), ["kept"]);
+    await later.stop();
+  }, STORED));
+
+Deno.test("one change that cannot be written keeps no other from the disk", () =>
+  withServices(async (services) => {
+    await anAgent(services, "scout");
+    const { database, inboxes } = services;
+    const commit = database.commit.bind(database);
+    database.commit = (change) => {
+      const isMeant = change.statements?.some(({ parameters }) => parameters.includes("id-poison"));
+      return isMeant ? Promise.reject(new Error("A bug")) : commit(change);
+    };
+    for (const text of ["one", "poison", "two"]) say(services, text);
+    assert.deepEqual(await texts(inboxes), ["one", "two"]);
+  }, STORED));
+
+Deno.test("a message with an id of its sender is stored and shown once, whichever server takes it", () =>
+  withServices(async (services) => {
+    const { database, clock: scheduler, log, agents: { roster } } = services;
+    await anAgent(services, "scout");
+    const agent = roster.find("scout");
+    assert.ok(agent);
+    const sending = { senderId: "ann", clientId: "payment-1" };
+    const spoken = { from: "ann", account: "ann", text: "pay 100" };
+    const other = withStore(services, new InboxStore({ database, age: null, scheduler, log }));
+    for (const inboxes of [services.inboxes, other]) assert.deepEqual(await texts(inboxes), []);
+    const id = services.inboxes.deliver(agent, spoken, sending);
+    other.deliver(agent, spoken, sending);
+    await services.inboxes.flush();
+    await other.flush();
+    assert.deepEqual(await texts(services.inboxes), ["pay 100"]);
+    assert.deepEqual(await texts(other), []);
+    assert.equal((await other.sent(sending))?.id, id);
+    await other.stop();
+    const later = await restarted(services);
+    assert.deepEqual(await texts(later), ["pay 100"]);
     await later.stop();
   }, STORED));

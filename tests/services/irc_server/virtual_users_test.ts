@@ -125,20 +125,70 @@ Deno.test("a session takes over the nick, carries the agent's posts, and returns
     const eve = await aWatcher(world);
     await news(eve);
     const session = await aSession(world, "scout", passphrase);
-    assert.deepEqual(await news(eve), [
-      "scout QUIT :Now connected to IRC",
-      "scout JOIN #general",
-      ":irc.test MODE #general +v scout",
-    ]);
+    assert.deepEqual(await news(eve), []);
+    assert.equal(session.lines.filter((line) => / JOIN #general$/.test(line)).length, 1);
     await bridge.post("general", { text: "from HTTP" }, caller);
     assert.deepEqual(await news(eve), ["scout PRIVMSG #general :from HTTP"]);
     session.send("QUIT");
     await session.expect(/^ERROR /);
-    assert.deepEqual(await news(eve), [
-      "scout QUIT :Client quit",
-      "scout JOIN #general",
-      ":irc.test MODE #general +v scout",
-    ]);
+    assert.deepEqual(await news(eve), []);
+    assert.equal(world.server.isMember("scout", "#general"), true);
+    assert.equal(world.server.isOnline("scout"), false);
+  }));
+
+Deno.test("a session hears the channels of its nick once it joins them, and leaves those it parts", () =>
+  withAttendance(async (world) => {
+    const { call, register, server } = world;
+    const passphrase = await register("scout", { channels: ["general", "ops"] });
+    await call("scout", passphrase);
+    const eve = await aWatcher(world);
+    await news(eve);
+    const session = new IrcUser(server, "scout", { capabilities: "sasl", password: passphrase });
+    await session.expect(/ 001 /);
+    eve.send("PRIVMSG #general :early", "MODE #general -v scout");
+    await news(eve);
+    await session.sync();
+    assert.deepEqual(session.lines.filter((line) => / JOIN #|early|MODE #/.test(line)), []);
+    session.send("PART #ops", "JOIN #general");
+    await session.expect(/ PART #ops$/);
+    await session.expect(/ 366 scout #general /);
+    assert.equal(server.isMember("scout", "#ops"), false);
+    eve.send("PRIVMSG #general :late");
+    await session.expect(/ PRIVMSG #general :late$/);
+    session.send("AWAY :lunch", "QUIT");
+    await session.expect(/ERROR/);
+    assert.deepEqual(await news(eve), []);
+    await call("scout", passphrase);
+    assert.deepEqual(await news(eve), []);
+  }));
+
+Deno.test("clients that ask for it learn the host of the session that takes a nick over", () =>
+  withAttendance(async (world) => {
+    const { call, register } = world;
+    const passphrase = await register("scout", { channels: ["general"] });
+    await call("scout", passphrase);
+    const eve = await aWatcher(world, "chghost away-notify");
+    await news(eve);
+    const session = await aSession(world, "scout", passphrase);
+    const [change = "", ...others] = await news(eve);
+    assert.match(change, /^scout CHGHOST \S+ \S+$/);
+    assert.deepEqual(others, []);
+    session.send("QUIT");
+    await session.expect(/^ERROR /);
+    assert.match((await news(eve)).join("\n"), /^scout CHGHOST agent \S+$/);
+  }));
+
+Deno.test("revoking an agent ends its session and its place at once; a kill is seen", () =>
+  withAttendance(async (world) => {
+    const { call, register, server, services } = world;
+    const passphrase = await register("scout", { channels: ["general"] });
+    await call("scout", passphrase);
+    const eve = await aWatcher(world);
+    await aSession(world, "scout", passphrase);
+    await news(eve);
+    await services.agents.revoke("scout", BY_OPERATOR);
+    assert.match((await news(eve)).join("\n"), /^scout QUIT :[^\n]*$/);
+    assert.equal(server.present("scout"), null);
   }));
 
 Deno.test("rotating, revoking and deleting end an agent's virtual user at once", () =>

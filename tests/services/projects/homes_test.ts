@@ -25,7 +25,12 @@ Deno.test("a node that starts takes over none of the projects that it had", () =
     const came: string[] = [];
     homes.onChanged(({ slug }, isHere) => came.push(`${slug} ${isHere}`));
     const shared = { database, halts, scheduler, log: silentLog };
-    const repositories = await ProjectRepositories.open({ ...shared, homes, folder });
+    const repositories = await ProjectRepositories.open({
+      ...shared,
+      homes,
+      folder,
+      quotas: { projectBytes: 0, accountBytes: 0 },
+    });
     try {
       const rows = ["a", "b"].map((home) => ({
         id: home,

@@ -31,6 +31,7 @@ hostile("hostile pushes: sizes, hashes and deltas", (scene) => {
     { kind: "file", hash, source, content }
   );
   const huge = encodeUtf8("~~~~~~\n0:0;");
+  const large = encodeUtf8("EugA0\n1:x0;");
   const file = (hash: string, content: Uint8Array): Card => (
     { kind: "file", hash, source: null, content }
   );
@@ -51,6 +52,11 @@ hostile("hostile pushes: sizes, hashes and deltas", (scene) => {
     { name: "declared length in a card", refusal: /./, cards: [packed(liar)] },
     { name: "no zlib in a card", refusal: /./, cards: [packed(encodeUtf8("\0\0\0\x10garbage!"))] },
     { name: "empty packed card", refusal: /./, cards: [packed(new Uint8Array(0))] },
+    {
+      name: "small deltas of 250 MB each",
+      refusal: /The artifacts of a message have at most 2147483648 bytes together/,
+      cards: Array.from({ length: 9 }, (_, index) => delta(sha3(`${index}`), TWO, large)),
+    },
     { name: "delta of a huge size", refusal: /./, cards: [delta(ONE, TWO, huge)] },
     {
       name: "no delta",

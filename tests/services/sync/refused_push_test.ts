@@ -119,6 +119,39 @@ judged(
   },
 );
 
+judged("refused check-ins that fill several messages keep back nothing else", async (fossil) => {
+  await withSync(fossil, async (test) => {
+    const { client, answer } = test;
+    const base = await commitFiles(test, { "README.md": "text\n".repeat(40) });
+    const work = await client.checkout(test.url);
+    await answer("PUT /api/protection", { body: [{ pattern: "trunk", push: "nobody" }] });
+    await client.fossil(["set", "autosync", "off"], work);
+    await client.fossil(["set", "max-upload", "20000"], work);
+    const commit = async (comment: string, ...args: string[]) => {
+      client.write("work/README.md", `${comment}\n`);
+      const message = client.write("message.txt", comment);
+      await client.fossil(["commit", "-M", message, "--no-warnings", ...args], work);
+    };
+    const random = () =>
+      Array.from(crypto.getRandomValues(new Uint8Array(5000)), (byte) => byte.toString(36)).join(
+        "",
+      );
+    for (let at = 0; at < 6; at++) await commit(`refused ${random()}`);
+    await client.fossil(["update", base], work);
+    for (let at = 0; at < 6; at++) {
+      await commit(`allowed ${at} ${random()}`, ...at === 0 ? ["--branch", "feature"] : []);
+    }
+    for (let times = 0; times < 2; times++) {
+      const { stdout, stderr } = await client.run(["push"], work);
+      assert.equal((stdout + stderr).match(/Error: .*"trunk" is refused/g)?.length, 1);
+      const pushed = await comments(test);
+      assert.deepEqual(pushed.filter((comment) => comment.startsWith("refused")), []);
+      assert.equal(pushed.filter((comment) => comment.startsWith("allowed")).length, 6);
+      await assertNoRemains(test);
+    }
+  });
+});
+
 judged(
   "a check-in that tags what nobody has is refused by its name, until an admin brings it",
   async (fossil) => {

@@ -16,7 +16,7 @@ for (
     lineSchema: lineSchema(0, 9),
   })
 ) {
-  Deno.test(`${name}() documents the pattern that it enforces`, () => {
+  Deno.test(`${name}() documents a pattern that takes all that it takes`, () => {
     const { pattern = "" } = z.toJSONSchema(schema) as { pattern?: string };
     const characters = fc.oneof(
       fc.integer({ min: 0, max: 0xff }).map((code) => String.fromCharCode(code)),
@@ -28,7 +28,9 @@ for (
       fc.assert(
         fc.property(fc.array(characters, { maxLength: 5 }), (parts) => {
           const text = parts.join("");
-          assert.equal(documented.test(text), schema.safeParse(text).success);
+          // The server also refuses what no pattern for every engine can say.
+          if (schema.safeParse(text).success) assert.match(text, documented);
+          else if (isLine(text)) assert.doesNotMatch(text, documented);
         }),
       );
     }

@@ -1,3 +1,4 @@
+import { shownText } from "../../../services/fossil/front/mod.ts";
 import { definePage, type View } from "../../page.ts";
 import { BranchPurpose } from "../../parts/branch_purpose.tsx";
 import { type Branches, CheckinLink } from "../../parts/files.tsx";
@@ -110,7 +111,7 @@ function BranchEntry({ project, branch, main }: {
   return (
     <>
       <div class="row">
-        <a class="strong" href={to.tree(namedTip(branch))}>{name}</a>
+        <a class="strong" href={to.tree(namedTip(branch))}>{shownText(name, "name")}</a>
         {name === main && <span class="badge accent">main branch</span>}
         {branch.status === "closed" && <span class="badge">closed</span>}
         {branch.is_private && <span class="badge warn">private: not synced</span>}

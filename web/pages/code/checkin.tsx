@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { shownText } from "../../../services/fossil/front/mod.ts";
 import type { checkinStatusSchema } from "../../../routes/projects/checks.ts";
 import type { checkinDetailSchema } from "../../../routes/projects/reading_schemas.ts";
 import { definePage, type View } from "../../page.ts";
@@ -73,12 +74,12 @@ function CheckinHead({ project, detail, status }: HeadProps) {
         <Time at={timestamp} />
         {" ("}
         {timestamp.slice(0, 16).replace("T", " ")} UTC{") on "}
-        <a href={to.at("/timeline", { branch })}>{branch}</a>{" "}
+        <a href={to.at("/timeline", { branch })}>{shownText(branch, "name")}</a>{" "}
         <BranchPurpose to={to} name={branch} />
         {tags.map((tag) => (
           <>
             {" "}
-            <span class="badge accent">{tag}</span>
+            <span class="badge accent">{shownText(tag, "name")}</span>
           </>
         ))}
         {detail.is_closed && (

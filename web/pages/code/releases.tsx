@@ -7,11 +7,11 @@ import { sizeOf } from "../../parts/code.tsx";
 import { CheckinLink } from "../../parts/files.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
-import { Prose } from "../../parts/prose.tsx";
 import { PublicHead } from "../../parts/public_head.tsx";
+import { ThreadProse, threadTexts } from "../../parts/thread_texts.tsx";
 import { Time } from "../../parts/time.tsx";
 import { CodeProject } from "../../code_project.ts";
-import type { Visit } from "../../visit.ts";
+import { type Visit, withQuery } from "../../visit.ts";
 import { create, DraftForms, drop, NewRelease, publish } from "./release_forms.tsx";
 
 /** The releases of a project with their notes and files. */
@@ -32,10 +32,13 @@ async function show(visit: Visit): Promise<View> {
   const { releases } = await project.read<{ releases: Release[] }>("/api/releases");
   const pages = Math.max(1, Math.ceil(releases.length / PER_PAGE));
   const page = Math.min(visit.pageNumber, pages);
-  const shown = releases.slice((page - 1) * PER_PAGE, page * PER_PAGE);
-  const { texts } = visit.services.hosting;
-  const notes = await texts.htmlOf(
-    project.access.project,
+  const alone = visit.query("tag");
+  const shown = alone === undefined
+    ? releases.slice((page - 1) * PER_PAGE, page * PER_PAGE)
+    : releases.filter(({ tag_name }) => tag_name === alone);
+  const notes = await threadTexts(
+    visit,
+    project.open,
     shown.map(({ body: text }) => ({ text, mimetype: "text/x-markdown" })),
   );
   const body = (
@@ -51,7 +54,11 @@ async function show(visit: Visit): Promise<View> {
         : shown.map((release, index) => (
           <section class="card release" id={anchorOfRelease(release.tag_name)}>
             <ReleaseHead {...{ project, release }} />
-            <Prose html={notes[index] ?? ""} level={3} />
+            <ThreadProse
+              text={notes[index]}
+              alone={withQuery(visit.url.pathname, { tag: release.tag_name })}
+              level={3}
+            />
             <Assets {...{ project, release }} />
             {release.is_draft && project.open.mayWrite && (
               <DraftForms visit={visit} tag={release.tag_name} />

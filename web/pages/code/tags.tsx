@@ -1,3 +1,4 @@
+import { shownText } from "../../../services/fossil/front/mod.ts";
 import { definePage, type View } from "../../page.ts";
 import { CheckinLink, type Tags } from "../../parts/files.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
@@ -38,7 +39,7 @@ async function show(visit: Visit): Promise<View> {
             {shown.map((tag) => (
               <li>
                 <div class="row">
-                  <a class="strong" href={to.tree(tag.name)}>{tag.name}</a>
+                  <a class="strong" href={to.tree(tag.name)}>{shownText(tag.name, "name")}</a>
                   <span class="file-actions end">
                     <a href={to.archive(tag.name, "zip")}>
                       .zip<span class="hidden-text">{` of ${tag.name}`}</span>

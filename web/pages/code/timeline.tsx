@@ -1,5 +1,6 @@
 import type { Child } from "hono/jsx";
 import type { z } from "zod";
+import { shownText } from "../../../services/fossil/front/mod.ts";
 import type { branchesSchema } from "../../../routes/projects/names.ts";
 import type { activitySchema, timelineSchema } from "../../../routes/projects/timeline.ts";
 import type { ProjectAddresses } from "../../addresses.ts";
@@ -207,7 +208,7 @@ function CheckinEntry({ to, checkin, isNewDay }: {
         {tags.filter((tag) => tag !== TRUNK).slice(0, MAX_TAGS).map((tag) => (
           <>
             {" "}
-            <span class="badge accent">{tag}</span>
+            <span class="badge accent">{shownText(tag, "name")}</span>
           </>
         ))}
         {checkin.is_leaf && checkin.is_closed && (
@@ -221,7 +222,8 @@ function CheckinEntry({ to, checkin, isNewDay }: {
         <CheckinLink to={to} uuid={uuid} />{" "}
         <a class="plain-link" href={to.at("/timeline", { user })}>{user}</a>
         {" on "}
-        <a class="plain-link" href={to.at("/timeline", { branch })}>{branch}</a>,{" "}
+        <a class="plain-link" href={to.at("/timeline", { branch })}>{shownText(branch, "name")}</a>,
+        {" "}
         <Time at={timestamp} />
       </p>
     </div>

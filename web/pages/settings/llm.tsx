@@ -15,6 +15,7 @@ export const page = definePage({
   opens: "admin",
   show: (visit) => show(visit),
   actions: { create, change, remove, models, ask },
+  newWork: ["create", "change", "ask"],
   json: () => "/v1/llm/backends",
 });
 

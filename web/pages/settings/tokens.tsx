@@ -21,6 +21,7 @@ export const page = definePage({
   opens: "admin",
   show,
   actions: { create, revoke, rotate },
+  newWork: ["create"],
   json: () => "/v1/tokens",
 });
 

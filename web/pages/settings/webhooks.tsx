@@ -15,6 +15,7 @@ export const page = definePage({
   opens: "admin",
   show,
   actions: { create, addSource, removeSource },
+  newWork: ["create", "addSource"],
   json: () => "/v1/webhooks",
 });
 

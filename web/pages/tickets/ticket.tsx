@@ -2,14 +2,15 @@ import type { z } from "zod";
 import type { reviewListSchema } from "../../../routes/projects/review_schemas.ts";
 import type { ticketChangesSchema, ticketSchema } from "../../../routes/projects/ticket_schemas.ts";
 import type { workspaceListSchema } from "../../../routes/projects/workspace_schemas.ts";
+import { shownText } from "../../../services/fossil/front/mod.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { ButtonForm, Form, Select, TextArea } from "../../parts/form.tsx";
 import { Pager } from "../../parts/lists.tsx";
-import { Prose } from "../../parts/prose.tsx";
 import { TicketHolder, TicketStatus, TicketWords } from "../../parts/ticket_badges.tsx";
 import { readable } from "../../parts/ticket_words.ts";
 import { MARKUPS } from "../../parts/markups.ts";
+import { ThreadProse, threadTexts } from "../../parts/thread_texts.tsx";
 import { Time } from "../../parts/time.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
 import { type Visit, withQuery } from "../../visit.ts";
@@ -22,7 +23,8 @@ export type TicketChanges = z.output<typeof ticketChangesSchema>;
 type Reviews = z.output<typeof reviewListSchema>["reviews"];
 type Workspaces = z.output<typeof workspaceListSchema>["workspaces"];
 
-const CHANGES_PER_PAGE = 50;
+/** Each may be as long as a comment may be. */
+const CHANGES_PER_PAGE = 20;
 
 /** Claims among the changes of one page. */
 const MAX_CLAIMS = 200;
@@ -54,8 +56,20 @@ async function show(visit: Visit): Promise<View> {
   };
 }
 
+/** The title as it came from elsewhere, if it is too long to be shown as one. */
+function WholeTitle({ title, fields }: Pick<Ticket, "title" | "fields">) {
+  const whole = fields["title"] ?? "";
+  if (whole.trim() === title) return null;
+  return (
+    <details>
+      <summary>The whole title</summary>
+      <p>{shownText(whole, "field")}</p>
+    </details>
+  );
+}
+
 async function readTicket(visit: Visit, { slug }: OpenProject): Promise<Ticket> {
-  return await visit.read<Ticket>(slug, pathOf(visit), { html: true, comments: false });
+  return await visit.read<Ticket>(slug, pathOf(visit), { html: false, comments: false });
 }
 
 function pathOf(visit: Visit): string {
@@ -81,9 +95,11 @@ async function Shown({ visit, project, ticket }: {
     }),
   ]);
   const holding = holdingOf(visit, project, ticket.uuid);
-  const [claims, comments] = await Promise.all([
+  const description = { text: ticket.body, mimetype: "text/x-markdown" };
+  const [claims, comments, [body]] = await Promise.all([
     readClaims(visit, project, changes),
     commentsIn(visit, project, changes),
+    threadTexts(visit, project, [description]),
   ]);
   return (
     <>
@@ -91,6 +107,7 @@ async function Shown({ visit, project, ticket }: {
         <h1>{ticket.title === "" ? "(without a title)" : ticket.title}</h1>
         {project.mayWrite && <a class="button" href={`${visit.url.pathname}?view=edit`}>Edit</a>}
       </div>
+      <WholeTitle {...ticket} />
       <div class="meta ticket-head" data-live-part="head" data-live-on="ticket claim">
         <TicketStatus status={ticket.status} />
         <TicketWords
@@ -108,7 +125,7 @@ async function Shown({ visit, project, ticket }: {
           <section class="card" aria-label="Description">
             {ticket.body === ""
               ? <p class="soft">There is no description.</p>
-              : <Prose html={ticket.body_html ?? ""} />}
+              : <ThreadProse text={body} alone={visit.url.pathname} />}
           </section>
           <section aria-labelledby="activity">
             <h2 id="activity">Activity</h2>

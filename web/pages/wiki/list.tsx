@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { shownText } from "../../../services/fossil/front/mod.ts";
 import type { pageListSchema } from "../../../routes/projects/wiki.ts";
 import { pageAddress } from "../../../services/markup/mod.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
@@ -57,7 +58,7 @@ async function show(visit: Visit): Promise<View> {
                 {found.slice(start, start + PER_PAGE).map(({ name, user, last_modified }) => (
                   <li>
                     <div class="row-title">
-                      <a href={pageAddress(project.base, name)}>{name}</a>
+                      <a href={pageAddress(project.base, name)}>{shownText(name, "name")}</a>
                     </div>
                     <div class="meta">
                       <span>

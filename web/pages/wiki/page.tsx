@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { shownText } from "../../../services/fossil/front/mod.ts";
 import type { historySchema, pageSchema } from "../../../routes/projects/wiki.ts";
 import { NotFound } from "../../../services/errors.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
@@ -93,7 +94,7 @@ function Missing({ visit, project, name, deleted }: {
 }) {
   return (
     <>
-      <h1>{name}</h1>
+      <h1>{shownText(name, "name")}</h1>
       {deleted === undefined ? <p>The wiki has no page of this name.</p> : (
         <p>
           <AccountName {...{ visit, project }} name={deleted.user} /> deleted this page{" "}
@@ -128,7 +129,7 @@ async function Shown({ visit, project, page, isOld }: {
   return (
     <>
       <div class="page-head">
-        <h1>{page.name}</h1>
+        <h1>{shownText(page.name, "name")}</h1>
         <div class="row">
           <a class="button" href={`${project.base}/wiki`}>All pages</a>
           <a class="button" href={`${pathname}?view=history`}>History</a>

@@ -6,7 +6,7 @@ import { exactly, validTime } from "../../elements/time_ago.ts";
 import { IconOf, IconSet } from "../icon.tsx";
 import { EnvelopeCard } from "./envelope.tsx";
 import { IrcText, isPlainText, plainText } from "./irc_text.tsx";
-import { isProgram } from "./robots.ts";
+import type { SpeakerKind } from "./robots.ts";
 
 /** A longer text is folded, in characters. */
 const FOLDED = 700;
@@ -30,8 +30,7 @@ export interface ShownMessage {
 /** A message, and how it stands among the others. */
 export interface MessageProps {
   readonly message: ShownMessage;
-  /** Whether an agent says it. */
-  readonly isAgent: boolean;
+  readonly speaker: SpeakerKind;
   /** Classes for its place: `same`, `code`, `fence`, `me`. */
   readonly place?: string;
   /** The message that it answers, if that is at hand. */
@@ -51,7 +50,7 @@ export function MessageTemplate() {
   const message = { id: "", nick: "", text: "", timestamp: "", via: "bridge", reply: "" } as const;
   return (
     <template data-message>
-      <Message message={message} isAgent />
+      <Message message={message} speaker="agent" />
     </template>
   );
 }
@@ -60,7 +59,7 @@ export function MessageTemplate() {
  * One message. It is the same for all readers; the browser adds what only the reader knows.
  * `elements/chat_message.ts` draws the same.
  */
-export function Message({ message, isAgent, place = "", answered }: MessageProps) {
+export function Message({ message, speaker, place = "", answered }: MessageProps) {
   const { id, nick, text, timestamp, reply, via } = message;
   return (
     <li
@@ -68,7 +67,7 @@ export function Message({ message, isAgent, place = "", answered }: MessageProps
       id={`m-${id}`}
       data-at={timestamp}
       data-nick={nick}
-      data-program={isProgram(nick) ? "" : undefined}
+      data-program={speaker === "program" ? "" : undefined}
     >
       <a
         class="at"
@@ -81,7 +80,7 @@ export function Message({ message, isAgent, place = "", answered }: MessageProps
         <a class={`nick color-${colorOf(nick)}`} href={`/messages/${encodeURIComponent(nick)}`}>
           <bdi>{nick}</bdi>
         </a>
-        {isAgent && <IconOf name="bot" />}
+        {speaker !== "person" && <IconOf name="bot" />}
       </span>
       {via === "bridge" && <span class="via">by the operator</span>}
       {reply !== undefined && <Quoted id={reply} answered={answered} />}
@@ -113,14 +112,14 @@ function Quoted({ id, answered }: Pick<MessageProps, "answered"> & { readonly id
 }
 
 /** A message for the streams of pages: its text, or its HTML if the text is not shown as it is. */
-export function sentMessage(message: ShownMessage, isAgent: boolean): SentMessage {
+export function sentMessage(message: ShownMessage, speaker: SpeakerKind): SentMessage {
   const { nick, text, timestamp, via, reply } = message;
   return {
     nick,
     at: timestamp,
     ...(isPlain(text) ? { text } : { html: String(<MessageText text={text} />) }),
-    ...(isAgent && { agent: true }),
-    ...(isProgram(nick) && { program: true }),
+    ...(speaker !== "person" && { agent: true }),
+    ...(speaker === "program" && { program: true }),
     ...(isAction(nick, text) && { action: true }),
     ...(via === "bridge" && { operator: true }),
     ...(reply !== undefined && { reply }),

@@ -1,13 +1,13 @@
 import { addresses, Fences, Runs } from "../../elements/chat_rules.ts";
-import { isProgram } from "./robots.ts";
+import type { SpeakerKind } from "./robots.ts";
 import { Message, MessageIcons, MessageTemplate, type ShownMessage } from "./message.tsx";
 
 /** Messages in order, with a line between days and one before what is unread. */
-export function MessageList({ messages, own, isAgent, readUpTo, label }: {
+export function MessageList({ messages, own, speakerOf, readUpTo, label }: {
   readonly messages: readonly ShownMessage[];
   /** The name of the reader. */
   readonly own: string;
-  readonly isAgent: (nick: string) => boolean;
+  readonly speakerOf: (nick: string) => SpeakerKind;
   /** How far the reader has read, in Unix milliseconds; null if that is not known. */
   readonly readUpTo: number | null;
   readonly label: string;
@@ -24,10 +24,11 @@ export function MessageList({ messages, own, isAgent, readUpTo, label }: {
     isUnread ||= isFirstUnread;
     if (isNewDay || isFirstUnread) runs.part();
     const block = fences.next(line);
+    const speaker = speakerOf(message.nick);
     const places = [
       runs.next(line, block !== null) ? "same" : "",
       block ?? "",
-      addresses(message, own, isProgram(message.nick)) ? "me" : "",
+      addresses(message, own, speaker === "program") ? "me" : "",
     ];
     day = message.timestamp.slice(0, 10);
     const { reply } = message;
@@ -37,7 +38,7 @@ export function MessageList({ messages, own, isAgent, readUpTo, label }: {
         {isFirstUnread && <li class="unread" id="unread">New messages</li>}
         <Message
           message={message}
-          isAgent={isAgent(message.nick)}
+          speaker={speaker}
           place={places.filter((place) => place !== "").join(" ")}
           answered={reply === undefined ? undefined : byId.get(reply)}
         />

@@ -1,7 +1,7 @@
 import type { Child } from "hono/jsx";
 import type { SidebarChannel } from "../../../services/chats/mod.ts";
 import { countOf } from "../../elements/chat_rules.ts";
-import { addressesNick } from "./robots.ts";
+import { addressing } from "./robots.ts";
 import type { Visit } from "../../visit.ts";
 
 /**
@@ -10,7 +10,8 @@ import type { Visit } from "../../visit.ts";
  */
 export async function OwnChannels({ visit }: { readonly visit: Visit }) {
   const { services: { chats, conversations }, caller } = visit;
-  const places = chats.sidebar(caller, addressesNick);
+  const places = chats.sidebar(caller, addressing(visit.services));
+  const more = chats.beyondSidebar(caller);
   const channels = places.filter(({ joined }) => joined);
   const others = places.filter(({ joined }) => !joined);
   const correspondents = await conversations.unread(caller);
@@ -21,6 +22,11 @@ export async function OwnChannels({ visit }: { readonly visit: Visit }) {
           {channels.map((channel) => (
             <OwnChannel key={channel.name} visit={visit} channel={channel} />
           ))}
+          {more > 0 && (
+            <li>
+              <a href="/channels">and {more} more</a>
+            </li>
+          )}
         </Links>
       )}
       {others.length > 0 && (

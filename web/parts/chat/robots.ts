@@ -1,18 +1,33 @@
+import type { NameTest } from "../../../services/chats/mod.ts";
+import { bridgeNickOf } from "../../../services/config/mod.ts";
 import { purposeOf } from "../../../services/policies/mod.ts";
 import type { Services } from "../../../services/daemon/mod.ts";
 import { addresses } from "../../elements/chat_rules.ts";
 
-/** Whether no person speaks under a nick: it is an agent's, or one of muster's bots'. */
-export function isRobot({ agents: { roster } }: Pick<Services, "agents">, nick: string): boolean {
-  return roster.find(nick) !== null || purposeOf(nick.toLowerCase()) !== null;
+/** Who speaks under a nick: muster itself or one of its bots, an agent, or anybody else. */
+export type SpeakerKind = "program" | "agent" | "person";
+
+/** Who speaks under a nick. */
+export function speakerOf(
+  services: Pick<Services, "agents" | "config">,
+  nick: string,
+): SpeakerKind {
+  if (isProgram(services, nick)) return "program";
+  return services.agents.roster.find(nick) === null ? "person" : "agent";
 }
 
-/** Whether muster itself or one of its bots speaks under a nick. */
-export function isProgram(nick: string): boolean {
-  return purposeOf(nick.toLowerCase()) !== null;
+/** Whether no person speaks under a nick. */
+export function isRobot(services: Pick<Services, "agents" | "config">, nick: string): boolean {
+  return speakerOf(services, nick) !== "person";
 }
 
-/** Whether a text of a speaker addresses the user of a nick. */
-export function addressesNick(text: string, nick: string, speaker: string): boolean {
-  return addresses({ nick: speaker, text }, nick, isProgram(speaker));
+function isProgram({ config }: Pick<Services, "config">, nick: string): boolean {
+  const folded = nick.toLowerCase();
+  return folded === bridgeNickOf(config).toLowerCase() || purposeOf(folded) !== null;
+}
+
+/** Decides whether a text of a speaker addresses the user of a nick. */
+export function addressing(services: Pick<Services, "config">): NameTest {
+  return (text, nick, speaker) =>
+    addresses({ nick: speaker, text }, nick, isProgram(services, speaker));
 }

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { join } from "node:path";
-import type { Message } from "../../../../services/irc/mod.ts";
+import { HistoryKind, type Message } from "../../../../services/irc/mod.ts";
+import { archivePart } from "../../../../services/irc_server/history/archive_part.ts";
+import { SharedThread } from "../../../../services/threads/mod.ts";
 import { TestLog } from "../../../support/services.ts";
 import { TestScheduler } from "../../../support/scheduler.ts";
 import { withFolder } from "../../../support/temporary.ts";
@@ -245,4 +247,32 @@ Deno.test("while the file cannot be written, chat goes on until no more can wait
       "SELECT count(*) AS n FROM entries WHERE length(content) > 7000",
     );
     assert.equal(Number(long7.get()?.["n"]), echoes, "what was echoed is there");
+  }));
+
+Deno.test("what the disk has not confirmed at the end stays in the journal for the next start", () =>
+  withFolder(async (folder) => {
+    const thread = new SharedThread({
+      history: (answer) =>
+        archivePart((message) => {
+          if (message === null) answer({ id: 0, kind: "unsynced" });
+          answer(message);
+        }),
+    });
+    const journals = () => [...Deno.readDirSync(folder)].filter(({ name }) => /journal/.test(name));
+    const { value: archive } = await openArchive(folder, { thread });
+    const said = { time: 1, id: "one", kind: HistoryKind.MESSAGE, content: "one" } as const;
+    const target = { account: null, name: "#c" };
+    assert.ok(archive.accept([{ ...said, target, title: "#c", confined: false }]));
+    await archive.close();
+    assert.notEqual(journals().length, 0);
+    {
+      await using again = await openArchive(folder);
+      const places = await again.value.select(target, {
+        part: { kind: "latest", since: null },
+        limit: 10,
+        upTo: HistoryKind.MESSAGE,
+      });
+      assert.equal(places.length, 1);
+    }
+    assert.deepEqual(journals(), []);
   }));

@@ -1,0 +1,156 @@
+import { join } from "node:path";
+import type { Config, DataFolder } from "../config/mod.ts";
+import { DatabaseError, readPostgres, readPostgresSettings } from "../database/mod.ts";
+import { readDatabase } from "../database/sqlite/mod.ts";
+import { SQLITE_FILE } from "./app_database.ts";
+import { readPairing } from "./pairing.ts";
+
+/** A SQLite file of this size or less has at most its head: its tables are in its log, or nowhere. */
+const ONE_PAGE = 4096;
+
+/** The size of a write-ahead log without content. */
+const LOG_HEAD = 32;
+
+/** What to do where data are missing that nobody can make again. */
+const WAY_OUT = "put it back, or restore a backup (muster restore BACKUP --replace); to begin " +
+  "without these data, name an empty data_dir";
+
+/** What a database holds that is of no use without a key. */
+interface Sealed {
+  readonly events: boolean;
+  readonly accounts: boolean;
+}
+
+/**
+ * Refuses to begin anew where other files of the data folder tell that there were data. What the
+ * first start makes before its database proves nothing: the start may have been cut off.
+ *
+ * @throws DatabaseError that says what is missing, what tells so, and the way out
+ */
+export async function requireWhole(
+  folder: DataFolder,
+  { database, node, projects }: Pick<Config, "database" | "node" | "projects">,
+): Promise<void> {
+  requireLog(folder, "history.db");
+  if (sizeOf(folder.file("history.db")) === null) {
+    const journal = ["history.journal1", "history.journal2"].find((name) => folder.has(name));
+    if (journal !== undefined) throw lacking(folder, "history.db", `"${journal}" is there`);
+  }
+  const settings = await readPostgresSettings(database);
+  if (settings === null) {
+    if (readPairing(folder) !== null) return;
+    requireLog(folder, SQLITE_FILE);
+    if (!hasTables(folder.file(SQLITE_FILE))) {
+      const trace = traceIn(folder, projects.dir);
+      if (trace !== null) throw lacking(folder, SQLITE_FILE, trace);
+      return;
+    }
+    return await requireKeys(
+      folder,
+      () => Promise.resolve(sealedInSqlite(folder.file(SQLITE_FILE))),
+    );
+  }
+  const repository = repositoryIn(projects.dir || folder.file("projects"));
+  if (readPairing(folder) === null && repository !== null && !folder.has(SQLITE_FILE)) {
+    throw lacking(
+      folder,
+      "postgres",
+      `the repository "${repository}" is there, of another database`,
+    );
+  }
+  // Those of nodes are compared with those of the other nodes.
+  if (node.name !== "") return;
+  await requireKeys(folder, () =>
+    readPostgres(settings, async ({ version, tables }) => {
+      if (version === 0) return { events: false, accounts: false };
+      const events = await tables.selectFrom("checkpoints").select("name").executeTakeFirst();
+      const accounts = await tables.selectFrom("accounts").select("id").executeTakeFirst();
+      return { events: events !== undefined, accounts: accounts !== undefined };
+    }));
+}
+
+/**
+ * SQLite removes a write-ahead log after its index. So an index alone tells that somebody took the
+ * log away, with what was committed last.
+ *
+ * @throws DatabaseError
+ */
+function requireLog(folder: DataFolder, name: string): void {
+  if (sizeOf(folder.file(`${name}-shm`)) === null) return;
+  if (sizeOf(folder.file(`${name}-wal`)) !== null) return;
+  throw new DatabaseError(
+    `The data folder "${folder.path}" lacks "${name}-wal", but its index "${name}-shm" is there: ` +
+      "put the log back, which holds what was written last, or restore a backup (muster restore " +
+      "BACKUP --replace); to go on without what it held, remove the index",
+  );
+}
+
+/** Whether a database has tables, in its file or its log. */
+function hasTables(path: string): boolean {
+  return (sizeOf(path) ?? 0) > ONE_PAGE || (sizeOf(`${path}-wal`) ?? 0) > LOG_HEAD;
+}
+
+/** What tells that there was a database, in words; null if nothing does. */
+function traceIn(folder: DataFolder, projects: string): string | null {
+  // It is made once the database is.
+  if (folder.has("token_key")) return 'the "token_key" of earlier data is there';
+  const repository = repositoryIn(projects || folder.file("projects"));
+  return repository === null ? null : `the repository "${repository}" is there`;
+}
+
+/** The path of a repository in a folder; null without one. */
+function repositoryIn(folder: string): string | null {
+  try {
+    for (const { name } of Deno.readDirSync(folder)) {
+      if (name.endsWith(".fossil")) return join(folder, name);
+    }
+    return null;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  }
+}
+
+/** @throws DatabaseError if a key is missing without which a part of the database is of no use */
+async function requireKeys(folder: DataFolder, read: () => Promise<Sealed>): Promise<void> {
+  const missing = (["event_key", "token_key"] as const).filter((name) => !folder.has(name));
+  if (missing.length === 0) return;
+  const { events, accounts } = await read();
+  for (const name of missing) {
+    if (name === "event_key" ? !events : !accounts) continue;
+    const what = name === "event_key"
+      ? "the database has an event log that it seals"
+      : "the database has accounts, whose tokens and secrets depend on it";
+    throw new DatabaseError(
+      `The data folder "${folder.path}" lacks the file "${name}", but ${what}: put it back, or ` +
+        `restore it from a backup; if it is lost, make a new one (openssl rand -hex 32 >${name}): ` +
+        (name === "event_key" ? "the log then says that it was changed" : "then all tokens end"),
+    );
+  }
+}
+
+function sealedInSqlite(path: string): Sealed {
+  return readDatabase(path, (database) => {
+    const has = (table: string) =>
+      database.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(table) !== undefined &&
+      database.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined;
+    return { events: has("checkpoints"), accounts: has("accounts") };
+  });
+}
+
+function lacking(folder: DataFolder, name: string, trace: string): DatabaseError {
+  return new DatabaseError(
+    `The data folder "${folder.path}" lacks "${name}" or its content, but ${trace}: ${WAY_OUT}`,
+  );
+}
+
+/** The size of a file; null if there is none. */
+function sizeOf(path: string): number | null {
+  try {
+    const { isFile, size } = Deno.statSync(path);
+    // Opening what is no file gives an error that says so.
+    return isFile ? size : Infinity;
+  } catch {
+    return null;
+  }
+}

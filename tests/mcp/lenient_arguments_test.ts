@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { z } from "zod";
+import { KEEPS_EMPTY, lenient } from "../../mcp/lenient_arguments.ts";
+
+const schema = z.strictObject({
+  name: z.string().min(1),
+  note: z.string().optional(),
+  file: z.string().optional().meta(KEEPS_EMPTY),
+  count: z.int().default(1),
+  when: z.union([z.int(), z.iso.datetime()]).optional(),
+  level: z.union([z.literal(1), z.literal(2)]).optional(),
+  kind: z.enum(["a", "b"]).optional(),
+  holder: z.string().nullable().optional(),
+  changes: z.array(z.strictObject({
+    path: z.string(),
+    run: z.boolean().optional(),
+    lines: z.object({ first: z.number().optional() }).optional(),
+  })).default([]),
+  free: z.looseObject({}).optional(),
+});
+
+Deno.test("optional arguments are absent, null or empty, and numbers and booleans texts, at every depth", () => {
+  const given = {
+    name: "x",
+    note: "",
+    file: "",
+    count: " 5 ",
+    when: "60",
+    level: "2",
+    kind: "",
+    holder: null,
+    changes: [
+      { path: "", run: "", lines: null },
+      { path: "1", run: "True", lines: { first: "-1.5e1" } },
+      { path: "p", run: null, lines: "" },
+    ],
+    free: { kept: null, empty: "", number: "5" },
+  };
+  assert.deepEqual(schema.parse(lenient(given, schema)), {
+    name: "x",
+    file: "",
+    count: 5,
+    when: 60,
+    level: 2,
+    holder: null,
+    changes: [{ path: "" }, { path: "1", run: true, lines: { first: -15 } }, { path: "p" }],
+    free: { kept: null, empty: "", number: "5" },
+  });
+});
+
+Deno.test("what a schema does not take reaches it as it came", () => {
+  for (
+    const count of ["", " ", "five", "0x10", "1".repeat(1000), "NaN", "Infinity", [], {}, true]
+  ) {
+    const read = lenient({ name: 1, count, more: null }, schema) as Record<string, unknown>;
+    assert.equal(read.name, 1);
+    assert.equal(read.more, null);
+    assert.deepEqual(read.count, count === "" ? undefined : count);
+  }
+  assert.equal(lenient("5", schema), "5");
+  assert.deepEqual(lenient({ changes: "x" }, schema), { changes: "x" });
+  assert.deepEqual(lenient({ name: null }, schema), {});
+});

@@ -1,0 +1,116 @@
+/** A start beside earlier data of which a part is missing. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DataFolder } from "../../../services/config/mod.ts";
+import { openSqlite, statement } from "../../../services/database/mod.ts";
+import { requireWhole } from "../../../services/daemon/whole_folder.ts";
+import { withFolder } from "../../support/temporary.ts";
+
+const CONFIG = {
+  database: { url: "", password_file: "" },
+  node: { name: "", url: "", secret_file: "" },
+  projects: { dir: "" },
+} as unknown as Parameters<typeof requireWhole>[1];
+
+/** A database with an event and an account, after its server has stopped. */
+async function addDatabase(folder: string): Promise<void> {
+  const journalKey = { key: "0123456789abcdef".repeat(4), isNew: true };
+  const database = openSqlite(join(folder, "muster.db"), { journalKey });
+  const who = { actor: "system", actorId: null, address: null, cause: null };
+  const account = database.tables.insertInto("accounts").values({
+    id: "01A",
+    name: "ann",
+    name_folded: "ann",
+    kind: "agent",
+    secret_scheme: "sha256",
+    secret: "",
+    created_at: 0,
+    revoked_at: null,
+  });
+  await database.commit({
+    events: [{ time: 0, type: "test.one", ...who, data: {} }],
+    statements: [statement(account)],
+  });
+  await database.close();
+}
+
+/** What a start beside these files refuses; null if it goes on. Nothing is made in the folder. */
+async function refusal(add: (folder: string) => void | Promise<void>): Promise<string | null> {
+  let refused: string | null = null;
+  await withFolder(async (root) => {
+    const path = join(root, "data");
+    Deno.mkdirSync(path);
+    await add(path);
+    const folder = DataFolder.open(path);
+    const names = () => Array.from(Deno.readDirSync(path), ({ name }) => name).sort();
+    const before = names();
+    try {
+      await requireWhole(folder, CONFIG);
+    } catch (error) {
+      assert.deepEqual(names(), before);
+      refused = error instanceof Error ? error.message : String(error);
+    } finally {
+      folder.close();
+    }
+  });
+  return refused;
+}
+
+function touch(folder: string, ...names: string[]): void {
+  for (const name of names) Deno.writeTextFileSync(join(folder, name), "x");
+}
+
+Deno.test("a first start, one that was cut off, and one with all data go on", async () => {
+  assert.equal(await refusal(() => {}), null);
+  assert.equal(
+    await refusal((folder) => touch(folder, "event_key", "cloak_key", "history.db", "muster.db")),
+    null,
+  );
+  const whole = async (folder: string) => {
+    await addDatabase(folder);
+    touch(folder, "event_key", "token_key", "history.db", "history.journal1");
+  };
+  assert.equal(await refusal(whole), null);
+});
+
+Deno.test("a start does not begin anew where files tell that there were data", async () => {
+  const addRepository = (folder: string) => {
+    Deno.mkdirSync(join(folder, "projects"));
+    touch(join(folder, "projects"), "demo.fossil");
+  };
+  const cases: readonly (readonly [
+    add: (folder: string) => void | Promise<void>,
+    lacks: string,
+    trace: string,
+  ])[] = [
+    [(folder) => touch(folder, "token_key"), "muster.db", "token_key"],
+    [addRepository, "muster.db", "demo.fossil"],
+    [(folder) => touch(folder, "token_key", "muster.db"), "muster.db", "token_key"],
+    [(folder) => touch(folder, "muster.db", "muster.db-shm"), "muster.db-wal", "muster.db-shm"],
+    [(folder) => touch(folder, "history.db", "history.db-shm"), "history.db-wal", "history.db-shm"],
+    [(folder) => touch(folder, "history.journal2"), "history.db", "history.journal2"],
+    [
+      async (folder) => {
+        await addDatabase(folder);
+        touch(folder, "token_key");
+      },
+      "event_key",
+      "event log",
+    ],
+    [
+      async (folder) => {
+        await addDatabase(folder);
+        touch(folder, "event_key");
+      },
+      "token_key",
+      "accounts",
+    ],
+  ];
+  for (const [add, lacks, trace] of cases) {
+    const found = await refusal(add);
+    assert.ok(found !== null, `a start without ${lacks} went on`);
+    assert.ok(found.includes(`lacks "${lacks}"`) || found.includes(`"${lacks}"`), found);
+    assert.ok(found.includes(trace), found);
+    assert.match(found, /put (?:it|the log) back/);
+  }
+});

@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import { Unavailable } from "../../../services/errors.ts";
+import { Upstream } from "../../../services/mirrors/upstream.ts";
+
+Deno.test("a mirror fetches nothing while the disk is nearly full", async () => {
+  const upstream = new Upstream({
+    remote: { url: new URL("http://127.0.0.1:1/demo"), addresses: [], credentials: null },
+    folder: "/nowhere",
+    space: {
+      require() {
+        throw new Unavailable("nearly full");
+      },
+    },
+    maxBytes: 1000,
+    signal: new AbortController().signal,
+  });
+  await assert.rejects(upstream.ask([], null), new Unavailable("nearly full"));
+});
