@@ -85,6 +85,13 @@ export function unreadable(request: Request, error: ServiceError): Request {
 /** Bodies up to this length are read in one piece, with one deadline. */
 const SMALL_BYTES = 65_536;
 
+/** How long a body may take that has its place only for a time. */
+const LONG_MILLISECONDS = 120_000;
+
+function tooSlow(): TooSlow {
+  return new TooSlow("The body did not arrive in time");
+}
+
 /** Reads bodies of requests, within the same bounds. */
 export class BodyReader {
   readonly #maxBytes: number;
@@ -92,10 +99,7 @@ export class BodyReader {
 
   constructor(limits: BodyLimits) {
     this.#maxBytes = limits.maxBytes;
-    this.#deadlines = new Deadlines(
-      limits.stallMilliseconds,
-      () => new TooSlow("The body did not arrive in time"),
-    );
+    this.#deadlines = new Deadlines(limits.stallMilliseconds, tooSlow);
   }
 
   /** Whether a body of this declared length is read in one piece. */
@@ -131,7 +135,7 @@ export class BodyReader {
   }
 
   /**
-   * Reads the body of a request, as it is.
+   * Reads the body of a request, as it is, within two minutes.
    *
    * @param shortBytes the usual length
    * @param onLong called once it is longer than that; may throw
@@ -143,10 +147,12 @@ export class BodyReader {
     shortBytes: number,
     onLong: () => void,
   ): Promise<Uint8Array<ArrayBuffer>> {
-    const declared = Number(request.headers.get("content-length") ?? NaN);
+    const declared = Number(request.headers.get("content-length") ?? 0);
     if (declared > this.#maxBytes) throw this.#tooLarge();
+    const begun = performance.now();
     let isLong = false;
     const onLength = (length: number) => {
+      if (performance.now() - begun > LONG_MILLISECONDS) throw tooSlow();
       if (isLong || length <= shortBytes) return;
       isLong = true;
       onLong();

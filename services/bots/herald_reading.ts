@@ -23,6 +23,9 @@ export type ReadDelivery =
   /** What makes it this delivery, and what to say. */
   | { readonly kind: "read"; readonly id: string; readonly notice: HeraldNotice };
 
+/** Most entries of a body, which bounds the memory that it takes; a push of GitHub has fewer. */
+const MOST_ENTRIES = 2_000_000;
+
 /** Reads a webhook; parses nothing of one that proves nothing. */
 export function readDelivery(arrived: Arrived): ReadDelivery {
   const { source, kind, headers, body, secret, now } = arrived;
@@ -32,7 +35,9 @@ export function readDelivery(arrived: Arrived): ReadDelivery {
   let payload: unknown;
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
-    if (!isShallow(text)) return { kind: "invalid", message: "The body is nested too deeply" };
+    if (!isShallow(text, MOST_ENTRIES)) {
+      return { kind: "invalid", message: "The body is nested too deeply, or has too many entries" };
+    }
     payload = JSON.parse(text);
   } catch {
     const message = "The body must be JSON: choose the content type application/json";

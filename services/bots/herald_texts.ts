@@ -89,12 +89,19 @@ function hubWords(event: string, action: string, payload: unknown): Said {
   if (isObject(comment)) return commentWords(action, comment, payload);
   const review = fieldOf(payload, "review");
   if (isObject(review)) return reviewWords(event, action, review, payload);
-  for (const key of SUBJECTS) {
+  const thread = fieldOf(payload, "thread");
+  if (isObject(thread)) {
+    const pull = fieldOf(payload, "pull_request");
+    const words = [action, "a thread of pull request", numberOf(pull), titleOf(pull)];
+    return { words, url: addressIn(pull) };
+  }
+  // Events of deployments also have the run that made them, and others what they belong to.
+  for (const key of [event, event.replace(/s$/, ""), ...SUBJECTS]) {
     const subject = fieldOf(payload, key);
     if (!isObject(subject)) continue;
-    const verb = key === "pull_request" && action === "closed" && isMerged(subject)
-      ? "merged"
-      : action;
+    const isMerge = key === "pull_request" && action === "closed" && isMerged(subject);
+    // The action of a run of Forgejo is its result.
+    const verb = key === "run" ? "" : isMerge ? "merged" : nameOfKind(action);
     const words = [verb, nameOfKind(key), numberOf(subject), titleOf(subject), resultOf(subject)];
     return { words: [...words, textAt(subject, "description")], url: addressIn(subject) };
   }
@@ -139,12 +146,17 @@ function reviewWords(event: string, action: string, review: unknown, payload: un
 
 function pushWords(payload: unknown): readonly string[] {
   const commits = fieldOf(payload, "commits");
-  const count = Array.isArray(commits) ? commits.length : 0;
+  const listed = Array.isArray(commits) ? commits.length : 0;
+  // GitLab, Gitea and Forgejo list only some.
+  const told = Number(firstText(payload, ["total_commits_count", "total_commits"]));
+  const count = Number.isSafeInteger(told) ? Math.max(told, listed) : listed;
   const branch = textAt(payload, "ref").replace(/^refs\/(heads|tags)\//, "");
   const subject = textAt(payload, "head_commit", "message") ||
     textAt(Array.isArray(commits) ? commits.at(-1) : null, "message");
   const first = firstLine(subject);
-  if (fieldOf(payload, "deleted") === true) return ["deleted", branch];
+  const isDeleted = fieldOf(payload, "deleted") === true ||
+    /^0{40,}$/.test(textAt(payload, "after"));
+  if (isDeleted) return ["deleted", branch];
   if (count === 0) return ["pushed", branch];
   return ["pushed", amount(count, "commit"), "to", first === "" ? branch : `${branch}: ${first}`];
 }
@@ -152,10 +164,23 @@ function pushWords(payload: unknown): readonly string[] {
 /** What GitLab's kinds of objects are called. */
 const GITLAB_NAMES: Readonly<Record<string, string>> = { build: "job", note: "comment" };
 
+/** GitLab's actions that are no participles. */
+const GITLAB_VERBS: ReadonlyMap<string, string> = new Map([
+  ["open", "opened"],
+  ["close", "closed"],
+  ["reopen", "reopened"],
+  ["update", "updated"],
+  ["merge", "merged"],
+  ["create", "created"],
+  ["delete", "deleted"],
+  ["approval", "approved"],
+  ["unapproval", "unapproved"],
+]);
+
 /** An event of GitLab, whose payloads name their kind. */
 function gitlabNotice(source: string, kind: string, payload: unknown): HeraldNotice {
   const about = fieldOf(payload, "object_attributes");
-  const action = textAt(about, "action");
+  const action = textAt(about, "action") || textAt(payload, "action");
   const type = typeOf(source, GITLAB_NAMES[kind] ?? kind, action);
   const project = textAt(payload, "project", "path_with_namespace");
   const user = firstText(payload, ["user_username", "user_name"]) ||
@@ -176,9 +201,11 @@ function gitlabWords(kind: string, action: string, about: unknown, payload: unkn
   }
   const subject = isObject(about) ? about : payload;
   const name = GITLAB_NAMES[kind] ?? nameOfKind(kind);
-  const title = firstText(payload, ["build_name", "environment"]) || titleOf(subject);
   const ref = firstText(subject, ["ref"]);
-  const words = [action, name, numberOf(subject), title, ref === "" ? "" : `on ${ref}`];
+  const own = firstText(payload, ["build_name", "environment"]) || titleOf(subject);
+  const title = own === ref ? "" : own;
+  const verb = GITLAB_VERBS.get(action) ?? nameOfKind(action);
+  const words = [verb, name, numberOf(subject), title, ref === "" ? "" : `on ${ref}`];
   return { words: [...words, resultOf(subject)], url: addressIn(subject) };
 }
 
@@ -186,7 +213,9 @@ function gitlabWords(kind: string, action: string, about: unknown, payload: unkn
 const RESULTS = ["conclusion", "state", "build_status", "status"] as const;
 
 /** What is open or closed says so by its action. */
-const NO_RESULTS: ReadonlySet<string> = new Set(["open", "opened", "closed", "completed"]);
+const NO_RESULTS: ReadonlySet<string> = new Set([
+  ...["open", "opened", "closed", "reopened", "merged", "locked", "active", "completed", "created"],
+]);
 
 function resultOf(subject: unknown): string {
   const result = RESULTS.map((key) => textAt(subject, key))
@@ -207,8 +236,10 @@ function numberOf(subject: unknown): string {
   return number === "" ? "" : `#${number}`;
 }
 
+const TITLES = ["title", "name", "tag_name", "summary", "full_name", "environment", "ref"];
+
 function titleOf(subject: unknown): string {
-  return firstLine(firstText(subject, ["title", "name", "tag_name", "environment", "ref"])) ||
+  return firstLine(firstText(subject, TITLES)) ||
     textAt(subject, "app", "name");
 }
 
@@ -266,7 +297,7 @@ function firstText(value: unknown, keys: readonly string[]): string {
 
 /** Where a subject is shown. */
 function addressIn(subject: unknown): string {
-  for (const key of ["html_url", "target_url", "log_url", "url"]) {
+  for (const key of ["html_url", "target_url", "log_url", "deployable_url", "url"]) {
     const url = urlAt(subject, key);
     // The addresses of programs, which people cannot use.
     if (url !== "" && !/^https?:\/\/(?:api\.|[^/]+\/api\/)/.test(url)) return url;

@@ -9,6 +9,9 @@ const MEANINGS: readonly (readonly [RegExp, number])[] = [
   [/invalid.?(request|argument)|validation|bad.?request|context.?length/i, 400],
 ];
 
+/** Fields in which providers tell an error without an object for it; no answer has such a text. */
+const SENTENCES = ["message", "detail", "msg", "error_msg"];
+
 /** The longest word that is looked up, in characters. */
 const MAX_WORD = 100;
 
@@ -43,7 +46,10 @@ function errorIn(answer: unknown): unknown {
     key.endsWith("Exception") && isObject(value)
   );
   if (exception !== undefined) return { type: exception[0], ...exception[1] as JsonObject };
-  if (!Array.isArray(choices)) return null;
+  if (!Array.isArray(choices)) {
+    const sentence = SENTENCES.map((name) => answer[name]).find((text) => typeof text === "string");
+    return sentence === undefined ? null : { ...answer, message: sentence };
+  }
   const failed = choices.find((choice) =>
     isObject(choice) && (isTold(choice["error"]) || choice["finish_reason"] === "error")
   );
@@ -58,7 +64,8 @@ function isTold(error: unknown): boolean {
 function statusIn(error: unknown): number | null {
   if (!isObject(error)) return null;
   const { code, status, type } = error;
-  const words = [code, status, error["statusCode"], type, error["__type"]];
+  const numbers = [error["statusCode"], error["status_code"], error["error_code"]];
+  const words = [code, status, ...numbers, type, error["__type"]];
   for (const word of words) {
     const number = Number(word);
     if (Number.isInteger(number) && number >= 400 && number < 600) return number;

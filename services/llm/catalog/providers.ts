@@ -11,7 +11,7 @@ export interface Provider {
   readonly variables: readonly string[];
   /** Whether it reports the tokens of a streamed answer on request. */
   readonly countsStreams: boolean;
-  /** Whether it names its models as `maker/model`. */
+  /** Whether slashes are usual in its models' names, such as `maker/model`. */
   readonly namesHaveSlashes: boolean;
 }
 
@@ -39,6 +39,7 @@ export const KNOWN_PROVIDERS: readonly Provider[] = Object.freeze([
   provider("anythingllm", "http://localhost:3001/v1"),
   provider("bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com", {
     api: "bedrock",
+    namesHaveSlashes: true,
     variables: ["AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID"],
   }),
   provider("cerebras", "https://api.cerebras.ai/v1", {
@@ -56,6 +57,7 @@ export const KNOWN_PROVIDERS: readonly Provider[] = Object.freeze([
   }),
   provider("gemini", "https://generativelanguage.googleapis.com", {
     api: "gemini",
+    namesHaveSlashes: true,
     variables: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GEMINI_KEY", "GOOGLE_GEMINI_API_KEY"],
   }),
   provider("groq", "https://api.groq.com/openai/v1", {
@@ -67,14 +69,14 @@ export const KNOWN_PROVIDERS: readonly Provider[] = Object.freeze([
     variables: ["HUGGINGFACE_API_KEY", "HF_TOKEN", "HUGGINGFACE_TOKEN"],
     namesHaveSlashes: true,
   }),
-  provider("jan", "http://localhost:1337/v1"),
+  provider("jan", "http://localhost:1337/v1", { namesHaveSlashes: true }),
   provider("litellm", "http://localhost:4000/v1", { countsStreams: true, namesHaveSlashes: true }),
   provider("lmstudio", "http://localhost:1234/v1", { countsStreams: true, namesHaveSlashes: true }),
-  provider("localai", "http://localhost:8080/v1"),
+  provider("localai", "http://localhost:8080/v1", { namesHaveSlashes: true }),
   provider("mistral", "https://api.mistral.ai/v1", {
     variables: ["MISTRAL_API_KEY", "MISTRAL_KEY"],
   }),
-  provider("ollama", "http://localhost:11434", { api: "ollama" }),
+  provider("ollama", "http://localhost:11434", { api: "ollama", namesHaveSlashes: true }),
   provider("openai", "https://api.openai.com/v1", {
     variables: ["OPENAI_API_KEY", "OPENAI_KEY"],
     countsStreams: true,

@@ -32,6 +32,7 @@ export const openai: ChatApi = Object.freeze({
       if (event === "error") throw new ToldError(parseJson(data));
       const chunk = parseObject(data);
       requireNoError(chunk);
+      if (isWhole(chunk)) return yield* chunksOf(chunk);
       answered ||= hasChoices(chunk);
       finished ||= tellsEnd(chunk);
       yield chunk;
@@ -48,10 +49,14 @@ export const openai: ChatApi = Object.freeze({
 function completionIn(text: string): JsonObject {
   const answer = parseObject(text);
   requireNoError(answer);
-  if (hasChoices(answer)) return answer;
-  // Some providers tell an error in an object of their own.
-  if (typeof answer["message"] === "string") throw new ToldError(answer);
+  if (isWhole(answer)) return answer;
   throw new Error("The answer has no choices");
+}
+
+/** Whether an object has choices with messages, which a stream has as deltas. */
+function isWhole({ choices }: JsonObject): boolean {
+  return Array.isArray(choices) &&
+    choices.some((choice) => isObject(choice) && isObject(choice["message"]));
 }
 
 function hasChoices({ choices }: JsonObject): boolean {

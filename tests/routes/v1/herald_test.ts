@@ -358,11 +358,27 @@ Deno.test("herald says in one line what a delivery is about, and the result of w
         action: "created",
         deployment_status: { state: "failure", environment: "prod", target_url: url },
         deployment: { environment: "prod" },
+        workflow_run: { name: "CI", conclusion: "success" },
       }, `created deployment status prod (failure) ${url}`],
       ["action_run_failure", {
         action: "failure",
         run: { title: "CI", index_in_repo: 3, status: "failure", html_url: url },
-      }, `failure run #3 CI (failure) ${url}`],
+      }, `run #3 CI (failure) ${url}`],
+      ["pull_request_review_thread", {
+        action: "resolved",
+        thread: {},
+        pull_request: { number: 8, title: "New" },
+      }, "resolved a thread of pull request #8 New"],
+      ["pull_request", {
+        action: "ready_for_review",
+        pull_request: { number: 8, title: "New", state: "open" },
+      }, "ready for review pull request #8 New"],
+      ["label", { action: "created", label: { name: "bug" } }, "created label bug"],
+      ["push", {
+        ref: "refs/heads/main",
+        total_commits: 40,
+        commits: [{ message: "Fix" }],
+      }, "pushed 40 commits to main: Fix"],
       ["create", { ref_type: "tag", ref: "v1" }, "created tag v1"],
       ["ping", { zen: "Keep\nit\r\nsimple" }, "ping Keep it simple"],
     ];
@@ -379,7 +395,7 @@ Deno.test("herald says in one line what a delivery is about, and the result of w
       [{
         object_kind: "pipeline",
         object_attributes: { iid: 4, ref: "main", status: "failed", url },
-      }, `pipeline #4 main on main (failed) ${url}`],
+      }, `pipeline #4 on main (failed) ${url}`],
       [
         { object_kind: "build", build_name: "test", build_status: "failed", ref: "main" },
         "job test on main (failed)",
@@ -389,6 +405,23 @@ Deno.test("herald says in one line what a delivery is about, and the result of w
         object_attributes: { note: "Hm", action: "create", url },
         issue: { iid: 2, title: "Slow" },
       }, `commented on issue #2 Slow: Hm ${url}`],
+      [{
+        object_kind: "merge_request",
+        object_attributes: { iid: 3, title: "New", action: "merge", state: "merged", url },
+      }, `merged merge request #3 New ${url}`],
+      [{
+        object_kind: "push",
+        ref: "refs/heads/old",
+        after: "0".repeat(40),
+        commits: [],
+      }, "deleted old"],
+      [{ object_kind: "release", action: "create", name: "v1", url }, `created release v1 ${url}`],
+      [{
+        object_kind: "deployment",
+        status: "failed",
+        environment: "prod",
+        deployable_url: url,
+      }, `deployment prod (failed) ${url}`],
       [{ type: "x", data: { text: "one\ntwo\nthree" } }, "one two three"],
     ];
     const seconds = Math.floor(api.services.clock.now() / 1000);
@@ -430,7 +463,7 @@ Deno.test("herald takes webhooks of up to 25 MB, one at a time of each address",
     await api.expect([{
       who: "guest",
       request: "POST /webhooks/none",
-      body: { large },
+      body: { large: body(2_000_000) },
       status: 401,
     }]);
     const other = body(2_000_000);

@@ -362,6 +362,8 @@ Deno.test("a model with the name of no backend goes to one that lists it, and el
   provider.seen.length = 0;
   await withBackend({ provider: "openrouter", base_url }, async (services) => {
     await answer(services, { model: "maker/new:free" });
-    assert.deepEqual(asked(), ["maker/new:free"]);
+    await answer(services, { model: "maker/known" });
+    await assert.rejects(answer(services, { model: "mian/gpt-5" }), { name: "NotFound" });
+    assert.deepEqual(asked(), ["maker/new:free", "maker/known"]);
   });
 });

@@ -16,6 +16,8 @@ const QUOTA: Readonly<Record<Kind, readonly unknown[]>> = {
     { error: { message: "quota", type: "insufficient_quota", code: null } },
     { error: { message: "quota", code: "rate_limit_exceeded" }, choices: [] },
     { object: "error", message: "quota", code: 429 },
+    { detail: "quota", status_code: 429 },
+    { code: 429, msg: "quota", data: null },
     { choices: [{ index: 0, error: { message: "quota", code: 429 }, finish_reason: "error" }] },
   ],
   anthropic: [{ type: "error", error: { type: "rate_limit_error", message: "quota" } }],
@@ -202,6 +204,28 @@ Deno.test("an error in a stream of bedrock and of ollama is a refusal before its
     await assert.rejects(chunks(services, {}), { name: "UpstreamRefused", status: 429 });
     assert.deepEqual(await outcomes(services), ["failed"]);
   });
+});
+
+Deno.test("a whole answer as the only event of a stream is streamed", async () => {
+  await withAnswer(
+    "openai",
+    () => eventStream([WHOLE.openai], { done: true }),
+    async (services) => {
+      const { content, finish } = assembled(await chunks(services, {}));
+      assert.deepEqual([content, finish], ["all of it", ["stop"]]);
+      assert.deepEqual(await outcomes(services), ["completed"]);
+    },
+  );
+});
+
+Deno.test("choices without a message are a failure", async () => {
+  for (const choices of [[{}], [null], [{ index: 0, finish_reason: "stop" }]]) {
+    await withAnswer("openai", () => Response.json({ choices }), async (services) => {
+      await assert.rejects(answer(services, {}), { name: "UpstreamFailed" });
+      await assert.rejects(chunks(services, {}), { name: "UpstreamFailed" });
+      assert.deepEqual(await outcomes(services), ["failed", "failed"]);
+    });
+  }
 });
 
 Deno.test("a stream without choices is a failure", async () => {
