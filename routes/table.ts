@@ -19,8 +19,8 @@ export type Opens =
 export type QueryToken = "token" | "token of streams";
 
 /**
- * Whether a route accepts a token in the query, a body that its handler reads, within its own bounds, or slashes in its
- * last parameter.
+ * Whether a route accepts a token in the query, a body that its handler reads within its own
+ * bounds, or slashes in its last parameter.
  */
 export type Trait = QueryToken | "file body" | "slashes";
 

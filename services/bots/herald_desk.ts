@@ -176,7 +176,8 @@ export class HeraldDesk {
   }
 
   /**
-   * Accepts a webhook. Its body is parsed once its signature proves it, a long one in a thread of its own.
+   * Accepts a webhook. Its body is parsed once its signature proves it, a long one in a thread of
+   * its own.
    *
    * @param headers by names in small letters
    * @param body belongs to the desk from now on
