@@ -85,6 +85,13 @@ export function unreadable(request: Request, error: ServiceError): Request {
 /** Bodies up to this length are read in one piece, with one deadline. */
 const SMALL_BYTES = 65_536;
 
+/** How long a body may take that has its place only for a time. */
+const LONG_MILLISECONDS = 120_000;
+
+function tooSlow(): TooSlow {
+  return new TooSlow("The body did not arrive in time");
+}
+
 /** Reads bodies of requests, within the same bounds. */
 export class BodyReader {
   readonly #maxBytes: number;
@@ -92,10 +99,7 @@ export class BodyReader {
 
   constructor(limits: BodyLimits) {
     this.#maxBytes = limits.maxBytes;
-    this.#deadlines = new Deadlines(
-      limits.stallMilliseconds,
-      () => new TooSlow("The body did not arrive in time"),
-    );
+    this.#deadlines = new Deadlines(limits.stallMilliseconds, tooSlow);
   }
 
   /** Whether a body of this declared length is read in one piece. */
@@ -130,7 +134,37 @@ export class BodyReader {
     return new Uint8Array(await this.#inTime(request.arrayBuffer()));
   }
 
-  async #readParts(body: ReadableStream<Uint8Array<ArrayBuffer>> | null): Promise<ArrayBuffer> {
+  /**
+   * Reads the body of a request, as it is, within two minutes.
+   *
+   * @param shortBytes the usual length
+   * @param onLong called once it is longer than that; may throw
+   * @throws TooLarge as soon as it exceeds the limit, TooSlow if a part does not arrive in time,
+   * Invalid if it is incomplete, and what `onLong` throws
+   */
+  async readBytes(
+    request: Request,
+    shortBytes: number,
+    onLong: () => void,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const declared = Number(request.headers.get("content-length") ?? 0);
+    if (declared > this.#maxBytes) throw this.#tooLarge();
+    const begun = performance.now();
+    let isLong = false;
+    const onLength = (length: number) => {
+      if (performance.now() - begun > LONG_MILLISECONDS) throw tooSlow();
+      if (isLong || length <= shortBytes) return;
+      isLong = true;
+      onLong();
+    };
+    onLength(declared);
+    return new Uint8Array(await this.#readParts(request.body, onLength));
+  }
+
+  async #readParts(
+    body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
+    onLength: (length: number) => void = () => {},
+  ): Promise<ArrayBuffer> {
     if (body === null) return new ArrayBuffer(0);
     const reader = body.getReader();
     const parts: Uint8Array<ArrayBuffer>[] = [];
@@ -140,6 +174,7 @@ export class BodyReader {
       if (done) return await new Blob(parts).arrayBuffer();
       length += value.byteLength;
       if (length > this.#maxBytes) throw this.#tooLarge();
+      onLength(length);
       parts.push(value);
     }
   }

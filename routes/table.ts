@@ -19,8 +19,8 @@ export type Opens =
 export type QueryToken = "token" | "token of streams";
 
 /**
- * Whether a route accepts a token in the query, a file of any length as its body, or slashes in its
- * last parameter.
+ * Whether a route accepts a token in the query, a body that its handler reads within its own
+ * bounds, or slashes in its last parameter.
  */
 export type Trait = QueryToken | "file body" | "slashes";
 
@@ -101,7 +101,7 @@ export const ROUTES = {
   "GET /v1/herald/sources": ["herald", "server"],
   "POST /v1/herald/sources": ["herald", "server"],
   "DELETE /v1/herald/sources/{name}": ["herald", "server"],
-  "POST /webhooks/{name}": ["heraldWebhooks", "nothing"],
+  "POST /webhooks/{name}": ["heraldWebhooks", "nothing", "file body"],
   "GET /v1/settings": ["settings", "server"],
   "GET /v1/settings/policies": ["settings", "server"],
   "PUT /v1/settings/policies": ["settings", "server"],

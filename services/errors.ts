@@ -60,6 +60,9 @@ export class TooMany extends ServiceError {
   }
 }
 
+/** A budget of the caller is used up: to try again soon is of no use. */
+export class BudgetUsed extends TooMany {}
+
 /** The client did not send its request in time. */
 export class TooSlow extends ServiceError {}
 

@@ -24,14 +24,21 @@ export interface ErrorWords {
   readonly code: string | null;
 }
 
+const NO_WORDS: ErrorWords = Object.freeze({ type: null, code: null });
+
 /** Answers with an error in the form for its path. */
 export function errorBody(
   context: Context,
   status: ContentfulStatusCode,
   message: string,
-  { type, code }: ErrorWords = { type: null, code: null },
+  words?: ErrorWords,
 ): Response {
   if (!context.req.path.startsWith(OPENAI_PATH)) return context.json({ error: message }, status);
-  const error = { message, type: type ?? OPENAI_TYPES[status] ?? "server_error", code };
-  return context.json({ error }, status);
+  return context.json(openAiError(status, message, words), status);
+}
+
+/** An error as OpenAI's SDKs read it, in an answer or in a stream. */
+export function openAiError(status: number, message: string, words = NO_WORDS) {
+  const { type, code } = words;
+  return { error: { message, type: type ?? OPENAI_TYPES[status] ?? "server_error", code } };
 }

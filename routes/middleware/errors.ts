@@ -3,6 +3,7 @@ import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { z } from "@hono/zod-openapi";
 import {
+  BudgetUsed,
   Conflict,
   Forbidden,
   Halted,
@@ -24,7 +25,7 @@ import type { Log } from "../../services/log.ts";
 import { describeIssue } from "../../services/validation/mod.ts";
 import type { AppEnv } from "../environment.ts";
 import { isSync } from "../sync_request.ts";
-import { errorBody } from "./error_body.ts";
+import { errorBody, type ErrorWords } from "./error_body.ts";
 
 type ErrorClass = abstract new (...parameters: never[]) => ServiceError;
 
@@ -68,10 +69,8 @@ function abortReasonOf({ req }: Context<AppEnv>): unknown {
 
 function serviceError(error: ServiceError, context: Context<AppEnv>): Response {
   if (error instanceof Unavailable && isSync(context.req)) return syncRefusal(context, error);
-  if (error instanceof UpstreamRefused) {
-    const { status, message, details } = error;
-    if (details.retryAfter !== null) context.header("Retry-After", details.retryAfter);
-    return errorBody(context, status, message, details);
+  if (error instanceof UpstreamRefused && error.details.retryAfter !== null) {
+    context.header("Retry-After", error.details.retryAfter);
   }
   const status = statusOf(error);
   if (error instanceof Unauthorized) context.header("WWW-Authenticate", 'Bearer realm="muster"');
@@ -81,7 +80,14 @@ function serviceError(error: ServiceError, context: Context<AppEnv>): Response {
   if (hasDetails && Object.keys(error.details).length > 0) {
     return context.json({ error: error.message, ...error.details }, status);
   }
-  return errorBody(context, status, error.message);
+  return errorBody(context, status, error.message, wordsOf(error));
+}
+
+/** The words of OpenAI's API for an error, where its status alone does not tell them. */
+export function wordsOf(error: ServiceError): ErrorWords | undefined {
+  if (error instanceof UpstreamRefused) return error.details;
+  if (!(error instanceof BudgetUsed)) return undefined;
+  return { type: "insufficient_quota", code: "insufficient_quota" };
 }
 
 /**

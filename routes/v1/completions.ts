@@ -7,6 +7,8 @@ import type { Completion, CompletionRequest, Gateway } from "../../services/llm/
 import type { AppEnv } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import { STREAM_HEADERS } from "../event_streams.ts";
+import { openAiError } from "../middleware/error_body.ts";
+import { statusOf, wordsOf } from "../middleware/errors.ts";
 
 const TICKET_HEADER = "X-Muster-Ticket";
 
@@ -94,7 +96,7 @@ function serverSentEvents(chunks: ReadableStream<string>): ReadableStream<Uint8A
         controller.enqueue(event(done ? "[DONE]" : value));
         if (done) controller.close();
       } catch (error) {
-        controller.enqueue(event(JSON.stringify({ error: { message: messageOf(error) } })));
+        controller.enqueue(event(JSON.stringify(errorEvent(error))));
         controller.close();
       }
     },
@@ -102,6 +104,7 @@ function serverSentEvents(chunks: ReadableStream<string>): ReadableStream<Uint8A
   }, { highWaterMark: 0 });
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof ServiceError ? error.message : "The answer broke off";
+function errorEvent(error: unknown) {
+  if (!(error instanceof ServiceError)) return openAiError(500, "The answer broke off");
+  return openAiError(statusOf(error), error.message, wordsOf(error));
 }

@@ -1,11 +1,10 @@
 import { z } from "../extended_zod.ts";
-import { type BodyLimits } from "../../http/mod.ts";
+import { type BodyLimits, BodyReader } from "../../http/mod.ts";
 import type { HeraldDesk } from "../../services/bots/mod.ts";
 import { heraldSourceSchema } from "../../services/bots/schemas.ts";
-import { Conflict } from "../../services/errors.ts";
+import { Conflict, TooMany } from "../../services/errors.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
-import { jsonBody } from "../middleware/body.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 
@@ -80,6 +79,15 @@ export function heraldRoutes(desk: HeraldDesk | null) {
     });
 }
 
+/** Longest webhook, in bytes: GitHub sends up to 25 MB. */
+const WEBHOOK_BYTES = 26_214_400;
+
+/** Most webhooks beyond the usual length that are read at once; one of each address. */
+const MAX_LONG = 3;
+
+/** After how many seconds to send a long webhook again that found no place. */
+const RETRY_SECONDS = 10;
+
 /** `/webhooks/…`: its callers prove themselves by a signature. */
 export function heraldWebhookRoutes(desk: HeraldDesk | null, limits: BodyLimits) {
   const receive = route("POST /webhooks/{name}", {
@@ -90,17 +98,34 @@ export function heraldWebhookRoutes(desk: HeraldDesk | null, limits: BodyLimits)
       202: json(acceptedSchema, "It is on disk and waits for its turn"),
       ...errors(400, 401, 408, 409, 413, 429, 503),
     },
-  }, jsonBody({ limits }));
+  });
+  const maxBytes = Math.max(limits.maxBytes, WEBHOOK_BYTES);
+  const reader = new BodyReader({ ...limits, maxBytes });
+  /** The addresses from which a long one is being read. */
+  const long = new Set<string>();
   return newRoutes().openapi(receive, async (context) => {
     // Senders send again what was not accepted.
     context.get("space").require();
-    const body = await context.req.text();
-    const header = (name: string) => context.req.header(name) ?? null;
-    const accepted = await required(desk).receive(context.req.valid("param").name, {
-      header,
-      body,
-    });
-    return accepted === null ? context.body(null, 200) : context.json(accepted, 202);
+    const { raw } = context.req;
+    const { name } = context.req.valid("param");
+    const headers = Object.fromEntries(raw.headers);
+    const address = context.get("address") ?? "";
+    let isLong = false;
+    const enter = () => {
+      required(desk).requireSource(name);
+      if (long.has(address) || long.size >= MAX_LONG) {
+        throw new TooMany("Other long webhooks are being read; send it again later", RETRY_SECONDS);
+      }
+      long.add(address);
+      isLong = true;
+    };
+    try {
+      const body = await reader.readBytes(raw, limits.maxBytes, enter);
+      const accepted = await required(desk).receive(name, headers, body);
+      return accepted === null ? context.body(null, 200) : context.json(accepted, 202);
+    } finally {
+      if (isLong) long.delete(address);
+    }
   });
 }
 

@@ -13,7 +13,7 @@ export class HeraldDeliveries {
   readonly #database: Database;
   readonly #scheduler: Scheduler;
   /** Deliveries that are being accepted. */
-  readonly #open = new Set<string>();
+  readonly #open = new Map<string, Promise<unknown>>();
   #newest = 0;
 
   constructor(database: Database, scheduler: Scheduler) {
@@ -41,16 +41,28 @@ export class HeraldDeliveries {
     accept: (remembering: readonly Statement[]) => Promise<Accepted>,
   ): Promise<Accepted | null> {
     const mark = createHash("sha256").update(identity).digest("base64url");
-    if (this.#open.has(mark)) return null;
-    this.#open.add(mark);
+    const running = this.#open.get(mark);
+    if (running !== undefined) {
+      // If that one fails, this one was not accepted either.
+      await running;
+      return null;
+    }
+    const accepting = this.#acceptNew(mark, accept);
+    this.#open.set(mark, accepting);
     try {
-      const known = await this.#database.tables.selectFrom("herald_deliveries").select("seq")
-        .where("mark", "=", mark).executeTakeFirst();
-      if (known !== undefined) return null;
-      return await accept(this.#remembering(mark));
+      return await accepting;
     } finally {
       this.#open.delete(mark);
     }
+  }
+
+  async #acceptNew<Accepted>(
+    mark: string,
+    accept: (remembering: readonly Statement[]) => Promise<Accepted>,
+  ): Promise<Accepted | null> {
+    const known = await this.#database.tables.selectFrom("herald_deliveries").select("seq")
+      .where("mark", "=", mark).executeTakeFirst();
+    return known === undefined ? await accept(this.#remembering(mark)) : null;
   }
 
   #remembering(mark: string): readonly Statement[] {

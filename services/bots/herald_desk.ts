@@ -5,14 +5,14 @@ import { type Caller, originOf } from "../identity/mod.ts";
 import { channelName, foldCase } from "../irc/mod.ts";
 import type { BotSettings } from "../policies/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { startThread } from "../threads.ts";
 import { newUlid } from "../ulid.ts";
-import { isShallow } from "../validation/mod.ts";
 import { type SecretKey, secretOf } from "../webhooks/mod.ts";
 import { BotState } from "./bot_state.ts";
 import { HeraldDeliveries } from "./herald_deliveries.ts";
 import type { HeraldSource, StoredNotice, StoredSource } from "./herald_schemas.ts";
-import { type Delivery, proven } from "./herald_signatures.ts";
-import { type HeraldNotice, noticeOf } from "./herald_texts.ts";
+import { type Arrived, type ReadDelivery, readDelivery } from "./herald_reading.ts";
+import type { HeraldNotice } from "./herald_texts.ts";
 
 /** Most notices that wait to be announced. */
 const MAX_WAITING = 256;
@@ -28,6 +28,12 @@ const TELL_DROPPED_MS = 60_000;
 
 /** After how many seconds to try again what needs the stored notices and sources. */
 const RETRY_SECONDS = 2;
+
+/** Bodies up to this length are read on the main thread, which takes a few milliseconds. */
+const SHORT_BYTES = 262_144;
+
+/** How long it may take to read a longer one, in milliseconds. */
+const READING_MS = 10_000;
 
 /** What became of a notice. */
 export interface Accepted {
@@ -170,26 +176,43 @@ export class HeraldDesk {
   }
 
   /**
-   * Accepts a webhook.
+   * Accepts a webhook. Its body is parsed once its signature proves it, a long one in a thread of
+   * its own.
    *
+   * @param headers by names in small letters
+   * @param body belongs to the desk from now on
    * @returns null if this delivery was accepted before
    * @throws Unauthorized if there is no such source or the signature is wrong, Invalid if the body is
    * not JSON, and what {@link announce} throws
    */
-  async receive(name: string, delivery: Delivery): Promise<Accepted | null> {
+  async receive(
+    name: string,
+    headers: Readonly<Record<string, string>>,
+    body: Uint8Array<ArrayBuffer>,
+  ): Promise<Accepted | null> {
     this.#requireLoaded();
-    const source = this.#sources.find((one) => one.name === name);
-    const secret = await this.#secretOf(name, source?.version ?? 0);
-    const now = this.#options.scheduler.now();
-    const proof = proven(source?.kind ?? "standard", delivery, secret, now);
-    if (source === undefined || proof === null) {
-      throw new Unauthorized("There is no such source, or the signature or its time is wrong");
-    }
-    const { version, kind } = source;
-    return await this.#deliveries.once(`${name} ${version} ${proof.id}`, async (remembering) => {
-      const notice = noticeOf(name, kind, proof.event, payloadOf(delivery.body));
-      return await this.announce(notice, undefined, remembering);
-    });
+    const { scheduler } = this.#options;
+    const known = this.#sources.find((one) => one.name === name);
+    const { kind, version } = known ?? { kind: "standard" as const, version: 0 };
+    const secret = await this.#secretOf(name, version);
+    const arrived = { source: name, kind, headers, body, secret, now: scheduler.now() };
+    const isShort = known === undefined || body.length <= SHORT_BYTES;
+    const read = isShort ? readDelivery(arrived) : await readElsewhere(arrived, scheduler);
+    if (known === undefined || read.kind === "unproven") throw unproven();
+    if (read.kind === "invalid") throw new Invalid(read.message);
+    return await this.#deliveries.once(
+      `${name} ${version} ${read.id}`,
+      (remembering) => this.announce(read.notice, undefined, remembering),
+    );
+  }
+
+  /**
+   * Requires that there is a source.
+   *
+   * @throws Unauthorized, Unavailable
+   */
+  requireSource(name: string): void {
+    if (!this.sources().some((source) => source.name === name)) throw unproven();
   }
 
   /**
@@ -292,14 +315,33 @@ export class HeraldDesk {
   }
 }
 
-/** @throws Invalid */
-function payloadOf(body: string): unknown {
-  if (!isShallow(body)) throw new Invalid("The body is nested too deeply");
+/**
+ * Reads a webhook in a thread of its own.
+ *
+ * @throws Unavailable if it takes too long, or no thread can start
+ */
+async function readElsewhere(arrived: Arrived, scheduler: Scheduler): Promise<ReadDelivery> {
+  const url = new URL("./herald_worker.ts", import.meta.url);
+  const worker = startThread(() => new Worker(url, { type: "module", name: "herald" }));
+  const { promise, resolve, reject } = Promise.withResolvers<ReadDelivery>();
+  const fail = () => reject(new Unavailable("The body could not be read; try again"));
+  worker.onmessage = ({ data }: MessageEvent<ReadDelivery>) => resolve(data);
+  worker.onerror = (event) => {
+    event.preventDefault();
+    fail();
+  };
+  const cancel = scheduler.after(READING_MS, fail);
   try {
-    return JSON.parse(body);
-  } catch {
-    throw new Invalid("The body must be JSON: choose the content type application/json");
+    worker.postMessage(arrived, [arrived.body.buffer]);
+    return await promise;
+  } finally {
+    cancel();
+    worker.terminate();
   }
+}
+
+function unproven(): Unauthorized {
+  return new Unauthorized("There is no such source, or the signature or its time is wrong");
 }
 
 /** A text as IRC shows it: a few lines without control characters. */

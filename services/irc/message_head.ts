@@ -1,4 +1,4 @@
-import { formatParams } from "./protocol/message.ts";
+import { formatParams, isMiddle } from "./protocol/message.ts";
 import { encodedLength, isAsciiLine, oneLine } from "./protocol/text.ts";
 
 /** The parts of a {@linkcode MessageHead}. */
@@ -29,6 +29,17 @@ export class MessageHead implements MessageHeadParts {
     const isAscii = isAsciiLine(text);
     this.text = isAscii ? text : oneLine(text);
     this.bytes = isAscii ? text.length : encodedLength(this.text);
+  }
+
+  /**
+   * The same with a last parameter that a free text may follow: one that could only end a line
+   * becomes `*`, as the others do.
+   */
+  followed(): MessageHead {
+    const last = this.params.at(-1);
+    if (last === undefined || isMiddle(last)) return this;
+    const { source, command, params } = this;
+    return new MessageHead({ source, command, params: [...params.slice(0, -1), "*"] });
   }
 
   /** Whether it has the same parts. */

@@ -105,7 +105,7 @@ export class Outbound {
   constructor(options: OutboundOptions) {
     const { head, tags, text } = options;
     this.tags = tags;
-    this.#head = head;
+    this.#head = text === undefined ? head : head.followed();
     this.#lines = typeof text === "object" ? text : null;
     const tail = typeof text === "string" ? ` :${text}` : "";
     const isAscii = isAsciiLine(tail);

@@ -5,7 +5,7 @@ import {
   type Statement,
   statement,
 } from "../database/mod.ts";
-import { Conflict, NotFound, TooMany } from "../errors.ts";
+import { BudgetUsed, Conflict, NotFound, TooMany } from "../errors.ts";
 import { newEvent, type Origin, SYSTEM } from "../events/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import { type BudgetName, type BudgetNames, idOf } from "./budget_names.ts";
@@ -191,7 +191,8 @@ export class Budgets implements Directory {
   /**
    * Refuses a call that a budget has no room for. What the running calls may take counts as spent.
    *
-   * @throws TooMany that says what is spent, the limit and when it ends
+   * @throws BudgetUsed that says what is spent, the limit and when it ends; TooMany while running
+   * calls may use it up
    */
   require(counted: readonly Counted[]): void {
     if (this.#budgets.size === 0) return;
@@ -211,10 +212,10 @@ export class Budgets implements Directory {
         );
       }
       const endsAt = endOf(budget.period, now);
-      throw new TooMany(
+      // Without a time to wait: clients would hold a call for hours instead of showing the sentence.
+      throw new BudgetUsed(
         `The budget "${name}" is used up: ${exhaustion(budget, spent)}; ` +
           `it begins again at ${new Date(endsAt).toISOString()}`,
-        (endsAt - now) / 1000,
       );
     }
   }

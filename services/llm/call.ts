@@ -8,6 +8,9 @@ import { isObject, type JsonObject } from "./json.ts";
 import type { Outcome } from "./stats.ts";
 import { Told } from "./told.ts";
 
+/** Most chunks that are held back because they say nothing yet. */
+const MAX_HELD = 16;
+
 /** The caller, the backend and the model of a call. */
 export interface CallAbout {
   readonly caller: Caller;
@@ -69,7 +72,8 @@ export class Call {
   }
 
   /**
-   * Waits for the first chunk, so that an earlier failure is an error and not a broken stream.
+   * Waits for the first chunk that says something, so that an earlier failure is an error and not a
+   * broken stream.
    *
    * @param wantsUsage whether to pass on a chunk that only reports tokens
    * @returns the texts of the chunks
@@ -79,12 +83,16 @@ export class Call {
     wantsUsage: boolean,
   ): Promise<ReadableStream<string>> {
     const iterator = chunks[Symbol.asyncIterator]();
-    let next: IteratorResult<JsonObject> | null = await iterator.next();
-    if (next.done) throw cutShort();
+    const held: IteratorResult<JsonObject>[] = [];
+    for (let isBegun = false; !isBegun;) {
+      const next = await iterator.next();
+      if (next.done && held.length === 0) throw cutShort();
+      held.push(next);
+      isBegun = next.done === true || held.length >= MAX_HELD || saysSomething(next.value);
+    }
     const pull = async (controller: ReadableStreamDefaultController<string>): Promise<void> => {
       for (;;) {
-        const { value, done } = next ?? await this.run(() => iterator.next());
-        next = null;
+        const { value, done } = held.shift() ?? await this.run(() => iterator.next());
         if (done) {
           await this.end("completed");
           return controller.close();
@@ -130,6 +138,17 @@ export class Call {
     const isCancelled = failure === null ? ended.aborted : failure instanceof Halted;
     return isCancelled ? "cancelled" : "failed";
   }
+}
+
+/** Whether a chunk has a part of the answer, beyond its role, or its end. */
+function saysSomething({ choices }: JsonObject): boolean {
+  return Array.isArray(choices) && choices.some((choice) => {
+    if (!isObject(choice)) return false;
+    const { delta, finish_reason: reason } = choice;
+    const said = isObject(delta) ? Object.entries(delta) : [];
+    return typeof reason === "string" ||
+      said.some(([key, value]) => key !== "role" && value !== "" && value !== null);
+  });
 }
 
 function isUsageAlone({ usage, choices }: JsonObject): boolean {

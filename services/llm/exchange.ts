@@ -12,6 +12,7 @@ import type { Scheduler } from "../scheduler.ts";
 import { VERSION } from "../version.ts";
 import { isObject, parseJson } from "./json.ts";
 import type { Redactor } from "./redaction.ts";
+import { ToldError } from "./told_error.ts";
 
 /** Most bytes read of a refusal, and most characters of its reason shown. */
 const MAX_REFUSAL_BYTES = 65_536;
@@ -93,6 +94,7 @@ export class Exchange {
     if (this.ended.aborted) return new Unavailable("The call to the model was cancelled");
     if (error instanceof ServiceError) return error;
     if (!this.#answered) return error;
+    if (error instanceof ToldError) return this.#refusalOf(error);
     const reason = quotesAnswer(error) ? "" : reasonOf(error);
     const told = reason === "" ? "" : `: ${this.#tellable(reason)}`;
     return new UpstreamFailed(`${this.#subject} did not answer in the form of its API${told}`);
@@ -183,21 +185,30 @@ export class Exchange {
       );
     }
     const answer = parseJson(await this.#readRefusal(response));
-    const reason = reasonOf(answer);
-    const told = reason === "" ? "" : `: ${this.#tellable(reason)}`;
-    const message = `${this.#subject} answered ${status}${told}`;
-    const refused = REFUSAL_STATUSES.find((candidate) => candidate === status);
-    if (refused === undefined) return new UpstreamFailed(message);
-    return new UpstreamRefused(message, refused, this.#details(answer, response.headers));
+    return this.#refused(answer, status, response.headers);
   }
 
-  #details(answer: unknown, headers: Headers): RefusalDetails {
+  /** The refusal in an answer whose status says that all is well. */
+  #refusalOf({ told, status }: ToldError): UpstreamFailed | UpstreamRefused {
+    return this.#refused({ error: told }, status, null);
+  }
+
+  #refused(answer: unknown, status: number | null, headers: Headers | null) {
+    const reason = reasonOf(answer);
+    const because = reason === "" ? "" : `: ${this.#tellable(reason)}`;
+    const message = `${this.#subject} answered ${status ?? "with an error"}${because}`;
+    const refused = REFUSAL_STATUSES.find((candidate) => candidate === status);
+    if (refused === undefined) return new UpstreamFailed(message);
+    return new UpstreamRefused(message, refused, this.#details(answer, headers));
+  }
+
+  #details(answer: unknown, headers: Headers | null): RefusalDetails {
     const { error } = isObject(answer) ? answer : {};
     const word = (name: string) => {
       const value = isObject(error) ? error[name] : undefined;
       return typeof value === "string" ? this.#tellable(value) : null;
     };
-    const retryAfter = headers.get("retry-after");
+    const retryAfter = headers?.get("retry-after") ?? null;
     return {
       retryAfter: retryAfter !== null && RETRY_AFTER.test(retryAfter) ? retryAfter : null,
       type: word("type"),

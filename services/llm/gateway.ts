@@ -4,6 +4,7 @@ import { newEvent } from "../events/mod.ts";
 import { type Caller, originOf, type Principal, roomFor } from "../identity/mod.ts";
 import type { FinishedCall, Ledger } from "../ledger/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { suggest } from "../spelling/mod.ts";
 import type { Backend, Backends } from "./backends.ts";
 import { Call } from "./call.ts";
 import { type ProviderApi, providerOf } from "./catalog/mod.ts";
@@ -118,7 +119,7 @@ export class Gateway {
     ticket: string | null = null,
   ): Promise<Completion> {
     const { halts, environment, keyVariables = [], limits, ledger } = this.#options;
-    const { backend, model } = await this.#route(request);
+    const { backend, model } = await this.#route(request, signal);
     halts.requireGoing(caller.principal);
     const endpoint = endpointOf(backend, environment, keyVariables);
     const work = await ledger.workOf(caller, ticket);
@@ -172,7 +173,7 @@ export class Gateway {
     const backends = await this.#options.backends.list();
     const lists = await Promise.all(backends.map(async (backend) => {
       const models = backend.models.length > 0
-        ? backend.models.filter((model) => isAllowed(model, backend))
+        ? backend.models.filter((model) => allows(backend, model))
         : await this.models(backend.name, signal).catch(() => []);
       return models.map((model) => ({ id: `${backend.name}/${model}`, backend: backend.name }));
     }));
@@ -259,7 +260,7 @@ export class Gateway {
     try {
       const { listModels } = await import("./models.ts");
       const listed = await listModels(endpoint, exchange.fetch);
-      return listed.filter((model) => isAllowed(model, backend));
+      return listed.filter((model) => allows(backend, model));
     } catch (error) {
       const told = exchange.explain(error);
       // The caller chose nothing in this request, so a refusal is never the caller's fault.
@@ -286,19 +287,54 @@ export class Gateway {
   }
 
   /** The named backend, or the one that the model names, that lists the model, or the default. */
-  async #route({ backend: name, model }: CompletionRequest): Promise<Route> {
+  async #route(request: CompletionRequest, signal: AbortSignal): Promise<Route> {
+    const { backend: name, model } = request;
     const { backends } = this.#options;
     const chosen = name === undefined
-      ? chooseBackend(await backends.list(), model)
+      ? await this.#chosen(model, signal)
       : { backend: await backends.get(name), model };
     const { backend } = chosen;
     const route = { backend, model: listedName(chosen) };
+    requireOthersAllowed(request, backend);
     if (route.model === undefined) {
       if (backend.allow.length + backend.block.length === 0) return route;
       throw new Invalid(`"model" is required: the LLM backend "${backend.name}" allows only some`);
     }
-    if (isAllowed(route.model, backend)) return route;
-    throw new Invalid(`"model": the LLM backend "${backend.name}" does not allow this one`);
+    if (!allows(backend, route.model)) {
+      throw new Invalid(`"model": the LLM backend "${backend.name}" does not allow this one`);
+    }
+    return route;
+  }
+
+  /**
+   * The backend for a model without the name of one beside it. A model with a slash whose first part
+   * names no backend may be meant for a backend that does not exist. So it needs a backend that lists
+   * it, unless the default's provider names models so and no backend has a similar name.
+   *
+   * @throws NotFound
+   */
+  async #chosen(model: string | undefined, signal: AbortSignal): Promise<Route> {
+    const { backends } = this.#options;
+    const all = await backends.list();
+    const [first] = all;
+    if (first === undefined) throw new NotFound("There is no LLM backend yet");
+    if (model === undefined) return { backend: first, model };
+    const found = backendOf(all, model);
+    if (found !== null) return found;
+    const slash = model.indexOf("/");
+    if (slash < 0) return { backend: first, model };
+    const wanted = model.slice(0, slash);
+    const meant = suggest(wanted, all.map(({ name }) => name));
+    const { namesHaveSlashes } = providerOf(first.provider);
+    if (namesHaveSlashes && meant === null) return { backend: first, model };
+    // Backends that were never asked for their models are asked now.
+    await this.allModels(signal);
+    const listed = backendOf(await backends.list(), model);
+    if (listed !== null) return listed;
+    throw new NotFound(
+      `There is no LLM backend "${wanted}", and no backend lists the model "${model}": ` +
+        `write "${meant ?? first.name}/MODEL", or name the backend in "backend"`,
+    );
   }
 
   readonly #finish = async (call: Call, outcome: Outcome): Promise<void> => {
@@ -354,24 +390,42 @@ function finishedCall(call: Call, outcome: Outcome, endedAt: number): FinishedCa
  */
 function listedName({ backend, model }: Route): string | undefined {
   const { api } = providerOf(backend.provider);
-  return api === "gemini" ? model?.replace(/^models\//, "") : model;
+  return api === "gemini" ? model?.replace(/^(?:models\/)+/, "") : model;
+}
+
+function allows(backend: Backend, model: string): boolean {
+  return isAllowed(model, backend, providerOf(backend.provider).api);
+}
+
+/**
+ * Requires the same of the models that some providers (OpenRouter, LiteLLM) take in place of one
+ * that fails.
+ *
+ * @throws Invalid
+ */
+function requireOthersAllowed(request: CompletionRequest, backend: Backend): void {
+  if (backend.allow.length + backend.block.length === 0) return;
+  for (const field of ["models", "fallbacks"]) {
+    for (const other of [request[field] ?? []].flat()) {
+      if (typeof other === "string" && allows(backend, other)) continue;
+      throw new Invalid(`"${field}": the LLM backend "${backend.name}" does not allow this one`);
+    }
+  }
 }
 
 function wantsUsage({ stream_options: options }: CompletionRequest): boolean {
   return isObject(options) && options["include_usage"] === true;
 }
 
-function chooseBackend(backends: readonly Backend[], model: string | undefined): Route {
-  const [first] = backends;
-  if (first === undefined) throw new NotFound("There is no LLM backend yet");
-  if (model === undefined) return { backend: first, model };
+/** The backend that a model names, or that lists it; null if there is none. */
+function backendOf(backends: readonly Backend[], model: string): Route | null {
   const slash = model.indexOf("/");
   const named = slash < 0 ? undefined : backends.find(({ name }) => name === model.slice(0, slash));
   if (named !== undefined) {
     return { backend: named, model: named.models.includes(model) ? model : model.slice(slash + 1) };
   }
   const holder = backends.find(({ models }) => models.includes(model));
-  return { backend: holder ?? first, model };
+  return holder === undefined ? null : { backend: holder, model };
 }
 
 /** The providers' libraries are loaded on demand. */

@@ -4,6 +4,7 @@ import type { ProviderApi } from "./catalog/mod.ts";
 import { bearerHeaders, keyOf, versioned } from "./chat/chat.ts";
 import type { Endpoint } from "./credentials.ts";
 import { parseJson } from "./json.ts";
+import { requireNoError } from "./told_error.ts";
 import { controlPlane } from "./origins.ts";
 
 /** Bounds of one list of models. */
@@ -30,7 +31,7 @@ const geminiAnswer = z.object({
   models: z.array(z.object({
     name: modelName,
     supportedGenerationMethods: z.array(z.string()).default([]),
-  })).default([]),
+  })),
   nextPageToken: z.string().optional(),
 });
 
@@ -103,7 +104,9 @@ export async function listModels(endpoint: Endpoint, fetch: Fetch): Promise<stri
     const query: Query = READ_PAGE[endpoint.provider.api](endpoint, next);
     const headers = await signed(query, endpoint);
     const response = await fetch(query.url, { headers });
-    const answer = query.read(parseJson(await response.text()));
+    const told = parseJson(await response.text());
+    requireNoError(told);
+    const answer = query.read(told);
     for (const model of answer.models) models.add(model);
     next = answer.next;
   }

@@ -89,10 +89,15 @@ export function objectionTo(checks: readonly RequiredCheck[]): string | null {
   return `Required status check '${first.context}' has not passed: ${reasonOf(first)}`;
 }
 
+/** Whose report a required check waits for, as words in a sentence. */
+export function awaitedReporters(reporters: readonly string[]): string {
+  return ["a project token with status:write", ...reporters].join(" or ");
+}
+
 /** Why a required check has not passed, as a clause. */
 export function reasonOf({ state, reporter, uncounted, reporters }: RequiredCheck): string {
   if (reporter !== null) return `${reporter} reported ${state}`;
-  const awaited = ["a project token with status:write", ...reporters].join(" or ");
+  const awaited = awaitedReporters(reporters);
   if (uncounted.length === 0) return `it waits for ${awaited}`;
   return `what ${uncounted.join(" and ")} reported does not count, it waits for ${awaited}`;
 }

@@ -29,9 +29,14 @@ export function requireBounded(text: string): void {
   if (commas >= MAX_ENTRIES) throw new Invalid(`The JSON has more than ${MAX_ENTRIES} entries`);
 }
 
-/** Whether JSON is nested at most 100 levels deep. Takes time for each character, none for levels. */
-export function isShallow(text: string): boolean {
-  return measure(text).depth <= MAX_DEPTH;
+/**
+ * Whether JSON is nested at most 100 levels deep. Takes time for each character, none for levels.
+ *
+ * @param mostEntries most entries of all its arrays and objects together
+ */
+export function isShallow(text: string, mostEntries = Infinity): boolean {
+  const { depth, commas } = measure(text);
+  return depth <= MAX_DEPTH && commas < mostEntries;
 }
 
 /** The deepest nesting of JSON, up to one level beyond the most, and its commas outside of texts. */

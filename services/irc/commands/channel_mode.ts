@@ -98,7 +98,9 @@ function sendList({ reply }: CommandCall, channel: Channel, letter: string): voi
   const replies = LIST_REPLIES[letter];
   if (!replies) return;
   for (const { mask, setBy, setAt } of channel.list(letter)) {
-    reply.numeric(replies.entry, channel.name, mask, setBy, String(Math.floor(setAt / 1000)));
+    // A mask that begins with a colon can only be the last parameter; the others may be left out.
+    const more = mask.startsWith(":") ? [] : [setBy, String(Math.floor(setAt / 1000))];
+    reply.numeric(replies.entry, channel.name, mask, ...more);
   }
   reply.numeric(replies.end, channel.name);
 }
@@ -270,7 +272,8 @@ function splitChanges(changes: readonly ModeChange[]): ModeChange[][] {
       length = 0;
     }
     parts.at(-1)?.push(change);
-    length += 2 + (change.param?.length ?? 0);
+    // What begins with a colon can only be the last parameter.
+    length += change.param?.startsWith(":") ? MESSAGE_LENGTH : 2 + (change.param?.length ?? 0);
   }
   return parts;
 }

@@ -3,6 +3,7 @@
 import type { CommandCall } from "../command.ts";
 import type { Ban } from "../admission/bans.ts";
 import { DEFAULT_VERSION } from "../admission/greeting.ts";
+import { addressParameter } from "../protocol/addresses.ts";
 import {
   ERR_NOADMININFO,
   ERR_NOPRIVILEGES,
@@ -50,7 +51,7 @@ export async function stats({ state, client, params, reply }: CommandCall): Prom
       const pause = reply.pause();
       if (pause) await pause;
       if (client.quitReason !== null) return;
-      reply.numericText(RPL_STATSKLINE, ["K", ban.mask], describeBan(ban));
+      reply.numericText(RPL_STATSKLINE, ["K", addressParameter(ban.mask)], describeBan(ban));
     }
   } else if (letter.toLowerCase() === "u") {
     const seconds = Math.floor((state.now() - state.startedAt) / 1000);

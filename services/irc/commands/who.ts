@@ -4,6 +4,7 @@ import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { statusPrefix, UserMode } from "../channels/modes.ts";
 import { compileMask, looksLikeChannel } from "../protocol/names.ts";
+import { addressParameter } from "../protocol/addresses.ts";
 import { RPL_ENDOFWHO, RPL_WHOREPLY, RPL_WHOSPCRPL } from "../protocol/numerics.ts";
 
 /** Most answers to a WHO with a mask. A channel is listed in full. */
@@ -119,5 +120,5 @@ function sendFields(listed: Listed, fields: string, token: string): void {
 
 function address({ call, user }: Listed): string {
   const mayKnow = user === call.client || call.client.isOperator;
-  return mayKnow ? user.transport.address : HIDDEN_ADDRESS;
+  return mayKnow ? addressParameter(user.transport.address) : HIDDEN_ADDRESS;
 }

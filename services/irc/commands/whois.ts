@@ -3,6 +3,7 @@ import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { takesMetadata } from "../metadata/notices.ts";
 import { statusPrefix, UserMode } from "../channels/modes.ts";
+import { addressParameter } from "../protocol/addresses.ts";
 import {
   ERR_NONICKNAMEGIVEN,
   ERR_NOSUCHNICK,
@@ -51,7 +52,7 @@ async function describe(call: CommandCall, user: Client): Promise<void> {
     : await state.options.accounts.activity?.(user.account) ?? null;
   if (activity !== null) reply.numericText(RPL_WHOISSPECIAL, [nick], activity);
   if (user === client || client.isOperator) {
-    reply.numeric(RPL_WHOISACTUALLY, nick, user.transport.address);
+    reply.numeric(RPL_WHOISACTUALLY, nick, addressParameter(user.transport.address));
   }
   if (takesMetadata(client)) {
     for (const [key, value] of state.metadata.valuesOf(user)) {

@@ -1,4 +1,5 @@
 import type { CommandCall } from "../command.ts";
+import { addressParameter } from "../protocol/addresses.ts";
 import {
   ERR_NONICKNAMEGIVEN,
   ERR_WASNOSUCHNICK,
@@ -20,7 +21,7 @@ export function whowas({ state, client, params, reply }: CommandCall): void {
   if (users.length === 0) reply.numeric(ERR_WASNOSUCHNICK, nick);
   for (const { nick, user, host, realname, address, leftAt } of users) {
     reply.numericText(RPL_WHOWASUSER, [nick, user, host, "*"], realname);
-    if (client.isOperator) reply.numeric(RPL_WHOISACTUALLY, nick, address);
+    if (client.isOperator) reply.numeric(RPL_WHOISACTUALLY, nick, addressParameter(address));
     const left = new Date(leftAt).toISOString();
     reply.numericText(RPL_WHOISSERVER, [nick, state.serverName], left);
   }

@@ -21,3 +21,8 @@ export function canonicalIpv6(text: string): string | null {
   const [upper, lower] = [parseInt(high, 16), parseInt(low, 16)];
   return [upper >> 8, upper & 255, lower >> 8, lower & 255].join(".");
 }
+
+/** An address as a parameter of a message, which may not begin with a colon: `0::1` for `::1`. */
+export function addressParameter(address: string): string {
+  return address.startsWith(":") ? `0${address}` : address;
+}

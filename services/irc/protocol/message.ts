@@ -159,7 +159,8 @@ function unescapeTagValue(value: string): string {
   return value.replace(/\\(.?)/gu, (_, character: string) => UNESCAPES[character] ?? character);
 }
 
-function isMiddle(param: string): boolean {
+/** Whether a parameter can stand before another one, or before a free text. */
+export function isMiddle(param: string): boolean {
   return param !== "" && param.charCodeAt(0) !== COLON && !param.includes(" ");
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import { isObject, type JsonObject } from "../json.ts";
 import type { TokenUsage } from "./chat.ts";
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
@@ -51,6 +51,34 @@ export function completionOf(answer: Answer): JsonObject {
     }],
     ...usageField(usage),
   };
+}
+
+/** The `chat.completion.chunk` objects of a `chat.completion`, for a caller who wants a stream. */
+export function* chunksOf({ choices, usage, ...rest }: JsonObject): Generator<JsonObject> {
+  const head = { ...rest, object: "chat.completion.chunk" };
+  const all = Array.isArray(choices) ? choices.filter(isObject) : [];
+  const told = all.map(({ message, finish_reason: _, ...choice }, index) => ({
+    index,
+    ...choice,
+    delta: deltaOf(message),
+    finish_reason: null,
+  }));
+  yield { ...head, choices: told };
+  const ends = all.map(({ index, finish_reason: reason }, position) => ({
+    index: index ?? position,
+    delta: {},
+    finish_reason: reason ?? "stop",
+  }));
+  yield { ...head, choices: ends };
+  if (isObject(usage)) yield { ...head, choices: [], usage };
+}
+
+/** A message as the delta of a stream, where calls of tools are numbered. */
+function deltaOf(message: unknown): JsonObject {
+  if (!isObject(message)) return {};
+  const { tool_calls: calls } = message;
+  if (!Array.isArray(calls)) return message;
+  return { ...message, tool_calls: calls.map((call, index) => ({ index, ...call })) };
 }
 
 /** Creates the `chat.completion.chunk` objects of one streamed answer. */

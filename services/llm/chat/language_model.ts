@@ -1,14 +1,17 @@
 import type {
   LanguageModelV4,
   LanguageModelV4FinishReason,
+  LanguageModelV4GenerateResult,
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
 import { Invalid } from "../../errors.ts";
-import type { JsonObject } from "../json.ts";
+import { type JsonObject, parseJson } from "../json.ts";
+import { requireNoError, ToldError } from "../told_error.ts";
 import {
   type Answer,
   Chunks,
+  chunksOf,
   completionOf,
   type DetailedUsage,
   type FinishReason,
@@ -16,8 +19,11 @@ import {
   type ToolCall,
 } from "./answer.ts";
 import { type ChatApi, type ChatCall, cutShort } from "./chat.ts";
+import { opened } from "./opening.ts";
 import { callOptions } from "./prompt.ts";
 import { readRequest } from "./request.ts";
+
+type Fetch = typeof globalThis.fetch;
 
 /** Creates the model of one call, with its key and its connection to the provider. */
 export type ModelFactory = (modelId: string, call: ChatCall) => LanguageModelV4;
@@ -27,27 +33,71 @@ export function languageModelApi(newModel: ModelFactory): ChatApi {
   return {
     async complete(call) {
       const request = readRequest(call.request);
-      const model = newModel(request.model, call);
-      const result = await sayable(() => model.doGenerate(callOptions(request)));
-      return completionOf({
-        id: result.response?.id ?? newAnswerId(),
-        model: result.response?.modelId ?? request.model,
-        text: joined(result.content, "text"),
-        reasoning: joined(result.content, "reasoning"),
-        toolCalls: result.content.filter(isOwnToolCall).map(toolCallOf),
-        finishReason: finishReason(result.finishReason),
-        usage: usage(result.usage),
-      });
+      const model = newModel(request.model, { ...call, fetch: forAnswer(call.fetch) });
+      return completionFrom(
+        await sayable(() => model.doGenerate(callOptions(request))),
+        request.model,
+      );
     },
 
     async *stream(call) {
       const request = readRequest(call.request);
-      const model = newModel(request.model, call);
-      const { stream } = await sayable(() => model.doStream(callOptions(request)));
-      const translation = new StreamTranslation(request.model);
-      for await (const part of stream) yield* translation.translate(part);
+      const options = { ...callOptions(request), includeRawChunks: true };
+      const whole: { text?: string } = {};
+      const model = newModel(request.model, { ...call, fetch: forStream(call.fetch, whole) });
+      try {
+        const { stream } = await sayable(() => model.doStream(options));
+        const translation = new StreamTranslation(request.model);
+        for await (const part of stream) yield* translation.translate(part);
+      } catch (error) {
+        if (whole.text === undefined) throw error;
+        const { text } = whole;
+        const again = newModel(request.model, { ...call, fetch: () => answered(text) });
+        const result = await sayable(() => again.doGenerate(callOptions(request)));
+        yield* chunksOf(completionFrom(result, request.model));
+      }
     },
   };
+}
+
+/** @throws Error if the answer is empty and does not tell its end */
+function completionFrom(result: LanguageModelV4GenerateResult, model: string): JsonObject {
+  const { response, content } = result;
+  if (content.length === 0 && !isTold(result.finishReason)) throw new Error("The answer is empty");
+  return completionOf({
+    id: response?.id ?? newAnswerId(),
+    model: response?.modelId ?? model,
+    text: joined(content, "text"),
+    reasoning: joined(content, "reasoning"),
+    toolCalls: content.filter(isOwnToolCall).map(toolCallOf),
+    finishReason: finishReason(result.finishReason),
+    usage: usage(result.usage),
+  });
+}
+
+/** A `fetch` that fails for an answer that tells of an error. */
+function forAnswer(fetch: Fetch): Fetch {
+  return async (input, init) => {
+    const text = await (await fetch(input, init)).text();
+    requireNoError(parseJson(text));
+    return await answered(text);
+  };
+}
+
+/** A `fetch` that also fails for an answer that is no stream, and keeps its text. */
+function forStream(fetch: Fetch, whole: { text?: string }): Fetch {
+  return async (input, init) => {
+    const answer = await opened(await fetch(input, init));
+    if (answer.kind === "stream") return answer.response;
+    requireNoError(parseJson(answer.text));
+    whole.text = answer.text;
+    throw new Error("The answer is no stream");
+  };
+}
+
+function answered(text: string): Promise<Response> {
+  const headers = { "content-type": "application/json" };
+  return Promise.resolve(new Response(text, { headers }));
 }
 
 /** Reports what a provider's library cannot express as the caller's mistake. */
@@ -55,10 +105,21 @@ async function sayable<Result>(call: () => PromiseLike<Result>): Promise<Result>
   try {
     return await call();
   } catch (error) {
+    if (isApiError(error) && error.statusCode >= 400) {
+      throw new ToldError(parseJson(error.responseBody ?? ""), error.statusCode);
+    }
     const refused = error instanceof Error &&
       /^AI_(Unsupported|Invalid(Prompt|Argument))/.test(error.name);
     throw refused ? new Invalid(`This backend cannot take the request: ${error.message}`) : error;
   }
+}
+
+/** An error that a library made of the first event of a stream. */
+function isApiError(
+  error: unknown,
+): error is { readonly statusCode: number; readonly responseBody?: string } {
+  return error instanceof Error && error.name === "AI_APICallError" && "statusCode" in error &&
+    typeof error.statusCode === "number";
 }
 
 type Part = LanguageModelV4StreamPart;
@@ -78,6 +139,9 @@ class StreamTranslation {
 
   *translate(part: Part): Generator<JsonObject> {
     switch (part.type) {
+      case "raw":
+        requireNoError(part.rawValue);
+        break;
       case "response-metadata":
         this.#head = { id: part.id ?? this.#head.id, model: part.modelId ?? this.#head.model };
         break;

@@ -1,6 +1,7 @@
 import { type ChatRequest, type ChatResponse, Ollama } from "ollama/browser";
 import { Invalid } from "../../errors.ts";
 import { type JsonObject, parseObject } from "../json.ts";
+import { requireNoError } from "../told_error.ts";
 import { Chunks, completionOf, type DetailedUsage, newAnswerId, type ToolCall } from "./answer.ts";
 import { bearerHeaders, type ChatApi, type ChatCall } from "./chat.ts";
 import {
@@ -66,7 +67,7 @@ function clientOf({ endpoint, fetch }: ChatCall): Ollama {
   });
 }
 
-/** Fails if a line of an answer is not a JSON object. */
+/** Fails if a line of an answer is not a JSON object, or tells of an error. */
 function wholeObjects(): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
@@ -77,14 +78,14 @@ function wholeObjects(): TransformStream<Uint8Array, Uint8Array> {
       rest = lines.pop() ?? "";
       for (const line of lines) {
         if (line.trim() === "") continue;
-        parseObject(line);
+        requireNoError(parseObject(line));
         controller.enqueue(encoder.encode(`${line}\n`));
       }
     },
     flush(controller) {
       rest += decoder.decode();
       if (rest.trim() === "") return;
-      parseObject(rest);
+      requireNoError(parseObject(rest));
       controller.enqueue(encoder.encode(rest));
     },
   });

@@ -192,7 +192,9 @@ Deno.test("every error below /v1/llm/openai has the form that OpenAI's SDKs read
 Deno.test("one agent cannot use up every call to models", async () => {
   const asked = Promise.withResolvers<void>();
   await using fake = new FakeProvider(async ({ left, body }) => {
-    if ((body as { model: string }).model === "quick") return Response.json({ choices: [] });
+    if ((body as { model: string }).model === "quick") {
+      return Response.json({ choices: [{ index: 0, message: { content: "hi" } }] });
+    }
     asked.resolve();
     await left;
     return new Response();

@@ -290,3 +290,184 @@ Deno.test("herald keeps its pace, bounds its queue, and continues after a restar
     settings.assertAll("herald");
   });
 });
+
+Deno.test("herald says in one line what a delivery is about, and the result of what failed", () =>
+  withHerald(async (api, ann) => {
+    const repository = { full_name: "acme/app" };
+    const sender = { login: "bob" };
+    const issue = { number: 7, title: "Crash\nat start", html_url: "https://h.example/7" };
+    const url = "https://h.example/run";
+    const table: readonly (readonly [string, Record<string, unknown>, string])[] = [
+      ["issues", { action: "opened", issue }, "opened issue #7 Crash https://h.example/7"],
+      ["issue_comment", {
+        action: "created",
+        issue,
+        comment: { body: "Me too\n\nSee log", html_url: `${url}#1` },
+      }, `commented on issue #7 Crash: Me too ${url}#1`],
+      ["issue_comment", {
+        action: "edited",
+        issue: { ...issue, pull_request: { url } },
+        comment: { body: "x" },
+      }, "edited a comment on pull request #7 Crash: x"],
+      ["pull_request_review", {
+        action: "submitted",
+        review: { state: "changes_requested", body: "No", html_url: url },
+        pull_request: { number: 8, title: "New" },
+      }, `requested changes of pull request #8 New: No ${url}`],
+      ["pull_request_review_approved", {
+        action: "reviewed",
+        review: { type: "pull_request_review_approved", content: "Fine" },
+        pull_request: { number: 8, title: "New" },
+      }, "approved pull request #8 New: Fine"],
+      ["pull_request_review_comment", {
+        action: "created",
+        comment: { body: "Why?" },
+        pull_request: { number: 8, title: "New" },
+      }, "commented on pull request #8 New: Why?"],
+      ["pull_request", {
+        action: "closed",
+        pull_request: { number: 8, title: "New", merged: true, state: "closed" },
+      }, "merged pull request #8 New"],
+      ["commit_comment", {
+        action: "created",
+        comment: { commit_id: "0123456789abcdef", body: "Bad" },
+      }, "commented on commit 0123456789: Bad"],
+      ["check_run", {
+        action: "completed",
+        check_run: { name: "tests", status: "completed", conclusion: "failure", html_url: url },
+      }, `completed check run tests (failure) ${url}`],
+      ["check_suite", {
+        action: "completed",
+        check_suite: { conclusion: "timed_out", app: { name: "CI" } },
+      }, "completed check suite CI (timed_out)"],
+      ["workflow_run", {
+        action: "completed",
+        workflow_run: { name: "CI", conclusion: "failure", status: "completed", html_url: url },
+      }, `completed workflow run CI (failure) ${url}`],
+      ["workflow_job", {
+        action: "completed",
+        workflow_job: { name: "lint", conclusion: "cancelled" },
+      }, "completed workflow job lint (cancelled)"],
+      ["status", {
+        state: "failure",
+        context: "ci/x",
+        description: "2 of 9",
+        target_url: url,
+      }, `status of ci/x (failure) 2 of 9 ${url}`],
+      ["deployment_status", {
+        action: "created",
+        deployment_status: { state: "failure", environment: "prod", target_url: url },
+        deployment: { environment: "prod" },
+        workflow_run: { name: "CI", conclusion: "success" },
+      }, `created deployment status prod (failure) ${url}`],
+      ["action_run_failure", {
+        action: "failure",
+        run: { title: "CI", index_in_repo: 3, status: "failure", html_url: url },
+      }, `run #3 CI (failure) ${url}`],
+      ["pull_request_review_thread", {
+        action: "resolved",
+        thread: {},
+        pull_request: { number: 8, title: "New" },
+      }, "resolved a thread of pull request #8 New"],
+      ["pull_request", {
+        action: "ready_for_review",
+        pull_request: { number: 8, title: "New", state: "open" },
+      }, "ready for review pull request #8 New"],
+      ["label", { action: "created", label: { name: "bug" } }, "created label bug"],
+      ["push", {
+        ref: "refs/heads/main",
+        total_commits: 40,
+        commits: [{ message: "Fix" }],
+      }, "pushed 40 commits to main: Fix"],
+      ["create", { ref_type: "tag", ref: "v1" }, "created tag v1"],
+      ["ping", { zen: "Keep\nit\r\nsimple" }, "ping Keep it simple"],
+    ];
+    const hub = await addSource(api, "code", "github");
+    for (const [event, about, words] of table) {
+      const body = JSON.stringify({ repository, sender, ...about });
+      const { status } = await hub.send(body, hubHeaders(hub.secret, body, words, event));
+      assert.equal(status, 202);
+      const escaped = words.replaceAll(/[[\]().?#+/]/g, "\\$&");
+      await ann.expect(new RegExp(`:\\[code\\.\\S+\\] acme\\/app bob ${escaped}$`));
+    }
+    const other = await addSource(api, "lab", "standard");
+    const lab: readonly (readonly [Record<string, unknown>, string])[] = [
+      [{
+        object_kind: "pipeline",
+        object_attributes: { iid: 4, ref: "main", status: "failed", url },
+      }, `pipeline #4 on main (failed) ${url}`],
+      [
+        { object_kind: "build", build_name: "test", build_status: "failed", ref: "main" },
+        "job test on main (failed)",
+      ],
+      [{
+        object_kind: "note",
+        object_attributes: { note: "Hm", action: "create", url },
+        issue: { iid: 2, title: "Slow" },
+      }, `commented on issue #2 Slow: Hm ${url}`],
+      [{
+        object_kind: "merge_request",
+        object_attributes: { iid: 3, title: "New", action: "merge", state: "merged", url },
+      }, `merged merge request #3 New ${url}`],
+      [{
+        object_kind: "push",
+        ref: "refs/heads/old",
+        after: "0".repeat(40),
+        commits: [],
+      }, "deleted old"],
+      [{ object_kind: "release", action: "create", name: "v1", url }, `created release v1 ${url}`],
+      [{
+        object_kind: "deployment",
+        status: "failed",
+        environment: "prod",
+        deployable_url: url,
+      }, `deployment prod (failed) ${url}`],
+      [{ type: "x", data: { text: "one\ntwo\nthree" } }, "one two three"],
+    ];
+    const seconds = Math.floor(api.services.clock.now() / 1000);
+    for (const [about, words] of lab) {
+      const body = JSON.stringify(about);
+      const headers = standardHeaders(other.secret, body, words, seconds);
+      assert.equal((await other.send(body, headers)).status, 202);
+      await ann.expect(new RegExp(`:\\[lab\\.\\S+\\] ${words.replaceAll(/[().#/?]/g, "\\$&")}$`));
+    }
+    // Nothing makes more than one line, and its address is whole.
+    const long = { number: 1, title: "ü".repeat(900), html_url: url };
+    const body = JSON.stringify({ action: "opened", issue: long, repository, sender });
+    await hub.send(body, hubHeaders(hub.secret, body, "long", "issues"));
+    await ann.expect(
+      /:\[code\.issues\.opened\] acme\/app bob opened issue #1 ü+… https:\/\/h\.example\/run$/,
+    );
+  }));
+
+Deno.test("herald takes webhooks of up to 25 MB, one at a time of each address", () =>
+  withHerald(async (api, ann) => {
+    const hub = await addSource(api, "code", "github");
+    const body = (bytes: number) => {
+      const head = '{"action":"opened","issue":{"number":7,"title":"Big"},"pad":"';
+      return `${head}${"x".repeat(bytes - head.length - 2)}"}`;
+    };
+    const large = body(26_214_400);
+    const good = hubHeaders(hub.secret, large, "1", "issues");
+    assert.equal((await hub.send(large, good)).status, 202);
+    assert.equal((await hub.send(large, good)).status, 200);
+    await ann.expect(/:\[code\.issues\.opened\] opened issue #7 Big$/);
+    assert.equal((await hub.send(`${large} `, good)).status, 413);
+    const forged = hubHeaders(`${hub.secret}x`, large, "1", "issues");
+    assert.equal((await hub.send(large, forged)).status, 401);
+    const broken = large.slice(0, -1);
+    assert.equal(
+      (await hub.send(broken, hubHeaders(hub.secret, broken, "2", "issues"))).status,
+      400,
+    );
+    await api.expect([{
+      who: "guest",
+      request: "POST /webhooks/none",
+      body: { large: body(2_000_000) },
+      status: 401,
+    }]);
+    const other = body(2_000_000);
+    const headers = hubHeaders(hub.secret, other, "3", "issues");
+    const both = await Promise.all([hub.send(other, headers), hub.send(other, headers)]);
+    assert.deepEqual(both.map(({ status }) => status).sort(), [202, 429]);
+  }));

@@ -6,6 +6,7 @@ import {
   parseChannelModes,
   takesParameter,
 } from "../../../services/irc/channels/modes.ts";
+import * as numerics from "../../../services/irc/protocol/numerics.ts";
 import { startServer } from "./support/server.ts";
 
 const change = fc.constantFrom(...CHANNEL_MODES.values()).chain(({ letter, kind }) => {
@@ -56,4 +57,65 @@ Deno.test("MODE leaves a channel with the modes that a model has", async () => {
     }),
     { numRuns: 40 },
   );
+});
+
+Deno.test("a mask that begins with a colon is listed and announced as it is", async () => {
+  await using server = startServer();
+  const operator = await server.client("op");
+  const ann = await server.client("ann");
+  operator.send("JOIN #c");
+  await operator.sync();
+  ann.send("JOIN #c");
+  await ann.sync();
+  await operator.sync();
+  const lists = [["b", "367", "368"], ["e", "348", "349"], ["I", "346", "347"]] as const;
+  for (const [letter, entry, end] of lists) {
+    operator.send(`MODE #c +${letter}${letter}t x ::x`, `MODE #c ${letter}`);
+    const [made, ...listed] = await operator.syncMessages();
+    assert.deepEqual(made?.params, ["#c", `+${letter}${letter}`, "x!*@*", ":x!*@*"]);
+    assert.deepEqual((await ann.syncMessages())[0]?.params, made?.params);
+    assert.deepEqual(listed.map(({ command }) => command), [entry, entry, end]);
+    assert.deepEqual(listed[0]?.params.slice(0, 3), ["op", "#c", "x!*@*"]);
+    assert.equal(listed[0]?.params.length, 5);
+    // Who set it, and when, could only stand behind it.
+    assert.deepEqual(listed[1]?.params, ["op", "#c", ":x!*@*"]);
+    operator.send(`MODE #c -${letter} ::X`, `MODE #c ${letter}`);
+    const [removed, ...rest] = await operator.syncMessages();
+    assert.deepEqual(removed?.params, ["#c", `-${letter}`, ":x!*@*"]);
+    assert.deepEqual(rest.map(({ command }) => command), [entry, end]);
+    await ann.sync();
+  }
+});
+
+/** Commands with a text of a user in their last parameter, which answers may quote. */
+const QUOTING = [
+  ...["ACCEPT", "AWAY", "CAP", "CAP REQ", "CHATHISTORY", "CHATHISTORY LATEST", "HELP", "INVITE"],
+  ...["INVITE op", "ISON", "JOIN", "JOIN #c", "KICK", "KICK #c", "KLINE", "LINKS", "LIST"],
+  ...["MARKREAD", "MARKREAD #c", "METADATA", "METADATA *", "METADATA * GET", "METADATA * SET"],
+  ...["METADATA * SET a", "MODE", "MODE #c", "MODE #c +b", "MODE #c +k", "MODE #c +l"],
+  ...["MODE #c +o", "MONITOR", "MONITOR +", "NAMES", "NICK", "NOTICE", "PART", "PRIVMSG"],
+  ...["REDACT", "REDACT #c", "REGISTER", "REGISTER * *", "RELAYMSG", "RELAYMSG #c x", "RENAME"],
+  ...["RENAME #c", "STATS", "TIME", "TOPIC", "USERHOST", "VERSION", "WHO", "WHO * %tna", "WHOIS"],
+  ...["WHO op %tnar,", "WHOIS op", "WHOWAS", "NOSUCH", "OPER", "OPER x", "BATCH", "AUTHENTICATE"],
+];
+
+/** The texts that end numerics, where a numeric has always the same. */
+const ENDS = new Map(Object.values(numerics).map(({ code, text }) => [code, text]));
+
+Deno.test("no answer has a parameter that a client would read as another one", async () => {
+  await using server = startServer();
+  const operator = await server.client("op");
+  operator.send("JOIN #c");
+  await operator.sync();
+  for (const quoted of ["", ":", ":x", "::x", " ", "a b", " x", ": x", "x :y", "#a b", ":op"]) {
+    for (const command of QUOTING) {
+      operator.send(`${command} :${quoted}`, "NICK op");
+      for (const { command: code, params } of await operator.syncMessages()) {
+        const label = `${command} :${quoted} -> ${code} ${params.join(" | ")}`;
+        const end = ENDS.get(code) ?? null;
+        if (end !== null) assert.equal(params.at(-1), end, label);
+        else if (code === "FAIL") assert.ok(!params.at(-1)?.includes(`${quoted} :`), label);
+      }
+    }
+  }
 });

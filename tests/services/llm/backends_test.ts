@@ -24,7 +24,6 @@ Deno.test("a request goes to the backend that it names, or that its model belong
     [{ model: "b" }, "second", "b"],
     [{ model: "unknown" }, "first", "unknown"],
     [{ model: "x/y" }, "first", "x/y"],
-    [{ model: "z/y" }, "first", "z/y"],
     [{ model: "second/zz" }, "second", "zz"],
     [{ model: "second/a/b" }, "second", "a/b"],
     [{ model: "second/c" }, "second", "second/c"],
@@ -40,7 +39,9 @@ Deno.test("a request goes to the backend that it names, or that its model belong
       const { seen } = backend === "first" ? first : second;
       assert.equal((seen.at(-1)?.body as { model?: unknown }).model, model, label);
     }
-    await assert.rejects(complete(services, { backend: "third" }), { name: "NotFound" });
+    for (const request of [{ backend: "third" }, { model: "z/y" }, { model: "secnod/b" }]) {
+      await assert.rejects(complete(services, request), { name: "NotFound" });
+    }
   }, { config: { llm: { backends } } });
   await withServices(async (services) => {
     await assert.rejects(complete(services, {}), { name: "NotFound" });
@@ -76,8 +77,18 @@ Deno.test("no spelling of a model's name gets past a backend's block list", asyn
   await using fake = new FakeProvider(() => Response.json({ candidates }));
   const backend = { provider: "gemini", base_url: fake.url, block: ["ultra"] };
   await withBackend(backend, async (services) => {
-    const spellings = ["ultra", "models/ultra", "main/models/ultra", "./models/ultra"];
-    const odd = ["models/./ultra", "models//ultra", "models\\ultra", "/models/ultra", "x/../ultra"];
+    const spellings = ["ultra", "models/ultra", "main/models/ultra", "./models/ultra", "ULTRA"];
+    const odd = [
+      "models/models/ultra",
+      "Models/ultra",
+      "ultra ",
+      "%75ltra",
+      "models/./ultra",
+      "models//ultra",
+      "models\\ultra",
+      "/models/ultra",
+      "x/../ultra",
+    ];
     for (const model of [...spellings, ...odd]) {
       await assert.rejects(
         complete(services, { model }),
@@ -89,6 +100,32 @@ Deno.test("no spelling of a model's name gets past a backend's block list", asyn
     await answer(services, { model: "models/flash" });
     assert.equal(fake.only.path, "/v1beta/models/flash:generateContent");
   });
+  const others: readonly (readonly [string, string, readonly string[]])[] = [
+    ["mine", "ultra", ["Ultra", " ultra", "ultra\n", "ultra:nitro"]],
+    ["ollama", "ultra", [
+      ...["ultra:latest", "library/ultra", "registry.ollama.ai/library/ultra:latest", "ULTRA"],
+      ...["ultra@sha256:00", "library/ultra:latest@sha256:00"],
+    ]],
+    ["ollama", "ultra:latest", ["ultra", "library/ultra"]],
+    ["bedrock", "acme.ultra-*", [
+      ...["us.acme.ultra-v1:0", "us-gov.acme.ultra-v1:0"],
+      "arn:aws:bedrock:us-east-1::foundation-model/acme.ultra-v1:0",
+      "arn:aws:bedrock:us-east-1:123:inference-profile/global.acme.ultra-v1:0",
+    ]],
+  ];
+  for (const [provider, blocked, spellings] of others) {
+    await withBackend({ provider, base_url: fake.url, block: [blocked] }, async (services) => {
+      const named = spellings.map((model) => ({ model, backend: "main" }));
+      const instead = [{ models: ["flash", "ultra"] }, { fallbacks: "ultra" }];
+      const requests = provider === "mine" ? [...named, ...instead] : named;
+      for (const request of requests) {
+        const refused = complete(services, request);
+        const refusal = { name: "Invalid", message: /does not allow this one/ };
+        await assert.rejects(refused, refusal, JSON.stringify(request));
+      }
+    });
+  }
+  assert.equal(fake.seen.length, 1);
 });
 
 Deno.test("a key goes only to its own provider, unless the configuration names it", async () => {

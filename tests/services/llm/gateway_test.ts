@@ -332,3 +332,38 @@ Deno.test("the event log has a call's cost, and its texts are nowhere", async ()
     assert.doesNotMatch(kept, /PLANTED/);
   });
 });
+
+Deno.test("a model with the name of no backend goes to one that lists it, and else nowhere", async () => {
+  await using provider = new FakeProvider(({ path }) =>
+    path.endsWith("/models")
+      ? Response.json({ data: [{ id: "maker/known" }] })
+      : Response.json({ choices: [{ index: 0, message: { content: "hi" } }] })
+  );
+  const base_url = provider.url;
+  const asked = () =>
+    provider.seen.flatMap(({ body }) =>
+      typeof body === "object" && body !== null && "model" in body ? [body.model] : []
+    );
+  await withBackend({ provider: "openai", base_url }, async (services) => {
+    const message = /no LLM backend "mian", and no backend lists .*: write "main\/MODEL"/;
+    for (const stream of [false, true]) {
+      const refusal = { name: "NotFound", message };
+      await assert.rejects(answer(services, { model: "mian/gpt-5", stream }), refusal);
+      const named = answer(services, { model: "gpt-5", backend: "mian", stream });
+      await assert.rejects(named, { name: "NotFound", message: /"mian"/ });
+    }
+    assert.deepEqual(asked(), []);
+    for (const model of ["maker/known", "main/maker/new", "main/gpt-5", "gpt-5"]) {
+      await answer(services, { model });
+    }
+    await answer(services, { model: "maker/new", backend: "main" });
+    assert.deepEqual(asked(), ["maker/known", "maker/new", "gpt-5", "gpt-5", "maker/new"]);
+  });
+  provider.seen.length = 0;
+  await withBackend({ provider: "openrouter", base_url }, async (services) => {
+    await answer(services, { model: "maker/new:free" });
+    await answer(services, { model: "maker/known" });
+    await assert.rejects(answer(services, { model: "mian/gpt-5" }), { name: "NotFound" });
+    assert.deepEqual(asked(), ["maker/new:free", "maker/known"]);
+  });
+});

@@ -1,3 +1,4 @@
+import { awaitedReporters } from "../../../services/protection/mod.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { knownNames } from "../../parts/known_names.ts";
 import { ButtonForm, Form, TextField } from "../../parts/form.tsx";
@@ -59,8 +60,7 @@ function Uncounted({ demand }: { readonly demand: Demand }) {
 }
 
 function Awaited({ demand: { reporters } }: { readonly demand: Demand }) {
-  const names = ["a project token with status:write", ...reporters].join(" or ");
-  return <span class="soft small">Waits for {names}.</span>;
+  return <span class="soft small">Waits for {awaitedReporters(reporters)}.</span>;
 }
 
 /** Reviewers, checks and rounds, and what can be done with the review. */

@@ -9,7 +9,7 @@ Deno.test("a request that a provider's format cannot express is the caller's err
     ["anthropic", { messages: [{ role: "wizard", content: "x" }] }, /messages\[0\]\.role/],
     ["anthropic", { messages: [{ role: "user", content: 7 }] }, /messages\[0\]\.content/],
     ["anthropic", { n: 2 }, /"n"/],
-    ["anthropic", { model: "../../v1/files" }, /"model"/],
+    ["anthropic", { model: "main/../../v1/files" }, /"model"/],
     ["gemini", { messages: [{ role: "tool", tool_call_id: "c0", content: "x" }] }, /c0/],
     ["gemini", { tools: "hammer" }, /tools/],
     ["bedrock", {
