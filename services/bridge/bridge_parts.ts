@@ -86,7 +86,8 @@ export function connectParts(
   const reading = new ChannelReading({ ...parts, entry, searching, webUserTtlMilliseconds });
   const permits = new Permits(options.credentials ?? null);
   const room = () => options.archive?.room() ?? null;
-  const posting = new Posting({ ...parts, nick, entry, speakers, permits, room });
+  const { mentions } = options;
+  const posting = new Posting({ ...parts, nick, entry, speakers, permits, room, mentions });
   return { ...below, entry, intake, reading, posting, permits };
 }
 

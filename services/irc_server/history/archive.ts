@@ -179,6 +179,7 @@ export class HistoryArchive implements HistoryStore {
 
   accept(records: readonly NewHistoryRecord[]): boolean {
     if (this.#options.space?.isShort || !this.#changes.hasRoomFor(records)) return false;
+    if (records.length === 0) return !this.#closed && !this.#journal.isFailing;
     return this.#store(
       records.map((record, index) => {
         return { kind: "append", sequence: this.#lastSequence + 1 + index, record };
