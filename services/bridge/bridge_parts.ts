@@ -52,7 +52,7 @@ export function connectParts(
   const outbox = new Outbox(scheduler, () => hearing.doubt());
   const link = makeLink(options, scheduler, onEvent);
   const hearing = new Hearing({ outbox, link, log });
-  const playback = new Playback(link, scheduler);
+  const playback = new Playback(link, scheduler, options.archive ?? null);
   const access = new ChannelAccess(speakers ?? null);
   const channels = makeChannels(options, {
     link,

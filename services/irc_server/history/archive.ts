@@ -257,6 +257,16 @@ export class HistoryArchive implements HistoryStore {
   }
 
   /**
+   * When the newest message was said that retention removed from a log, in Unix milliseconds; 0 if it
+   * has removed none.
+   *
+   * @throws Unavailable if the history cannot be read at the moment
+   */
+  async trimmed(target: HistoryTarget): Promise<number> {
+    return await this.#ask({ kind: "trimmed", target }) as Answers["trimmed"];
+  }
+
+  /**
    * Searches what was said in a log, from the newest message back. An answer takes a limited time
    * and may have found nothing yet; search on where it stopped.
    *
