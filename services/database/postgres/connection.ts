@@ -62,6 +62,14 @@ export function isRefusal(error: unknown): error is RefusedQuery {
   return error instanceof pg.DatabaseError && error.severity === "ERROR";
 }
 
+/**
+ * Whether PostgreSQL itself ended the connection, and so the transaction of the query that met this
+ * (ErrorResponse of severity FATAL).
+ */
+export function isEnd(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.severity === "FATAL";
+}
+
 export function reasonOf(error: unknown): string {
   // Deno reports a refused connection to several addresses as an error without a message.
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join("; ");
