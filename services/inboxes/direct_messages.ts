@@ -242,9 +242,11 @@ export class DirectMessages {
   ): Promise<boolean> {
     const { virtualUsers, inboxes, isOnline, sendLimits, log } = this.#options;
     const { answered, account } = composed;
-    const told = own === null || !virtualUsers.attends(agent) ? null : inboxes.showing(() =>
-      virtualUsers.tell(caller.principal, agent.nick, own, { answered, id })
-    );
+    const told = own === null || !virtualUsers.attends(agent)
+      ? null
+      : inboxes.showing(() =>
+        virtualUsers.tell(caller.principal, agent.nick, own, { answered, id })
+      );
     if (told?.kind === "sent") return isOnline(agent.nick);
     if (account !== null) sendLimits.sent(account);
     try {

@@ -310,7 +310,9 @@ export class Inboxes {
   }
 
   /** The message to which its sender gave an id, once it is on disk; null if there is none. */
-  async sent({ senderId, clientId }: Sending): Promise<Pick<Sent, "id" | "accountId" | "state"> | null> {
+  async sent(
+    { senderId, clientId }: Sending,
+  ): Promise<Pick<Sent, "id" | "accountId" | "state"> | null> {
     if (clientId === null) return null;
     return await this.#options.store?.sent(senderId, clientId) ?? null;
   }

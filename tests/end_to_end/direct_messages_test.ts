@@ -77,7 +77,12 @@ Deno.test("a message with an id of its sender is sent once, also if the program 
         headers: { authorization: `Basic ${btoa(`builder:${builder.passphrase}`)}` },
       });
       assert.equal((await response.json()).length, 1);
-      for (const [nick, password] of Object.entries({ ann: person.password, builder: builder.passphrase })) {
+      for (
+        const [nick, password] of Object.entries({
+          ann: person.password,
+          builder: builder.passphrase,
+        })
+      ) {
         await using client = await IrcClient.connect(program.irc);
         await client.register({ nick, password, capabilities: withHistory });
         await client.send("CHATHISTORY LATEST scout * 10");

@@ -83,10 +83,11 @@ export class PostgresWriter implements StoreWriter {
     } catch (error) {
       return this.#break(reasonOf(error), true);
     }
+    if (this.#isBroken) return;
     this.#isWriting = true;
     try {
       for await (const executed of this.#execute(session, group)) await this.#answer(executed);
-      if (session.isOver) this.#break("The connection to PostgreSQL was closed");
+      if (session.isOver) this.#break("The connection to PostgreSQL was closed", true);
     } catch (error) {
       this.#break(reasonOf(error), error instanceof Ended);
     } finally {
@@ -97,7 +98,7 @@ export class PostgresWriter implements StoreWriter {
   #open(): Promise<WritingSession> {
     return this.#session ??= this.#options.open().then((session) => {
       session.onOver = (reason) => {
-        if (!this.#isWriting) this.#break(reason);
+        if (!this.#isWriting) this.#break(reason, true);
       };
       return session;
     });

@@ -3,7 +3,14 @@ import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kyse
 import pg, { type ClientBase, type Pool, type PoolClient } from "pg";
 import { Unavailable } from "../../errors.ts";
 import type { SqlValue } from "../protocol.ts";
-import { clientOptions, isEnd, isRefusal, QUERY_MILLISECONDS, STAY, storable } from "./connection.ts";
+import {
+  clientOptions,
+  isEnd,
+  isRefusal,
+  QUERY_MILLISECONDS,
+  STAY,
+  storable,
+} from "./connection.ts";
 import type { PostgresSettings } from "./settings.ts";
 import { StatementNames } from "./statement_names.ts";
 
@@ -56,9 +63,11 @@ async function connected(pool: Pool): Promise<PoolClient> {
   try {
     return await pool.connect();
   } catch (error) {
-    if (isEnd(error)) return await pool.connect().catch((last: unknown) => {
-      throw cannotRead(last);
-    });
+    if (isEnd(error)) {
+      return await pool.connect().catch((last: unknown) => {
+        throw cannotRead(last);
+      });
+    }
     throw cannotRead(error);
   }
 }

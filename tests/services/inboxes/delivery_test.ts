@@ -221,7 +221,7 @@ Deno.test("a post is confirmed once the inboxes of those whom it mentions are on
     let isConfirmed = false;
     const posted = world.bridge.post("#general", { text: "@away: look" }, scout)
       .then(() => isConfirmed = true);
-    await asked.promise; 
+    await asked.promise;
     await world.bridge.post("#general", { text: "to nobody" }, scout);
     assert.equal(isConfirmed, false);
     gate.resolve();
