@@ -64,10 +64,11 @@ export function isRefusal(error: unknown): error is RefusedQuery {
 
 /**
  * Whether PostgreSQL itself ended the connection, and so the transaction of the query that met this
- * (ErrorResponse of severity FATAL).
+ * (ErrorResponse of severity FATAL), or had ended it before it took all of what was sent.
  */
 export function isEnd(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.severity === "FATAL";
+  if (error instanceof pg.DatabaseError) return error.severity === "FATAL";
+  return error instanceof Error && "code" in error && error.code === "EPIPE";
 }
 
 export function reasonOf(error: unknown): string {
