@@ -366,7 +366,7 @@ export class Database {
     void this.#reloadDirectories();
   }
 
-  /** A transaction that ends each connection must not be tried for ever. */
+  /** A transaction that ends each connection must not be tried forever. */
   #mayTryAgain(id: number): boolean {
     const pending = this.#pending.get(id);
     return pending !== undefined && pending.tries++ < MAX_TRIES;
