@@ -52,7 +52,7 @@ export function connectParts(
   const outbox = new Outbox(scheduler, () => hearing.doubt());
   const link = makeLink(options, scheduler, onEvent);
   const hearing = new Hearing({ outbox, link, log });
-  const playback = new Playback(link, scheduler);
+  const playback = new Playback(link, scheduler, options.archive ?? null);
   const access = new ChannelAccess(speakers ?? null);
   const channels = makeChannels(options, {
     link,
@@ -86,7 +86,8 @@ export function connectParts(
   const reading = new ChannelReading({ ...parts, entry, searching, webUserTtlMilliseconds });
   const permits = new Permits(options.credentials ?? null);
   const room = () => options.archive?.room() ?? null;
-  const posting = new Posting({ ...parts, nick, entry, speakers, permits, room });
+  const { mentions } = options;
+  const posting = new Posting({ ...parts, nick, entry, speakers, permits, room, mentions });
   return { ...below, entry, intake, reading, posting, permits };
 }
 

@@ -73,6 +73,14 @@ export interface ChannelFollower extends Follower<ChannelText> {
   gap?(gap: Gap): void;
 }
 
+/** What is kept of posts for those whom they mention. */
+export interface Mentions {
+  /** How many have arrived. */
+  readonly arrived: number;
+  /** Resolves when they are on disk, or the disk takes none for now. */
+  settled(): Promise<void>;
+}
+
 /** A user of the IRC server, who can speak there without the bridge. */
 export interface Speaker {
   /** Joins a channel. Returns the reason if the channel refuses. */
@@ -155,6 +163,8 @@ export interface BridgeOptions {
   readonly webUserTtlMilliseconds: () => number;
   /** The history of the IRC server on disk, to search it; absent if there is none. */
   readonly archive?: MessageArchive | null;
+  /** Where posts arrive that mention somebody; absent if nobody keeps them. */
+  readonly mentions?: Mentions;
   /** Opens a connection to an IRC server: by lines, or direct to the one in this process. */
   readonly connect: Connect | DirectConnect;
   /** For PASS, if the server requires one. */

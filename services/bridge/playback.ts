@@ -1,10 +1,12 @@
 import { Invalid, TimedOut, TooMany } from "../errors.ts";
 import { formatMicroseconds, type Gap, type MessageLog, Stamps } from "../messages/mod.ts";
+import { foldCase } from "../irc/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { Confirmation } from "./confirmation.ts";
 import type { LinkMessage, PlaybackPage } from "./link_events.ts";
 import { isMessageId, MessageIds, messageOfLine } from "./message_ids.ts";
 import type { ChannelMessage, ChannelText } from "./options.ts";
+import type { MessageArchive } from "./searching.ts";
 import { textOf } from "./shown.ts";
 
 /** How long the server may take to play back a page. */
@@ -45,6 +47,7 @@ interface PastMessage extends ChannelText {
  * millisecond, so each read starts with a whole millisecond.
  */
 export class Playback {
+  readonly #archive: Pick<MessageArchive, "trimmed"> | null;
   readonly #link: PlaybackLink;
   readonly #scheduler: Scheduler;
   readonly #requests = new Map<string, { done: Confirmation; page: PlaybackPage | null }>();
@@ -55,7 +58,13 @@ export class Playback {
   #waiting = 0;
   #lastLabel = 0;
 
-  constructor(link: PlaybackLink, scheduler: Scheduler) {
+  /** @param archive the history of the server, if it is on this program's disk */
+  constructor(
+    link: PlaybackLink,
+    scheduler: Scheduler,
+    archive: Pick<MessageArchive, "trimmed"> | null,
+  ) {
+    this.#archive = archive;
     this.#link = link;
     this.#scheduler = scheduler;
   }
@@ -140,7 +149,8 @@ export class Playback {
 
   /**
    * What somebody may miss who continues after a time that is before the log: null if the server
-   * still has a message from then or from before, and so everything after it.
+   * still has everything after it. The archive knows what it has removed. Of another server it is
+   * known only if it still has a message from then or from before.
    *
    * @param microseconds since 1970
    * @param reference how the reader named the time
@@ -151,12 +161,28 @@ export class Playback {
     microseconds: number,
     reference: string,
   ): Promise<Gap | null> {
-    const gap = log.gapAfter(microseconds, reference);
+    const archive = this.#archive;
+    const gap = archive === null
+      ? log.gapAfter(microseconds, reference)
+      : await this.#isWhole(archive, { name, log }, microseconds)
+      ? null
+      : log.gapSince(reference);
     if (gap === null || !this.available) return gap;
     const [earlier] = await this.#before(name, microseconds + 1, 1);
     if (earlier !== undefined) return null;
     const [first] = await this.#after(name, microseconds, 1);
     return { from: reference, to: first?.timestamp ?? gap.to };
+  }
+
+  /** Whether nothing was removed that was said after a time, in microseconds since 1970. */
+  async #isWhole(
+    archive: Pick<MessageArchive, "trimmed">,
+    { name, log }: PlaybackChannel,
+    microseconds: number,
+  ): Promise<boolean> {
+    if (microseconds >= (log.oldest ?? Infinity)) return true;
+    const trimmed = await archive.trimmed({ account: null, name: foldCase(name) });
+    return trimmed === 0 || microseconds >= (trimmed + 1) * 1000;
   }
 
   /** Handles a page from the server. */

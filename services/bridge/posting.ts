@@ -6,7 +6,7 @@ import type { ChannelEntry } from "./channel_entry.ts";
 import { compose, type Composition, cut, pieces as piecesOf } from "./composition.ts";
 import type { Link } from "./link.ts";
 import type { LinkRefusal } from "./link_events.ts";
-import type { NewPost, Speaker, Speakers } from "./options.ts";
+import type { Mentions, NewPost, Speaker, Speakers } from "./options.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Permit, Permits } from "./permits.ts";
 import { byteLength, linesOf, splitLine } from "./text.ts";
@@ -20,7 +20,7 @@ const UNAVAILABLE = "TEMPORARILY_UNAVAILABLE";
 /** How many posts of one caller may wait for the history; one more is refused. */
 const MAX_LATE = 32;
 
-/** How long an answer waits for the history, in milliseconds. */
+/** How long an answer waits for the disk, in milliseconds. */
 const LATE_MILLISECONDS = 10_000;
 
 export interface PostingOptions {
@@ -34,6 +34,8 @@ export interface PostingOptions {
   readonly permits: Permits;
   /** As in `MessageArchive`; always null if nothing is stored here. */
   readonly room: () => Promise<void> | null;
+  /** As in `BridgeOptions`. */
+  readonly mentions?: Mentions | undefined;
   readonly scheduler: Scheduler;
 }
 
@@ -59,7 +61,7 @@ export class Posting {
 
   /** As `Bridge.post`, in the channel with this name. */
   async post(name: string, post: NewPost, caller: Caller): Promise<void> {
-    const { nick, entry, permits, speakers, scheduler } = this.#options;
+    const { nick, entry, permits, speakers, scheduler, mentions } = this.#options;
     const { principal } = caller;
     const permit = permits.of(principal);
     this.#requireTurn(principal);
@@ -71,12 +73,14 @@ export class Posting {
       const entered = await entry.enter(name, caller);
       this.#assertMayGo(permit);
       const user = speakers?.speaker(principal) ?? null;
+      const arrived = mentions?.arrived;
       if (user !== null) {
         await this.#postAs(user, entered.name, composed, principal);
       } else {
         await this.say(entered.name, composed, { principal, permit, pays: true });
         entered.setPresent(composed.speaker ?? nick, scheduler.now());
       }
+      if (mentions?.arrived !== arrived) await this.#inTime(mentions?.settled());
       await this.#waitForRoom(principal);
     } finally {
       permit.end();
@@ -170,13 +174,18 @@ export class Posting {
     if (room === null) return;
     const key = keyOf(principal);
     this.#late.set(key, (this.#late.get(key) ?? 0) + 1);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = this.#options.scheduler.after(LATE_MILLISECONDS, resolve);
-    await Promise.race([room, promise]);
-    cancel();
+    await this.#inTime(room);
     const left = (this.#late.get(key) ?? 1) - 1;
     if (left > 0) this.#late.set(key, left);
     else this.#late.delete(key);
+  }
+
+  /** Waits for the disk, not for long. */
+  async #inTime(stored: Promise<void> | undefined): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#options.scheduler.after(LATE_MILLISECONDS, resolve);
+    await Promise.race([stored, promise]);
+    cancel();
   }
 
   /** Lets lines go while a permit holds; refuses their post else. */

@@ -28,6 +28,13 @@ export interface MessageArchive {
   /** What those wait for who have said something while too much waits to be stored; or null. */
   room(): Promise<void> | null;
   /**
+   * When the newest message was said that is no longer kept in a log, in Unix milliseconds; 0 if all
+   * are.
+   *
+   * @throws Unavailable if the history cannot be read at the moment
+   */
+  trimmed(target: HistoryTarget): Promise<number>;
+  /**
    * Finds records of a log, from the newest back.
    *
    * @throws Unavailable if the history cannot be read at the moment

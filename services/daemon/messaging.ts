@@ -1,8 +1,7 @@
 import { Bridge, StoredChannels } from "../bridge/mod.ts";
 import { Chats, Conversations } from "../chats/mod.ts";
 import { bridgeNickOf } from "../config/mod.ts";
-import { Unavailable } from "../errors.ts";
-import { DirectMessages } from "../inboxes/mod.ts";
+import { DirectMessages, notStored } from "../inboxes/mod.ts";
 import type { Policies } from "../policies/mod.ts";
 import type { IrcHost } from "./irc_host.ts";
 import type { Stores } from "./stores.ts";
@@ -51,6 +50,7 @@ async function makeBridge(
       onEnded: (listener) => identity.onEnded(listener),
       isCurrent: () => database.isCurrent,
     },
+    mentions: irc.people.inboxes,
     ...irc.bridgeOptions,
     log,
     scheduler,
@@ -73,13 +73,15 @@ function makeDirectMessages(
     inboxes,
     isOnline,
     history: server === null ? null : {
-      record(from, to, texts) {
-        const messages = server.accounts.record(from, to, texts);
-        for (const message of messages) people.privateFeed.add(from, to, message);
-        if (messages.length < texts.length) {
-          throw new Unavailable("The message cannot be stored at the moment: try again");
-        }
+      get takesMessages() {
+        return server.accounts.takesMessages;
       },
+      record(from, to, texts, id) {
+        const messages = server.accounts.record(from, to, texts, id);
+        for (const message of messages) people.privateFeed.add(from, to, message);
+        if (messages.length < texts.length) throw notStored();
+      },
+      hasSaid: (from, nick, id) => server.accounts.hasSaid(from, nick, id),
     },
     bridge,
     bridgeNick,

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Config, DataFolder } from "../config/mod.ts";
 import { DatabaseError, readPostgres, readPostgresSettings } from "../database/mod.ts";
 import { readDatabase } from "../database/sqlite/mod.ts";
@@ -31,15 +31,14 @@ export async function requireWhole(
   folder: DataFolder,
   { database, node, projects }: Pick<Config, "database" | "node" | "projects">,
 ): Promise<void> {
-  requireLog(folder, "history.db");
-  if (sizeOf(folder.file("history.db")) === null) {
-    const journal = ["history.journal1", "history.journal2"].find((name) => folder.has(name));
-    if (journal !== undefined) throw lacking(folder, "history.db", `"${journal}" is there`);
-  }
+  requireLog(folder.file("history.db"));
+  requireFile(folder, "history.db", ["history.journal1", "history.journal2"]);
+  for (const path of repositoryIndexes(projects.dir || folder.file("projects"))) requireLog(path);
   const settings = await readPostgresSettings(database);
   if (settings === null) {
     if (readPairing(folder) !== null) return;
-    requireLog(folder, SQLITE_FILE);
+    requireLog(folder.file(SQLITE_FILE));
+    requireFile(folder, SQLITE_FILE, []);
     if (!hasTables(folder.file(SQLITE_FILE))) {
       const trace = traceIn(folder, projects.dir);
       if (trace !== null) throw lacking(folder, SQLITE_FILE, trace);
@@ -75,14 +74,37 @@ export async function requireWhole(
  *
  * @throws DatabaseError
  */
-function requireLog(folder: DataFolder, name: string): void {
-  if (sizeOf(folder.file(`${name}-shm`)) === null) return;
-  if (sizeOf(folder.file(`${name}-wal`)) !== null) return;
+function requireLog(path: string): void {
+  if (sizeOf(`${path}-shm`) === null || sizeOf(`${path}-wal`) !== null) return;
+  const [folder, name] = [dirname(path), basename(path)];
   throw new DatabaseError(
-    `The data folder "${folder.path}" lacks "${name}-wal", but its index "${name}-shm" is there: ` +
+    `The folder "${folder}" lacks "${name}-wal", but its index "${name}-shm" is there: ` +
       "put the log back, which holds what was written last, or restore a backup (muster restore " +
       "BACKUP --replace); to go on without what it held, remove the index",
   );
+}
+
+/**
+ * A database is not empty while its write-ahead log has content, or one of these files.
+ *
+ * @throws DatabaseError
+ */
+function requireFile(folder: DataFolder, name: string, others: readonly string[]): void {
+  const size = sizeOf(folder.file(name));
+  if ((size ?? 0) > 0) return;
+  const log = `${name}-wal`;
+  if ((sizeOf(folder.file(log)) ?? 0) > LOG_HEAD) throw lacking(folder, name, `"${log}" is there`);
+  // An empty journal tells of a database that was there; beside an empty one, both are new.
+  const least = size === null ? 0 : 1;
+  const left = others.find((one) => (sizeOf(folder.file(one)) ?? -1) >= least);
+  if (left !== undefined) throw lacking(folder, name, `"${left}" is there`);
+}
+
+/** The paths of the repositories in a folder whose write-ahead log has an index. */
+function repositoryIndexes(folder: string): readonly string[] {
+  const ending = "-shm";
+  return namesIn(folder).filter((name) => name.endsWith(`.fossil${ending}`))
+    .map((name) => join(folder, name.slice(0, -ending.length)));
 }
 
 /** Whether a database has tables, in its file or its log. */
@@ -100,13 +122,16 @@ function traceIn(folder: DataFolder, projects: string): string | null {
 
 /** The path of a repository in a folder; null without one. */
 function repositoryIn(folder: string): string | null {
+  const name = namesIn(folder).find((name) => name.endsWith(".fossil"));
+  return name === undefined ? null : join(folder, name);
+}
+
+/** The names in a folder; none if there is no such folder. */
+function namesIn(folder: string): readonly string[] {
   try {
-    for (const { name } of Deno.readDirSync(folder)) {
-      if (name.endsWith(".fossil")) return join(folder, name);
-    }
-    return null;
+    return Array.from(Deno.readDirSync(folder), ({ name }) => name);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return null;
+    if (error instanceof Deno.errors.NotFound) return [];
     throw error;
   }
 }

@@ -12,6 +12,9 @@ import type { Peers, Store, StoreWriter, Told } from "./store.ts";
 /** Most transactions that wait for the writer; one more is refused. */
 const MAX_PENDING = 10_000;
 
+/** How often a transaction is tried again that a lost connection undid. */
+const MAX_TRIES = 10;
+
 /** Most transactions that the writer puts on disk in one step. */
 const MAX_GROUP = 64;
 
@@ -26,6 +29,8 @@ interface Pending {
   readonly statements: readonly Statement[];
   resolve(outcome: Outcome): void;
   reject(error: Error): void;
+  /** How often a lost connection undid it. */
+  tries: number;
 }
 
 /**
@@ -261,7 +266,7 @@ export class Database {
     const id = this.#nextId++;
     const { statements, ...rest } = request;
     return new Promise((resolve, reject) => {
-      this.#pending.set(id, { statements, resolve, reject });
+      this.#pending.set(id, { statements, resolve, reject, tries: 0 });
       const wired = statements.map(({ sql, parameters, mustChange }) => (
         { sql, parameters, mustChange }
       ));
@@ -290,7 +295,7 @@ export class Database {
         this.#advance();
         this.#settle(response, confirmed);
       },
-      onBroken: (reason, isUnused = false) => this.#fail(reason, isUnused),
+      onBroken: (reason, isUndone = false) => this.#fail(reason, isUndone),
     });
   }
 
@@ -363,16 +368,23 @@ export class Database {
    * Handles a failed writer: rejects the writes that it had, unless it wrote nothing. The others go
    * to a new one, once the directories are loaded.
    */
-  #fail(message: string, isUnused: boolean): void {
+  #fail(message: string, isUndone: boolean): void {
     this.#trouble = message;
     this.#writer = null;
     const had = this.#group.filter(({ id }) => this.#pending.has(id));
-    if (isUnused) this.#queue.unshift(...had);
-    else for (const { id } of had) this.#reject(id);
+    const again = had.filter(({ id }) => isUndone && this.#mayTryAgain(id));
+    for (const request of had) if (!again.includes(request)) this.#reject(request.id);
+    this.#queue.unshift(...again);
     this.#group = [];
     this.#running = 0;
     this.#directoriesStale = true;
     void this.#reloadDirectories();
+  }
+
+  /** A transaction that ends each connection must not be tried forever. */
+  #mayTryAgain(id: number): boolean {
+    const pending = this.#pending.get(id);
+    return pending !== undefined && pending.tries++ < MAX_TRIES;
   }
 
   #rejectAll(): void {

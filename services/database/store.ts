@@ -44,9 +44,9 @@ export interface WriterListener {
    * The writer is broken and answers nothing more; open another one. What it had may be written or
    * not.
    *
-   * @param isUnused whether it never had a connection: then it has written nothing
+   * @param isUndone whether it has surely written nothing of what it did not answer
    */
-  onBroken(reason: string, isUnused?: boolean): void;
+  onBroken(reason: string, isUndone?: boolean): void;
 }
 
 /** Other programs that write the same store. */

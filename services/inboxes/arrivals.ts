@@ -61,8 +61,11 @@ export interface Receivers {
 export class Arrivals {
   readonly #options: ArrivalsOptions;
   readonly #receivers: Receivers;
-  /** Who sends the messages that the IRC server accepts now; null if it is their speaker. */
-  #sending: Sending | null = null;
+  /** Whether the IRC server accepts messages now that are in an inbox already. */
+  #isShowing = false;
+
+  /** How many entries it has put into inboxes. */
+  arrived = 0;
 
   constructor(options: ArrivalsOptions, receivers: Receivers) {
     this.#options = options;
@@ -74,7 +77,7 @@ export class Arrivals {
     const { id, time, sender, channel, receiver, statusPrefix, text } = message;
     if (sender.account === this.#options.bridgeNick || statusPrefix !== "") return;
     const agent = channel === null ? this.#options.roster.find(receiver?.account ?? "") : null;
-    if (channel === null && agent === null) return;
+    if (channel === null && (agent === null || this.#isShowing)) return;
     const speaker = sender.account ?? sender.nick;
     const { nick: from, account } = sender;
     const incoming = { id, from, account, speaker, text, time };
@@ -112,20 +115,17 @@ export class Arrivals {
     const id = newUlid(time);
     const incoming = { ...delivery, id, speaker: delivery.from, time };
     const place = { channel: null, isOnIrc: false };
-    if (!this.sendAs(sending, () => this.#keep(agent, place, incoming))) throw takesNoMore();
+    if (!this.#keep(agent, place, incoming, sending)) throw takesNoMore();
     return id;
   }
 
-  /**
-   * Runs a function that sends messages over the IRC server, or delivers them here. They count as
-   * messages of the given sender, and the first one has the sender's id of the message.
-   */
-  sendAs<Result>(sending: Sending | null, send: () => Result): Result {
-    this.#sending = sending;
+  /** Runs a function that sends private messages over the IRC server which are in an inbox already. */
+  showing<Result>(send: () => Result): Result {
+    this.#isShowing = true;
     try {
       return send();
     } finally {
-      this.#sending = null;
+      this.#isShowing = false;
     }
   }
 
@@ -155,6 +155,7 @@ export class Arrivals {
     agent: RosterEntry,
     { channel, isOnIrc }: { readonly channel: string | null; readonly isOnIrc: boolean },
     incoming: Incoming,
+    sending: Sending | null = null,
   ): boolean {
     const { id, from, account, via, speaker, time } = incoming;
     if (foldCase(speaker) === foldCase(agent.nick)) return true;
@@ -164,22 +165,24 @@ export class Arrivals {
     const origin = via === undefined ? { from, account } : { from, account, via };
     const message = { id, kind, ...origin, channel, text } as const;
     const state = isOnIrc && this.#options.isOnline(agent.nick) ? "delivered" : "queued";
-    const tracking = this.#trackingOf(kind, incoming, state);
+    this.arrived++;
+    const tracking = this.#trackingOf(kind, incoming, { state, sending });
     return this.#receivers.inboxOf(agent).append({ message, time, state, tracking });
   }
 
   #trackingOf(
     kind: "message" | "mention",
     { account, via, time }: Incoming,
-    state: "queued" | "delivered",
+    { state, sending }: {
+      readonly state: "queued" | "delivered";
+      readonly sending: Sending | null;
+    },
   ): Tracking {
     const { accounts, queueTime } = this.#options;
-    const sending = this.#sending;
     const speaker = account === null || via !== undefined ? null : accounts.find(account);
     const senderId = sending?.senderId ?? speaker?.id ?? null;
     if (kind === "mention") return { senderId, clientId: null, expiresAt: null };
     const clientId = sending?.clientId ?? null;
-    if (sending !== null) this.#sending = { ...sending, clientId: null };
     const expiresAt = queueTime === null ? null : time + queueTime;
     if (expiresAt !== null && state === "queued") this.#receivers.expect(expiresAt);
     return { senderId, clientId, expiresAt };

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { RosterEntry, SendLimits } from "../agents/mod.ts";
 import {
   type Bridge,
@@ -48,30 +49,49 @@ export interface MessageFate {
   }[];
 }
 
-/** The result of a message to a user of the IRC server. */
-type Told = { readonly kind: "absent" } | { readonly kind: "sent"; readonly id: string | null };
+/** Conversations of accounts, as the IRC server keeps them. */
+export interface DirectHistory {
+  /** Whether it takes messages at the moment. */
+  readonly takesMessages: boolean;
+  /**
+   * Adds a message of an account to one that is absent.
+   *
+   * @param id the message's id; a new one, if absent
+   * @throws Unavailable if a text cannot be stored
+   */
+  record(from: UserIdentity, to: UserIdentity, texts: readonly string[], id?: string): void;
+  /** Whether an account has said this to the user of a nick. */
+  hasSaid(from: UserIdentity, nick: string, id: string): Promise<boolean>;
+}
+
+/** A message on its way, and whose it is. */
+interface Outgoing {
+  readonly composed: Composition;
+  readonly sending: Sending;
+}
+
+/** Who calls, and the id that the message gets; a new one, if absent. */
+interface Recording {
+  readonly caller: Caller;
+  readonly id: string | undefined;
+}
 
 export interface DirectMessagesOptions {
   readonly roster: { find(nick: string): RosterEntry | null };
   readonly accounts: Pick<AccountDirectory, "find" | "get">;
   readonly virtualUsers: Pick<
     VirtualUsers,
-    "tell" | "attends" | "requireVoice" | "requireGoing" | "admit" | "identityOf"
+    "tell" | "room" | "attends" | "requireVoice" | "requireGoing" | "admit" | "identityOf"
   >;
   readonly inboxes: Pick<
     InboxDoor,
-    "deliver" | "delivered" | "sendAs" | "requireRoom" | "flush" | "sent" | "copies"
+    "deliver" | "delivered" | "showing" | "requireRoom" | "flush" | "sent" | "copies"
   >;
   readonly sendLimits: Pick<SendLimits, "sent">;
   /** Whether the account has a connection to IRC. */
   readonly isOnline: (account: string) => boolean;
-  /**
-   * The history of the IRC server of this program; null on an external network. Throws Unavailable if
-   * a text cannot be stored.
-   */
-  readonly history: {
-    record(from: UserIdentity, to: UserIdentity, texts: readonly string[]): void;
-  } | null;
+  /** The history of the IRC server of this program; null on an external network. */
+  readonly history: DirectHistory | null;
   /** Null if the configuration turns the bridge off. */
   readonly bridge: Pick<Bridge, "tell"> | null;
   readonly bridgeNick: string;
@@ -98,7 +118,9 @@ export class DirectMessages {
 
   /**
    * Sends a message to the user of a nick. Resolves when it is on disk in the agent's inbox, or IRC
-   * has it. A message with a `clientId` is sent once, however often the same caller sends it.
+   * has it. A message with a `clientId` is sent once, however often the same caller sends it; if the
+   * bridge sends it to a person, as long as the program runs. An agent's IRC connection gets it
+   * once it is in the inbox: nobody reads what a crash takes back.
    *
    * @returns the message's id if it went to an agent; null otherwise
    * @throws Invalid and TooLarge for the text, and if the receiver is the speaker; Forbidden if the
@@ -117,11 +139,12 @@ export class DirectMessages {
     if (foldCase(speaker) === foldCase(to)) throw new Invalid("You cannot send yourself a message");
     const sending = { senderId: senderIdOf(caller.principal), clientId };
     return await this.#repeats.once(sending, receiver?.id ?? foldCase(to), async () => {
-      if (receiver === null) return await this.#sendToUser(to, composed, caller);
+      if (receiver === null) return await this.#sendToUser(to, { composed, sending }, caller);
       const earlier = await this.#options.inboxes.sent(sending);
       if (earlier === null) return await this.#sendToAgent(receiver, { composed, sending }, caller);
-      if (earlier.accountId === receiver.id) return earlier.id;
-      throw usedForAnother(clientId ?? "");
+      if (earlier.accountId !== receiver.id) throw usedForAnother(clientId ?? "");
+      if (earlier.state === "queued") await this.#complete(receiver, earlier.id, composed, caller);
+      return earlier.id;
     });
   }
 
@@ -174,54 +197,93 @@ export class DirectMessages {
 
   async #sendToAgent(
     agent: RosterEntry,
-    { composed, sending }: { readonly composed: Composition; readonly sending: Sending },
+    { composed, sending }: Outgoing,
     caller: Caller,
-  ): Promise<string | null> {
-    const { virtualUsers, isOnline, inboxes } = this.#options;
+  ): Promise<string> {
+    const { virtualUsers, inboxes, history } = this.#options;
     const units = composed.lines.reduce((sum, line) => sum + line.length + 1, 0);
     await inboxes.requireRoom(agent, units);
-    if (virtualUsers.attends(agent)) {
-      const told = inboxes.sendAs(sending, () => this.#tell(agent.nick, composed, caller));
-      if (told?.kind === "sent") {
-        await inboxes.flush();
-        return (await inboxes.sent(sending))?.id ?? told.id;
-      }
-    }
-    virtualUsers.admit(caller.principal, composed.lines.length);
-    this.#record(agent.id, composed, caller);
+    if (history?.takesMessages === false) throw notStored();
+    const own = this.#ownLines(agent.nick, composed, caller);
+    virtualUsers.admit(caller.principal, own?.length ?? composed.lines.length);
     const id = this.#keep(agent, composed, sending);
     await inboxes.flush();
-    // Another node may have stored the same message first.
+    // Another node, or this one before a crash, may have stored the same message first.
     const stored = await inboxes.sent(sending);
     if (stored !== null && stored.id !== id) return stored.id;
-    if (isOnline(agent.nick) && await this.#showOnIrc(agent, composed, caller)) {
-      inboxes.delivered(agent, id);
-    }
+    if (await this.#show(agent, { composed, own, id }, caller)) inboxes.delivered(agent, id);
     return id;
   }
 
-  async #sendToUser(to: string, post: Composition, caller: Caller): Promise<null> {
-    const { virtualUsers, sendLimits } = this.#options;
-    const told = this.#tell(to, post, caller);
-    if (told?.kind === "absent") this.#leave(to, post, caller);
-    if (told !== null) return null;
-    virtualUsers.admit(caller.principal, post.lines.length);
-    await this.#tellByBridge(to, post, caller);
-    if (post.account !== null) sendLimits.sent(post.account);
+  /** Shows what was stored, unless it was shown before a crash or a failure of the disk. */
+  async #complete(agent: RosterEntry, id: string, composed: Composition, caller: Caller) {
+    const { history, inboxes, virtualUsers } = this.#options;
+    const from = this.#identityOf(caller);
+    if (from !== null && await history?.hasSaid(from, agent.nick, id)) return;
+    const own = this.#ownLines(agent.nick, composed, caller);
+    virtualUsers.admit(caller.principal, own?.length ?? composed.lines.length);
+    if (await this.#show(agent, { composed, own, id }, caller)) inboxes.delivered(agent, id);
+  }
+
+  /**
+   * Puts what is in an agent's inbox into its conversation, too, and sends it to its IRC connection.
+   *
+   * @returns whether such a connection got it
+   */
+  async #show(
+    agent: RosterEntry,
+    { composed, own, id }: {
+      readonly composed: Composition;
+      /** Its lines, if its sender is a user of the IRC server. */
+      readonly own: readonly string[] | null;
+      readonly id: string;
+    },
+    caller: Caller,
+  ): Promise<boolean> {
+    const { virtualUsers, inboxes, isOnline, sendLimits, log } = this.#options;
+    const { answered, account } = composed;
+    const told = own === null || !virtualUsers.attends(agent)
+      ? null
+      : inboxes.showing(() =>
+        virtualUsers.tell(caller.principal, agent.nick, own, { answered, id })
+      );
+    if (told?.kind === "sent") return isOnline(agent.nick);
+    if (account !== null) sendLimits.sent(account);
+    try {
+      this.#record(agent.id, composed, { caller, id });
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      log.debug("A message is in an inbox alone", { agent: agent.nick, reason: error.message });
+    }
+    return isOnline(agent.nick) && await this.#showOnIrc(agent, composed, caller);
+  }
+
+  async #sendToUser(to: string, { composed, sending }: Outgoing, caller: Caller): Promise<null> {
+    const { virtualUsers, sendLimits, history, accounts } = this.#options;
+    const { principal } = caller;
+    const id = lastingId(sending);
+    const from = this.#identityOf(caller);
+    if (id !== undefined && from !== null) {
+      const nick = accounts.find(to)?.name ?? to;
+      if (await history?.hasSaid(from, nick, id)) return null;
+    }
+    const lines = this.#ownLines(to, composed, caller);
+    virtualUsers.admit(principal, lines?.length ?? composed.lines.length);
+    const { answered } = composed;
+    const told = lines === null ? null : virtualUsers.tell(principal, to, lines, { answered, id });
+    if (told === null) {
+      await this.#tellByBridge(to, composed, caller);
+      if (composed.account !== null) sendLimits.sent(composed.account);
+    } else if (told.kind === "absent") this.#leave(to, composed, { caller, id });
+    else if (told.kind === "unavailable") throw new Unavailable(refused(told.reason));
+    else if (told.kind === "refused") throw new Conflict(refused(told.reason));
     return null;
   }
 
-  /** Sends the message as the caller's user of the IRC server; null if the caller is not one. */
-  #tell(nick: string, post: Composition, { principal }: Caller): Told | null {
-    const linesFor = (room: number) => cut(post, room);
-    const { answered } = post;
-    const told = this.#options.virtualUsers.tell(principal, nick, linesFor, answered);
-    if (told === null || told.kind === "absent") return told;
-    if (told.kind !== "sent") {
-      const text = `IRC refused the message: ${told.reason}`;
-      throw told.kind === "unavailable" ? new Unavailable(text) : new Conflict(text);
-    }
-    return { kind: "sent", id: told.ids[0] ?? null };
+  /** The lines of a message of a caller that is a user of the IRC server; null if it is not one. */
+  #ownLines(nick: string, post: Composition, { principal }: Caller): readonly string[] | null {
+    const room = this.#options.virtualUsers.room(principal, nick);
+    return room === null ? null : cut(post, room);
   }
 
   /**
@@ -229,10 +291,10 @@ export class DirectMessages {
    *
    * @throws NotFound, Conflict if there is nobody to leave it for
    */
-  #leave(to: string, post: Composition, caller: Caller): void {
+  #leave(to: string, post: Composition, recording: Recording): void {
     const account = this.#options.accounts.find(to);
     const isPersons = account !== null && account.kind !== "agent" && account.revokedAt === null;
-    if (!isPersons || !this.#record(account.id, post, caller)) throw this.#absence(to);
+    if (!isPersons || !this.#record(account.id, post, recording)) throw this.#absence(to);
   }
 
   /**
@@ -241,20 +303,24 @@ export class DirectMessages {
    * @returns whether there is such a history
    * @throws Unavailable if it takes no messages at the moment
    */
-  #record(receiverId: string, post: Composition, { principal }: Caller): boolean {
+  #record(receiverId: string, post: Composition, { caller, id }: Recording): boolean {
     const { history, virtualUsers } = this.#options;
-    const from = principal.id === null ? null : virtualUsers.identityOf(principal.id);
+    const from = this.#identityOf(caller);
     const to = virtualUsers.identityOf(receiverId);
     const { speaker } = post;
     if (history === null || from === null || to === null) return false;
     if (speaker === null || foldCase(speaker) !== foldCase(from.nick)) return false;
-    history.record(from, to, cut(post, Infinity));
+    history.record(from, to, cut(post, Infinity), id);
     return true;
+  }
+
+  #identityOf({ principal }: Caller): UserIdentity | null {
+    return principal.id === null ? null : this.#options.virtualUsers.identityOf(principal.id);
   }
 
   #keep(agent: RosterEntry, post: Composition, sending: Sending): string {
     const { speaker, account } = post;
-    const { bridgeNick, inboxes, sendLimits } = this.#options;
+    const { bridgeNick, inboxes } = this.#options;
     const from = speaker ?? bridgeNick;
     const isOwn = speaker === null || (account !== null && foldCase(from) === foldCase(account));
     const delivery: Delivery = {
@@ -263,7 +329,6 @@ export class DirectMessages {
       text: shownLines(post, from).join("\n"),
       ...(isOwn ? {} : { via: "bridge" }),
     };
-    if (account !== null) sendLimits.sent(account);
     return inboxes.deliver(agent, delivery, sending);
   }
 
@@ -301,6 +366,21 @@ export class DirectMessages {
     const account = this.#options.accounts.find(to);
     return account === null ? nobody(to) : new Conflict(`"${account.name}" is not on IRC now`);
   }
+}
+
+/** The id that a message always has which its sender repeats; undefined if it does not. */
+function lastingId({ senderId, clientId }: Sending): string | undefined {
+  if (clientId === null) return undefined;
+  return createHash("sha256").update(`${senderId} ${clientId}`).digest("hex").slice(0, 40);
+}
+
+function refused(reason: string): string {
+  return `IRC refused the message: ${reason}`;
+}
+
+/** The error for a message that the history does not take. */
+export function notStored(): Unavailable {
+  return new Unavailable("The message cannot be stored at the moment: try again");
 }
 
 /** The account of a caller as the sender of messages. */

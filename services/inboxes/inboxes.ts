@@ -2,7 +2,7 @@ import type { Roster, RosterEntry } from "../agents/mod.ts";
 import type { ChannelMessage, HeardMessage } from "../bridge/mod.ts";
 import { Forbidden, Invalid, NotFound, Unavailable } from "../errors.ts";
 import type { Ended, Identity, Principal } from "../identity/mod.ts";
-import type { ObservedMessage } from "../irc/mod.ts";
+import { type ObservedMessage, wholeId } from "../irc/mod.ts";
 import { checkQuery, type MessageQuery, MessageReaders } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { Arrivals, type ArrivalsOptions, type Delivery, type Sending } from "./arrivals.ts";
@@ -155,9 +155,9 @@ export class Inboxes {
     return this.#arrivals.deliver(agent, delivery, sending);
   }
 
-  /** As `Arrivals.sendAs`. */
-  sendAs<Result>(sending: Sending | null, send: () => Result): Result {
-    return this.#arrivals.sendAs(sending, send);
+  /** As `Arrivals.showing`. */
+  showing<Result>(send: () => Result): Result {
+    return this.#arrivals.showing(send);
   }
 
   /**
@@ -200,9 +200,23 @@ export class Inboxes {
     await this.#options.store?.flush();
   }
 
-  /** Removes a redacted message from every inbox. */
-  forgetMessage(id: string): void {
+  /** How many messages have arrived in inboxes. */
+  get arrived(): number {
+    return this.#arrivals.arrived;
+  }
+
+  /** Waits for entries on their way to the disk, unless it refuses them for now. */
+  async settled(): Promise<void> {
     const { store } = this.#options;
+    // An inbox that is not loaded yet stores what waits for it once it is.
+    await Promise.allSettled(this.#inboxes.values().map(({ loading }) => loading));
+    if (store?.isFailing !== true) await store?.flush().catch(() => {});
+  }
+
+  /** Removes a message from every inbox of which a part was redacted. */
+  forgetMessage(part: string): void {
+    const { store } = this.#options;
+    const id = wholeId(part);
     for (const inbox of this.#inboxes.values()) inbox.redact(id);
     store?.redact(id);
   }
@@ -234,7 +248,7 @@ export class Inboxes {
     checkQuery(query, INBOX_CAPACITY);
     const inbox = this.#open(agent);
     const messages = inbox.messages ?? await inbox.load();
-    if (inbox.isStoring) await this.#settle();
+    if (inbox.isStoring) await this.settled();
     const limit = query.limit ?? INBOX_CAPACITY;
     // Not awaited: it may take a minute, and a suspended function stays in memory.
     const caller = { principal, address: null };
@@ -272,7 +286,7 @@ export class Inboxes {
     const inbox = this.#open(this.#agentOf(nick, principal));
     const messages = await inbox.load();
     // An agent may have had an entry over IRC that is not stored yet.
-    if (inbox.isStoring) await this.#settle();
+    if (inbox.isStoring) await this.settled();
     const ids = "ids" in what ? what.ids : messages.readUpTo(what.upTo).map(({ id }) => id);
     const { count, unknown } = inbox.acknowledge(messages, ids);
     await this.flush();
@@ -291,12 +305,14 @@ export class Inboxes {
     const agent = this.#agentOf(nick, principal);
     const inbox = this.#open(agent);
     const messages = await inbox.load();
-    if (inbox.isStoring) await this.#settle();
+    if (inbox.isStoring) await this.settled();
     return { nick: agent.nick, ...inbox.counts(messages) };
   }
 
   /** The message to which its sender gave an id, once it is on disk; null if there is none. */
-  async sent({ senderId, clientId }: Sending): Promise<Pick<Sent, "id" | "accountId"> | null> {
+  async sent(
+    { senderId, clientId }: Sending,
+  ): Promise<Pick<Sent, "id" | "accountId" | "state"> | null> {
     if (clientId === null) return null;
     return await this.#options.store?.sent(senderId, clientId) ?? null;
   }
@@ -325,10 +341,9 @@ export class Inboxes {
     if (!this.#closed) this.close();
     this.#stopListening();
     await this.#expiries.idle();
-    await Promise.allSettled(Array.from(this.#inboxes.values(), ({ loading }) => loading));
     // What is stored now, or was loaded, may make room, and so send others back.
     do {
-      await this.#settle();
+      await this.settled();
       await Promise.all(this.#returning);
     } while (this.#returning.size > 0);
     this.#inboxes.clear();
@@ -347,12 +362,6 @@ export class Inboxes {
       throw new Forbidden(`You are "${principal.name}" and cannot read the inbox of "${nick}"`);
     }
     return agent;
-  }
-
-  /** Waits for entries on their way to the disk, unless it refuses them for now. */
-  async #settle(): Promise<void> {
-    const { store } = this.#options;
-    if (store?.isFailing !== true) await store?.flush().catch(() => {});
   }
 
   async #addMissed(agent: RosterEntry, arrival: Arrival): Promise<void> {

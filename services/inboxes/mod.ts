@@ -10,6 +10,7 @@ export {
   type DirectMessagesOptions,
   type DirectPost,
   type MessageFate,
+  notStored,
 } from "./direct_messages.ts";
 export {
   type About,

@@ -115,6 +115,14 @@ export class NodeInboxes implements InboxDoor {
     await this.#inboxes?.flush();
   }
 
+  get arrived(): number {
+    return this.#inboxes?.arrived ?? 0;
+  }
+
+  async settled(): Promise<void> {
+    await this.#inboxes?.settled();
+  }
+
   close(): void {
     this.#inboxes?.close();
   }
@@ -123,8 +131,8 @@ export class NodeInboxes implements InboxDoor {
     return this.#here().deliver(agent, delivery, sending);
   }
 
-  sendAs<Result>(sending: Sending | null, send: () => Result): Result {
-    return this.#here().sendAs(sending, send);
+  showing<Result>(send: () => Result): Result {
+    return this.#inboxes === null ? send() : this.#inboxes.showing(send);
   }
 
   async requireRoom(agent: RosterEntry, units: number): Promise<void> {

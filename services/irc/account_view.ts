@@ -8,7 +8,13 @@ import { HistoryKind, type HistoryPart } from "./history/store.ts";
 import type { HistoryEntry } from "./history/history.ts";
 import { markReadFor } from "./commands/markread.ts";
 import type { ServerState } from "./state.ts";
-import { possibleClient, type SeenChannel, type UserIdentity, visibleChannels } from "./user.ts";
+import {
+  partId,
+  possibleClient,
+  type SeenChannel,
+  type UserIdentity,
+  visibleChannels,
+} from "./user.ts";
 
 /** A private message. */
 export interface PrivateMessage {
@@ -137,11 +143,29 @@ export class AccountView {
     return { id, nick: this.#state.serverName, account: null, text, time: timeOf(tags) };
   }
 
+  /** Whether the history takes messages at the moment. */
+  get takesMessages(): boolean {
+    return this.#state.history.takesMessages;
+  }
+
+  /** Whether an account has said this to the user of a nick. */
+  async hasSaid(from: UserIdentity, nick: string, id: string): Promise<boolean> {
+    const client = possibleClient(this.#state, from);
+    return await this.#state.history.find({ client, nick }, id) !== null;
+  }
+
   /**
    * Adds messages to the history of two accounts, of which one is absent, and returns them. Stops at
    * the first that cannot be stored.
+   *
+   * @param given the id of the first, from which those of the others follow; new ones, if absent
    */
-  record(from: UserIdentity, to: UserIdentity, texts: readonly string[]): PrivateMessage[] {
+  record(
+    from: UserIdentity,
+    to: UserIdentity,
+    texts: readonly string[],
+    given?: string,
+  ): PrivateMessage[] {
     const [sender, receiver] = [from, to].map((one) => {
       const present = this.#state.findClient(one.nick);
       return present !== undefined && isOf(one, present.account)
@@ -150,13 +174,14 @@ export class AccountView {
     });
     const stored: PrivateMessage[] = [];
     if (sender === undefined || receiver === undefined) return stored;
-    for (const text of texts) {
-      const content = { params: [to.nick], text };
+    for (const [index, text] of texts.entries()) {
+      const id = given === undefined ? undefined : partId(given, index);
+      const content = { params: [to.nick], text, id };
       const message = this.#state.messageFrom(sender, "PRIVMSG", content);
       if (!this.#state.history.sayBetween(sender, receiver, message)) break;
-      const { msgid: id = "", account = null } = message.tags;
+      const { msgid = "", account = null } = message.tags;
       const shown = shownText(from.nick, text) ?? text;
-      stored.push({ id, nick: from.nick, account, text: shown, time: timeOf(message.tags) });
+      stored.push({ id: msgid, nick: from.nick, account, text: shown, time: timeOf(message.tags) });
     }
     return stored;
   }

@@ -8,6 +8,8 @@ import { type MessageText, Outbound, type OutboundTags } from "./outbound.ts";
 export interface MessageContent {
   readonly params: readonly string[];
   readonly text?: MessageText | undefined;
+  /** Its id; by default, a new one. */
+  readonly id?: string | undefined;
   /** The nick of the user on another network for whom the client speaks. */
   readonly relayedFrom?: string;
   /** Client-only tags of the message. */
@@ -18,14 +20,14 @@ export interface MessageContent {
 export function clientMessage(
   client: Client,
   command: string,
-  { params, text, relayedFrom, clientTags }: MessageContent,
+  { params, text, id, relayedFrom, clientTags }: MessageContent,
   clock: MessageClock,
 ): Outbound {
   // All members at once: one that is added takes memory of its own.
   const tags: OutboundTags = {
     time: clock.nextTimestamp(),
     milliseconds: clock.stampedAt,
-    msgid: clock.nextId(),
+    msgid: id ?? clock.nextId(),
     account: client.account,
     guest: client.account === null ? client.id : undefined,
     relayer: relayedFrom === undefined ? undefined : client.nick,

@@ -10,6 +10,8 @@ export interface CommandCall {
   readonly command: string;
   readonly params: readonly string[];
   readonly tags: ReadonlyMap<string, string>;
+  /** The id of the message that it sends; absent for a new one. */
+  readonly id?: string | undefined;
   /** Receives everything that is sent to the client itself. */
   readonly reply: Reply;
 }

@@ -40,7 +40,8 @@ export type {
   Correspondent,
   PrivateMessage,
 } from "./account_view.ts";
-export type { SeenChannel, Spoken, Told, User, UserIdentity } from "./user.ts";
+export type { SeenChannel, SpeechMarks, Spoken, Told, User, UserIdentity } from "./user.ts";
+export { wholeId } from "./user.ts";
 export { DEFAULT_LIMITS } from "./options.ts";
 export type {
   AbsentUser,

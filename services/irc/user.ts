@@ -40,6 +40,28 @@ export type Spoken =
   | { readonly kind: "sent"; readonly ids: readonly string[] }
   | { readonly kind: "refused" | "unavailable"; readonly reason: string };
 
+/** What a message has beside its text. */
+export interface SpeechMarks {
+  /** The id of the message that it answers, if any. */
+  readonly answered?: string | undefined;
+  /** Its own id, which no other message has; a new one, if absent. */
+  readonly id?: string | undefined;
+}
+
+/**
+ * The id of one of the messages into which a long one is cut. The first has the id of the whole.
+ *
+ * @param index counts from 0
+ */
+export function partId(id: string, index: number): string {
+  return index === 0 ? id : `${id}+${index + 1}`;
+}
+
+/** The id of the whole message, if this may be the id of a part of one. */
+export function wholeId(id: string): string {
+  return id.replace(/\+\d{1,9}$/, "");
+}
+
 /** Result of a message to one user: `absent` if nobody has the nick. */
 export type Told = Spoken | { readonly kind: "absent" };
 
@@ -213,15 +235,14 @@ export class User {
    * Sends texts to one user, joined to multiline messages as far as the limits allow.
    *
    * @param texts one line each, of at most {@link room} bytes
-   * @param answered the id of the message that they answer, if any
    */
-  tell(nick: string, texts: readonly string[], answered?: string): Told {
-    return this.#tell("PRIVMSG", nick, texts, answered);
+  tell(nick: string, texts: readonly string[], marks: SpeechMarks = {}): Told {
+    return this.#tell("PRIVMSG", nick, texts, marks);
   }
 
   /** As {@link tell}, by NOTICE, which no program answers (RFC 2812, section 3.3.2). */
   notify(nick: string, texts: readonly string[]): Told {
-    return this.#tell("NOTICE", nick, texts);
+    return this.#tell("NOTICE", nick, texts, {});
   }
 
   /** Removes a member from a channel. Returns the reason if that is refused. */
@@ -243,7 +264,12 @@ export class User {
     return call.reply.refusal;
   }
 
-  #tell(command: string, nick: string, texts: readonly string[], answered?: string): Told {
+  #tell(
+    command: string,
+    nick: string,
+    texts: readonly string[],
+    { answered, id }: SpeechMarks,
+  ): Told {
     const receiver = this.#state.findClient(nick);
     if (receiver === undefined) return { kind: "absent" };
     if (isService(receiver)) {
@@ -251,7 +277,12 @@ export class User {
     }
     const call = this.#call(command, answered);
     const messages = joinedLines(texts, this.#state.limits);
-    return this.#send(call, messages, (speech) => deliverToUser(call, receiver, speech));
+    const given = messages.keys().map((index) => id === undefined ? id : partId(id, index));
+    return this.#send(
+      call,
+      messages,
+      (speech) => deliverToUser({ ...call, id: given.next().value }, receiver, speech),
+    );
   }
 
   /**

@@ -227,6 +227,7 @@ function forgetSeals(folder: string): void {
   app.close();
   const history = new DatabaseSync(join(folder, "data", "history.db"));
   history.exec("DROP TABLE search_segments; DROP TABLE search_postings; DROP TABLE last_change");
+  history.exec("ALTER TABLE targets DROP COLUMN trimmed");
   history.exec("UPDATE entries SET confined = 0; PRAGMA user_version = 1");
   history.close();
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { call, registerAgent } from "../support/api.ts";
+import { call, ChannelStream, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
 import { type Program, runMuster, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
@@ -158,6 +158,44 @@ Deno.test("a history that is no database stops the start with a sentence", () =>
     assert.equal(code, 1, stderr);
     assert.match(stderr, /history\.db" is no database/);
     assert.doesNotMatch(stderr, /Uncaught/);
+  }));
+
+Deno.test("a resume says that messages are missing if retention removed some, and only then", () =>
+  withFolder(async (folder) => {
+    const environment = {
+      MUSTER_BRIDGE_BUFFER_SIZE: "3",
+      MUSTER_IRC_HISTORY_MAX_MESSAGES: "5",
+    };
+    const gapSince = async (program: Program, since: string) => {
+      const response = await call(program, "GET", `${MESSAGES}?since=${since}`);
+      await response.body?.cancel();
+      await using stream = await ChannelStream.open(program, "general", `&since=${since}`);
+      const first = await stream.next();
+      const gap = response.headers.get("muster-gap");
+      assert.equal(gap !== null, first !== null && "from" in first, "the stream says the same");
+      return gap;
+    };
+    const say = async (program: Program, from: number, to: number) => {
+      for (let index = from; index < to; index++) {
+        await post(program, { nick: "carol", text: `line ${index}` });
+      }
+    };
+    const long = "1970-01-01T00:00:00Z";
+    {
+      await using program = await startProgram({ folder, environment });
+      await say(program, 0, 4);
+      assert.equal(await gapSince(program, long), null, "everything is there");
+    }
+    {
+      await using program = await startProgram({ folder, environment });
+      assert.equal(await gapSince(program, long), null, "also after a restart");
+      await say(program, 4, 8);
+      assert.notEqual(await gapSince(program, long), null);
+    }
+    await using program = await startProgram({ folder, environment });
+    const [oldest] = await read(program, `?since=${long}`);
+    assert.equal(await gapSince(program, long), oldest?.timestamp);
+    assert.equal(await gapSince(program, oldest?.timestamp ?? ""), null);
   }));
 
 async function post(program: Program, body: { nick: string; text: string }): Promise<void> {

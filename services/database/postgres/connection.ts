@@ -62,6 +62,15 @@ export function isRefusal(error: unknown): error is RefusedQuery {
   return error instanceof pg.DatabaseError && error.severity === "ERROR";
 }
 
+/**
+ * Whether PostgreSQL itself ended the connection, and so the transaction of the query that met this
+ * (ErrorResponse of severity FATAL), or had ended it before it took all of what was sent.
+ */
+export function isEnd(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return error.severity === "FATAL";
+  return error instanceof Error && "code" in error && error.code === "EPIPE";
+}
+
 export function reasonOf(error: unknown): string {
   // Deno reports a refused connection to several addresses as an error without a message.
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join("; ");

@@ -5,7 +5,14 @@ import type { AppendedEvent, WireStatement, WriteRequest, WriteResponse } from "
 import type { StoreWriter, WriterListener } from "../store.ts";
 import { isRefusal, reasonOf } from "./connection.ts";
 import { endOf, LOG_LOCK, type PostgresJournal, READ_END } from "./postgres_journal.ts";
-import { outcomeOf, type Query, type QueryOutcome, type WritingSession } from "./session.ts";
+import {
+  COMMIT,
+  Ended,
+  outcomeOf,
+  type Query,
+  type QueryOutcome,
+  type WritingSession,
+} from "./session.ts";
 
 /** PostgreSQL's code for a broken UNIQUE or PRIMARY KEY constraint. */
 const UNIQUE_VIOLATION = "23505";
@@ -52,6 +59,8 @@ export class PostgresWriter implements StoreWriter {
   #session: Promise<WritingSession> | null = null;
   #last: Promise<void> = Promise.resolve();
   #isBroken = false;
+  /** Whether transactions are under way: they find out themselves that the connection is lost. */
+  #isWriting = false;
 
   constructor(options: PostgresWriterOptions) {
     this.#options = options;
@@ -74,28 +83,33 @@ export class PostgresWriter implements StoreWriter {
     } catch (error) {
       return this.#break(reasonOf(error), true);
     }
+    if (this.#isBroken) return;
+    this.#isWriting = true;
     try {
-      for (const executed of await this.#execute(session, group)) {
-        await this.#answer(executed);
-      }
+      for await (const executed of this.#execute(session, group)) await this.#answer(executed);
+      if (session.isOver) this.#break("The connection to PostgreSQL was closed", true);
     } catch (error) {
-      this.#break(reasonOf(error));
+      this.#break(reasonOf(error), error instanceof Ended);
+    } finally {
+      this.#isWriting = false;
     }
   }
 
   #open(): Promise<WritingSession> {
     return this.#session ??= this.#options.open().then((session) => {
-      session.onOver = (reason) => this.#break(reason);
+      session.onOver = (reason) => {
+        if (!this.#isWriting) this.#break(reason, true);
+      };
       return session;
     });
   }
 
-  /** Whether a transaction that was being committed is written is unknown. */
-  #break(reason: string, isUnused = false): void {
+  /** @param isUndone whether nothing is written that was not answered; otherwise it is unknown */
+  #break(reason: string, isUndone = false): void {
     if (this.#isBroken) return;
     this.#isBroken = true;
     void this.#closeSession();
-    this.#options.listener.onBroken(reason, isUnused);
+    this.#options.listener.onBroken(reason, isUndone);
   }
 
   async #closeSession(): Promise<void> {
@@ -104,22 +118,20 @@ export class PostgresWriter implements StoreWriter {
   }
 
   /** Executes transactions in turn, with one wait for the disk. Each does everything or nothing. */
-  async #execute(
+  async *#execute(
     session: WritingSession,
     requests: readonly WriteRequest[],
-  ): Promise<Executed[]> {
+  ): AsyncGenerator<Executed> {
     if (requests.length > 1) {
       try {
-        return [await this.#together(session, requests)];
+        return yield await this.#together(session, requests);
       } catch (error) {
         if (!isRefusal(error)) throw error;
         // One of them fails on its own.
         await session.run([["ROLLBACK"]]);
       }
     }
-    const executed: Executed[] = [];
-    for (const request of requests) executed.push(await this.#alone(session, request));
-    return executed;
+    for (const request of requests) yield await this.#alone(session, request);
   }
 
   async #alone(session: WritingSession, request: WriteRequest): Promise<Executed> {
@@ -175,7 +187,7 @@ export class PostgresWriter implements StoreWriter {
   /** The queries that end a transaction. */
   #ending({ appended }: Transaction): Query[] {
     const { cluster } = this.#options;
-    return cluster === null ? [["COMMIT"]] : [cluster.closing(appended), ["COMMIT"]];
+    return cluster === null ? [COMMIT] : [cluster.closing(appended), COMMIT];
   }
 
   #closingOf(ended: readonly QueryOutcome[]): QueryOutcome | null {

@@ -3,7 +3,14 @@ import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kyse
 import pg, { type ClientBase, type Pool, type PoolClient } from "pg";
 import { Unavailable } from "../../errors.ts";
 import type { SqlValue } from "../protocol.ts";
-import { clientOptions, isRefusal, QUERY_MILLISECONDS, STAY, storable } from "./connection.ts";
+import {
+  clientOptions,
+  isEnd,
+  isRefusal,
+  QUERY_MILLISECONDS,
+  STAY,
+  storable,
+} from "./connection.ts";
 import type { PostgresSettings } from "./settings.ts";
 import { StatementNames } from "./statement_names.ts";
 
@@ -56,6 +63,11 @@ async function connected(pool: Pool): Promise<PoolClient> {
   try {
     return await pool.connect();
   } catch (error) {
+    if (isEnd(error)) {
+      return await pool.connect().catch((last: unknown) => {
+        throw cannotRead(last);
+      });
+    }
     throw cannotRead(error);
   }
 }
@@ -91,21 +103,17 @@ class ReadingClient implements PostgresPoolClient {
     const read = async (client: PoolClient) => (
       await client.query(query) as unknown as PostgresQueryResult<Row>
     );
-    try {
-      return await read(this.#client ??= await connected(this.#pool));
-    } catch (error) {
-      if (isRefusal(error) || error instanceof Unavailable) throw error;
-      if (isTimeout(error)) return this.#lose(error);
-    }
-    // The connection was closed, perhaps long ago. What reads may be asked for again.
-    this.#client?.release(true);
-    this.#client = null;
-    this.#client = await connected(this.#pool);
-    try {
-      return await read(this.#client);
-    } catch (error) {
-      if (isRefusal(error)) throw error;
-      return this.#lose(error);
+    for (let tries = 0;; tries++) {
+      try {
+        return await read(this.#client ??= await connected(this.#pool));
+      } catch (error) {
+        if (isRefusal(error) || error instanceof Unavailable) throw error;
+        if (isTimeout(error) || tries > CONNECTIONS) return this.#lose(error);
+        // The connection was closed, perhaps long ago, and others too. What reads may be asked for
+        // again.
+        this.#client?.release(true);
+        this.#client = null;
+      }
     }
   }
 

@@ -4,6 +4,7 @@ import { DatabaseError } from "../migrate.ts";
 import type { SqlValue } from "../protocol.ts";
 import {
   clientOptions,
+  isEnd,
   isRefusal,
   QUERY_MILLISECONDS,
   reasonOf,
@@ -43,6 +44,14 @@ const NEXT: Lock = ["pg_advisory_lock", "muster next "];
 class InUse extends Error {
   override readonly name = "InUse";
 }
+
+/** PostgreSQL ended the connection before it came to the end of the transaction, which it undid. */
+export class Ended extends Error {
+  override readonly name = "Ended";
+}
+
+/** Writes what a transaction did. */
+export const COMMIT: Query = ["COMMIT"];
 
 /** A query and its parameters. */
 export type Query = readonly [sql: string, parameters?: readonly SqlValue[]];
@@ -145,7 +154,8 @@ export class WritingSession {
 
   /**
    * Sends queries at once, and waits for all of them. In a transaction, those after a failed one
-   * fail too.
+   * fail too. If PostgreSQL ended the connection before {@link COMMIT}, the first error is
+   * {@link Ended}.
    */
   async send(queries: readonly Query[]): Promise<PromiseSettledResult<QueryOutcome>[]> {
     const { stream } = this.#client.connection;
@@ -155,7 +165,13 @@ export class WritingSession {
     const outcomes = queries.map((query) => this.#query(query));
     stream.uncork();
     try {
-      return await Promise.allSettled(outcomes);
+      const settled = await Promise.allSettled(outcomes);
+      const first = settled.findIndex(({ status }) => status === "rejected");
+      const failed = settled[first];
+      if (failed?.status === "rejected" && isEnd(failed.reason) && queries[first] !== COMMIT) {
+        failed.reason = new Ended(reasonOf(failed.reason));
+      }
+      return settled;
     } finally {
       clearTimeout(late);
     }

@@ -329,6 +329,7 @@ function outgoing(call: CommandCall, target: string, speech: MessageText): Outbo
   return state.messageFrom(client, command, {
     params,
     text: command === "TAGMSG" ? undefined : speech,
+    id: call.id,
     clientTags: tagsPassedOn(call),
   });
 }

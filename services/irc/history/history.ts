@@ -84,6 +84,11 @@ export class History {
     return this.#recorded;
   }
 
+  /** Whether it takes messages at the moment. */
+  get takesMessages(): boolean {
+    return this.#options.store?.accept([]) ?? true;
+  }
+
   /** What those wait for who have added to the history, while too much waits to be stored; or null. */
   room(): Promise<void> | null {
     return this.#options.store?.room() ?? null;

@@ -82,7 +82,8 @@ export interface HistoryStore {
   readonly newestTime: number;
 
   /**
-   * Stores the records of a message, before anybody gets it.
+   * Stores the records of a message, before anybody gets it. Without records, it says whether it
+   * takes some now.
    *
    * @returns false if the store does not take them: then it has none, and nobody may get the message
    */

@@ -179,6 +179,7 @@ export class HistoryArchive implements HistoryStore {
 
   accept(records: readonly NewHistoryRecord[]): boolean {
     if (this.#options.space?.isShort || !this.#changes.hasRoomFor(records)) return false;
+    if (records.length === 0) return !this.#closed && !this.#journal.isFailing;
     return this.#store(
       records.map((record, index) => {
         return { kind: "append", sequence: this.#lastSequence + 1 + index, record };
@@ -253,6 +254,16 @@ export class HistoryArchive implements HistoryStore {
    */
   async openChannels(): Promise<readonly LastMessage[]> {
     return await this.#ask({ kind: "openChannels" }) as Answers["openChannels"];
+  }
+
+  /**
+   * When the newest message was said that retention removed from a log, in Unix milliseconds; 0 if it
+   * has removed none.
+   *
+   * @throws Unavailable if the history cannot be read at the moment
+   */
+  async trimmed(target: HistoryTarget): Promise<number> {
+    return await this.#ask({ kind: "trimmed", target }) as Answers["trimmed"];
   }
 
   /**

@@ -5,7 +5,7 @@ import type { Extent } from "./extent.ts";
 import type { LastChange } from "./journal_files.ts";
 import type { Answers, Operation, Question, Retention } from "./protocol.ts";
 import { ArchiveReader } from "./archive_reader.ts";
-import { ArchiveRetention } from "./archive_retention.ts";
+import { ArchiveRetention, FORGET_EMPTY } from "./archive_retention.ts";
 import { openArchive } from "./schema.ts";
 import { SearchIndex, sizeIn } from "./search_index.ts";
 
@@ -322,7 +322,7 @@ export class ArchiveFile {
       this.#count.run(-Number(changes), id);
       if (changes > 0) this.#index.dropAll(id);
     }
-    this.#database.exec("DELETE FROM targets WHERE records = 0");
+    this.#database.exec(FORGET_EMPTY);
   }
 
   /** An existing log of the new name stays, before the renamed channel's records. */
@@ -335,6 +335,10 @@ export class ArchiveFile {
       .prepare("UPDATE entries SET target = ? WHERE target = ?").run(target, source);
     this.#count.run(Number(changes), target);
     this.#count.run(-Number(changes), source);
+    this.#database.prepare(
+      `UPDATE targets SET trimmed = max(trimmed, (SELECT trimmed FROM targets WHERE id = ?))
+       WHERE id = ?`,
+    ).run(source, target);
     for (const log of [source, target]) this.#index.dropAll(log);
     this.#index.recheck(target);
   }

@@ -67,6 +67,8 @@ export class ArchiveReader {
         return this.#search(question);
       case "openChannels":
         return this.#openChannels();
+      case "trimmed":
+        return this.#trimmed(question.target);
       case "accounts":
         return this.#prepare("SELECT DISTINCT account FROM targets WHERE account <> ''").all()
           .map((row) => String(row["account"]));
@@ -216,6 +218,12 @@ export class ArchiveReader {
       const time = last.get(Number(id))?.["time"] ?? null;
       return time === null ? [] : [{ title: String(title), time: Number(time) }];
     });
+  }
+
+  #trimmed({ account, name }: HistoryTarget): number {
+    const row = this.#prepare("SELECT trimmed FROM targets WHERE account = ? AND name = ?")
+      .get(account ?? "", name);
+    return Number(row?.["trimmed"] ?? 0);
   }
 
   #search({ target, wanted }: Question & { kind: "search" }): FoundRecords {

@@ -6,6 +6,8 @@ import type { SearchIndex } from "./search_index.ts";
 interface Victim {
   readonly sequence: number;
   readonly target: number;
+  /** Unix milliseconds; 0 unless it is a message. */
+  readonly saidAt: number;
 }
 
 /** Retention stops removing at this share of the allowed size. */
@@ -16,6 +18,20 @@ const RECORDS_OVER = 0.05;
 
 /** Most records that a write removes for each record that it adds to a log. */
 const REMOVED_PER_RECORD = 2;
+
+/**
+ * Removes the rows of logs that are empty, but not of channels of which it must be known that
+ * something was removed: of the newest 10,000.
+ */
+export const FORGET_EMPTY = `
+  DELETE FROM targets WHERE records = 0 AND (
+    account <> '' OR trimmed = 0 OR id <= (
+      SELECT id FROM targets WHERE account = '' ORDER BY id DESC LIMIT 1 OFFSET 10000
+    )
+  )`;
+
+/** What of a record its removal needs. */
+const VICTIM = "sequence, target, CASE kind WHEN 0 THEN time ELSE 0 END AS said_at";
 
 /** Records removed between two checks of the file's size. */
 const SHRINK_STEP = 200;
@@ -33,7 +49,9 @@ export class ArchiveRetention {
     this.#database = database;
     this.#index = index;
     this.#recordsOf = database.prepare("SELECT records FROM targets WHERE id = ?");
-    this.#count = database.prepare("UPDATE targets SET records = records - ? WHERE id = ?");
+    this.#count = database.prepare(
+      "UPDATE targets SET records = records - ?, trimmed = max(trimmed, ?) WHERE id = ?",
+    );
     this.#pages = database.prepare(
       `SELECT page_count AS total, freelist_count AS free, page_size AS bytes
        FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
@@ -54,7 +72,7 @@ export class ArchiveRetention {
       removed += this.#remove(this.#beyond(records, most - removed));
     }
     if (bytes !== null && removed < most) removed += this.#shrink(bytes, most - removed);
-    if (removed < most) this.#database.exec("DELETE FROM targets WHERE records = 0");
+    if (removed < most) this.#database.exec(FORGET_EMPTY);
     return removed;
   }
 
@@ -80,13 +98,13 @@ export class ArchiveRetention {
 
   #oldest(target: number, count: number): Victim[] {
     return this.#database.prepare(
-      "SELECT sequence, target FROM entries WHERE target = ? ORDER BY time, sequence LIMIT ?",
+      `SELECT ${VICTIM} FROM entries WHERE target = ? ORDER BY time, sequence LIMIT ?`,
     ).all(target, count).map(victim);
   }
 
   #olderThan(time: number, most: number): Victim[] {
     const oldest = this.#database
-      .prepare("SELECT sequence, target, time FROM entries ORDER BY sequence LIMIT ?").all(most);
+      .prepare(`SELECT ${VICTIM}, time FROM entries ORDER BY sequence LIMIT ?`).all(most);
     return oldest.filter((row) => Number(row["time"]) < time).map(victim);
   }
 
@@ -106,7 +124,7 @@ export class ArchiveRetention {
   #shrink(bytes: number, most: number): number {
     if (this.countBytes() <= bytes) return 0;
     const oldest = this.#database
-      .prepare("SELECT sequence, target FROM entries ORDER BY sequence LIMIT ?");
+      .prepare(`SELECT ${VICTIM} FROM entries ORDER BY sequence LIMIT ?`);
     let removed = 0;
     while (removed < most && this.countBytes() > bytes * BYTES_LEFT) {
       const victims = oldest.all(Math.min(most - removed, SHRINK_STEP)).map(victim);
@@ -118,14 +136,18 @@ export class ArchiveRetention {
 
   #remove(victims: readonly Victim[]): number {
     const remove = this.#database.prepare("DELETE FROM entries WHERE sequence = ?");
-    const perTarget = new Map<number, { count: number; last: number }>();
-    for (const { sequence, target } of victims) {
+    const perTarget = new Map<number, { count: number; last: number; saidAt: number }>();
+    for (const { sequence, target, saidAt } of victims) {
       remove.run(sequence);
-      const { count, last } = perTarget.get(target) ?? { count: 0, last: sequence };
-      perTarget.set(target, { count: count + 1, last: Math.max(last, sequence) });
+      const before = perTarget.get(target) ?? { count: 0, last: sequence, saidAt: 0 };
+      perTarget.set(target, {
+        count: before.count + 1,
+        last: Math.max(before.last, sequence),
+        saidAt: Math.max(before.saidAt, saidAt),
+      });
     }
-    for (const [target, { count, last }] of perTarget) {
-      this.#count.run(count, target);
+    for (const [target, { count, last, saidAt }] of perTarget) {
+      this.#count.run(count, saidAt, target);
       // They are the oldest ones of their log.
       this.#index.drop(target, 0, last);
     }
@@ -134,5 +156,9 @@ export class ArchiveRetention {
 }
 
 function victim(row: Record<string, unknown>): Victim {
-  return { sequence: Number(row["sequence"]), target: Number(row["target"]) };
+  return {
+    sequence: Number(row["sequence"]),
+    target: Number(row["target"]),
+    saidAt: Number(row["said_at"]),
+  };
 }

@@ -98,11 +98,19 @@ export class Journal {
    * alone. If they hold changes, it takes no others until both were emptied. Files that belong to
    * another archive, or to another copy of this one, get another name.
    *
-   * @throws Error if the disk refuses it
+   * @throws Error if the disk refuses it, or the archive has lost what came before the journal
    */
   static open(options: JournalOptions): OpenedJournal {
     const { path, log } = options;
     const { operations, identity, foreign, beyondGap } = readJournal(path, options.last);
+    if (operations.length === 0 && beyondGap > 0) {
+      throw new Error(
+        `The history "${path}" lacks changes that came before the ${beyondGap} in its journal: put ` +
+          `"${path}-wal" back, which holds what was written last, or restore a backup (muster ` +
+          "restore BACKUP --replace); to go on without all of them, remove " +
+          pathsOf(path).map((file) => `"${file}"`).join(" and "),
+      );
+    }
     for (const file of foreign) setAside(file, options);
     if (beyondGap > 0) {
       log.warn("The history's journal has a gap: the changes after it are lost", {

@@ -124,6 +124,8 @@ export type Question =
   | { readonly kind: "search"; readonly target: HistoryTarget; readonly wanted: RecordSearch }
   /** The channels of the newest logs, with what was said last for everybody. */
   | { readonly kind: "openChannels" }
+  /** When the newest message was said that retention removed from a log. */
+  | { readonly kind: "trimmed"; readonly target: HistoryTarget }
   /** The accounts that have a log, folded. */
   | { readonly kind: "accounts" };
 
@@ -164,6 +166,7 @@ export interface Answers {
   readonly lastMessages: readonly LastMessage[];
   readonly search: FoundRecords;
   readonly openChannels: readonly LastMessage[];
+  readonly trimmed: number;
   readonly accounts: readonly string[];
 }
 

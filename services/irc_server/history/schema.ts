@@ -87,6 +87,14 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE last_change ADD COLUMN journal TEXT NOT NULL DEFAULT '';
   UPDATE last_change SET journal = 'first-' || lower(hex(randomblob(16)));
   `,
+  // The time of the newest message that retention removed from a log; 0 if it has removed none. Of
+  // earlier removals nobody knows, unless every change since the first is there.
+  `
+  ALTER TABLE targets ADD COLUMN trimmed INTEGER NOT NULL DEFAULT 0;
+  UPDATE targets SET trimmed = coalesce(
+    (SELECT min(time) - 1 FROM entries WHERE entries.target = targets.id AND kind = 0), 0
+  ) WHERE (SELECT count(*) FROM entries) < (SELECT coalesce(max(sequence), 0) FROM last_change);
+  `,
 ];
 
 /**

@@ -194,6 +194,7 @@ export class WaitingChanges {
 function shownBy(question: Question): (change: Operation & { kind: "append" }) => boolean {
   switch (question.kind) {
     case "select":
+    case "trimmed":
     case "search": {
       const { account, name }: HistoryTarget = question.target;
       return ({ record: { target } }) => target.name === name && target.account === account;

@@ -6,6 +6,7 @@ import {
   type AbsentUser,
   type ChannelStanding,
   foldCase,
+  type SpeechMarks,
   type Told,
   type User,
   type UserIdentity,
@@ -189,25 +190,26 @@ export class VirtualUsers implements Speakers {
   }
 
   /**
-   * Sends a private message as an account that acts as itself.
+   * The bytes of text in one line of an account that acts as itself; null if it is not a user of the
+   * server, so that the bridge has to speak for it.
+   */
+  room(principal: Principal, nick: string): number | null {
+    return this.#speaker(principal)?.room(nick) ?? null;
+  }
+
+  /**
+   * Sends a private message as an account that acts as itself. Call {@link admit} before.
    *
-   * @param linesFor cuts the text into lines of at most the given number of bytes
-   * @param answered the id of the message that it answers, if any
-   * @returns null if it is not a user of the server, so that the bridge has to speak for it
-   * @throws what `linesFor` throws, and what {@link admit} throws
+   * @param lines of at most {@link room} bytes
+   * @returns null if it is not a user of the server
    */
   tell(
     principal: Principal,
     nick: string,
-    linesFor: (room: number) => readonly string[],
-    answered?: string,
+    lines: readonly string[],
+    marks: SpeechMarks,
   ): Told | null {
-    const speaking = this.#speakingOf(principal);
-    const user = speaking === null ? null : this.#userOf(speaking);
-    if (user === null) return null;
-    const lines = linesFor(user.room(nick));
-    this.admit(principal, lines.length);
-    return user.tell(nick, lines, answered);
+    return this.#speaker(principal)?.tell(nick, lines, marks) ?? null;
   }
 
   /**
@@ -346,6 +348,11 @@ export class VirtualUsers implements Speakers {
     this.#here.clear();
     this.#away.clear();
     await this.#options.calls?.close();
+  }
+
+  #speaker(principal: Principal): User | null {
+    const speaking = this.#speakingOf(principal);
+    return speaking === null ? null : this.#userOf(speaking);
   }
 
   #attend(speaking: Speaking, principal: Principal): void {

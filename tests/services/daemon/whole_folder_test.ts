@@ -90,6 +90,33 @@ Deno.test("a start does not begin anew where files tell that there were data", a
     [(folder) => touch(folder, "history.db", "history.db-shm"), "history.db-wal", "history.db-shm"],
     [(folder) => touch(folder, "history.journal2"), "history.db", "history.journal2"],
     [
+      (folder) => {
+        touch(folder, "history.journal2");
+        Deno.writeTextFileSync(join(folder, "history.db"), "");
+      },
+      "history.db",
+      "history.journal2",
+    ],
+    ...["muster.db", "history.db"].map((name) =>
+      [
+        (folder: string) => {
+          touch(folder, "muster.db", `${name}-shm`);
+          Deno.writeTextFileSync(join(folder, `${name}-wal`), "x".repeat(4096));
+          Deno.writeTextFileSync(join(folder, name), "");
+        },
+        name,
+        `${name}-wal`,
+      ] as const
+    ),
+    [
+      (folder) => {
+        addRepository(folder);
+        touch(join(folder, "projects"), "demo.fossil-shm");
+      },
+      "demo.fossil-wal",
+      "demo.fossil-shm",
+    ],
+    [
       async (folder) => {
         await addDatabase(folder);
         touch(folder, "token_key");

@@ -8,6 +8,7 @@ import {
   type NewEvent,
   openPostgres,
   openSqlite,
+  type Statement,
   statement,
   verifyPostgresLog,
 } from "../../../services/database/mod.ts";
@@ -410,4 +411,45 @@ testPostgres("connections stay open where PostgreSQL closes idle ones", async (w
     SELECT current_setting('idle_session_timeout') AS value
   `.execute(world.database.tables);
   assert.equal(rows[0]?.value, "0");
+});
+
+/** Adds a row; PostgreSQL ends the connection within the first attempts. */
+function ending(key: string, attempts: number): Statement {
+  return {
+    sql: `INSERT INTO settings (key, value)
+      SELECT $1, '1' WHERE CASE WHEN nextval('attempts') <= ${attempts}
+        THEN pg_terminate_backend(pg_backend_pid()) ELSE true END`,
+    parameters: [key],
+    mustChange: false,
+  };
+}
+
+testPostgres("a transaction that PostgreSQL cut short is made again, and once", async (world) => {
+  const { database, ask } = world;
+  await ask("CREATE SEQUENCE attempts");
+  const commits = ["a", "b", "c"].map((key) =>
+    database.commit({
+      statements: key === "b" ? [ending(key, 2)] : [setting(database, key, "1")],
+      events: [anEvent(key)],
+    })
+  );
+  await Promise.all(commits);
+  assert.deepEqual((await settings(database)).filter((one) => /^[abc]=/.test(one)), [
+    "a=1",
+    "b=1",
+    "c=1",
+  ]);
+  const counted = await database.tables.selectFrom("events").select("type").execute();
+  assert.deepEqual(counted.map(({ type }) => type).sort(), ["a", "b", "c"]);
+});
+
+testPostgres("a transaction that ends each connection is refused", async (world) => {
+  const { database, ask } = world;
+  await ask("CREATE SEQUENCE attempts");
+  await assert.rejects(database.commit({ statements: [ending("a", 1000)] }), {
+    name: "Unavailable",
+    message: "PostgreSQL cannot be written at the moment",
+  });
+  await database.commit({ statements: [setting(database, "b", "1")] });
+  assert.ok((await settings(database)).includes("b=1"));
 });

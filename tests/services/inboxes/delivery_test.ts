@@ -8,6 +8,7 @@ import {
   Unavailable,
 } from "../../../services/errors.ts";
 import { type Caller, OPERATOR } from "../../../services/identity/mod.ts";
+import { IrcUser } from "../bridge/support.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { aSession, withAttendance, type World } from "./support.ts";
 
@@ -166,6 +167,67 @@ Deno.test("a message that the disk refused at first is sent once, too", () =>
     database.commit = commit;
     assert.equal(await send(), await send());
     assert.deepEqual(await read(world, away), ["queued: hello"]);
+  }));
+
+Deno.test("an agent's IRC connection gets a message once it is in the inbox, under the id that it has there", () =>
+  withAttendance(async (world) => {
+    const { scout, passphrase, away } = await twoAgents(world);
+    const { database } = world.services;
+    const session = new IrcUser(world.server, "away", {
+      capabilities: "sasl message-tags",
+      password: passphrase,
+    });
+    await session.sync();
+    const commit = database.commit.bind(database);
+    database.commit = () => Promise.reject(new Unavailable("The disk is full"));
+    const post = { text: "pay 100", clientId: "c1" };
+    await assert.rejects(world.directMessages.send("away", post, scout), Unavailable);
+    await session.sync();
+    assert.deepEqual(session.lines.filter((line) => line.includes("pay 100")), []);
+    database.commit = commit;
+    const id = await world.directMessages.send("away", post, scout);
+    await session.sync();
+    const got = session.lines.filter((line) => line.includes("pay 100"));
+    assert.equal(got.length, 1);
+    assert.ok(got[0]?.includes(`msgid=${id}`), got[0]);
+    assert.equal((await read(world, away)).length, 1);
+    assert.equal(await stateOf(world, id, scout), "read");
+  }));
+
+Deno.test("the redaction of a part of a long message takes it out of the inbox", () =>
+  withAttendance(async (world) => {
+    const { scout, away } = await twoAgents(world);
+    const text = Array.from({ length: 3 }, () => "x".repeat(5000)).join("\n");
+    const id = await world.directMessages.send("away", { text }, scout);
+    assert.equal((await read(world, away)).length, 1);
+    world.inboxes.forgetMessage(`${id}+2`);
+    assert.deepEqual(await read(world, away), []);
+  }));
+
+Deno.test("a post is confirmed once the inboxes of those whom it mentions are on disk", () =>
+  withAttendance(async (world) => {
+    const { scout, away } = await twoAgents(world);
+    const { database } = world.services;
+    await world.bridge.join("#general", away);
+    await world.bridge.join("#general", scout);
+    const commit = database.commit.bind(database);
+    const gate = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    database.commit = async (change) => {
+      asked.resolve();
+      await gate.promise;
+      return await commit(change);
+    };
+    let isConfirmed = false;
+    const posted = world.bridge.post("#general", { text: "@away: look" }, scout)
+      .then(() => isConfirmed = true);
+    await asked.promise;
+    await world.bridge.post("#general", { text: "to nobody" }, scout);
+    assert.equal(isConfirmed, false);
+    gate.resolve();
+    await posted;
+    const rows = await database.tables.selectFrom("inbox_messages").select("body").execute();
+    assert.deepEqual(rows.map(({ body }) => body), ["@away: look"]);
   }));
 
 Deno.test("only the sender, the receivers and the operator know of a message", () =>

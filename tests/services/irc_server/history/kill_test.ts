@@ -233,6 +233,7 @@ Deno.test("an upgrade takes the journal that a kill left of the version before",
     await say(run, "first");
     await run.archive.close();
     using database = new DatabaseSync(join(folder, "history.db"));
+    database.exec("ALTER TABLE targets DROP COLUMN trimmed");
     database.exec("ALTER TABLE last_change DROP COLUMN journal; PRAGMA user_version = 4");
     database.close();
     const record = { time: 6000, id: "second", kind: 0, content: "text" } as const;

@@ -263,7 +263,7 @@ Deno.test("a history from before the index is searched at once, and indexed in s
       for (const table of ["last_change", "search_postings", "search_segments"]) {
         database.exec(`DROP TABLE ${table}`);
       }
-      database.exec("PRAGMA user_version = 2");
+      database.exec("ALTER TABLE targets DROP COLUMN trimmed; PRAGMA user_version = 2");
     }
     const file = new ArchiveFile(path);
     const seek = () => {
