@@ -68,7 +68,9 @@ export class Descriptors {
     this.#refill = setTimeout(() => this.#fillReserve(), REFILL_MILLISECONDS);
     this.#releaseReserve();
     const { http, irc } = bounded.open();
-    this.#most = Math.min(this.#most, Math.floor((http + irc) * KEPT_PART));
+    const most = Math.floor((http + irc) * KEPT_PART);
+    if (most >= this.#most) return;
+    this.#most = most;
     const fitted = this.fit(config);
     bounded.lower(fitted);
     this.#log.warn("The limit on open files is reached; accepting fewer connections from now on", {

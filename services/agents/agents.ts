@@ -57,8 +57,11 @@ export interface AgentPresence {
   readonly online: boolean;
 }
 
+/** What an agent does that is not there. */
+const AWAY: AgentActivity = Object.freeze({ state: "away", quietMinutes: null });
+
 /** Decides what an agent does. */
-export type DoingOf = (presence: AgentPresence) => AgentActivity;
+export type DoingOf = (presence: Omit<AgentPresence, "nick" | "isPaused">) => AgentActivity;
 
 export interface AgentsOptions {
   readonly database: Database;
@@ -359,33 +362,34 @@ export class Agents {
     const { id, nick, muteReason } = agent;
     const row = this.roster.row(id);
     if (row === null) return null;
-    const isConnected = this.#sessions.isOnline(nick);
     return {
       id,
       nick,
       isPaused: muteReason !== null,
       isHalted: this.halts.reasonOf(agent) !== null,
-      lastSeen: isConnected ? this.#clock() : this.#presence.lastSeen(id, row.last_seen),
+      ...this.#seen(row),
+    };
+  }
+
+  /** When an agent was last seen, and whether it is there. */
+  #seen({ account_id: id, name, last_seen }: AgentRow): Pick<AgentPresence, "lastSeen" | "online"> {
+    const isConnected = this.#sessions.isOnline(name);
+    return {
+      lastSeen: isConnected ? this.#clock() : this.#presence.lastSeen(id, last_seen),
       online: isConnected || this.#presence.isPresent(id),
     };
   }
 
-  /** What an agent does; one that is revoked is away. */
-  #activity(id: string, doing: DoingOf): AgentActivity {
-    const presence = this.presence(id);
-    if (presence === null) return { state: "away", quietMinutes: null };
-    const { state, quietMinutes } = doing(presence);
-    return { state, quietMinutes };
-  }
-
   /** The parts of an agent that are not in the database. */
-  #state({ account_id: id, name, last_seen }: AgentRow, doing?: DoingOf): AgentState {
-    const connected = this.#sessions.isOnline(name);
-    return {
-      ...(doing === undefined ? {} : { work: this.#activity(id, doing) }),
-      lastSeen: connected ? this.#clock() : this.#presence.lastSeen(id, last_seen),
-      online: connected || this.#presence.isPresent(id),
-      messagesPerMinute: this.sendLimits.perMinute(id),
-    };
+  #state(row: AgentRow, doing?: DoingOf): AgentState {
+    const { account_id: id } = row;
+    const messagesPerMinute = this.sendLimits.perMinute(id);
+    if (doing === undefined) return { ...this.#seen(row), messagesPerMinute };
+    const { lastSeen, online } = this.#seen(row);
+    const entry = this.roster.get(id);
+    const work = entry === null
+      ? AWAY
+      : doing({ id, isHalted: this.halts.reasonOf(entry) !== null, lastSeen, online });
+    return { lastSeen, online, work, messagesPerMinute };
   }
 }

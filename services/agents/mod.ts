@@ -33,7 +33,7 @@ export {
   type Provisioning,
   type Sessions,
 } from "./provisioning.ts";
-export type { Agent } from "./records.ts";
+export type { Agent, AgentActivity } from "./records.ts";
 export { Roster, type RosterEntry } from "./roster.ts";
 export { AGENT_TYPES, type AgentType } from "./agent_types.ts";
 export type {

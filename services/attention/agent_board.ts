@@ -1,4 +1,4 @@
-import type { AgentPresence } from "../agents/mod.ts";
+import type { AgentActivity, AgentPresence, DoingOf } from "../agents/mod.ts";
 import type { Claim } from "../tickets/mod.ts";
 import type { AgentWork } from "../work_states.ts";
 
@@ -28,6 +28,17 @@ export interface BoardSources {
 
 const NO_CLAIMS: readonly Claim[] = Object.freeze([]);
 
+/** The activity of each state, for an agent that is not quiet while it works. */
+const ACTIVITIES = Object.freeze(
+  {
+    halted: { state: "halted", quietMinutes: null },
+    "needs input": { state: "needs input", quietMinutes: null },
+    working: { state: "working", quietMinutes: null },
+    idle: { state: "idle", quietMinutes: null },
+    away: { state: "away", quietMinutes: null },
+  } satisfies Record<AgentWork, AgentActivity>,
+);
+
 /** Sorts agents by state. */
 export function makeBoard(
   presences: readonly AgentPresence[],
@@ -47,14 +58,24 @@ export function makeBoard(
   return board;
 }
 
-/** What an agent does: the only place that decides it. */
+/** An agent with what it does. */
 export function atWork(presence: AgentPresence, sources: BoardSources): AgentAtWork {
   const { id, nick, isPaused, isHalted, lastSeen, online } = presence;
-  const held = sources.claims.get(id) ?? NO_CLAIMS;
-  const state = stateOf(presence, held.length > 0 || sources.busy.has(id), sources.waiting.has(id));
-  const isQuiet = state === "working" && !online;
-  const quietMinutes = isQuiet ? Math.floor((sources.now - (lastSeen ?? 0)) / 60_000) : null;
-  return { id, nick, isPaused, isHalted, lastSeen, online, state, quietMinutes, claims: held };
+  const { state, quietMinutes } = activityOf(presence, sources);
+  const claims = sources.claims.get(id) ?? NO_CLAIMS;
+  return { id, nick, isPaused, isHalted, lastSeen, online, state, quietMinutes, claims };
+}
+
+/** What an agent does: the only place that decides it. */
+export function activityOf(
+  { id, isHalted, lastSeen, online }: Parameters<DoingOf>[0],
+  { claims, busy, waiting, now }: BoardSources,
+): AgentActivity {
+  if (isHalted) return ACTIVITIES.halted;
+  if (waiting.has(id)) return ACTIVITIES["needs input"];
+  if (!claims.has(id) && !busy.has(id)) return online ? ACTIVITIES.idle : ACTIVITIES.away;
+  if (online) return ACTIVITIES.working;
+  return { state: "working", quietMinutes: Math.floor((now - (lastSeen ?? 0)) / 60_000) };
 }
 
 /** Up to so many agents are picked one by one; for more, sorting is faster. */
@@ -78,15 +99,4 @@ export function seenLast<Agent extends Pick<AgentPresence, "lastSeen">>(
     if (latest.length > limit) latest.pop();
   }
   return latest;
-}
-
-function stateOf(
-  { isHalted, online }: AgentPresence,
-  hasWork: boolean,
-  isWaiting: boolean,
-): AgentWork {
-  if (isHalted) return "halted";
-  if (isWaiting) return "needs input";
-  if (hasWork) return "working";
-  return online ? "idle" : "away";
 }

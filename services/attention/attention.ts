@@ -1,5 +1,6 @@
-import type { AgentPresence, Agents } from "../agents/mod.ts";
+import type { Agents, DoingOf } from "../agents/mod.ts";
 import type { Checks } from "../checks/mod.ts";
+import type { Database } from "../database/mod.ts";
 import type { EventLog, LoggedEvent } from "../events/mod.ts";
 import { noticeOf } from "../feeds/mod.ts";
 import type { Principal } from "../identity/mod.ts";
@@ -15,6 +16,7 @@ import type { Scheduler } from "../scheduler.ts";
 import type { Claim, Claims } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
 import {
+  activityOf,
   type AgentAtWork,
   type AgentBoard,
   atWork,
@@ -45,6 +47,9 @@ const SILENCE = 15 * 60_000;
 /** A commit to a workspace counts as work for so long, in milliseconds. */
 const COMMITTED = 3_600_000;
 
+/** For so long, other nodes may have written without being noticed here, in milliseconds. */
+const REMEMBERED = 1000;
+
 /** Conflicts and failed checks of this time are shown, in milliseconds. */
 const RECENTLY = 7 * 86_400_000;
 
@@ -59,11 +64,18 @@ export interface AttentionOptions extends Pick<ReviewServices, "reviews" | "land
   readonly reads: Pick<ReadsAnywhere, "read">;
   readonly questions: Pick<Questions, "askers">;
   readonly eventLog: EventLog;
+  readonly database: Pick<Database, "settled">;
   readonly scheduler: Pick<Scheduler, "now">;
 }
 
 /** The rights of one visitor in projects, each computed once. */
 type Rights = (projectId: string) => ProjectAccess | null;
+
+/** What the app database says about the states of agents. */
+interface StoredSources extends Pick<BoardSources, "claims" | "waiting"> {
+  /** Accounts that committed to a workspace lately. */
+  readonly owners: ReadonlySet<string>;
+}
 
 /** Finds what waits for a person, what agents do, and what happened. */
 export class Attention {
@@ -71,6 +83,12 @@ export class Attention {
   readonly #titles: TicketTitles;
   readonly #tips: BranchTips;
   readonly #recent: RecentEvents;
+  /** What was read last: lists of agents are asked for far more often than it changes. */
+  #stored: {
+    readonly settled: number;
+    readonly at: number;
+    readonly sources: Promise<StoredSources>;
+  } | null = null;
 
   constructor(options: AttentionOptions) {
     this.#options = options;
@@ -109,24 +127,32 @@ export class Attention {
     return presence === null ? null : atWork(presence, sources);
   }
 
-  /** What each active agent does, by the internal id of its account. */
-  async states(): Promise<(presence: AgentPresence) => AgentAtWork> {
+  /** Decides what each active agent does. */
+  async states(): Promise<DoingOf> {
     const sources = await this.#sources();
-    return (presence) => atWork(presence, sources);
+    return (presence) => activityOf(presence, sources);
   }
 
   async #sources(): Promise<BoardSources> {
-    const { claims, workspaces, callers, scheduler } = this.#options;
+    const { callers, database, scheduler } = this.#options;
+    const now = scheduler.now();
+    const { settled } = database;
+    let stored = this.#stored;
+    if (stored?.settled !== settled || Math.abs(now - stored.at) >= REMEMBERED) {
+      stored = this.#stored = { settled, at: now, sources: this.#storedSources(now) };
+      stored.sources.catch(() => this.#stored = null);
+    }
+    const { claims, waiting, owners } = await stored.sources;
+    return { claims, waiting, busy: owners.union(new Set(callers())), now };
+  }
+
+  async #storedSources(now: number): Promise<StoredSources> {
+    const { claims, workspaces } = this.#options;
     const [waiting, owners] = await Promise.all([
       this.#askers(),
-      workspaces.recentOwners(scheduler.now() - COMMITTED),
+      workspaces.recentOwners(now - COMMITTED),
     ]);
-    return {
-      claims: Map.groupBy(claims.all(), ({ holder }) => holder.key),
-      waiting,
-      busy: owners.union(new Set(callers())),
-      now: scheduler.now(),
-    };
+    return { claims: Map.groupBy(claims.all(), ({ holder }) => holder.key), waiting, owners };
   }
 
   /** The accounts that wait for somebody's answer or verdict. */

@@ -33,7 +33,7 @@ export async function openNeeds(
   started: AsyncDisposableStack,
 ): Promise<NeedServices> {
   const { people, server } = irc;
-  const { scheduler, log, identity, leadership, events: { eventLog } } = stores;
+  const { database, scheduler, log, identity, leadership, events: { eventLog } } = stores;
   const questions = await openQuestions(stores, irc, hosting, started);
   await startLeading(stores, {
     start: () => questions.start(),
@@ -41,7 +41,15 @@ export async function openNeeds(
   }, started);
   const { agents } = people;
   const callers = () => llm.gateway.callers();
-  const attention = new Attention({ ...hosting, agents, questions, callers, eventLog, scheduler });
+  const attention = new Attention({
+    ...hosting,
+    agents,
+    questions,
+    callers,
+    database,
+    eventLog,
+    scheduler,
+  });
   started.defer(() => attention.close());
   const needs = new Needs();
   needs.add(workNeeds(stores, hosting, attention));

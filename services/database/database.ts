@@ -49,6 +49,7 @@ export class Database {
   #writer: StoreWriter | null = null;
   #nextId = 1;
   #trouble: string | null = null;
+  #settled = 0;
   /**
    * Whether a writer has failed since the directories were loaded: it may have committed without
    * reporting it.
@@ -133,6 +134,14 @@ export class Database {
   onTold(listener: (told: Told | null) => Promise<void>): () => void {
     this.#toldListeners.add(listener);
     return () => this.#toldListeners.delete(listener);
+  }
+
+  /**
+   * How many transactions of this program have ended. What a reader remembers holds until it grows,
+   * as far as no other program writes: see {@link peers}.
+   */
+  get settled(): number {
+    return this.#settled;
   }
 
   /** Why the last write failed because storage ran out, or null while all is well. */
@@ -281,6 +290,7 @@ export class Database {
   }
 
   #settle(response: WriteResponse, confirmed: Promise<void> | undefined): void {
+    this.#settled++;
     const pending = this.#pending.get(response.id);
     this.#pending.delete(response.id);
     if (response.kind === "failed" && response.storage) this.#trouble = response.message;

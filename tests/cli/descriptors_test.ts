@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { mock } from "node:test";
 import { type Bounded, Descriptors } from "../../cli/descriptors.ts";
 import type { Config } from "../../services/config/mod.ts";
 import { configSchema } from "../../services/config/schemas.ts";
@@ -57,4 +58,21 @@ Deno.test("an IRC client behind a relay counts for three descriptors", () => {
   const { bounded, lowered } = programWith(600, 200);
   descriptors.exhausted(config, bounded);
   assert.deepEqual(lowered.map(boundsOf), [{ http: 300, irc: 100 }]);
+});
+
+Deno.test("a later failure lowers the bounds only if fewer connections are open", () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  try {
+    using descriptors = new Descriptors(silentLog);
+    const config = configSchema.parse({});
+    const noted = [600, 900, 300].map((http) => {
+      const { bounded, lowered } = programWith(http, 200);
+      descriptors.exhausted(config, bounded);
+      mock.timers.tick(1000);
+      return lowered.map(boundsOf);
+    });
+    assert.deepEqual(noted, [[{ http: 300, irc: 300 }], [], [{ http: 187, irc: 187 }]]);
+  } finally {
+    mock.timers.reset();
+  }
 });

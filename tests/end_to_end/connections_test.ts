@@ -28,12 +28,15 @@ async function connectToAll(program: Program, times: number): Promise<Disposable
   return opened.move();
 }
 
-/** Asks API, MCP and IRC with a credential, each on a connection of its own. */
-async function assertServes({ api, mcp, irc, token }: Program, nick: string): Promise<void> {
+/**
+ * Asks API, MCP and IRC with a credential, each on a connection of its own. From its source tree, the
+ * program loads files for the first of these requests; the runtime remembers those that it could not
+ * open as missing.
+ */
+async function assertServes(program: Program, nick: string): Promise<void> {
+  const { mcp, irc, token } = program;
   const headers = { authorization: `Bearer ${token}` };
-  const status = await fetch(`${api}/v1/status`, { headers });
-  assert.equal(status.status, 200);
-  await status.body?.cancel();
+  assert.ok(await metric(program, "muster_http_connections") > 0);
   const body = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
   const tools = await fetch(mcp, { method: "POST", headers, body });
   assert.equal(tools.status, 200);
@@ -63,7 +66,6 @@ Deno.test("strangers with more connections than fit keep nobody else out", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   await using program = await startProgram({ openFiles: OPEN_FILES });
-  // The program reads modules from files at the first request that needs them.
   await assertServes(program, "before");
   const lowered = program.logged(/The limit on open files is reached; accepting fewer/);
   using _strangers = await connectToAll(program, 2 * OPEN_FILES);
@@ -124,13 +126,13 @@ Deno.test("a program that has no file descriptors for another thread refuses wha
   const made = await fetch(`${program.api}/v1/projects`, { method: "POST", headers, body });
   assert.equal(made.status, 201);
   await made.body?.cancel();
+  await assertServes(program, "before");
   using connection = await RawConnection.open(program.api);
   const ask = async (answer: RegExp, line: string, body = "") => {
     const length = `content-length: ${body.length}`;
     await connection.send(`${line} HTTP/1.1\r\nhost: 127.0.0.1\r\n${length}\r\n\r\n${body}`);
     return await connection.until(answer);
   };
-  // From its source tree, the program loads files for the first request of a kind.
   await ask(/"error"/, "POST /login", "{}");
   await ask(/"error"/, "GET /search");
   await limitOpenFiles(program, 3);
