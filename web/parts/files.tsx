@@ -91,12 +91,19 @@ export async function readBranchesAndTags(
 
 /** Reads the names for the switcher of a page that shows a check-in. */
 export async function readNames(project: CodeProject, checkin: string): Promise<Names> {
-  const { branches, tags } = await readBranchesAndTags(project);
+  const all = await readBranchesAndTags(project);
+  const branches = all.branches.filter(({ name }) => hasAddress(name));
+  const tags = all.tags.filter(({ name }) => hasAddress(name));
   const isListed = [...branches, ...tags].some(({ name }) => name === checkin);
   const named = isListed
     ? null
     : await project.read<NamedCheckin>(`/api/checkin/${encodeURIComponent(checkin)}`);
   return { branches, tags, named };
+}
+
+/** Whether a name fits an address: one from another repository may be as long as an artifact. */
+export function hasAddress(name: string): boolean {
+  return shownText(name, "name") === name;
 }
 
 /** The branch or check-in of a page, and links to the same page at others. */
