@@ -143,7 +143,9 @@ function Divergence({ project: { to }, branch, main }: {
   readonly main: string;
 }) {
   const { name, ahead = null, behind = null } = branch;
-  const compared = <span class="hidden-text">{`: compare ${shownText(name, "name")} with ${main}`}</span>;
+  const compared = (
+    <span class="hidden-text">{`: compare ${shownText(name, "name")} with ${main}`}</span>
+  );
   if (ahead === null || behind === null) {
     return <a href={to.compare(main, namedTip(branch))}>Compare{compared}</a>;
   }
