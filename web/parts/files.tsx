@@ -91,9 +91,7 @@ export async function readBranchesAndTags(
 
 /** Reads the names for the switcher of a page that shows a check-in. */
 export async function readNames(project: CodeProject, checkin: string): Promise<Names> {
-  const all = await readBranchesAndTags(project);
-  const branches = all.branches.filter(({ name }) => hasAddress(name));
-  const tags = all.tags.filter(({ name }) => hasAddress(name));
+  const { branches, tags } = await readBranchesAndTags(project);
   const isListed = [...branches, ...tags].some(({ name }) => name === checkin);
   const named = isListed
     ? null
@@ -101,8 +99,8 @@ export async function readNames(project: CodeProject, checkin: string): Promise<
   return { branches, tags, named };
 }
 
-/** Whether a name fits an address: one from another repository may be as long as an artifact. */
-export function hasAddress(name: string): boolean {
+/** Whether the name of a branch or tag fits an address: one that was imported may have any length. */
+export function hasAddress({ name }: { readonly name: string }): boolean {
   return shownText(name, "name") === name;
 }
 
@@ -112,7 +110,7 @@ export function Switcher({ project, checkin, branches, tags, named, link }: Name
   readonly checkin: string;
   readonly link: (checkin: string) => string;
 }) {
-  const open = branches.filter(({ status }) => status === "open");
+  const open = branches.filter((branch) => branch.status === "open" && hasAddress(branch));
   const entry = ({ name }: { readonly name: string }) => (
     <li>
       <a href={link(name)} aria-current={name === checkin ? "true" : undefined}>
@@ -136,7 +134,7 @@ export function Switcher({ project, checkin, branches, tags, named, link }: Name
         {tags.length > 0 && (
           <>
             <h2>Tags</h2>
-            <ul>{tags.slice(0, SWITCHED).map(entry)}</ul>
+            <ul>{tags.filter(hasAddress).slice(0, SWITCHED).map(entry)}</ul>
           </>
         )}
         <p>

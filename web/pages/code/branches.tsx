@@ -118,7 +118,7 @@ function BranchEntry({ project, branch, main }: {
         <span class="file-actions end">
           {name !== main && <Divergence {...{ project, branch, main }} />}
           <BranchPurpose {...{ to, name }} />
-          {hasAddress(name) && <a href={to.at("/timeline", { branch: name })}>Timeline{of}</a>}
+          {hasAddress(branch) && <a href={to.at("/timeline", { branch: name })}>Timeline{of}</a>}
           <a href={to.archive(namedTip(branch), "zip")}>.zip{of}</a>
         </span>
       </div>
@@ -132,8 +132,8 @@ function BranchEntry({ project, branch, main }: {
 }
 
 /** What stands for the newest check-in of a branch: its name, or else the hash. */
-function namedTip({ name, is_named: isNamed, last_uuid: uuid }: Branch): string {
-  return isNamed === false || !hasAddress(name) ? uuid : name;
+function namedTip(branch: Branch): string {
+  return branch.is_named === false || !hasAddress(branch) ? branch.last_uuid : branch.name;
 }
 
 /** How far a branch is from the main branch, with a link to the differences. */

@@ -36,7 +36,7 @@ async function show(visit: Visit): Promise<View> {
         )
         : (
           <ul class="list" data-keys="list">
-            {shown.map((tag) => ({ ...tag, at: hasAddress(tag.name) ? tag.name : tag.uuid }))
+            {shown.map((tag) => ({ ...tag, at: hasAddress(tag) ? tag.name : tag.uuid }))
               .map((tag) => (
                 <li>
                   <div class="row">
