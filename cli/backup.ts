@@ -58,13 +58,9 @@ async function backup(file: string | undefined, options: BackupCommandOptions): 
     const target = options.to === undefined
       ? new ArchiveTarget(await archiveSink(path), now)
       : await FolderTarget.open(path, { keep: options.keep });
-    const done = await run({ target, folders, database, hold: guard.hold, now });
-    // A server shows the age of this file among its metrics.
-    const stamp = `${new Date(now).toISOString()}
-`;
-    await Deno.writeTextFile(join(config.data_dir, "last_backup"), stamp, { mode: 0o600 });
-    return done;
+    return await run({ target, folders, database, hold: guard.hold, now });
   });
+  await noteBackup(config.data_dir, now);
   if (storeOf(config) === "postgres") {
     printError(
       "note: the app database is in PostgreSQL, and not in this backup: run pg_dump before each " +
@@ -72,6 +68,25 @@ async function backup(file: string | undefined, options: BackupCommandOptions): 
     );
   }
   reportDone(() => printReport(path, report, options));
+}
+
+/**
+ * Notes when a backup was made, which a server shows among its metrics. A server of another user, as
+ * that of a service whose commands root types, must read the file. The backup is made anyway.
+ */
+async function noteBackup(folder: string, now: number): Promise<void> {
+  const path = join(folder, "last_backup");
+  try {
+    await Deno.writeTextFile(path, `${new Date(now).toISOString()}\n`);
+    if (Deno.build.os !== "windows") await Deno.chmod(path, 0o644);
+  } catch (error) {
+    printError(
+      `warning: the backup is made, but "${path}" could not be written (${
+        error instanceof Error ? error.message : String(error)
+      }): ` +
+        "the metrics show the age of an earlier one",
+    );
+  }
 }
 
 async function run(options: Omit<BackupOptions, "version" | "onProgress">): Promise<BackupReport> {
@@ -314,7 +329,8 @@ export const RESTORE: Leaf = {
   ],
   notes: [
     "The server must be stopped. Checksums, databases and versions are checked before the data " +
-    "folder is touched. Run it as the user that runs the server.",
+    "folder is touched. Run it as the user that runs the server; for the service of systemd, which " +
+    "has none while it is stopped, as root.",
   ],
   run: restore,
 };

@@ -4,7 +4,13 @@ import type { Config } from "../services/config/mod.ts";
 import { DatabaseError, readPostgresSettings } from "../services/database/mod.ts";
 import { type LogReport, verifyLog, verifyPostgresLog } from "../services/events/mod.ts";
 import { readKeyFile, SecretFileError } from "../services/identity/mod.ts";
-import { examineData, type Finding, findingsOf } from "../services/doctor/mod.ts";
+import {
+  examineData,
+  type Finding,
+  findingsOf,
+  linesOf,
+  surveyData,
+} from "../services/doctor/mod.ts";
 import { VERSION } from "../services/version.ts";
 import { foldersOf } from "./backup.ts";
 import type { Group } from "./command_line/mod.ts";
@@ -98,6 +104,7 @@ export async function examineConfigured(config: Config, options: CheckOptions): 
       postgres: await readPostgresSettings(config.database),
       node: config.node.name || null,
       tls: config.tls,
+      bounds: config,
       keepsHistory: config.irc.mode === "embedded" && config.irc.history.persist,
       isRunning,
       quick: options.quick === true,
@@ -124,6 +131,24 @@ function checkConfiguration(config: Config): Finding[] {
   ];
 }
 
+/** `muster doctor stored`: shows what grows, and what bounds it. */
+async function showStored(options: CommandOptions): Promise<void> {
+  const config = await readSettings(options);
+  const stored = await surveyData({
+    folders: foldersOf(config),
+    postgres: await readPostgresSettings(config.database),
+    bounds: config,
+    isRunning: isHeld(config.data_dir),
+    version: VERSION,
+    now: Date.now(),
+  });
+  if (stored === null) {
+    throw new CommandFailed("The app database cannot be read: muster doctor says why");
+  }
+  if (options.json === true) return printJson(stored);
+  for (const line of linesOf(stored)) print(visible(line));
+}
+
 /** `muster doctor`: looks for damage. */
 export const DOCTOR: Group = {
   default: "check",
@@ -143,6 +168,12 @@ export const DOCTOR: Group = {
       options: [JSON_OPTION],
       run: checkLog,
     },
+    {
+      name: "stored",
+      summary: "show what grows: rows with a retention, removed projects, and quotas",
+      options: [JSON_OPTION],
+      run: showStored,
+    },
   ],
   examples: [
     { line: "doctor", purpose: "Check everything" },
@@ -150,7 +181,7 @@ export const DOCTOR: Group = {
   ],
   notes: [
     "It checks configuration, permissions, keys, databases, event log, history, repositories with " +
-    "their derived tables, free space, clock, versions, addresses, nodes, certificate, and what " +
+    "their derived tables, quotas, free space, clock, versions, addresses, nodes, certificate, and what " +
     "interrupted work has left. Each finding says how to fix it. It changes nothing; repositories " +
     "are examined as copies in the temporary folder (TMPDIR).",
     "It exits with 1 if there is an error or a warning; notes need nothing.",

@@ -6,11 +6,12 @@ const SENT_BY_UPLOADS = "Tus-Resumable, Upload-Length, Upload-Metadata, Upload-O
 const EXPOSED_BY_UPLOADS = "Location, Tus-Resumable, Upload-Expires, Upload-Length, Upload-Offset";
 
 /** Headers of every door, among them those of the Model Context Protocol. */
-const SENT = "Authorization, Content-Type, If-None-Match, Last-Event-ID, Range, User-Agent, " +
-  `Mcp-Session-Id, MCP-Protocol-Version, ${SENT_BY_UPLOADS}`;
-const EXPOSED =
-  "ETag, Mcp-Session-Id, MCP-Protocol-Version, Muster-Gap, Retry-After, WWW-Authenticate, " +
-  `X-Request-Id, ${EXPOSED_BY_UPLOADS}`;
+const SENT =
+  "Authorization, Content-Type, If-None-Match, If-Range, Last-Event-ID, Range, User-Agent, " +
+  `X-Muster-Ticket, Mcp-Session-Id, MCP-Protocol-Version, ${SENT_BY_UPLOADS}`;
+const EXPOSED = "Accept-Ranges, Content-Disposition, Content-Range, ETag, Mcp-Session-Id, " +
+  "MCP-Protocol-Version, Muster-Gap, Retry-After, WWW-Authenticate, X-Checkin, " +
+  `X-Muster-Warnings, X-Request-Id, ${EXPOSED_BY_UPLOADS}`;
 
 /** Headers that clients of models and of MCP add under names of their own; none has an effect. */
 const OF_CLIENTS = /^(?:mcp|openai|x-stainless)-[a-z0-9-]{1,64}$/i;

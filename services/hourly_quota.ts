@@ -18,56 +18,85 @@ export interface HourlyQuotaOptions {
   readonly clock: () => number;
 }
 
+/** What callers have used of a quota. */
+export interface QuotaFigures {
+  /** The key of the configuration. */
+  readonly setting: string;
+  /** What one may use; 0 for no bound. */
+  readonly most: number;
+  /** The most that one uses now; null as long as nobody has measured it. */
+  readonly highest: number | null;
+  /** How often something was refused since the start. */
+  readonly refused: number;
+}
+
+interface Hour {
+  readonly since: number;
+  count: number;
+}
+
 /** Bounds how often each token, or each account without one, does something within an hour. */
 export class HourlyQuota {
   readonly #options: HourlyQuotaOptions;
   /** By the caller, in the order in which their hours began. */
-  readonly #hours = new Map<string, { readonly since: number; count: number }>();
+  readonly #hours = new Map<string, Hour>();
   #refused = 0;
 
   constructor(options: HourlyQuotaOptions) {
     this.#options = options;
   }
 
-  /** How often it was exhausted since the start. */
-  get refused(): number {
-    return this.#refused;
+  /** What the metrics and the doctor tell of it. */
+  get figures(): QuotaFigures {
+    const { most, setting, clock } = this.#options;
+    const now = clock();
+    let highest = 0;
+    for (const { since, count } of this.#hours.values()) {
+      if (isWithin(since, now)) highest = Math.max(highest, count);
+    }
+    return { setting, most, highest, refused: this.#refused };
   }
 
   /**
-   * Checks that a caller has some left.
+   * Takes one of a caller's hour, before the work: so requests at the same time count, too.
    *
+   * @returns gives it back, because nothing came of it
    * @throws TooMany
    */
-  require(principal: Principal): void {
+  take(principal: Principal): () => void {
     const { most, what, setting, clock } = this.#options;
-    const hour = this.#hours.get(keyOf(principal));
-    if (most === 0 || hour === undefined || hour.count < most) return;
-    const left = hour.since + HOUR - clock();
-    if (left <= 0 || left > HOUR) return;
-    this.#refused++;
-    throw new TooMany(
-      `"${principal.name}" has made ${hour.count} ${what} within an hour, which is the limit ` +
-        `(${setting}); try again later`,
-      Math.ceil(left / 1000),
-    );
+    if (most === 0) return () => {};
+    const now = clock();
+    const hour = this.#hourOf(keyOf(principal), now);
+    if (hour.count >= most) {
+      this.#refused++;
+      throw new TooMany(
+        `"${principal.name}" has made ${hour.count} ${what} within an hour, which is the limit ` +
+          `(${setting}); try again later`,
+        Math.ceil((hour.since + HOUR - now) / 1000),
+      );
+    }
+    hour.count++;
+    return () => {
+      hour.count--;
+    };
   }
 
-  /** Counts one. */
-  note(principal: Principal): void {
-    if (this.#options.most === 0) return;
-    const now = this.#options.clock();
-    const key = keyOf(principal);
-    const hour = this.#hours.get(key);
-    if (hour !== undefined && Math.abs(now - hour.since) < HOUR) {
-      hour.count++;
-      return;
-    }
+  #hourOf(key: string, now: number): Hour {
+    const known = this.#hours.get(key);
+    if (known !== undefined && isWithin(known.since, now)) return known;
     this.#hours.delete(key);
     const [oldest] = this.#hours.keys();
     if (this.#hours.size >= MAX_CALLERS && oldest !== undefined) this.#hours.delete(oldest);
-    this.#hours.set(key, { since: now, count: 1 });
+    const hour = { since: now, count: 0 };
+    this.#hours.set(key, hour);
+    return hour;
   }
+}
+
+/** Whether an hour is the present one. A clock that was set back begins another. */
+function isWithin(since: number, now: number): boolean {
+  return now >= since && now < since + HOUR;
 }
 
 function keyOf({ kind, id, tokenId }: Principal): string {

@@ -2,11 +2,10 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { VERSION } from "../../services/version.ts";
 import type { AppEnv } from "../context.ts";
 import { DESCRIPTIONS } from "../schemas.ts";
-import { showLengths } from "../../services/validation/schemas.ts";
+import { publishPatterns, showLengths } from "../../services/validation/schemas.ts";
 import { refusesUnknownFields } from "../unknown_fields.ts";
 import { closeBody } from "./closed_bodies.ts";
 import { groupOf, GROUPS } from "./groups.ts";
-import { publish } from "./published.ts";
 import { SECURITY_SCHEMES } from "./security.ts";
 
 export type OpenApiDocument = ReturnType<OpenAPIHono<AppEnv>["getOpenAPI31Document"]>;
@@ -135,4 +134,42 @@ function schemesOf(operations: readonly PlacedOperation[]) {
     operations.flatMap(({ operation }) => (operation.security ?? []).flatMap(Object.keys)),
   );
   return Object.fromEntries(Object.entries(SECURITY_SCHEMES).filter(([name]) => named.has(name)));
+}
+
+/** A schema, or a part of the document around schemas. */
+type Part = Record<string, unknown>;
+
+/**
+ * Leaves out of a document what generators of clients cannot write in their languages: patterns of
+ * one engine, fields that take no value at all (`"not": {}`), and defaults that are empty objects.
+ * The server refuses, or fills in, the same as before.
+ *
+ * @param document which it changes
+ */
+function publish(document: unknown): void {
+  publishPatterns(document);
+  simplify(document);
+}
+
+function simplify(part: unknown): void {
+  if (typeof part !== "object" || part === null) return;
+  if (Array.isArray(part)) return part.forEach(simplify);
+  const schema = part as Part;
+  if (isEmpty(schema.default)) delete schema.default;
+  if (isPart(schema.properties)) {
+    for (const [name, field] of Object.entries(schema.properties)) {
+      if (isPart(field) && isEmpty(field.not)) delete schema.properties[name];
+    }
+  }
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword !== "example" && keyword !== "default") simplify(value);
+  }
+}
+
+function isEmpty(value: unknown): boolean {
+  return isPart(value) && Object.keys(value).length === 0;
+}
+
+function isPart(value: unknown): value is Part {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -45,7 +45,9 @@ const tagSchema = z.object({
 export const branchesSchema = z.object({ branches: z.array(branchSchema).readonly() });
 export const tagsSchema = z.object({ tags: z.array(tagSchema).readonly() });
 
-export const newTagResponse = z.object({ name: z.string(), uuid: z.string() }).openapi("NewTag");
+export const newTagResponse = z.object({ name: z.string(), uuid: z.string() }).openapi(
+  "CreatedTag",
+);
 
 const listBranches = projectRoute("GET /api/branches", {
   summary: "All branches, open and closed, the one with the newest check-in first",

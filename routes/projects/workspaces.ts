@@ -58,7 +58,7 @@ const createWorkspace = projectRoute("POST /api/workspaces/create", {
     body: jsonRequest(creationSchema, { name: "fix-login", description: "Log in without cookies" }),
   },
   responses: {
-    201: json(workspaceSchema.openapi("NewWorkspace"), "The workspace"),
+    201: json(workspaceSchema.openapi("CreatedWorkspace"), "The workspace"),
     ...projectErrors(400, 413, 429),
     ...conflictResponse,
   },

@@ -16,7 +16,7 @@ const accountSchema = z.object({
 
 const newAccountSchema = accountSchema.extend({
   server: z.string().openapi({ example: "irc://127.0.0.1:6667" }),
-}).openapi("NewIrcAccount");
+}).openapi("IssuedIrcAccount");
 
 /** The routes with a password in the body, with at least the given length. */
 function passwordRoutes(minPasswordLength: number) {

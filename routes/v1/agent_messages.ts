@@ -121,7 +121,7 @@ const sendMessage = route("POST /v1/agents/{nick}/messages", {
         client_id: clientIdSchema.optional().openapi({
           description: "Your own id of this message: however often you send it, it is sent once",
         }),
-      }).openapi("NewDirectMessage"),
+      }).openapi("DirectMessageRequest"),
       { text: "The build is green again.", client_id: "build-1207" },
     ),
   },

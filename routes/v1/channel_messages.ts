@@ -90,7 +90,7 @@ const postSchema = z.object({
   reply: z.string().min(1).max(200).optional().openapi({
     description: "The id of the message that this one answers",
   }),
-}).openapi("NewMessage");
+}).openapi("MessageRequest");
 
 function listMessages(bufferSize: number) {
   return route("GET /v1/channels/{channel}/messages", {

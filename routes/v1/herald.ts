@@ -26,7 +26,7 @@ const sourceSchema = heraldSourceSchema.meta({ id: "HeraldSource" });
 const newSourceSchema = sourceSchema.extend({
   path: z.string().describe("Where it sends its webhooks"),
   secret: z.string().describe("It is shown once"),
-}).openapi("NewHeraldSource");
+}).openapi("IssuedHeraldSource");
 
 const announce = route("POST /v1/herald", {
   summary: "Announce an event in a channel, by the bot herald",

@@ -59,7 +59,7 @@ const ask = route("POST /v1/questions", {
     "answer. To ask the same again while it is open changes nothing. The asker finds the end of " +
     "the question in its inbox.",
   request: {
-    body: jsonRequest(questionSchema.meta({ id: "NewQuestion" }), {
+    body: jsonRequest(questionSchema.meta({ id: "QuestionRequest" }), {
       text: "The tests are green. Shall I land it now?",
       choices: ["yes", "no"],
       default: "no",

@@ -69,7 +69,7 @@ export interface ChecksOptions {
   readonly database: Database;
   readonly repositories: Pick<ProjectRepositories, "read">;
   /** Bounds the reports of each caller. */
-  readonly quota: Pick<HourlyQuota, "require" | "note">;
+  readonly quota: Pick<HourlyQuota, "take">;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -113,7 +113,20 @@ export class Checks {
     report: Report,
     { caller, actor }: { readonly caller: Caller; readonly actor: Actor },
   ): Promise<{ readonly check: Check; readonly isNew: boolean }> {
-    this.#quota.require(caller.principal);
+    const giveBack = this.#quota.take(caller.principal);
+    try {
+      return await this.#store(project, report, { caller, actor });
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+  }
+
+  async #store(
+    project: Project,
+    report: Report,
+    { caller, actor }: { readonly caller: Caller; readonly actor: Actor },
+  ): Promise<{ readonly check: Check; readonly isNew: boolean }> {
     const checkin = await this.#resolve(project, report.checkin);
     const { context, state } = report;
     for (let left = TRIES;; left--) {
@@ -147,7 +160,6 @@ export class Checks {
         throw error;
       }
       const check = await this.find(project, checkin, context);
-      this.#quota.note(caller.principal);
       if (check === null) throw new NotFound(`There is no project "${project.slug}"`);
       return { check, isNew };
     }

@@ -44,7 +44,7 @@ export function openFigures(
 }
 
 function makeMetrics(
-  { identity: { refusals }, history, nodes, scheduler }: Stores,
+  { identity: { refusals, passwords }, database, history, nodes, scheduler }: Stores,
   { people: { agents }, server: irc, network }: IrcHost,
   { bridge, hosting, llm, accounting, callExport, http, measurements }: FigureSurroundings & {
     readonly measurements: Measurements;
@@ -63,7 +63,13 @@ function makeMetrics(
     http,
     sync: hosting.sync,
     measurements,
-    pool: () => hosting.repositories.load,
+    workers: {
+      database: () => database.load,
+      passwords: () => passwords.load,
+      repositories: () => hosting.repositories.load,
+      sql: () => hosting.sqlQueries.load,
+      texts: () => hosting.texts.load,
+    },
     retention: hosting.retention,
     nodes,
   }, scheduler);
@@ -71,13 +77,18 @@ function makeMetrics(
 
 function makeMeasurements(
   { config, database, folder, scheduler, log }: Stores,
-  { hosting: { projects, repositories } }: FigureSurroundings,
+  { hosting: { projects, repositories, hourlyQuotas, retention } }: FigureSurroundings,
 ): Measurements {
   return new Measurements({
     database,
     folders: { data: folder.path, projects: repositories.files.folder },
     databaseFile: config.database.url === "" ? folder.file("muster.db") : null,
     certificate: config.tls.cert || null,
+    quotas: {
+      storage: repositories.quotas,
+      hourly: () => Object.values(hourlyQuotas).map(({ figures }) => figures),
+    },
+    retentionDays: retention.days,
     projects: () => projects.all().filter(({ project }) => repositories.homes.isHere(project)),
     scheduler,
     log,

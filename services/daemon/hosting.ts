@@ -108,6 +108,8 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly mirrors: Mirrors;
   /** Removes what ended long ago. */
   readonly retention: DataRetention;
+  /** What each token may do within an hour. */
+  readonly hourlyQuotas: Readonly<Record<"pushes" | "reports", HourlyQuota>>;
   readonly sqlQueries: SqlQueries;
   readonly reads: ReadsAnywhere;
   /** Full text search over projects. */
@@ -161,13 +163,21 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
     halts,
     clock,
   });
-  const quota = new HourlyQuota({
-    most: limits.reports_per_hour,
-    what: "reports",
-    setting: "limits.reports_per_hour",
-    clock,
-  });
-  const checks = new Checks({ database, repositories, quota, clock });
+  const hourlyQuotas = {
+    pushes: new HourlyQuota({
+      most: limits.pushes_per_hour,
+      what: "pushes",
+      setting: "limits.pushes_per_hour",
+      clock,
+    }),
+    reports: new HourlyQuota({
+      most: limits.reports_per_hour,
+      what: "reports",
+      setting: "limits.reports_per_hour",
+      clock,
+    }),
+  };
+  const checks = new Checks({ database, repositories, quota: hourlyQuotas.reports, clock });
   const releases = new Releases({ database, repositories, clock });
   const protection = await Protection.open({ database, checks, repositories, accounts, clock });
   const claims = await Claims.open({
@@ -194,6 +204,7 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
     limits: { slots: options.slots, perProject: config.workspaces },
   });
   const work = {
+    hourlyQuotas,
     projects,
     repositories,
     claims,
@@ -309,12 +320,7 @@ async function openOverlapWatch(
 function makeSync(options: HostingOptions, work: Work): ProjectSync {
   const { accounts, identity, tokenKey: key, space, scheduler, syncBytes: maxBytes } = options;
   const clock = () => scheduler.now();
-  const quota = new HourlyQuota({
-    most: options.limits.pushes_per_hour,
-    what: "pushes",
-    setting: "limits.pushes_per_hour",
-    clock,
-  });
+  const quota = work.hourlyQuotas.pushes;
   const parts = { accounts, identity, key, quota, clock, space, scheduler, maxBytes };
   return new ProjectSync({ ...work, ...parts });
 }

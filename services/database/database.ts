@@ -228,6 +228,11 @@ export class Database {
   }
 
   /** Finishes the pending writes and closes the store. */
+  /** The transactions that the writer has, and that wait for it. */
+  get load(): { readonly running: number; readonly queued: number } {
+    return { running: this.#running, queued: this.#queue.length };
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

@@ -13,7 +13,9 @@ import { readDatabase, reasonOfSqlite } from "../database/sqlite/mod.ts";
 import { NO_JOURNAL, readJournal } from "../irc_server/history/mod.ts";
 import { verifyLog, verifyPostgresLog } from "../events/mod.ts";
 import { readKeyFile } from "../identity/mod.ts";
+import { countRetained, RETAINED } from "../retention/mod.ts";
 import { type Finding, findingsOf, reasonOf } from "./finding.ts";
+import { countOf, LARGEST, type StoredFacts } from "./stored.ts";
 
 /** Findings of SQLite and of the event log that are shown one by one. */
 const SHOWN = 5;
@@ -54,6 +56,7 @@ interface Failing {
 export interface DatabaseFacts {
   readonly projects: readonly PlacedProject[];
   readonly unsettled: number;
+  readonly stored: StoredFacts;
 }
 
 interface DatabaseCheck {
@@ -80,6 +83,7 @@ interface Content {
   readonly projects: readonly PlacedProject[];
   readonly unsettled: number;
   readonly failing: readonly Failing[];
+  readonly stored: Omit<StoredFacts, "slugs">;
 }
 
 /** Checks the app database, and reads what other checks need. */
@@ -167,6 +171,10 @@ function sqliteContent(database: DatabaseSync): Content {
          WHERE failing_since IS NOT NULL AND is_active = 1 AND removed_at IS NULL ORDER BY 1`,
       ).all().map((row) => webhookFailing(row as unknown as FailingWebhook)),
     ],
+    stored: {
+      rows: new Map(RETAINED.map((table) => [table, number(database, countOf(table))])),
+      largest: largestOf(database.prepare(LARGEST).get()),
+    },
   };
 }
 
@@ -230,11 +238,22 @@ async function postgresContent(tables: Database["tables"]): Promise<Content> {
     })),
     unsettled,
     failing: [...mirrors.map(mirrorFailing), ...webhooks.map(webhookFailing)],
+    stored: {
+      rows: await countRetained(tables),
+      largest: largestOf(
+        await tables.selectFrom("stored_bytes").leftJoin("accounts", "accounts.id", "actor_key")
+          .select(({ fn }) => [
+            fn.coalesce(fn.max("accounts.name"), "actor_key").as("name"),
+            fn.sum<number | string>("bytes").as("bytes"),
+          ])
+          .groupBy("actor_key").orderBy("bytes", "desc").limit(1).executeTakeFirst(),
+      ),
+    },
   };
 }
 
 function checkContent(
-  { loose, newest, lastStart, projects, unsettled, failing }: Content,
+  { loose, newest, lastStart, projects, unsettled, failing, stored }: Content,
   { now, version, isRunning }: Circumstances,
 ): DatabaseCheck {
   const findings = [
@@ -253,7 +272,15 @@ function checkContent(
       ),
     );
   }
-  return { findings, facts: { projects, unsettled } };
+  const slugs = projects.map(({ slug }) => slug);
+  return { findings, facts: { projects, unsettled, stored: { ...stored, slugs } } };
+}
+
+/** @param row the name of the caller that stored most, and its bytes */
+function largestOf(
+  row: { readonly name?: unknown; readonly bytes?: unknown } | undefined,
+): StoredFacts["largest"] {
+  return row === undefined ? null : { name: String(row.name), bytes: Number(row.bytes) };
 }
 
 function findingOfFailing({ what, since, reason }: Failing): Finding {

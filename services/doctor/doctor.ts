@@ -1,5 +1,6 @@
 import type { Folders } from "../backup/mod.ts";
 import type { PostgresSettings } from "../database/mod.ts";
+import type { Config } from "../config/mod.ts";
 import { checkCertificate } from "./certificate.ts";
 import { checkDatabase, checkEvents, checkHistory } from "./databases.ts";
 import { checkPresence } from "./presence.ts";
@@ -7,6 +8,7 @@ import { checkKeys, checkLeftovers, checkPermissions, checkWritable } from "./fi
 import type { Finding } from "./finding.ts";
 import { checkDescriptors, checkSpace } from "./machine.ts";
 import { checkRepositories } from "./repositories.ts";
+import { checkQuotas, measureStored, type Stored } from "./stored.ts";
 
 export interface DoctorOptions {
   readonly folders: Folders;
@@ -15,6 +17,8 @@ export interface DoctorOptions {
   /** The name of this node; null if it is alone. */
   readonly node: string | null;
   readonly tls: { readonly cert: string; readonly key: string };
+  /** What bounds that which grows. */
+  readonly bounds: Pick<Config, "retention" | "limits">;
   /** Whether the configuration keeps the IRC history in a file. */
   readonly keepsHistory: boolean;
   /** Whether a server uses the data folder. */
@@ -59,6 +63,7 @@ export async function examineData(options: DoctorOptions): Promise<Finding[]> {
   const { projects } = facts;
   return [
     ...findings,
+    ...checkQuotas(measureStored(folders, facts.stored, options.bounds)),
     ...checkHistory(folders, { isKept: options.keepsHistory, isRunning }),
     ...await checkRepositories({
       folders,
@@ -68,4 +73,16 @@ export async function examineData(options: DoctorOptions): Promise<Finding[]> {
       onProgress: (done) => onProgress("Repositories checked:", done, projects.length),
     }),
   ];
+}
+
+/** What grows in a data folder; null if its app database cannot be read. */
+export async function surveyData(
+  { folders, postgres, bounds, now, version, isRunning }: Pick<
+    DoctorOptions,
+    "folders" | "postgres" | "bounds" | "now" | "version" | "isRunning"
+  >,
+): Promise<Stored | null> {
+  if (postgres === null && checkPresence(folders) !== null) return null;
+  const { facts } = await checkDatabase(folders, postgres, { now, version, isRunning });
+  return facts === null ? null : measureStored(folders, facts.stored, bounds);
 }

@@ -44,6 +44,11 @@ export class Passwords {
     this.#cost = cost;
   }
 
+  /** The passwords that workers hash, and that wait for one. */
+  get load(): { readonly running: number; readonly queued: number } {
+    return { running: this.#running.size, queued: this.#waiting.length };
+  }
+
   /**
    * Hashes a password; returns the PHC string format.
    *

@@ -113,6 +113,11 @@ export class Markup {
     return await this.#htmlOf({ text: code, mimetype: "text/plain", language, links });
   }
 
+  /** The texts that the worker renders, and that wait for it. */
+  get load(): { readonly running: number; readonly queued: number } {
+    return { running: this.#running === null ? 0 : 1, queued: this.#waiting.size };
+  }
+
   /** Ends the worker; waiting texts are shown as plain text. */
   close(): void {
     this.#end();

@@ -1,10 +1,12 @@
 import { X509Certificate } from "node:crypto";
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
+import { sql } from "kysely";
 import type { Database, Tables } from "../database/mod.ts";
 import type { Log } from "../log.ts";
-import type { Project } from "../projects/mod.ts";
-import { RETAINED, type Retained } from "../retention/mod.ts";
+import type { QuotaFigures } from "../hourly_quota.ts";
+import type { Project, ProjectRepositories } from "../projects/mod.ts";
+import { countRetained, type Retained } from "../retention/mod.ts";
 import { type Scheduler, untilMultiple } from "../scheduler.ts";
 import type { Registry, Sample } from "./registry.ts";
 
@@ -14,8 +16,15 @@ const INTERVAL = 60_000;
 /** Every how many of those the long ones are read: rows of tables, and sizes of repositories. */
 const LONG = 60;
 
-/** Repositories whose sizes are read in one go. */
+/** Files whose sizes are read in one go. */
 const AT_ONCE = 100;
+
+/** In seconds. */
+const DAY = 86_400;
+
+/** Lists the descriptors of this process. */
+const LS = "/usr/bin/ls";
+const NEWLINE = 10;
 
 export interface MeasurementsOptions {
   readonly database: Pick<Database, "tables">;
@@ -25,6 +34,13 @@ export interface MeasurementsOptions {
   readonly databaseFile: string | null;
   /** The PEM file of the certificate; null without TLS. */
   readonly certificate: string | null;
+  /** The bounds of what one project or caller may store or do. */
+  readonly quotas: {
+    hourly(): readonly QuotaFigures[];
+    readonly storage: Pick<ProjectRepositories["quotas"], "figures">;
+  };
+  /** How many days each kind is kept; 0 keeps it forever. */
+  readonly retentionDays: ReadonlyMap<Retained, number>;
   readonly projects: () => readonly { readonly project: Pick<Project, "slug"> }[];
   readonly scheduler: Scheduler;
   readonly log: Pick<Log, "warn">;
@@ -37,10 +53,12 @@ export class Measurements {
   readonly #options: MeasurementsOptions;
   #figures: Figures = new Map();
   #rows: ReadonlyMap<Retained, number> = new Map();
-  #repositories:
-    | { readonly bytes: number; readonly largest: number; readonly count: number }
-    | null = null;
-  #certificateEnd: number | null = null;
+  #repositories: Sizes | null = null;
+  #removed: Sizes | null = null;
+  #postgresBytes: number | null = null;
+  #largestAccount: number | null = null;
+  #openDescriptors: number | null = null;
+  readonly #certificate = new CertificateEnd();
   #lastBackup: number | null = null;
   #round = 0;
   #cancel: () => void = () => {};
@@ -78,12 +96,10 @@ export class Measurements {
           sampleOf([label], freeBytesOf(folder))
         ),
     );
-    if (databaseFile !== null) {
-      registry.sampled("gauge", {
-        name: "database_bytes",
-        help: "Bytes of the files of the app database",
-      }, () => sampleOf([], bytesOf(databaseFile)));
-    }
+    registry.sampled("gauge", {
+      name: "database_bytes",
+      help: "Bytes of the app database; in PostgreSQL, measured once an hour",
+    }, () => sampleOf([], databaseFile === null ? this.#postgresBytes : bytesOf(databaseFile)));
     registry.sampled("gauge", {
       name: "repositories_bytes",
       help: "Bytes of the repositories on this node, measured once an hour",
@@ -98,13 +114,26 @@ export class Measurements {
     }, () => sampleOf([], this.#repositories?.count ?? null));
     registry.sampled("gauge", {
       name: "table_rows",
-      help: "Rows of a table with a retention, counted once an hour",
+      help: "Rows of a table with a retention, of projects the removed ones, counted once an hour",
       labels: ["table"],
     }, () => Array.from(this.#rows, ([table, value]) => ({ labels: [table], value })));
     registry.sampled("gauge", {
+      name: "removed_repositories",
+      help: "Files of removed projects that are kept on this node, counted once an hour",
+    }, () => sampleOf([], this.#removed?.count ?? null));
+    registry.sampled("gauge", {
+      name: "removed_repositories_bytes",
+      help: "Bytes of the files of removed projects on this node, measured once an hour",
+    }, () => sampleOf([], this.#removed?.bytes ?? null));
+    registry.sampled("gauge", {
       name: "certificate_end_timestamp_seconds",
-      help: "When the certificate of tls.cert ends, in seconds since 1970",
-    }, () => sampleOf([], this.#certificateEnd));
+      help: "When the certificate of tls.cert or tls.acme ends, in seconds since 1970",
+    }, () => sampleOf([], this.#certificate.of(this.#options.certificate)));
+    registry.sampled("gauge", {
+      name: "process_open_fds",
+      help: "Files and connections that are open in this process",
+    }, () => sampleOf([], this.#openDescriptors));
+    this.#addBounds(registry);
     registry.sampled("gauge", {
       name: "last_backup_timestamp_seconds",
       help: "When the last backup of this data folder began, in seconds since 1970",
@@ -116,6 +145,43 @@ export class Measurements {
         () => sampleOf([], this.#figures.get(name) ?? null),
       );
     }
+  }
+
+  #addBounds(registry: Registry): void {
+    const { quotas, retentionDays } = this.#options;
+    registry.sampled(
+      "gauge",
+      {
+        name: "retention_seconds",
+        help: "How long the rows of a table are kept after they ended; 0 is forever",
+        labels: ["table"],
+      },
+      () => Array.from(retentionDays, ([table, days]) => ({ labels: [table], value: days * DAY })),
+    );
+    const figures = () => [
+      ...quotas.storage.figures({
+        project: this.#repositories?.largest ?? null,
+        account: this.#largestAccount,
+      }),
+      ...quotas.hourly(),
+    ];
+    const shown = (read: (figures: QuotaFigures) => number | null) =>
+      figures().flatMap((quota) => sampleOf([quota.setting], read(quota)));
+    registry.sampled("gauge", {
+      name: "quota",
+      help: "The most that one project, account or token may use of a quota; 0 is no bound",
+      labels: ["key"],
+    }, () => shown(({ most }) => most));
+    registry.sampled("gauge", {
+      name: "quota_used",
+      help: "The most that one of them uses of it; bytes are measured once an hour",
+      labels: ["key"],
+    }, () => shown(({ highest }) => highest));
+    registry.sampled("counter", {
+      name: "quota_refusals_total",
+      help: "What was refused because a quota was used up, by quota",
+      labels: ["key"],
+    }, () => shown(({ refused }) => refused));
   }
 
   #expect(): void {
@@ -132,35 +198,64 @@ export class Measurements {
     const isLong = this.#round++ % LONG === 0;
     try {
       this.#figures = await countsOf(this.#options.database.tables, this.#options.scheduler.now());
-      this.#certificateEnd = await endOf(this.#options.certificate);
+      this.#openDescriptors = await countOpenDescriptors();
       this.#lastBackup = await lastBackupOf(this.#options.folders.data);
       if (!isLong) return;
-      this.#rows = await rowsOf(this.#options.database.tables);
+      if (this.#options.databaseFile === null) {
+        this.#postgresBytes = await postgresBytesOf(this.#options.database.tables);
+      }
+      this.#rows = await countRetained(this.#options.database.tables);
+      this.#largestAccount = await largestAccountOf(this.#options.database.tables);
       this.#repositories = await this.#sizes();
+      this.#removed = await sizesIn(join(this.#options.folders.projects, "removed"));
     } catch (error) {
       this.#options.log.warn("Figures for the metrics could not be read", { error });
     }
   }
 
-  async #sizes() {
+  async #sizes(): Promise<Sizes> {
     const { projects, folders } = this.#options;
-    const all = projects();
-    let [bytes, largest, count] = [0, 0, 0];
-    for (let at = 0; at < all.length && !this.#isClosed; at += AT_ONCE) {
-      const sizes = await Promise.all(
-        all.slice(at, at + AT_ONCE).map(async ({ project }) => {
-          const path = join(folders.projects, `${project.slug}.fossil`);
-          return await Deno.stat(path).then(({ size }) => size, () => null);
-        }),
-      );
-      for (const size of sizes.filter((size) => size !== null)) {
-        bytes += size;
-        largest = Math.max(largest, size);
-        count++;
-      }
-    }
-    return { bytes, largest, count };
+    const paths = projects().map(({ project }) => join(folders.projects, `${project.slug}.fossil`));
+    return await sizesOf(paths, () => this.#isClosed);
   }
+}
+
+/** Files that are there: how many, and how large together and the largest. */
+interface Sizes {
+  readonly bytes: number;
+  readonly largest: number;
+  readonly count: number;
+}
+
+async function sizesOf(
+  paths: readonly string[],
+  isEnded: () => boolean = () => false,
+): Promise<Sizes> {
+  let [bytes, largest, count] = [0, 0, 0];
+  for (let at = 0; at < paths.length && !isEnded(); at += AT_ONCE) {
+    const sizes = await Promise.all(
+      paths.slice(at, at + AT_ONCE).map((path) =>
+        Deno.stat(path).then(({ size }) => size, () => null)
+      ),
+    );
+    for (const size of sizes.filter((size) => size !== null)) {
+      bytes += size;
+      largest = Math.max(largest, size);
+      count++;
+    }
+  }
+  return { bytes, largest, count };
+}
+
+/** The sizes of the files in a folder, which may be missing. */
+async function sizesIn(folder: string): Promise<Sizes> {
+  const paths: string[] = [];
+  try {
+    for await (const { name } of Deno.readDir(folder)) paths.push(join(folder, name));
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+  return await sizesOf(paths);
 }
 
 /** The figures that the database counts by an index. */
@@ -204,23 +299,58 @@ async function countsOf(tables: Database["tables"], now: number): Promise<Figure
   ]);
 }
 
-async function rowsOf(tables: Database["tables"]): Promise<ReadonlyMap<Retained, number>> {
-  const rows = new Map<Retained, number>();
-  for (const table of RETAINED) {
-    const { rows: count } = await tables.selectFrom(table)
-      .select(({ fn }) => fn.countAll<number>().as("rows")).executeTakeFirstOrThrow();
-    rows.set(table, Number(count));
-  }
-  return rows;
+async function postgresBytesOf(tables: Database["tables"]): Promise<number> {
+  const size = sql<number | string>`pg_database_size(current_database())`.as("bytes");
+  return Number((await tables.selectNoFrom(size).executeTakeFirstOrThrow()).bytes);
 }
 
-/** When a certificate ends, in Unix seconds; null without one that can be read. */
-async function endOf(path: string | null): Promise<number | null> {
-  if (path === null) return null;
+/** The bytes of the caller that stored most. */
+async function largestAccountOf(tables: Database["tables"]): Promise<number> {
+  const row = await tables.selectFrom("stored_bytes")
+    .select(({ fn }) => fn.sum<number | string>("bytes").as("sum"))
+    .groupBy("actor_key").orderBy("sum", "desc").limit(1).executeTakeFirst();
+  return Number(row?.sum ?? 0);
+}
+
+/**
+ * How many descriptors this process has open; null if nobody tells. Deno lets a program read its
+ * own `/proc` with every permission alone, so `ls` does.
+ */
+async function countOpenDescriptors(): Promise<number | null> {
+  if (Deno.build.os !== "linux") return null;
   try {
-    return Date.parse(new X509Certificate(await Deno.readTextFile(path)).validTo) / 1000;
+    const { success, stdout } = await new Deno.Command(LS, {
+      args: ["-U", `/proc/${Deno.pid}/fd`],
+      clearEnv: true,
+      stdin: "null",
+      stdout: "piped",
+      stderr: "null",
+    }).output();
+    return success ? stdout.filter((byte) => byte === NEWLINE).length : null;
   } catch {
     return null;
+  }
+}
+
+/** When the certificate in a file ends. It is read again once the file has changed. */
+class CertificateEnd {
+  #modified: number | null = null;
+  #end: number | null = null;
+
+  /** In Unix seconds; null without one that can be read. */
+  of(path: string | null): number | null {
+    if (path === null) return null;
+    try {
+      const modified = Deno.statSync(path).mtime?.getTime() ?? null;
+      if (modified !== this.#modified || modified === null) {
+        const { validTo } = new X509Certificate(Deno.readTextFileSync(path));
+        this.#end = Date.parse(validTo) / 1000;
+        this.#modified = modified;
+      }
+      return this.#end;
+    } catch {
+      return null;
+    }
   }
 }
 

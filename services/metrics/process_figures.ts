@@ -1,10 +1,7 @@
 import process from "node:process";
 import type { Registry } from "./registry.ts";
 
-/**
- * Adds the runtime's figures of this process, under their conventional names. The number of open
- * files is missing, because reading `/proc/self` needs every permission.
- */
+/** Adds the runtime's figures of this process, under their conventional names. */
 export function addProcessFigures(registry: Registry): void {
   const started = Date.now() / 1000 - process.uptime();
   registry.sampled("counter", {

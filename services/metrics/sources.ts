@@ -6,7 +6,6 @@ import type { NetworkStats } from "../irc_network/mod.ts";
 import type { SyncStats } from "../sync/mod.ts";
 import type { ExportStats } from "../telemetry/mod.ts";
 import type { Nodes } from "../nodes/mod.ts";
-import type { PoolLoad } from "../fossil/mod.ts";
 import type { Measurements } from "./measurements.ts";
 import type { Registry, Sample } from "./registry.ts";
 
@@ -18,6 +17,12 @@ export interface HttpStats {
   readonly closed: Readonly<Record<string, number>>;
   /** How often a connection could not be accepted. */
   readonly acceptFailures: number;
+}
+
+/** What a worker does. */
+export interface WorkerLoad {
+  readonly running: number;
+  readonly queued: number;
 }
 
 /** The services whose figures are exported. */
@@ -49,8 +54,8 @@ export interface MetricSources {
   readonly nodes?: Pick<Nodes, "self" | "isCurrent" | "leader" | "all" | "viewOf">;
   /** Figures that are read from time to time. */
   readonly measurements?: Pick<Measurements, "addTo">;
-  /** The workers of the repositories. */
-  readonly pool?: () => PoolLoad;
+  /** What workers do, by their name: how much of it is under way, and how much waits. */
+  readonly workers?: Readonly<Record<string, () => WorkerLoad>>;
   /** What was removed because it ended long ago. */
   readonly retention?: { readonly removed: ReadonlyMap<string, number> };
   readonly refusals: {
@@ -67,7 +72,7 @@ export function addSources(
     sources;
   addRefusals(registry, refusals);
   sources.measurements?.addTo(registry);
-  addPool(registry, sources);
+  addWorkers(registry, sources);
   addAgents(registry, agents);
   addSpeech(registry, agents);
   if (irc !== null) addIrc(registry, irc);
@@ -82,16 +87,20 @@ export function addSources(
   if (nodes !== undefined && nodes.self !== null) addNodes(registry, nodes, nodes.self);
 }
 
-function addPool(registry: Registry, { pool, retention }: MetricSources): void {
-  if (pool !== undefined) {
+function addWorkers(registry: Registry, { workers, retention }: MetricSources): void {
+  if (workers !== undefined) {
     registry.sampled("gauge", {
-      name: "repository_calls",
-      help: "Calls to repositories, by whether a worker runs them or they wait for one",
-      labels: ["state"],
-    }, () => {
-      const { running, queued } = pool();
-      return samples([["running", running], ["waiting", queued]]);
-    });
+      name: "worker_calls",
+      help: "Calls of workers, by the worker, and by whether they are under way or wait",
+      labels: ["worker", "state"],
+    }, () =>
+      Object.entries(workers).flatMap(([worker, read]) => {
+        const { running, queued } = read();
+        return [
+          { labels: [worker, "running"], value: running },
+          { labels: [worker, "waiting"], value: queued },
+        ];
+      }));
   }
   if (retention !== undefined) {
     registry.sampled("counter", {

@@ -9,7 +9,7 @@ const MAX_REASON = 500;
 const MIN_VERSION = [2, 37] as const;
 
 /**
- * Where git may be. muster may start these programs and no others (`deno.json`): a name without a
+ * Where git may be. muster may start programs by their paths alone (`deno.json`): a name without a
  * folder would need a PATH, and the executable would not start without one.
  */
 const PROGRAMS = ["/usr/bin/git", "/usr/local/bin/git", "/opt/homebrew/bin/git"];

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { type Database, statement } from "../database/mod.ts";
 import { OutOfRoom } from "../errors.ts";
+import type { QuotaFigures } from "../hourly_quota.ts";
 import type { Principal } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { Project } from "./records.ts";
@@ -36,14 +37,35 @@ export class StorageQuotas {
   /** Bytes of repositories, by the project's id. */
   readonly #sizes = new Map<string, number>();
   readonly #sums = new Map<string, Sum>();
+  readonly #refused = { project: 0, account: 0 };
 
   constructor(options: StorageQuotasOptions) {
     this.#options = options;
   }
 
-  /** The bytes of each repository that was written since the start, by the project's id. */
-  get sizes(): ReadonlyMap<string, number> {
-    return this.#sizes;
+  /**
+   * What the metrics tell of both bounds.
+   *
+   * @param highest the bytes of the largest repository, and of what the busiest caller has stored
+   */
+  figures(
+    highest: { readonly project: number | null; readonly account: number | null },
+  ): QuotaFigures[] {
+    const { projectBytes, accountBytes } = this.#options;
+    return [
+      {
+        setting: "limits.project_bytes",
+        most: projectBytes,
+        highest: highest.project,
+        refused: this.#refused.project,
+      },
+      {
+        setting: "limits.account_bytes",
+        most: accountBytes,
+        highest: highest.account,
+        refused: this.#refused.account,
+      },
+    ];
   }
 
   /**
@@ -67,6 +89,7 @@ export class StorageQuotas {
       const size = this.#sizes.get(id) ?? await measure();
       this.#sizes.set(id, size);
       if (isFull(size, coming, projectBytes)) {
+        this.#refused.project++;
         throw new OutOfRoom(
           `The project "${slug}" has ${size} bytes of ${projectBytes} (limits.project_bytes): ` +
             "remove release files, or ask the operator to raise the limit",
@@ -77,6 +100,7 @@ export class StorageQuotas {
     if (accountBytes === 0 || key === null) return;
     const stored = (await this.#sumOf(key)).bytes;
     if (isFull(stored, coming, accountBytes)) {
+      this.#refused.account++;
       throw new OutOfRoom(
         `"${principal?.name}" has stored ${stored} bytes of ${accountBytes} ` +
           "(limits.account_bytes): ask the operator to raise the limit",

@@ -29,7 +29,7 @@ export class RepositoryWatch {
   readonly #options: RepositoryWatchOptions;
   /** The state of each file before its repository was last checked, by the project's id. */
   readonly #seen = new Map<string, string>();
-  /** Projects whose repository could not be checked, by id. */
+  /** Projects whose repository could not be checked, by id: each round tries again. */
   readonly #failing = new Set<string>();
   #cancel: () => void = () => {};
   #round: Promise<void> = Promise.resolve();
@@ -81,7 +81,8 @@ export class RepositoryWatch {
         continue;
       }
       const state = await stateOfFile(files.pathOf(project));
-      if (state !== null && state === this.#seen.get(project.id)) continue;
+      const isSeen = state !== null && state === this.#seen.get(project.id);
+      if (isSeen && !this.#failing.has(project.id)) continue;
       if (!this.#seen.has(project.id)) await indexes.buildIfMissing(project);
       if (state !== null) this.#seen.set(project.id, state);
       await this.#catchUp(project);

@@ -102,6 +102,11 @@ export class SqlQueries {
     }
   }
 
+  /** The statements that run, and that wait. */
+  get load(): { readonly running: number; readonly queued: number } {
+    return { running: this.#running.size, queued: this.#waiting.length };
+  }
+
   /** Ends every statement, running or waiting. */
   close(): void {
     this.#closing.abort();

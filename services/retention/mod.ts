@@ -1,7 +1,9 @@
 /** Removes what ended long ago. */
 export {
+  countRetained,
   DataRetention,
   type DataRetentionOptions,
+  DAYS_OF,
   RETAINED,
   type Retained,
   type RetentionDays,

@@ -1,9 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import { type Database, type Statement, statement } from "../database/mod.ts";
 import type { Log } from "../log.ts";
-import type { ProjectRepositories, Projects } from "../projects/mod.ts";
+import type { Project, ProjectRepositories, Projects } from "../projects/mod.ts";
 import { type Scheduler, untilMultiple } from "../scheduler.ts";
-import { openCheckins } from "./open_checkins.ts";
 
 /** How often old rows are looked for, in milliseconds. */
 const INTERVAL = 60 * 60 * 1000;
@@ -39,10 +38,35 @@ export const RETAINED = [
 /** A kind with a retention, by the name of its table. */
 export type Retained = (typeof RETAINED)[number];
 
+/** The key in the section `retention` of each kind. */
+export const DAYS_OF: Readonly<Record<Retained, keyof RetentionDays>> = {
+  check_history: "check_history_days",
+  checks: "check_days",
+  claims: "claim_days",
+  landings: "landing_days",
+  reviews: "review_days",
+  workspaces: "workspace_days",
+  webhook_deliveries: "delivery_days",
+  projects: "removed_project_days",
+};
+
+/** Counts the rows of each kind, of projects those that are removed. */
+export async function countRetained(
+  tables: Database["tables"],
+): Promise<ReadonlyMap<Retained, number>> {
+  const counts = new Map<Retained, number>();
+  for (const kind of RETAINED) {
+    const { rows } = await tables.selectFrom(kind)
+      .where(sql<boolean>`${kind === "projects" ? sql`removed_at IS NOT NULL` : ANY}`)
+      .select(({ fn }) => fn.countAll<number | string>().as("rows")).executeTakeFirstOrThrow();
+    counts.set(kind, Number(rows));
+  }
+  return counts;
+}
+
 /** Rows of one table that end at a time, and are removed some time later. */
 interface Ended {
   readonly table: Exclude<Retained, "checks" | "projects">;
-  readonly days: keyof RetentionDays;
   /** The column of their end, in Unix milliseconds; it has an index. */
   readonly end: string;
   /** Which of them have ended; what the index is for. */
@@ -57,14 +81,12 @@ const ANY = sql`1 = 1`;
 const ENDED: readonly Ended[] = [
   {
     table: "check_history",
-    days: "check_history_days",
     end: "reported_at",
     hasEnded: ANY,
     isFree: ANY,
   },
   {
     table: "webhook_deliveries",
-    days: "delivery_days",
     end: "finished_at",
     hasEnded: sql`finished_at IS NOT NULL`,
     isFree: sql`status <> 'pending'`,
@@ -72,7 +94,6 @@ const ENDED: readonly Ended[] = [
   {
     // The newest claim of a ticket stays: the next generation is counted from it.
     table: "claims",
-    days: "claim_days",
     end: "ended_at",
     hasEnded: sql`ended_at IS NOT NULL`,
     isFree: sql`generation < (SELECT lease.generation FROM ticket_leases AS lease
@@ -84,7 +105,6 @@ const ENDED: readonly Ended[] = [
   {
     // A review that is open shows its last landing.
     table: "landings",
-    days: "landing_days",
     end: "ended_at",
     hasEnded: sql`ended_at IS NOT NULL`,
     isFree: sql`NOT EXISTS (SELECT 1 FROM reviews WHERE reviews.id = landings.review_id
@@ -96,7 +116,6 @@ const ENDED: readonly Ended[] = [
   {
     // The newest review of a project stays: the next number is counted from it.
     table: "reviews",
-    days: "review_days",
     end: "updated_at",
     hasEnded: sql`status IN ('merged', 'closed')`,
     isFree: sql`number < (SELECT max(newest.number) FROM reviews AS newest
@@ -108,7 +127,6 @@ const ENDED: readonly Ended[] = [
   },
   {
     table: "workspaces",
-    days: "workspace_days",
     end: "updated_at",
     hasEnded: sql`status <> 'active'`,
     isFree: sql`NOT EXISTS (SELECT 1 FROM reviews WHERE reviews.workspace_id = workspaces.id)`,
@@ -160,6 +178,12 @@ export class DataRetention {
     return this.#removed;
   }
 
+  /** How many days each kind is kept; 0 keeps it forever. */
+  get days(): ReadonlyMap<Retained, number> {
+    const { days } = this.#options;
+    return new Map(RETAINED.map((kind) => [kind, days[DAYS_OF[kind]]]));
+  }
+
   /** Starts to look each hour. */
   start(): void {
     this.#isStopped = false;
@@ -209,9 +233,9 @@ export class DataRetention {
     return days === 0 ? 0 : this.#options.scheduler.now() - days * DAY;
   }
 
-  async #ended({ table, days, end, hasEnded, isFree }: Ended): Promise<void> {
+  async #ended({ table, end, hasEnded, isFree }: Ended): Promise<void> {
     const { tables } = this.#options.database;
-    const before = this.#before(this.#options.days[days]);
+    const before = this.#before(this.#options.days[DAYS_OF[table]]);
     const [from, at] = [sql.table(table), sql.ref(end)];
     for (let after = -1; after < before && !this.#isStopped;) {
       const due = sql`${hasEnded} AND ${at} > ${after} AND ${at} < ${before}`;
@@ -253,7 +277,7 @@ export class DataRetention {
   }
 
   /** The check-ins of a project whose checks somebody may still ask for; null if it cannot be read. */
-  async #openIn(project: Parameters<typeof openCheckins>[1]): Promise<ReadonlySet<string> | null> {
+  async #openIn(project: Project): Promise<ReadonlySet<string> | null> {
     try {
       return await openCheckins(this.#options, project);
     } catch (error) {
@@ -333,4 +357,33 @@ export class DataRetention {
       },
     });
   }
+}
+
+/**
+ * The check-ins of a project that something open refers to: tips of open branches, rounds of open
+ * reviews, landings in the queue, active workspaces and releases.
+ *
+ * @throws ServiceError if the repository cannot be read
+ */
+async function openCheckins(
+  { database: { tables }, repositories }: Pick<DataRetentionOptions, "database" | "repositories">,
+  project: Project,
+): Promise<ReadonlySet<string>> {
+  const { id } = project;
+  const branches = await repositories.read(project, (repository) => repository.branches());
+  const rounds = await tables.selectFrom("review_rounds")
+    .innerJoin("reviews", "reviews.id", "review_rounds.review_id")
+    .select(["base", "tip"]).where("reviews.project_id", "=", id)
+    .where("reviews.status", "in", ["pending", "approved", "changes_requested"]).execute();
+  const landings = await tables.selectFrom("landings").select(["tip", "base", "candidate"])
+    .where("project_id", "=", id).where("ended_at", "is", null).execute();
+  const workspaces = await tables.selectFrom("workspaces").select(["started_as", "base", "tip"])
+    .where("project_id", "=", id).where("status", "=", "active").execute();
+  const releases = await tables.selectFrom("releases").select("checkin")
+    .where("project_id", "=", id).execute();
+  const named = [...rounds, ...landings, ...workspaces, ...releases];
+  return new Set([
+    ...branches.filter(({ status }) => status === "open").map(({ last_uuid }) => last_uuid),
+    ...named.flatMap((row) => Object.values(row)).filter((uuid) => uuid !== null),
+  ]);
 }

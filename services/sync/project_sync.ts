@@ -77,7 +77,7 @@ export interface ProjectSyncOptions extends CodesOptions, PushRuleParts {
   readonly space: Pick<FreeSpace, "require" | "refusal">;
   readonly scheduler: Scheduler;
   /** Bounds the pushes of each caller. */
-  readonly quota: HourlyQuota;
+  readonly quota: Pick<HourlyQuota, "take">;
   /** The most bytes of cards in a message. */
   readonly maxBytes: number;
 }
@@ -310,13 +310,15 @@ export class ProjectSync {
     const { call, access: { project, principal } } = sent;
     let hasEnded = false;
     let hasLostTouch = false;
+    // A message that stores nothing is none.
+    const giveBack = this.#options.quota.take(principal);
+    let isStored = false;
     const stopListening = identity.onEnded((ended) => {
       if (ended.isEverything) hasLostTouch = true;
       else hasEnded ||= ended.covers(principal);
     });
     try {
       const caller = callerOf(call, principal);
-      this.#options.quota.require(principal);
       const answer = await repositories.receive(project, caller, async (repository, mark) => {
         // Nobody knows whether the credential still holds: that is no reason to change it.
         if (hasLostTouch) throw new Unavailable(OUT_OF_TOUCH);
@@ -339,9 +341,10 @@ export class ProjectSync {
         this.#leftBehind.note(name, answer.leftBehind);
         return answer;
       });
-      if (answer.receipt !== null) this.#options.quota.note(principal);
+      isStored = answer.receipt !== null;
       return answer;
     } finally {
+      if (!isStored) giveBack();
       stopListening();
     }
   }

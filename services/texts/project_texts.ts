@@ -30,6 +30,11 @@ export class ProjectTexts {
     this.#options = options;
   }
 
+  /** What the worker that renders does. */
+  get load(): Markup["load"] {
+    return this.#options.markup.load;
+  }
+
   /** The HTML of a text, safe to show. */
   async html(project: Project, text: ProjectText): Promise<string> {
     const [html = ""] = await this.htmlOf(project, [text]);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { Document } from "../support/api_document.ts";
 import { startProgram } from "../support/program.ts";
 import { readPage, readUserPages } from "./pages.ts";
 
@@ -65,6 +66,23 @@ Deno.test("every endpoint that the documentation names exists, and docs/http.md 
     pages.flatMap(({ spans }) => spans.flatMap(endpointsIn).map(inProject)),
   );
   assert.deepEqual(served.filter((one) => !named.has(one)), []);
+});
+
+Deno.test("docs/projects.md names the lists that take no page, and no others", async () => {
+  await using program = await startProgram();
+  const { paths } = await (await fetch(`${program.api}/openapi.json`)).json() as Document;
+  const text = await Deno.readTextFile(new URL("../../docs/projects.md", import.meta.url));
+  const [paragraph = ""] = /^These take no `page`.*?\n\n/ms.exec(text) ?? [];
+  const named = Array.from(paragraph.matchAll(/`(\/api\/[^`]+)`/g), ([, path = ""]) => path);
+  const takesPage = (path: string) =>
+    paths[`/projects/{slug}/fossil${path}`]?.["get"]?.parameters?.some(({ name }) =>
+      name === "page"
+    ) === true;
+  assert.deepEqual(named.filter(takesPage), []);
+  const rows = text.matchAll(/^\| `GET (\/api\/[^`?]+)[^|]*\| lists /gm);
+  const listed = Array.from(rows, ([, path = ""]) => path);
+  assert.ok(listed.length > 20);
+  assert.deepEqual(listed.filter((path) => !takesPage(path) && !named.includes(path)), []);
 });
 
 /** Arguments of the tools for projects that a sentence names, and not the tables. */

@@ -1,5 +1,6 @@
 /** Certificates from an ACME authority, with Pebble as the authority. */
 import assert from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import { freePort } from "../support/free_port.ts";
 import { peer } from "../support/peers.ts";
@@ -87,6 +88,19 @@ Deno.test("the authority's certificate is obtained, and served on API and IRC", 
     for (const file of ["certificate.pem", "account_key.pem"]) {
       assert.equal(await modeOf(join(files, file)), 0o600);
     }
+    const certificate = new X509Certificate(
+      await Deno.readTextFile(join(files, "certificate.pem")),
+    );
+    using client = Deno.createHttpClient({ caCerts: [root] });
+    const response = await fetch(`${program.api.replace("127.0.0.1", "localhost")}/v1/metrics`, {
+      client,
+      headers: { authorization: `Bearer ${program.token}` },
+    });
+    const end = Date.parse(certificate.validTo) / 1000;
+    assert.match(
+      await response.text(),
+      new RegExp(`^muster_certificate_end_timestamp_seconds ${end}$`, "m"),
+    );
     assert.equal(await program.stop(), 0);
   });
 });

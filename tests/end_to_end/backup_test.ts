@@ -64,6 +64,9 @@ Deno.test("a backup of a running server holds what was acknowledged before", asy
     const archive = join(folder, "backup.tar.gz");
     await succeed(program, "backup", archive);
     assert.equal((await Deno.stat(archive)).mode! & 0o777, 0o600);
+    // Root types it, and the server of a service, which is another user, reads its time.
+    const stamp = join(program.folder, "data", "last_backup");
+    assert.equal((await Deno.stat(stamp)).mode! & 0o777, 0o644);
     await answer(program, "PUT", `${API}/wiki/Home`, { content: "Later" });
     assert.deepEqual(await restored(join(folder, "copy"), archive), FILLED);
   });
@@ -192,6 +195,22 @@ Deno.test("a backup to a pipe that nobody reads, and to a full disk, has failed"
       /^Standard output cannot be written: .*os error/,
     );
   }
+});
+
+Deno.test("a backup is made even where its time cannot be noted", async () => {
+  await withFolder(async (folder) => {
+    await using program = await startProgram();
+    await fill(program);
+    await Deno.mkdir(join(program.folder, "data", "last_backup"));
+    const archive = join(folder, "backup.tar");
+    const { code, stdout, stderr } = await runMuster(["backup", archive], {
+      folder: program.folder,
+    });
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /^warning: the backup is made, but ".*last_backup" could not be written/m);
+    assert.ok(stdout.includes(archive));
+    assert.deepEqual(await restored(join(folder, "copy"), archive), FILLED);
+  });
 });
 
 Deno.test("a full disk leaves no half archive", smallDisk(), async () => {

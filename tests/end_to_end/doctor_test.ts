@@ -333,3 +333,36 @@ Deno.test("a running server examines itself, as it was started", async () => {
   assert.deepEqual((await examined("GET")).findings, [finding]);
   assert.equal((await call(program, "POST", "/v1/projects", { slug: "demo" })).status, 201);
 });
+
+Deno.test("muster doctor shows what grows, and warns before a quota is used up", async () => {
+  await using program = await startProgram();
+  await call(program, "POST", "/v1/projects", { slug: "demo" });
+  await call(program, "POST", "/v1/projects", { slug: "gone" });
+  await call(program, "DELETE", "/v1/projects/gone");
+  const run = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
+    runMuster(args, {
+      folder: program.folder,
+      environment: Object.assign({}, LOOPBACK, environment),
+    });
+  const { stdout } = await run(["doctor", "stored"]);
+  for (
+    const line of [
+      /^kept: check_history: 0 rows, 90 days after the end \(retention\.check_history_days\)$/m,
+      /^kept: projects: 1 row, 90 days after the end \(retention\.removed_project_days\)$/m,
+      /^kept: projects\/removed: 1 file, \d+ bytes$/m,
+      /^quota: limits\.project_bytes: at most \d+; the most is \d+ of "demo"$/m,
+      /^quota: limits\.pushes_per_hour: at most 1200; /m,
+    ]
+  ) assert.match(stdout, line);
+  const { rows, quotas } = JSON.parse((await run(["doctor", "stored", "--json"])).stdout);
+  assert.equal(rows.length, 8);
+  const { used } = quotas[0];
+  const checked = await run(["doctor", "--quick"], {
+    MUSTER_LIMITS_PROJECT_BYTES: String(Math.ceil(used * 1.05)),
+  });
+  assert.equal(checked.code, 1);
+  assert.match(
+    checked.stdout,
+    /^warning: quotas: "demo" has stored \d+ bytes of \d+ \(limits\.project_bytes\); /m,
+  );
+});

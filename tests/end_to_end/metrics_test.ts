@@ -66,6 +66,22 @@ Deno.test("GET /v1/metrics counts what happened", async () => {
       /^muster_process_resident_memory_bytes [1-9]/m,
       /^muster_process_cpu_seconds_total 0?\.?[0-9]/m,
       /^# TYPE muster_event_loop_lag_seconds histogram$/m,
+      /^muster_process_open_fds [1-9]/m,
+      /^muster_disk_free_bytes\{folder="data"\} [1-9]/m,
+      /^muster_disk_free_bytes\{folder="projects"\} [1-9]/m,
+      /^muster_database_bytes [1-9]/m,
+      /^muster_repositories_bytes 0$/m,
+      /^muster_removed_repositories_bytes 0$/m,
+      /^muster_mirrors_failing 0$/m,
+      /^muster_webhooks_failing 0$/m,
+      /^muster_landings 0$/m,
+      /^muster_claims 0$/m,
+      /^muster_worker_calls\{worker="repositories",state="waiting"\} 0$/m,
+      /^muster_table_rows\{table="check_history"\} 0$/m,
+      /^muster_retention_seconds\{table="projects"\} 7776000$/m,
+      /^muster_quota\{key="limits.pushes_per_hour"\} 1200$/m,
+      /^muster_quota_used\{key="limits.account_bytes"\} 0$/m,
+      /^muster_quota_refusals_total\{key="limits.project_bytes"\} 0$/m,
     ]
   ) {
     assert.match(text, pattern);

@@ -35,6 +35,22 @@ Deno.test("every engine compiles the patterns of the OpenAPI document", async ()
   });
 });
 
+Deno.test("generators of clients can name a type after each schema", async () => {
+  await withApi(async (api) => {
+    const document = await api.answer("GET /openapi.json") as Document;
+    const names = Object.keys(document.components.schemas);
+    const lowered = new Set(names.map((name) => name.toLowerCase()));
+    assert.equal(lowered.size, names.length);
+    // In Go, `NewTag` makes a `Tag`, and `NullableTag` holds one.
+    const taken = names.filter((name) =>
+      [/^New/, /WithDefaults$/, /^Nullable/].some((part) =>
+        part.test(name) && names.includes(name.replace(part, ""))
+      )
+    );
+    assert.deepEqual(taken, []);
+  });
+});
+
 Deno.test("every JSON body has an example that its schema accepts, and the page shows it", async () => {
   await withApi(async (api) => {
     const document = await api.answer("GET /openapi.json") as Document;

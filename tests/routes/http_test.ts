@@ -4,6 +4,7 @@ import { newRoutes } from "../../routes/context.ts";
 import { ServedApi } from "../../routes/serving.ts";
 import { configSchema } from "../../services/config/schemas.ts";
 import type { Services } from "../../services/daemon/mod.ts";
+import { type Document, endpointsOf } from "../support/api_document.ts";
 import { TestMetrics } from "../support/metrics.ts";
 import { type TestApi, withApi } from "../support/scenarios.ts";
 
@@ -278,6 +279,37 @@ Deno.test("requests are counted by the pattern of their path, and unknown paths 
       "other none 405",
       "GET /v1/agents/{nick} 401",
     ]);
+  });
+});
+
+Deno.test("web pages of named origins send and read each documented header", async () => {
+  const origin = "https://ui.example";
+  await withApi(async (before) => {
+    const api = before.with({ config: configSchema.parse({ cors: { origins: [origin] } }) });
+    const document = await api.answer("GET /openapi.json") as Document;
+    const endpoints = endpointsOf(document);
+    assert.ok(endpoints.length > 100);
+    const headersOf = async (name: string) => {
+      const preflight = { origin, "access-control-request-method": "POST" };
+      const request = "OPTIONS /v1/llm/openai/chat/completions";
+      const response = await api.send({ who: "guest", request, headers: preflight });
+      return new Set((response.headers.get(name) ?? "").toLowerCase().split(", "));
+    };
+    const allowed = await headersOf("access-control-allow-headers");
+    const exposed = await headersOf("access-control-expose-headers");
+    for (const { method, path, parameters = [], responses } of endpoints) {
+      for (const { in: place, name } of parameters) {
+        if (place === "header") {
+          assert.ok(allowed.has(name.toLowerCase()), `${method} ${path} ${name}`);
+        }
+      }
+      for (const { headers = {} } of Object.values(responses)) {
+        for (const name of Object.keys(headers)) {
+          assert.ok(exposed.has(name.toLowerCase()), `${method} ${path} ${name}`);
+        }
+      }
+    }
+    assert.ok(allowed.has("x-muster-ticket"));
   });
 });
 

@@ -40,7 +40,12 @@ export interface Operation {
   readonly parameters?: readonly Parameter[];
   readonly security: readonly Readonly<Record<string, unknown>>[];
   readonly requestBody?: { readonly required?: boolean; readonly content: Contents };
-  readonly responses: Readonly<Record<string, { readonly content?: Contents }>>;
+  readonly responses: Readonly<
+    Record<
+      string,
+      { readonly content?: Contents; readonly headers?: Readonly<Record<string, unknown>> }
+    >
+  >;
 }
 
 /** An operation with its method and path. */

@@ -27,6 +27,8 @@ const INSTALL: ReadonlyMap<string, string> = new Map([
   ["postgres", "apt-get install postgresql"],
   ["postgres server", "run the tests with scripts/test_postgres"],
   ["promtool", "apt-get install prometheus"],
+  ["python3", "apt-get install python3"],
+  ["rg", "apt-get install ripgrep"],
   ["setpriv", "apt-get install util-linux"],
   ["shellcheck", "apt-get install shellcheck"],
   ["systemd-analyze", "apt-get install systemd"],

@@ -16,6 +16,8 @@ export const TREE_ONLY: ReadonlyMap<string, string> = new Map([
   ["web_hostile_test.ts", "web_first_day_test.ts"],
   ["web_tour_test.ts", "web_first_day_test.ts"],
   ["web_work_test.ts", "web_first_day_test.ts"],
+  // The same document and the same tools.
+  ["published_patterns_test.ts", "openapi_test.ts"],
   // The same requests as from the SDKs, and the same tools and resources.
   ["mcp_inspector_test.ts", "mcp_clients_test.ts"],
   ["mcp_resources_test.ts", "mcp_clients_test.ts"],

@@ -3,7 +3,33 @@
  * of each check-in.
  */
 
-import { FossilNames } from "./names.ts";
+import { readable } from "./stream/mod.ts";
+
+/**
+ * Gives out names in Fossil. Git has branches and tags apart, and takes almost any bytes; Fossil has
+ * one set of names, in UTF-8. Two that would be equal would mean whichever check-in has the later
+ * date, or any of them if the dates are equal.
+ */
+export class FossilNames {
+  readonly #taken = new Set<string>();
+  /** The number to try next, by the name that is taken. */
+  readonly #next = new Map<string, number>();
+
+  /** The name in Fossil that is most like one of Git, and that nothing else has. */
+  take(name: string): string {
+    const wanted = readable(name).replace(/\p{Cc}/gu, "_");
+    let free = wanted;
+    let number = this.#next.get(wanted) ?? 2;
+    while (this.#taken.has(free)) free = `${wanted}-${number++}`;
+    if (free !== wanted) this.#next.set(wanted, number);
+    this.#taken.add(free);
+    return free;
+  }
+
+  has(name: string): boolean {
+    return this.#taken.has(name);
+  }
+}
 
 /** Commits by number, parents before children, and the targets of the references. */
 export interface CommitGraph {

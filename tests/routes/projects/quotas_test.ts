@@ -75,3 +75,26 @@ Deno.test("a caller reports so often within an hour", async () => {
     assert.ok((await report(caller)).ok);
   }, { config: { limits: { reports_per_hour: 3 } } });
 });
+
+Deno.test("reports that come at the same time are counted, and those that are refused are not", async () => {
+  await withProject(async (test) => {
+    const { api, send, caller } = test;
+    const checkin = await commitFiles(test, { "a.txt": "1" });
+    const report = (body: Record<string, unknown>) =>
+      send("POST /api/status", { as: caller, body: Object.assign({ context: "ci" }, body) });
+    const unknown = { checkin: "f".repeat(64), state: "success" };
+    for (let count = 0; count < 5; count++) assert.equal((await report(unknown)).status, 404);
+    const all = Array.from(
+      { length: 20 },
+      (_, at) => report({ checkin, context: `ci-${at}`, state: "success" }),
+    );
+    const statuses = (await Promise.all(all)).map(({ status }) => status);
+    assert.equal(statuses.filter((status) => status === 429).length, 17);
+    assert.deepEqual(api.services.hosting.hourlyQuotas.reports.figures, {
+      setting: "limits.reports_per_hour",
+      most: 3,
+      highest: 3,
+      refused: 17,
+    });
+  }, { config: { limits: { reports_per_hour: 3 } } });
+});

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { Unavailable } from "../../../services/errors.ts";
+import { RepositoryWatch } from "../../../services/projects/mod.ts";
 import { peer } from "../../support/peers.ts";
 import { type TestProject, withProject } from "../../support/projects.ts";
+import { TestScheduler } from "../../support/scheduler.ts";
 
 /** Runs the real program as `ann` on a project's repository; `-` stands for a text as its input. */
 async function fossil({ api, project }: TestProject, ...command: string[]): Promise<string> {
@@ -36,6 +39,31 @@ async function countLocks({ api, project }: TestProject): Promise<number> {
     .filter((line) => line.includes(` ${Deno.pid} `));
   return locks.filter((line) => inodes.some((inode) => line.includes(inode))).length;
 }
+
+Deno.test("a repository that could not be checked is checked again, though its file stays as it is", async () => {
+  await withProject(async ({ api }) => {
+    const { projects, repositories } = api.services.hosting;
+    const scheduler = new TestScheduler();
+    const checked = Promise.withResolvers<void>();
+    let tries = 0;
+    repositories.catchUp = () => {
+      tries++;
+      if (tries === 3) checked.resolve();
+      return tries < 3
+        ? Promise.reject(new Unavailable("The database is locked"))
+        : checked.promise;
+    };
+    const warnings: string[] = [];
+    const log = Object.assign({}, api.services.log, {
+      warn: (message: string) => warnings.push(message),
+    });
+    const watch = new RepositoryWatch({ projects, repositories, scheduler, log });
+    await watch.start();
+    await scheduler.passUntil(checked.promise, 60_000);
+    await watch.close();
+    assert.equal(warnings.length, 1);
+  });
+});
 
 Deno.test("an open repository keeps its locks while it is written and read", {
   ignore: Deno.build.os !== "linux",

@@ -246,7 +246,7 @@ function Overlapping({ visit, project, overlaps }: {
                   {conflicts?.some((conflict) => conflict.path === path) === true && " conflicts"}
                 </li>
               ))}
-              {paths.length > MAX_PATHS && <li>{paths.length - MAX_PATHS} more</li>}
+              {paths.length > MAX_PATHS && <li>and {paths.length - MAX_PATHS} more</li>}
             </ul>
           </li>
         ))}
