@@ -61,7 +61,7 @@ export function printWelcome(
   print(`  ${muster} tail '${channel}'`);
   print(`  ${muster} send '${channel}' hello`);
   print();
-  print(`  curl -sN "${scheme}://${api}${path}/stream?token=$(cat ${token})"`);
+  print(`  curl -sN -H "Authorization: Bearer $(cat ${token})" ${scheme}://${api}${path}/stream`);
   print();
 }
 

@@ -14,9 +14,8 @@ import {
   type Resource,
 } from "../services/identity/mod.ts";
 import type { Log } from "../services/log.ts";
-import { suggest } from "../services/spelling/mod.ts";
 import { describeIssue } from "../services/validation/mod.ts";
-import { bounded, publishPatterns, showLengths } from "../services/validation/schemas.ts";
+import { bounded, hintFor, publishPatterns, showLengths } from "../services/validation/schemas.ts";
 import { type Advice, explain } from "./advice.ts";
 import { lenient } from "./lenient_arguments.ts";
 import { formResult, UserAsked, type UserReply } from "./user_forms.ts";
@@ -225,12 +224,9 @@ function describeUnknown(
   unknown: string,
   { name, names }: { readonly name: string; readonly names: readonly string[] },
 ): string {
-  const refusal = `"${unknown.slice(0, MAX_SHOWN_NAME)}" is not an argument of ${name}`;
-  if (names.length === 0) return `${refusal}, which takes none`;
-  const near = suggest(unknown.slice(0, MAX_SHOWN_NAME), names);
-  if (near !== null) return `${refusal}; did you mean "${near}"?`;
-  const list = new Intl.ListFormat("en").format(names.map((known) => `"${known}"`));
-  return `${refusal}; it takes ${list}`;
+  const shown = unknown.slice(0, MAX_SHOWN_NAME);
+  const refusal = `"${shown}" is not an argument of ${name}`;
+  return names.length === 0 ? `${refusal}, which takes none` : refusal + hintFor(shown, names);
 }
 
 function describeError(error: z.ZodError | undefined): string {

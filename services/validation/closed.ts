@@ -44,8 +44,17 @@ function closeObject(schema: z.ZodObject): z.ZodObject {
 function unknownField(names: readonly string[]): z.core.$ZodErrorMap {
   return ({ code, keys }) => {
     if (code !== "unrecognized_keys" || !Array.isArray(keys)) return undefined;
-    const meant = suggest(String(keys[0]), names);
-    const hint = meant === null ? "" : `; did you mean "${meant}"?`;
-    return `is not a field that this takes${hint}`;
+    return `is not a field that this takes${hintFor(String(keys[0]), names)}`;
   };
+}
+
+/**
+ * What to write in place of an unknown name, to be put after the sentence that refuses it: the known
+ * name that was probably meant, or all of them. "" if there are none.
+ */
+export function hintFor(unknown: string, names: readonly string[]): string {
+  if (names.length === 0) return "";
+  const meant = suggest(unknown, names);
+  if (meant !== null) return `; did you mean "${meant}"?`;
+  return `; it takes ${new Intl.ListFormat("en").format(names.map((name) => `"${name}"`))}`;
 }

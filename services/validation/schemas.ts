@@ -1,5 +1,5 @@
 /** Schemas of texts, of closed objects, and of those in which everything has a length. */
 export { bounded, showLengths } from "./bounded.ts";
-export { closed } from "./closed.ts";
+export { closed, hintFor } from "./closed.ts";
 export { publishPatterns } from "./portable_patterns.ts";
 export { lineSchema, longTextSchema, paragraphSchema, textSchema, whole } from "./text.ts";

@@ -20,7 +20,7 @@ async function assertSuggested(
     "echo ended with $?; read -r _";
   await withFolder(async (own) => {
     await using terminal = await Terminal.open(own, command);
-    await terminal.expect("/stream?token=");
+    await terminal.expect("/stream");
     const screen = await terminal.screen();
     await terminal.interrupt();
     await terminal.expect("ended with 0");

@@ -529,7 +529,7 @@ export class VirtualUsers implements Speakers {
 }
 
 function agentIdentity({ nick, type }: RosterEntry): UserIdentity {
-  return { nick, account: nick, realname: `An agent without a socket (${type})` };
+  return { nick, account: nick, realname: `An agent without an IRC connection (${type})` };
 }
 
 function awayTextOf({ kind }: Speaking): string {

@@ -14,12 +14,29 @@ Deno.test("a misspelled field of a body is refused, with the field that was prob
       `"${field}" is not a field that this takes${hint}`,
     ];
     const table: [request: string, body: unknown, refused: unknown[]][] = [
-      ["workspaces/create", { name: "x", branch: "b" }, refused("branch")],
-      ["workspaces/fix/update", { branch: "b" }, refused("branch")],
+      [
+        "workspaces/create",
+        { name: "x", branch: "b" },
+        refused(
+          "branch",
+          '; it takes "name", "description", "ticket", "from", "agent_id", and "generation"',
+        ),
+      ],
+      [
+        "workspaces/fix/update",
+        { branch: "b" },
+        refused(
+          "branch",
+          '; it takes "source", "message", "changes", "parent", "agent_id", and "generation"',
+        ),
+      ],
       [
         "workspaces/fix/merge",
         { target: "x", target_branc: "y" },
-        refused("target"),
+        refused(
+          "target",
+          '; it takes "target_branch", "tip", "message", "agent_id", and "generation"',
+        ),
       ],
       [
         "workspaces/fix/merge",
