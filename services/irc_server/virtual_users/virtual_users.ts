@@ -175,7 +175,10 @@ export class VirtualUsers implements Speakers {
       async setTopic(channel, text) {
         if (isAdmin) user.enter(channel);
         const refusal = await user.setTopic(channel, text, isAdmin);
-        if (refusal !== null) throw new Conflict(`${channel} refuses the topic: ${refusal}`);
+        if (refusal?.kind === "unavailable") throw new Unavailable(refusal.reason);
+        if (refusal !== null) {
+          throw new Conflict(`${channel} refuses the topic: ${refusal.reason}`);
+        }
         settle(channel);
       },
     };
