@@ -25,7 +25,7 @@ export interface NotificationDoors {
 export interface OpenNotificationsOptions
   extends
     NotificationDoors,
-    Omit<NotifierOptions, "channels" | "announcer" | "people" | "projects"> {
+    Omit<NotifierOptions, "channels" | "announcer" | "hasSaid" | "people" | "projects"> {
   readonly projects: Projects;
   readonly ticketNotes: TicketNotes;
 }

@@ -160,6 +160,7 @@ export class HistoryArchive implements HistoryStore {
       thread: options.thread ?? new SharedThread({ history: archivePart }),
     });
     try {
+      Journal.prepare(path);
       const { newestTime, last, extent } = await worker.open();
       const now = scheduler.now();
       const { journal, operations: replayed } = Journal.open({ path, last, now, log });
