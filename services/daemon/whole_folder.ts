@@ -129,7 +129,7 @@ function hasJournal(path: string): boolean {
     return readDatabase(path, (database) => {
       const journal = database.prepare("SELECT journal FROM last_change").get()?.["journal"];
       return typeof journal === "string" && !journal.startsWith("first-");
-    });
+    }, true);
   } catch {
     return false;
   }

@@ -1,6 +1,6 @@
 /** A server on a disk that fills up: nothing that it acknowledged is lost, and it says what it refuses. */
 import assert from "node:assert/strict";
-import { call, order, registerAgent } from "../support/api.ts";
+import { call, callAs, order, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
 import { peer } from "../support/peers.ts";
 import { type Program, startProgram } from "../support/program.ts";
@@ -58,6 +58,7 @@ Deno.test(
           return status;
         };
         assert.equal(await say("before"), 204);
+        const scout = await registerAgent(program, "scout");
         await using bob = await IrcClient.connect(program.irc);
         await bob.register({ nick: "bob" });
         await bob.join("#general");
@@ -83,6 +84,8 @@ Deno.test(
         }
         assert.ok(made.has(false), "each topic was taken");
         if (await change("MODE", "+m")) holds.modes = "m";
+        const joined = await callAs(program, scout, "POST", "/v1/channels/den/join");
+        assert.equal(joined.status, 503, await joined.text());
         await bob.send("PRIVMSG #general :lost");
         await bob.expect(/ FAIL PRIVMSG TEMPORARILY_UNAVAILABLE #general :/);
         const ready = await statusOf(program, "GET", "/readyz");
