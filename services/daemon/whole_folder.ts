@@ -189,7 +189,9 @@ const KEYS = {
 
 /** @throws DatabaseError if a key is missing without which a part of the database is of no use */
 async function requireKeys(folder: DataFolder, read: () => Promise<Sealed>): Promise<void> {
-  const missing = (["event_key", "token_key", "cloak_key"] as const).filter((name) => !folder.has(name));
+  const missing = (["event_key", "token_key", "cloak_key"] as const).filter((name) =>
+    !folder.has(name)
+  );
   if (missing.length === 0) return;
   const { events, accounts } = await read();
   for (const name of missing) {

@@ -127,7 +127,9 @@ export class Notifier {
   /** Announces events in the channels of their projects. */
   async #announceAll(events: readonly LoggedEvent[]) {
     const [first] = events;
-    if (first !== undefined && first.seq <= this.#before) this.#said ??= await this.#saidFrom(first);
+    if (first !== undefined && first.seq <= this.#before) {
+      this.#said ??= await this.#saidFrom(first);
+    }
     const begun = events.flatMap((one) => {
       const event = this.#eventHere(one);
       const done = event === null ? null : this.#announce(event);
@@ -184,7 +186,10 @@ export class Notifier {
         const found = event === null ? null : this.#lineOf(event);
         if (found === null) continue;
         const key = keyOf(found);
-        lines.set(key, [...(lines.get(key) ?? []).slice(1 - MAX_ASKED), { ...found, seq: one.seq }]);
+        lines.set(key, [...(lines.get(key) ?? []).slice(1 - MAX_ASKED), {
+          ...found,
+          seq: one.seq,
+        }]);
       }
       ({ cursor: after, more } = read);
     }

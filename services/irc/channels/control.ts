@@ -2,7 +2,14 @@
 
 import { givenStatus } from "./access.ts";
 import type { Channel } from "./channel.ts";
-import { inTurn, type Keeping, type KeptChannel, keptForm, noteChange, storeChange } from "./keeping.ts";
+import {
+  inTurn,
+  type Keeping,
+  type KeptChannel,
+  keptForm,
+  noteChange,
+  storeChange,
+} from "./keeping.ts";
 import type { Client } from "../client.ts";
 import { changeTopic } from "./topic.ts";
 import { formatModes, MemberStatus, type ModeChange } from "./modes.ts";

@@ -3,7 +3,12 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { DataFolder } from "../../../services/config/mod.ts";
-import { type Database, openPostgres, openSqlite, statement } from "../../../services/database/mod.ts";
+import {
+  type Database,
+  openPostgres,
+  openSqlite,
+  statement,
+} from "../../../services/database/mod.ts";
 import { requireWhole } from "../../../services/daemon/whole_folder.ts";
 import { peer } from "../../support/peers.ts";
 import { postgresOf } from "../../support/postgres.ts";

@@ -246,6 +246,7 @@ Deno.test("a program learns that its topic is not stored", async () => {
   const { world, answer } = await den();
   await using _ = world;
   answer.resolve("refused");
-  const refusal = await world.server.findUser({ nick: "ann", account: "ann", realname: "Ann" })?.setTopic("#den", "after");
+  const refusal = await world.server.findUser({ nick: "ann", account: "ann", realname: "Ann" })
+    ?.setTopic("#den", "after");
   assert.equal(refusal?.kind, "unavailable");
 });
