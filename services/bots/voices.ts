@@ -165,7 +165,7 @@ export class BridgeVoices implements BotVoices {
       enter() {},
       leave() {},
       say: (channel, line, mentions) =>
-        mentions ? tell(channel, line) : bridge.announce(channel, line, name),
+        mentions ? tell(channel, line) : bridge.announce(channel, line, { bot: name }),
       tell: async (nick, line) => {
         // An agent over HTTP or MCP has no other place to read an answer.
         const mail = this.#mailOf(nick);

@@ -1,6 +1,6 @@
 import { Invalid, Unavailable } from "../errors.ts";
 import { type Caller, type Principal, speakerName } from "../identity/mod.ts";
-import { type ChannelStanding, isNick } from "../irc/mod.ts";
+import { type ChannelStanding, foldCase, isNick } from "../irc/mod.ts";
 import type { MessageQuery } from "../messages/mod.ts";
 import type { ChannelAccess } from "./access.ts";
 import { connectParts } from "./bridge_parts.ts";
@@ -31,9 +31,10 @@ import type {
 import type { Outbox } from "./outbox.ts";
 import type { Permits } from "./permits.ts";
 import type { Playback } from "./playback.ts";
-import type { Posting } from "./posting.ts";
+import type { LineMarks, Posting } from "./posting.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Scheduler } from "../scheduler.ts";
+import type { MessageArchive } from "./searching.ts";
 
 /**
  * The bot that gives HTTP and MCP clients the channels of an IRC network: it keeps messages, lists
@@ -57,6 +58,7 @@ export class Bridge {
   readonly #intake: Intake;
   readonly #reading: ChannelReading;
   readonly #posting: Posting;
+  readonly #archive: Pick<MessageArchive, "has"> | null;
   readonly #permits: Permits;
   readonly #sharing: NodeSharing | null;
   readonly #ears = new Set<BridgeEars>();
@@ -78,6 +80,7 @@ export class Bridge {
     this.#intake = parts.intake;
     this.#reading = parts.reading;
     this.#posting = parts.posting;
+    this.#archive = options.archive ?? null;
     this.#permits = parts.permits;
     this.#sharing = parts.sharing;
   }
@@ -300,12 +303,21 @@ export class Bridge {
    * Says one line in a channel as the bridge itself, and joins it first. No agent gets it in its
    * inbox, whomever it names. It counts against nobody's rate; what does not fit is cut off.
    *
-   * @param speaker the nick and account of a bot of the program that says it; then the line begins
-   * with that nick
    * @throws Conflict if IRC refuses it, TimedOut if IRC does not confirm it, TooMany, Unavailable
    */
-  async announce(channel: string, text: string, speaker?: string): Promise<void> {
-    await this.#posting.announce(readChannelName(channel), text, speaker);
+  async announce(channel: string, text: string, marks?: LineMarks): Promise<void> {
+    await this.#posting.announce(readChannelName(channel), text, marks);
+  }
+
+  /**
+   * Whether a message with this id was said in a channel; false if muster does not store what is said
+   * there.
+   *
+   * @throws Unavailable if the history cannot be read
+   */
+  async hasSaid(channel: string, id: string): Promise<boolean> {
+    const target = { account: null, name: foldCase(readChannelName(channel)) };
+    return await this.#archive?.has(target, id) ?? false;
   }
 
   /**

@@ -1,4 +1,4 @@
-import { Conflict, NotFound } from "../errors.ts";
+import { Conflict, NotFound, Unavailable } from "../errors.ts";
 import type { Caller } from "../identity/mod.ts";
 import type { ChannelAccess } from "./access.ts";
 import type { Channel } from "./channel.ts";
@@ -43,7 +43,7 @@ export class ChannelEntry {
     const user = this.#userOf(caller);
     const refusal = user?.join(name) ?? null;
     if (refusal !== null) throw new Conflict(`${name} refuses you: ${refusal}`);
-    await user?.settled();
+    if (await user?.settled() === false) throw unrecorded();
   }
 
   /**
@@ -56,7 +56,7 @@ export class ChannelEntry {
     await readiness.wait();
     const user = this.#userOf(caller);
     user?.part(name);
-    await user?.settled();
+    if (await user?.settled() === false) throw unrecorded();
     const id = agentOf(caller);
     const nick = caller?.principal.name ?? "";
     const isDone = id === null ||
@@ -124,4 +124,8 @@ export class ChannelEntry {
 export function agentOf(caller: Caller | undefined): ChannelUse["agent"] {
   const { kind, id = null, sessionId = null } = caller?.principal ?? {};
   return kind === "agent" || sessionId !== null ? id : null;
+}
+
+function unrecorded(): Unavailable {
+  return new Unavailable("The channels that you are in cannot be stored at the moment: try again");
 }

@@ -111,14 +111,14 @@ export class DirectSession implements Session {
     channel: string,
     texts: readonly string[],
     labels: readonly string[],
-    { speaker, isNotice, mayGo = () => true }: Delivery,
+    { speaker, isNotice, id, mayGo = () => true }: Delivery,
   ): void {
     const speakerOfAll = speaker === null ? [] : speakerTags(speaker);
     for (const [index, text] of texts.entries()) {
       const label = labels[index] ?? "";
       if (!mayGo(label)) continue;
       const tags = new Map([["label", label], ...speakerOfAll]);
-      this.#send(isNotice ? "NOTICE" : "PRIVMSG", [channel, text], tags);
+      this.#send(isNotice ? "NOTICE" : "PRIVMSG", [channel, text], tags, id);
     }
   }
 
@@ -131,8 +131,8 @@ export class DirectSession implements Session {
     return roomFor(channel, { ...this.#self, lineLength });
   }
 
-  #send(command: string, params: readonly string[], tags = NO_TAGS): void {
-    this.#connection?.send({ command, params, tags });
+  #send(command: string, params: readonly string[], tags = NO_TAGS, id?: string): void {
+    this.#connection?.send({ command, params, tags, id });
   }
 
   /** Handles the server's messages before registration is complete. */

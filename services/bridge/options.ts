@@ -86,8 +86,8 @@ export interface Speaker {
   /** Joins a channel. Returns the reason if the channel refuses. */
   join(channel: string): string | null;
   part(channel: string): void;
-  /** Resolves when the channels to rejoin are recorded. */
-  settled(): Promise<void>;
+  /** Tells whether the channels to rejoin are on disk. */
+  settled(): Promise<boolean>;
   /** Bytes of text that one line to a channel or a nick can have. */
   room(target: string): number;
   /**

@@ -39,6 +39,14 @@ export interface PostingOptions {
   readonly scheduler: Scheduler;
 }
 
+/** What a line of the program has beside its text. */
+export interface LineMarks {
+  /** The nick and account of a bot of the program that says it; then the line begins with that nick. */
+  readonly bot?: string | undefined;
+  /** Its id, which no other message has; a new one, if absent, and on an external network. */
+  readonly id?: string | undefined;
+}
+
 /** Whose post it is. */
 interface Poster {
   /** Whose credential it needs until it is sent; null for the program's own. */
@@ -142,7 +150,7 @@ export class Posting {
    *
    * @throws Conflict if IRC refuses it, TimedOut if IRC does not confirm it, Unavailable
    */
-  async announce(channel: string, text: string, bot?: string): Promise<void> {
+  async announce(channel: string, text: string, { bot, id }: LineMarks = {}): Promise<void> {
     const { nick, link, outbox, entry } = this.#options;
     const { name } = await entry.enter(channel, undefined);
     const speaker = bot === undefined ? null : { nick: bot, account: bot };
@@ -151,7 +159,7 @@ export class Posting {
     const sent = { nick: bot ?? nick, text: piece, speaker, isQuiet: true, prefix };
     const { labels, echoed } = outbox.add([sent], link.admit(1));
     const mayGo = this.#mayGo(this.#options.permits.of(null));
-    link.say(name, [prefix + piece], labels, { speaker, isQuiet: true, mayGo });
+    link.say(name, [prefix + piece], labels, { speaker, isQuiet: true, id, mayGo });
     await echoed;
   }
 

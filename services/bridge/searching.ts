@@ -25,6 +25,8 @@ interface Reached {
 
 /** The history on disk, as a search of it needs it. */
 export interface MessageArchive {
+  /** Whether a log has a record with this id, or had it before it was redacted. */
+  has(target: HistoryTarget, id: string): Promise<boolean>;
   /** What those wait for who have said something while too much waits to be stored; or null. */
   room(): Promise<void> | null;
   /**

@@ -59,6 +59,10 @@ export interface Delivery {
   /** Whether it is in no agent's inbox, whomever it names. */
   readonly isQuiet?: boolean | undefined;
   /**
+   * The id that the only line gets; a new one, if absent. Only the server in this process takes one.
+   */
+  readonly id?: string | undefined;
+  /**
    * Whether the line with a label may be sent; absent if all may. Ask right before it is sent: lines
    * wait for their turn, and a credential may end meanwhile.
    */

@@ -25,7 +25,7 @@ export interface NotificationDoors {
 export interface OpenNotificationsOptions
   extends
     NotificationDoors,
-    Omit<NotifierOptions, "channels" | "announcer" | "people" | "projects"> {
+    Omit<NotifierOptions, "channels" | "announcer" | "hasSaid" | "people" | "projects"> {
   readonly projects: Projects;
   readonly ticketNotes: TicketNotes;
 }
@@ -49,7 +49,7 @@ export async function openNotifications(
     configured: options.configuredChannels,
   });
   const announcer = new Announcer({
-    say: (place, text) => say(bridge, place, text),
+    say: (place, text, id) => say(bridge, place, text, id),
     scheduler,
     log,
   });
@@ -58,6 +58,7 @@ export async function openNotifications(
     ...options,
     channels: projectChannels,
     announcer,
+    hasSaid: async (channel, id) => await bridge?.hasSaid(channel, id) ?? false,
     people: ircServer === null ? null : {
       nicksOf: (account) =>
         ircServer.clients().flatMap((client) =>
@@ -73,9 +74,14 @@ export async function openNotifications(
 }
 
 /** Says a line in a channel, or to the user of a nick. */
-async function say(bridge: Bridge | null, place: string, text: string): Promise<void> {
+async function say(
+  bridge: Bridge | null,
+  place: string,
+  text: string,
+  id: string | undefined,
+): Promise<void> {
   if (bridge === null) return;
-  if (isChannelName(place)) return await bridge.announce(place, text);
+  if (isChannelName(place)) return await bridge.announce(place, text, { id });
   const line = { speaker: null, account: null, lines: [text], isEnvelope: false };
   await bridge.tell(place, line);
 }

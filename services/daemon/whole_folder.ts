@@ -11,6 +11,9 @@ const ONE_PAGE = 4096;
 /** The size of a write-ahead log without content. */
 const LOG_HEAD = 32;
 
+const HISTORY_FILE = "history.db";
+const JOURNALS = ["history.journal1", "history.journal2"] as const;
+
 /** What to do where data are missing that nobody can make again. */
 const WAY_OUT = "put it back, or restore a backup (muster restore BACKUP --replace); to begin " +
   "without these data, name an empty data_dir";
@@ -31,8 +34,9 @@ export async function requireWhole(
   folder: DataFolder,
   { database, node, projects }: Pick<Config, "database" | "node" | "projects">,
 ): Promise<void> {
-  requireLog(folder.file("history.db"));
-  requireFile(folder, "history.db", ["history.journal1", "history.journal2"]);
+  requireLog(folder.file(HISTORY_FILE));
+  requireFile(folder, HISTORY_FILE, JOURNALS);
+  requireJournals(folder);
   for (const path of repositoryIndexes(projects.dir || folder.file("projects"))) requireLog(path);
   const settings = await readPostgresSettings(database);
   if (settings === null) {
@@ -100,6 +104,37 @@ function requireFile(folder: DataFolder, name: string, others: readonly string[]
   if (left !== undefined) throw lacking(folder, name, `"${left}" is there`);
 }
 
+/**
+ * A history has its two journals for as long as it is open, and a kill leaves them beside it. An
+ * empty one proves nothing: so are both of a server at rest.
+ *
+ * @throws DatabaseError
+ */
+function requireJournals(folder: DataFolder): void {
+  const path = folder.file(HISTORY_FILE);
+  if (sizeOf(`${path}-shm`) === null) return;
+  const missing = JOURNALS.find((name) => !folder.has(name));
+  if (missing === undefined || !hasJournal(path)) return;
+  throw new DatabaseError(
+    `The data folder "${folder.path}" lacks "${missing}", but "${HISTORY_FILE}-shm" tells that the ` +
+      "server was killed, which leaves it: put it back, because it may hold the last messages, or " +
+      "restore a backup (muster restore BACKUP --replace); to go on without them, make an empty file " +
+      "of this name",
+  );
+}
+
+/** Whether a history has had a journal with an identity. The opening says what is wrong with it. */
+function hasJournal(path: string): boolean {
+  try {
+    return readDatabase(path, (database) => {
+      const journal = database.prepare("SELECT journal FROM last_change").get()?.["journal"];
+      return typeof journal === "string" && !journal.startsWith("first-");
+    }, true);
+  } catch {
+    return false;
+  }
+}
+
 /** The paths of the repositories in a folder whose write-ahead log has an index. */
 function repositoryIndexes(folder: string): readonly string[] {
   const ending = "-shm";
@@ -136,20 +171,37 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
+/** What goes with a key: what the database has then, and what a new key ends. */
+const KEYS = {
+  event_key: {
+    needs: "the database has an event log that it seals",
+    loss: "the log then says that it was changed",
+  },
+  token_key: {
+    needs: "the database has accounts, whose tokens and secrets depend on it",
+    loss: "then all tokens end",
+  },
+  cloak_key: {
+    needs: "the database has been in use, and bans of IRC hosts and keys of channels depend on it",
+    loss: "these bans then match nobody, and nobody can join a channel with a key",
+  },
+} as const;
+
 /** @throws DatabaseError if a key is missing without which a part of the database is of no use */
 async function requireKeys(folder: DataFolder, read: () => Promise<Sealed>): Promise<void> {
-  const missing = (["event_key", "token_key"] as const).filter((name) => !folder.has(name));
+  const missing = (["event_key", "token_key", "cloak_key"] as const).filter((name) =>
+    !folder.has(name)
+  );
   if (missing.length === 0) return;
   const { events, accounts } = await read();
   for (const name of missing) {
-    if (name === "event_key" ? !events : !accounts) continue;
-    const what = name === "event_key"
-      ? "the database has an event log that it seals"
-      : "the database has accounts, whose tokens and secrets depend on it";
+    // The key of cloaks is there before the first event.
+    if (name === "token_key" ? !accounts : !events) continue;
+    const { needs, loss } = KEYS[name];
     throw new DatabaseError(
-      `The data folder "${folder.path}" lacks the file "${name}", but ${what}: put it back, or ` +
+      `The data folder "${folder.path}" lacks the file "${name}", but ${needs}: put it back, or ` +
         `restore it from a backup; if it is lost, make a new one (openssl rand -hex 32 >${name}): ` +
-        (name === "event_key" ? "the log then says that it was changed" : "then all tokens end"),
+        loss,
     );
   }
 }

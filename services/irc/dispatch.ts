@@ -25,11 +25,16 @@ const MESSAGE_DEFINITION = COMMANDS.get(MESSAGE);
 /** The cost of a command that clients send automatically. */
 const AUTOMATIC_COST = 0.1;
 
-/** Runs a command. The client's later commands wait for a returned promise. */
+/**
+ * Runs a command. The client's later commands wait for a returned promise.
+ *
+ * @param id the id of the message that it says; a new one, if absent
+ */
 export function dispatch(
   state: ServerState,
   client: Client,
   message: Message,
+  id?: string,
 ): void | Promise<void> {
   if (client.hasCapability(Cap.MULTILINE) && takeLine(state, client, message)) return;
   const { command, params, tags } = message;
@@ -38,7 +43,7 @@ export function dispatch(
   if (definition === undefined || !isOpenTo(definition, client)) {
     reply.numeric(client.registered ? ERR_UNKNOWNCOMMAND : ERR_NOTREGISTERED, command);
   } else if (mayRun(definition, client, message, reply)) {
-    const call = unmuted(definition, { state, client, command, params, tags, reply });
+    const call = unmuted(definition, { state, client, command, params, tags, id, reply });
     if (call !== null) {
       if (!definition.keepsIdle) client.lastActiveAt = state.now();
       return run(definition, call);

@@ -17,6 +17,7 @@ export {
   hasDefaultState,
   isConfined,
   isSealed,
+  type Keeping,
   type KeptChannel,
   type KeptEntry,
   type UnregisteredState,

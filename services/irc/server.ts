@@ -140,9 +140,9 @@ export class IrcServer {
     this.#state.clients.add(client);
     if (options.account !== undefined) this.#state.setAccount(client, options.account);
     transport.start({
-      run: (command) => {
+      run: ({ id, ...command }) => {
         this.#state.counters.linesIn++;
-        return dispatch(this.#state, client, { ...command, source: null });
+        return dispatch(this.#state, client, { ...command, source: null }, id);
       },
       disconnected: (reason) => this.#state.forget(client, reason),
     });

@@ -3,7 +3,7 @@ import { Cap } from "./protocol/capabilities.ts";
 import { CLOSED_FLAGS, isClosed } from "./channels/closing.ts";
 import { Channel } from "./channels/channel.ts";
 import { clientMessage, type MessageContent } from "./client_message.ts";
-import { isSealed, keptForm, noteMember } from "./channels/keeping.ts";
+import { isSealed, type Keeping, keptForm, noteMember } from "./channels/keeping.ts";
 import { type Client, type Counters, newCounters } from "./client.ts";
 import { FormerUsers } from "./users/former_users.ts";
 import { History } from "./history/history.ts";
@@ -177,8 +177,12 @@ export class ServerState {
     return channel;
   }
 
-  /** Renames a channel; the name must be free. The stored channel is renamed too. */
-  renameChannel(channel: Channel, name: string): void {
+  /**
+   * Renames a channel; the name must be free. The stored channel is renamed too.
+   *
+   * @returns whether that is on disk; null if nothing is stored
+   */
+  renameChannel(channel: Channel, name: string): Promise<Keeping> | null {
     const { name: before, foldedName } = channel;
     channel.name = name;
     channel.foldedName = foldCase(name);
@@ -188,8 +192,9 @@ export class ServerState {
     const isOther = channel.foldedName !== foldedName;
     if (isOther) this.history.channelMade(name);
     this.history.channelRenamed(before, channel);
-    this.options.channels?.renamed(before, keptForm(channel));
+    const stored = this.options.channels?.renamed(before, keptForm(channel)) ?? null;
     if (isOther) this.readMarkers.rename(before, name);
+    return stored;
   }
 
   /** Clients that are logged in to the account, registered or not. */

@@ -287,25 +287,27 @@ export class User {
 
   /**
    * Changes the topic of a channel; an empty text removes it. A user without a connection joins the
-   * channel first. Resolves when the change of a kept channel is stored.
+   * channel first. Resolves when the change is stored or refused.
    *
    * @param text one line
    * @param overrides whether it may do so whatever the channel's modes say
-   * @returns the reason if it is refused, or null
+   * @returns why it is refused; null if it is not
    */
   async setTopic(
     channel: string,
     text: string,
     overrides: boolean = false,
-  ): Promise<string | null> {
+  ): Promise<Exclude<Spoken, { kind: "sent" }> | null> {
     const { topicBytes } = this.#state.limits;
-    if (encodedLength(text) > topicBytes) return `A topic has at most ${topicBytes} bytes`;
+    if (encodedLength(text) > topicBytes) {
+      return { kind: "refused", reason: `A topic has at most ${topicBytes} bytes` };
+    }
     const call = this.#call("TOPIC", undefined, [channel, text]);
     if (this.virtual) joinChannel(call, channel, "");
     const found = this.#state.findChannel(channel);
     if (overrides && found !== undefined) await setTopic(call, found, text);
     else if (call.reply.refusal === null) await topic(call);
-    return call.reply.refusal;
+    return call.reply.refused();
   }
 
   /** The most bytes of text in one line of this user to a channel or nick. */
@@ -332,9 +334,7 @@ export class User {
       if (message !== null) ids.push(message.tags.msgid ?? "");
     }
     this.#client.lastActiveAt = this.#state.now();
-    const { refusal, isPassing } = reply;
-    if (refusal === null) return { kind: "sent", ids };
-    return { kind: isPassing ? "unavailable" : "refused", reason: refusal };
+    return reply.refused() ?? { kind: "sent", ids };
   }
 
   /** The status that a user with a connection would get in a channel that it is not in. */
@@ -391,7 +391,7 @@ interface ProgramCall extends CommandCall {
 class ProgramReply extends Reply {
   refusal: string | null = null;
   /** Whether another attempt may succeed. */
-  isPassing = false;
+  #isPassing = false;
 
   constructor(state: ServerState, client: Client) {
     super(state, client, null);
@@ -411,8 +411,14 @@ class ProgramReply extends Reply {
     _context: readonly string[],
     description: string,
   ): void {
-    if (this.refusal === null) this.isPassing = code === UNAVAILABLE;
+    if (this.refusal === null) this.#isPassing = code === UNAVAILABLE;
     this.refusal ??= description;
+  }
+
+  /** Why the command was refused; null if it was not. */
+  refused(): Exclude<Spoken, { kind: "sent" }> | null {
+    if (this.refusal === null) return null;
+    return { kind: this.#isPassing ? "unavailable" : "refused", reason: this.refusal };
   }
 }
 

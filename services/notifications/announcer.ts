@@ -9,16 +9,22 @@ const PACE_MS = 1000;
 const MAX_WAITING = 50;
 
 export interface AnnouncerOptions {
-  /** Sends a line to a place; rejects if it cannot. */
-  readonly say: (place: string, text: string) => Promise<void>;
+  /** Sends a line to a place, with the id of a message, if it has one; rejects if it cannot. */
+  readonly say: (place: string, text: string, id: string | undefined) => Promise<void>;
   readonly scheduler: Scheduler;
   readonly log: Log;
+}
+
+/** A line to send. */
+export interface AnnouncedLine extends Line {
+  /** The id of its message. What stands for several lines has that of the last one. */
+  readonly id?: string;
 }
 
 /** The lines of one kind since the last one that was sent. */
 interface Held {
   count: number;
-  only: string;
+  last: AnnouncedLine;
   cancel: () => void;
   /** Settles when what is sent of them is sent. */
   readonly said: PromiseWithResolvers<void>;
@@ -51,20 +57,21 @@ export class Announcer {
    *
    * @returns settles when it is sent or given up; rejects if the announcer closes before
    */
-  announce(place: string, { kind, text }: Line): Promise<void> {
+  announce(place: string, line: AnnouncedLine): Promise<void> {
+    const { kind } = line;
     if (this.#isClosed) return closed();
     const key = `${place} ${kind}`;
     const held = this.#held.get(key);
     if (held !== undefined) {
       held.count++;
-      held.only = text;
+      held.last = line;
       return held.said.promise;
     }
-    const said = this.#say(place, text);
-    this.#pause(
-      key,
-      (count, only) => this.#say(place, count === 1 ? only : summaryOf(kind, count)),
-    );
+    const said = this.#say(place, line);
+    this.#pause(key, line, (count, last) => {
+      const text = count === 1 ? last.text : summaryOf(kind, count);
+      return this.#say(place, { ...last, text });
+    });
     return said;
   }
 
@@ -84,22 +91,26 @@ export class Announcer {
     await this.idle();
   }
 
-  #pause(key: string, say: (count: number, only: string) => Promise<void>): void {
+  #pause(
+    key: string,
+    last: AnnouncedLine,
+    say: (count: number, last: AnnouncedLine) => Promise<void>,
+  ): void {
     const said = Promise.withResolvers<void>();
     // Nobody may wait for it.
     said.promise.catch(() => {});
-    const held: Held = { count: 0, only: "", cancel: () => {}, said };
+    const held: Held = { count: 0, last, cancel: () => {}, said };
     this.#held.set(key, held);
     held.cancel = this.#options.scheduler.after(PACE_MS, () => {
       this.#held.delete(key);
       if (held.count === 0) return;
-      said.resolve(say(held.count, held.only));
-      this.#pause(key, say);
+      said.resolve(say(held.count, held.last));
+      this.#pause(key, held.last, say);
     });
   }
 
   /** Rejects if it closes before the line's turn; settles also if the line cannot be sent. */
-  #say(place: string, text: string): Promise<void> {
+  #say(place: string, { text, id }: AnnouncedLine): Promise<void> {
     const { say, log } = this.#options;
     const queue = this.#queues.get(place) ??
       { waiting: 0, last: Promise.resolve(), isFailing: false };
@@ -109,7 +120,7 @@ export class Announcer {
     const said = queue.last.then(async () => {
       const isOver = this.#isClosed;
       try {
-        if (!isOver) await say(place, text);
+        if (!isOver) await say(place, text, id);
         queue.isFailing = false;
       } catch (error) {
         if (!queue.isFailing) log.warn("A line could not be sent to IRC", { place, error });

@@ -7,10 +7,27 @@ import type { Log } from "../log.ts";
 import { mayRead, type ProjectRepositories, type Projects } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { type AddressedConcern, Concerns, type ConcernsOptions } from "./concerns.ts";
-import type { Announcer } from "./announcer.ts";
+import type { AnnouncedLine, Announcer } from "./announcer.ts";
 import { type ProjectEvent, projectEventOf } from "./events.ts";
 import { failureKind, lineOf } from "./lines.ts";
 import type { ProjectChannels } from "./project_channels.ts";
+
+/** Events in one reading of the log. */
+const PAGE = 100;
+
+/** Lines of one place and kind that a start asks for. More never wait: see `Announcer`. */
+const MAX_ASKED = 1000;
+
+/** A line and the channel where it is said. */
+interface PlacedLine {
+  readonly place: string;
+  readonly line: AnnouncedLine & { readonly id: string };
+}
+
+/** What lines share of which one may stand for others. */
+function keyOf({ place, line: { kind } }: PlacedLine): string {
+  return `${place} ${kind}`;
+}
 
 /** People on IRC. */
 export interface People {
@@ -25,6 +42,11 @@ export interface NotifierOptions extends ConcernsOptions {
   readonly repositories: ConcernsOptions["repositories"] & Pick<ProjectRepositories, "homes">;
   readonly channels: ProjectChannels;
   readonly announcer: Announcer;
+  /**
+   * Whether a message with this id was said in a channel, also before a kill. Rejects with
+   * Unavailable if that cannot be known at the moment.
+   */
+  readonly hasSaid: (channel: string, id: string) => Promise<boolean>;
   /** Sends private messages to people; null if muster cannot know the users of nicks. */
   readonly people: People | null;
   readonly database: Database;
@@ -38,8 +60,9 @@ export interface NotifierOptions extends ConcernsOptions {
  * IRC, and everybody in the project's channel. A cursor in the database records the handled events,
  * and an entry has the id of its event, so a kill neither loses nor duplicates an entry. Another
  * cursor is stored after each line in a channel: a line that waits for its turn is sent after a
- * restart, and only one between whose sending and the commit the kill came is sent again. A line to
- * a person alone is sent at most once more, or not at all.
+ * restart. Between a line and the commit, a kill leaves the line alone; so its id follows from its
+ * event, and a start asks the history for it. A line to a person alone is sent at most once more, or
+ * not at all, and one in a channel of an external network at most once more.
  */
 export class Notifier {
   readonly #options: NotifierOptions;
@@ -48,6 +71,10 @@ export class Notifier {
   readonly #announcing: LastingFollowing;
   /** The number of the last event announced in a channel. */
   #announced = 0;
+  /** The number of the last event before the start. */
+  #before = 0;
+  /** The last event before the start that was announced, by the place and kind of its line. */
+  #said: ReadonlyMap<string, number> | null = null;
 
   constructor(options: NotifierOptions) {
     this.#options = options;
@@ -62,12 +89,13 @@ export class Notifier {
       ...options,
       name: options.repositories.homes.nameOf("announcements"),
       types: ["project.*"],
-      take: (events) => Promise.resolve(this.#announceAll(events)),
+      take: (events) => this.#announceAll(events),
     });
   }
 
   /** Continues where the previous process ended. */
   async start(): Promise<void> {
+    this.#before = this.#options.eventLog.newest;
     await this.#following.start();
     await this.#announcing.start();
   }
@@ -97,7 +125,11 @@ export class Notifier {
   }
 
   /** Announces events in the channels of their projects. */
-  #announceAll(events: readonly LoggedEvent[]) {
+  async #announceAll(events: readonly LoggedEvent[]) {
+    const [first] = events;
+    if (first !== undefined && first.seq <= this.#before) {
+      this.#said ??= await this.#saidFrom(first);
+    }
     const begun = events.flatMap((one) => {
       const event = this.#eventHere(one);
       const done = event === null ? null : this.#announce(event);
@@ -119,16 +151,57 @@ export class Notifier {
    * @returns a promise for the sent line; null if there is no line for it
    */
   #announce(event: ProjectEvent): Promise<void> | null {
-    const { projects, channels, announcer } = this.#options;
     // A batch that is handled again is not announced again.
     if (event.seq <= this.#announced) return null;
     this.#announced = event.seq;
+    const found = this.#lineOf(event);
+    if (found === null || event.seq <= (this.#said?.get(keyOf(found)) ?? 0)) return null;
+    return this.#options.announcer.announce(found.place, found.line);
+  }
+
+  /** The line about an event in the channel of its project, or null. */
+  #lineOf(event: ProjectEvent): PlacedLine | null {
+    const { projects, channels } = this.#options;
     const project = projects.get(event.data.project_id)?.project;
     const place = project === undefined ? null : channels.nameOf(project);
     const line = place === null ? null : lineOf(event);
     if (project === undefined || place === null || line === null) return null;
     const prefix = channels.isShared(project) ? `[${project.slug}] ` : "";
-    return announcer.announce(place, { kind: line.kind, text: prefix + line.text });
+    // With the time, because another log may have begun beside the same history.
+    const id = `event-${event.seq}-${Date.parse(event.time)}`;
+    return { place, line: { kind: line.kind, text: prefix + line.text, id } };
+  }
+
+  /**
+   * The last events that were announced before the start, from an event on. A line stands for all
+   * earlier ones of its place and kind.
+   */
+  async #saidFrom(first: LoggedEvent): Promise<ReadonlyMap<string, number>> {
+    const { eventLog, hasSaid } = this.#options;
+    const lines = new Map<string, (PlacedLine & { readonly seq: number })[]>();
+    for (let after = first.seq - 1, more = true; more && after < this.#before;) {
+      const read = await eventLog.read({ after, types: ["project.*"], limit: PAGE });
+      for (const one of read.events) {
+        const event = one.seq > this.#before ? null : this.#eventHere(one);
+        const found = event === null ? null : this.#lineOf(event);
+        if (found === null) continue;
+        const key = keyOf(found);
+        lines.set(key, [...(lines.get(key) ?? []).slice(1 - MAX_ASKED), {
+          ...found,
+          seq: one.seq,
+        }]);
+      }
+      ({ cursor: after, more } = read);
+    }
+    const said = new Map<string, number>();
+    for (const [key, all] of lines) {
+      for (const { place, line: { id }, seq } of all.reverse()) {
+        if (!await hasSaid(place, id)) continue;
+        said.set(key, seq);
+        break;
+      }
+    }
+    return said;
   }
 
   /** Sends a line to a person who is on IRC. */

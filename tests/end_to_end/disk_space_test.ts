@@ -1,6 +1,6 @@
 /** A server on a disk that fills up: nothing that it acknowledged is lost, and it says what it refuses. */
 import assert from "node:assert/strict";
-import { call, order, registerAgent } from "../support/api.ts";
+import { call, callAs, order, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
 import { peer } from "../support/peers.ts";
 import { type Program, startProgram } from "../support/program.ts";
@@ -37,7 +37,7 @@ async function textsIn(program: Program): Promise<string[]> {
 }
 
 Deno.test(
-  "on a full disk, no message is acknowledged that a kill would lose",
+  "on a full disk, no message and no topic or mode is acknowledged that a kill would lose",
   smallDisk(),
   () =>
     withFolder(async (folder) => {
@@ -49,6 +49,7 @@ Deno.test(
         environment: { MUSTER_DATA_DIR: `${disk.folder}/data`, MUSTER_LIMITS_FREE_BYTES: "0" },
       };
       const acknowledged: string[] = [];
+      const holds = { topic: "", modes: "" };
       {
         await using program = await startProgram(options);
         const say = async (text: string) => {
@@ -57,13 +58,34 @@ Deno.test(
           return status;
         };
         assert.equal(await say("before"), 204);
+        const scout = await registerAgent(program, "scout");
         await using bob = await IrcClient.connect(program.irc);
         await bob.register({ nick: "bob" });
         await bob.join("#general");
+        await bob.join("#den");
+        const change = async (command: string, value: string) => {
+          await bob.send(`${command} #den ${value}`, "PING after");
+          const answer = await bob.expect(new RegExp(` (?:FAIL )?${command} .*#den|PONG`));
+          const isMade = !/ FAIL | PONG /.test(answer);
+          await bob.expect(/ PONG .*after$/);
+          return isMade;
+        };
         disk.fill();
         const statuses = new Set<number>();
         for (let index = 0; index < 300; index++) statuses.add(await say(`full ${index}`));
         assert.ok(statuses.has(503), [...statuses].join());
+        const made = new Set<boolean>();
+        // The log of the database may have some room left.
+        for (let index = 0; index < 300 && !made.has(false); index++) {
+          const topic = `${index} ${"x".repeat(300)}`;
+          const isMade = await change("TOPIC", `:${topic}`);
+          if (isMade) holds.topic = topic;
+          made.add(isMade);
+        }
+        assert.ok(made.has(false), "each topic was taken");
+        if (await change("MODE", "+m")) holds.modes = "m";
+        const joined = await callAs(program, scout, "POST", "/v1/channels/den/join");
+        assert.equal(joined.status, 503, await joined.text());
         await bob.send("PRIVMSG #general :lost");
         await bob.expect(/ FAIL PRIVMSG TEMPORARILY_UNAVAILABLE #general :/);
         const ready = await statusOf(program, "GET", "/readyz");
@@ -79,6 +101,11 @@ Deno.test(
       const kept = await textsIn(program);
       assert.deepEqual(acknowledged.filter((text) => !kept.includes(text)), []);
       assert.ok(!kept.includes("lost"));
+      await using bob = await IrcClient.connect(program.irc);
+      await bob.register({ nick: "bob" });
+      await bob.send("JOIN #den", "MODE #den");
+      if (holds.topic !== "") await bob.expect(new RegExp(` 332 bob #den :${holds.topic}$`));
+      assert.equal(/ \+\w*m/.test(await bob.expect(/ 324 bob #den /)), holds.modes === "m");
     }),
 );
 

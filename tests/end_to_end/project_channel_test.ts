@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { call, callAs, type Credentials, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
+import { asked } from "../support/until.ts";
 
 const CAPABILITIES = ["draft/chathistory", "batch", "server-time", "message-tags"];
 
@@ -358,3 +361,34 @@ Deno.test("a person whom an event concerns is told on IRC, and reads no more tha
   await linesAfter(eve);
   assert.doesNotMatch(eve.lines.join("\n"), /review/);
 });
+
+Deno.test("a kill between a line and the place in the log that follows it repeats no line", () =>
+  withFolder(async (folder) => {
+    const options = { folder, environment: { MUSTER_DATA_DIR: join(folder, "data") } };
+    const lines = async (program: Program) => {
+      const messages = await answer(program, "GET /v1/channels/project-demo/messages?limit=100");
+      return messages.map(({ text }: { text: string }) => text)
+        .filter((text: string) => !/project was created/.test(text));
+    };
+    {
+      await using program = await startProgram(options);
+      await aProject(program, "demo");
+      // The last two are one line, which stands for both.
+      for (const page of ["One", "Two", "Three"]) await write(program, "demo", page);
+      await asked(() => lines(program), (all) => all.length === 2);
+      await program.stop("SIGKILL");
+    }
+    // What the kill leaves that comes between each line and the commit after it.
+    {
+      using database = new DatabaseSync(join(folder, "data", "muster.db"));
+      database.exec(`
+        UPDATE event_cursors SET seq = (
+          SELECT min(seq) - 1 FROM events WHERE type LIKE 'project.wiki%'
+        ) WHERE name = 'announcements'`);
+    }
+    await using program = await startProgram(options);
+    await write(program, "demo", "Four");
+    const all = await asked(() => lines(program), (all) => all.length > 2);
+    assert.equal(all.length, 3, all.join("\n"));
+    assert.match(all[2] ?? "", /Four/);
+  }));

@@ -22,13 +22,15 @@ export function openToRead(path: string): DatabaseSync {
  * Reads from a database that other programs may use, and closes it. Unlike `using`, this also works
  * where a `DatabaseSync` cannot be disposed of, as in Deno 2.4.
  *
+ * @param leavesLog whether the write-ahead log of a program that was killed stays as it is
  * @throws Error if there is no file, or if it is no database
  */
 export function readDatabase<Result>(
   path: string,
   read: (database: DatabaseSync) => Result,
+  leavesLog = false,
 ): Result {
-  const database = openToRead(path);
+  const database = leavesLog ? probed(path, true) : openToRead(path);
   try {
     return read(database);
   } finally {

@@ -26,6 +26,12 @@ export interface ListEntry {
   readonly test: ChannelMask;
 }
 
+/** The topic and modes of a channel at one time. */
+export interface ChannelSettings
+  extends Readonly<Pick<Channel, "flags" | "key" | "userLimit" | "topic" | "isClosed">> {
+  readonly lists: ReadonlyMap<string, readonly ListEntry[]>;
+}
+
 /** A channel with its members and modes. It exists while it has members. */
 export class Channel {
   /** As its creator wrote it. */
@@ -45,6 +51,8 @@ export class Channel {
   isAwaited = false;
   /** Whether the program decides who may be in it. */
   isClosed = false;
+  /** Resolves when the change of topic or modes under way is stored or undone; null if none is. */
+  changing: Promise<void> | null = null;
   /** Every member with its statuses, in the order of joining. */
   readonly #members = new Map<Client, number>();
   /** The members that receive anything, in the order of joining. */
@@ -223,6 +231,20 @@ export class Channel {
   /** Whether only some may join it. */
   get isConfined(): boolean {
     return this.has(ChannelFlag.INVITE_ONLY) || this.key !== null;
+  }
+
+  /** Its topic and modes at present. */
+  settings(): ChannelSettings {
+    const { flags, key, userLimit, topic, isClosed } = this;
+    const lists = Array.from(this.#lists, ([letter, entries]) => [letter, [...entries]] as const);
+    return { flags, key, userLimit, topic, isClosed, lists: new Map(lists) };
+  }
+
+  /** Gives it former settings; it stays open or closed. */
+  restore({ flags, key, userLimit, topic, lists }: ChannelSettings): void {
+    Object.assign(this, { flags, key, userLimit, topic });
+    this.#lists.clear();
+    for (const [letter, entries] of lists) this.#lists.set(letter, [...entries]);
   }
 
   /** The flags and settings as the parameters of 324. Only members see the key. */

@@ -2,7 +2,14 @@
 
 import { givenStatus } from "./access.ts";
 import type { Channel } from "./channel.ts";
-import { type KeptChannel, keptForm, noteChange } from "./keeping.ts";
+import {
+  inTurn,
+  type Keeping,
+  type KeptChannel,
+  keptForm,
+  noteChange,
+  storeChange,
+} from "./keeping.ts";
 import type { Client } from "../client.ts";
 import { changeTopic } from "./topic.ts";
 import { formatModes, MemberStatus, type ModeChange } from "./modes.ts";
@@ -66,7 +73,7 @@ export class ChannelControl {
 
   /**
    * Starts or stops reporting every change of a channel to the keeper. Does nothing for an empty
-   * channel. Resolves when the current state is stored.
+   * channel. Resolves when the current state is stored, or must be tried again.
    *
    * @param founder the account to which it belongs if it is not kept
    */
@@ -75,7 +82,7 @@ export class ChannelControl {
     if (found === undefined) return;
     found.isKept = kept;
     found.founder = founder;
-    await noteChange(this.#state, found);
+    await this.#state.options.channels?.changed(keptForm(found));
   }
 
   /** Changes the status of one member. False if nothing changes. */
@@ -84,20 +91,26 @@ export class ChannelControl {
     return found !== undefined && client !== undefined && this.#apply(found, [client], change) > 0;
   }
 
-  /**
-   * Changes the topic of a channel. Resolves when it is stored; false if there is no such channel.
-   */
+  /** Changes the topic of a channel. Tells whether it is stored; null if there is no such channel. */
   async setTopic(
     channel: string,
     text: string,
     { by, actor }: Pick<StatusChange, "by" | "actor">,
-  ): Promise<boolean> {
+  ): Promise<Keeping | null> {
     const [found, source] = [this.#state.findChannel(channel), this.#state.findClient(by)];
-    if (found === undefined || source === undefined) return false;
-    this.#tell(found, changeTopic(this.#state, found, source, text));
-    this.#state.observe((observer) => observer.topicChanged?.({ actor, channel: found.name }));
-    await noteChange(this.#state, found);
-    return true;
+    if (found === undefined || source === undefined) return null;
+    let outcome: Keeping = "refused";
+    await inTurn(found, () => {
+      const before = found.settings();
+      const message = changeTopic(this.#state, found, source, text);
+      return storeChange(this.#state, found, before, (keeping) => {
+        outcome = keeping;
+        if (keeping !== "stored") return;
+        this.#tell(found, message);
+        this.#state.observe((observer) => observer.topicChanged?.({ actor, channel: found.name }));
+      });
+    });
+    return outcome;
   }
 
   /** Changes the status of all sessions of an account in the channel; returns their number. */

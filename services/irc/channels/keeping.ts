@@ -1,10 +1,12 @@
 /** Channels that outlive their members or the server: what is stored of them, and how they return. */
 
-import { Channel, type Topic } from "./channel.ts";
+import { Channel, type ChannelSettings, type Topic } from "./channel.ts";
 import { CLOSED_FLAGS } from "./closing.ts";
 import { isMute } from "./mask.ts";
 import { CHANNEL_MODES, NEW_CHANNEL_FLAGS } from "./modes.ts";
 import type { Client } from "../client.ts";
+import type { CommandCall } from "../command.ts";
+import { type Reply, UNAVAILABLE } from "../reply.ts";
 import type { ServerState } from "../state.ts";
 
 /** Most members of a channel that may return to it after a restart despite its modes. */
@@ -48,22 +50,41 @@ export interface UnregisteredState {
   readonly members: readonly string[];
 }
 
+/**
+ * Whether a change of a channel is on disk: it is `refused` if it cannot be written at present, and
+ * `full` if nothing more of its founder, or of anybody, is stored.
+ */
+export type Keeping = "stored" | "refused" | "full";
+
+/** What the client learns whose change is not made. */
+const REFUSALS = {
+  refused: {
+    code: UNAVAILABLE,
+    text: "The change was not made, because it cannot be stored at the moment: try again",
+  },
+  full: {
+    code: "LIMIT_REACHED",
+    text: "The change was not made, because too many channels have a topic or modes of their own",
+  },
+} as const;
+
 /** A store of channels; the embedding program implements it. */
 export interface ChannelKeeper {
   /** The stored state of a channel; null if there is none. */
   find(channel: string): KeptChannel | null;
   /**
    * Stores a change of a channel. The next read already returns it. The promise resolves when
-   * the change is on disk, or cannot be written at present. It does not reject.
+   * the change is on disk, or is known not to be. It does not reject. What was refused is tried
+   * again, until another change takes its place.
    */
-  changed(channel: KeptChannel): Promise<void>;
+  changed(channel: KeptChannel): Promise<Keeping>;
   /**
    * Decides about an unregistered channel whose last member has left. Returns whether its state
    * stays stored, so that it comes back as it was.
    */
   emptied(channel: KeptChannel): boolean;
-  /** Moves the stored state of an unregistered channel to its new name. */
-  renamed(before: string, channel: KeptChannel): void;
+  /** Moves the stored state of an unregistered channel to its new name. Like {@linkcode changed}. */
+  renamed(before: string, channel: KeptChannel): Promise<Keeping>;
 }
 
 /** Whether a channel has no topic and the modes of a new one, so that nothing must be stored. */
@@ -147,11 +168,72 @@ export function keptChannel({ options }: ServerState, name: string): Channel | u
 }
 
 /**
- * Reports a change of topic, modes or founder to the keeper. The promise resolves when the change is
- * stored; the client that made it waits until then with its next command.
+ * Reports what nobody was told as stored, such as a change of founder or members, to the keeper.
+ * What is refused is tried again.
  */
-export function noteChange({ options }: ServerState, channel: Channel): void | Promise<void> {
-  return options.channels?.changed(keptForm(channel));
+export function noteChange({ options }: ServerState, channel: Channel): void {
+  options.channels?.changed(keptForm(channel));
+}
+
+/** Runs a change of topic or modes once those of the channel before it are stored, or undone. */
+export function inTurn<Result>(
+  channel: Channel,
+  change: () => Result | Promise<Result>,
+): Result | Promise<Result> {
+  return channel.changing === null
+    ? change()
+    : channel.changing.then(() => inTurn(channel, change));
+}
+
+/**
+ * Stores a change of topic or modes, which holds already, and undoes it if that fails. Changes of
+ * one channel must be made {@linkcode inTurn}.
+ *
+ * @param before the settings of the channel before the change
+ * @param told announces the change, or the refusal; nobody may be told before
+ */
+export function storeChange(
+  { options, channels }: ServerState,
+  channel: Channel,
+  before: ChannelSettings,
+  told: (keeping: Keeping) => void,
+): void | Promise<void> {
+  const keeper = options.channels;
+  if (keeper === undefined) return told("stored");
+  const store = async () => {
+    try {
+      const keeping = await keeper.changed(keptForm(channel));
+      if (keeping !== "stored") {
+        undo(channel, before);
+        // What was refused must not be stored later. A channel that has ended is stored no more.
+        if (channels.get(channel.foldedName) === channel) keeper.changed(keptForm(channel));
+      }
+      told(keeping);
+    } finally {
+      channel.changing = null;
+    }
+  };
+  const stored = store();
+  channel.changing = stored.catch(() => {});
+  return stored;
+}
+
+/** Gives a channel its former settings, except for the modes of a closed channel. */
+function undo(channel: Channel, before: ChannelSettings): void {
+  const closed = channel.flags & CLOSED_FLAGS;
+  const isAsBefore = channel.isClosed === before.isClosed;
+  channel.restore(before);
+  if (!isAsBefore) channel.flags = (channel.flags & ~CLOSED_FLAGS) | closed;
+}
+
+/** Tells a client that its change was not made. */
+export function refuseChange(
+  { command, reply }: Pick<CommandCall, "command"> & { readonly reply: Pick<Reply, "fail"> },
+  channel: Channel,
+  keeping: Exclude<Keeping, "stored">,
+): void {
+  const { code, text } = REFUSALS[keeping];
+  reply.fail(command, code, [channel.name], text);
 }
 
 /**

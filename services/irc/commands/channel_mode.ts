@@ -1,6 +1,6 @@
 import type { Channel } from "../channels/channel.ts";
 import { CLOSED_FLAGS } from "../channels/closing.ts";
-import { noteChange } from "../channels/keeping.ts";
+import { inTurn, refuseChange, storeChange } from "../channels/keeping.ts";
 import { canonicalMask, withHost } from "../channels/mask.ts";
 import { cloakHost } from "../admission/cloak.ts";
 import type { CommandCall } from "../command.ts";
@@ -62,7 +62,9 @@ export function channelMode(call: CommandCall): void | Promise<void> {
   const channel = state.findChannel(name);
   if (!channel?.isVisibleTo(client)) return reply.numeric(ERR_NOSUCHCHANNEL, name);
   if (params[1] === undefined) return sendModes(call, channel);
+  if (channel.changing !== null) return inTurn(channel, () => channelMode(call));
 
+  const before = channel.settings();
   const may = client.privileged || channel.isOperator(client);
   const made: ModeChange[] = [];
   const asked = new Set<string>();
@@ -82,10 +84,17 @@ export function channelMode(call: CommandCall): void | Promise<void> {
   }
   for (const letter of asked) sendList(call, channel, letter);
   if (refused) reply.numeric(ERR_CHANOPRIVSNEEDED, channel.name);
-  announce(call, channel, made);
-  if (made.every(({ letter }) => CHANNEL_MODES.get(letter)?.kind === "status")) return;
-  state.observe((observer) => observer.accessChanged?.({ channel: channel.name }));
-  return noteChange(state, channel);
+  const statuses = made.filter(({ letter }) => CHANNEL_MODES.get(letter)?.kind === "status");
+  if (statuses.length === made.length) return announce(call, channel, made);
+  const noteAccess = () =>
+    state.observe((observer) => observer.accessChanged?.({ channel: channel.name }));
+  noteAccess();
+  return storeChange(state, channel, before, (keeping) => {
+    announce(call, channel, keeping === "stored" ? made : statuses);
+    if (keeping === "stored") return;
+    noteAccess();
+    refuseChange(call, channel, keeping);
+  });
 }
 
 function sendModes({ client, reply }: CommandCall, channel: Channel): void {

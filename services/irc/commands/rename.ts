@@ -3,7 +3,7 @@
 import { Cap } from "../protocol/capabilities.ts";
 import type { Channel } from "../channels/channel.ts";
 import { isClosed } from "../channels/closing.ts";
-import { keptChannel } from "../channels/keeping.ts";
+import { inTurn, keptChannel, refuseChange } from "../channels/keeping.ts";
 import type { CommandCall } from "../command.ts";
 import { foldCase, isChannelName } from "../protocol/names.ts";
 import { ERR_CHANOPRIVSNEEDED, ERR_NOSUCHCHANNEL, ERR_NOTONCHANNEL } from "../protocol/numerics.ts";
@@ -31,17 +31,33 @@ export function rename(call: CommandCall): void | Promise<void> {
   if (!channel?.isVisibleTo(client)) return reply.numeric(ERR_NOSUCHCHANNEL, asked);
   if (!channel.members.has(client)) return reply.numeric(ERR_NOTONCHANNEL, channel.name);
   if (!channel.isOperator(client)) return reply.numeric(ERR_CHANOPRIVSNEEDED, channel.name);
+  if (channel.changing !== null) return inTurn(channel, () => rename(call));
   const refusal = refusalOf(call, channel, name);
   if (refusal !== null) {
     return reply.fail("RENAME", refusal.code, [channel.name, name || "*"], refusal.text);
   }
   if (name === channel.name) return;
 
-  const before = channel.name;
-  state.renameChannel(channel, name);
-  const event = { actor: client.actor, channel: before, to: name };
-  state.observe((observer) => observer.channelRenamed?.(event));
-  return announce(call, channel, before, truncate(reason, state.limits.reasonBytes));
+  const { name: before, renamedAt } = channel;
+  const told = () => {
+    const event = { actor: client.actor, channel: before, to: name };
+    state.observe((observer) => observer.channelRenamed?.(event));
+    return announce(call, channel, before, truncate(reason, state.limits.reasonBytes));
+  };
+  const stored = state.renameChannel(channel, name);
+  if (stored === null) return told();
+  const done = stored.then((keeping) => {
+    channel.changing = null;
+    const isThere = state.findChannel(name) === channel;
+    const isFree = isThere && [undefined, channel].includes(state.findChannel(before));
+    // What cannot be taken back is tried again.
+    if (keeping === "stored" || !isFree) return told();
+    state.renameChannel(channel, before);
+    channel.renamedAt = renamedAt;
+    refuseChange(call, channel, keeping);
+  });
+  channel.changing = done.catch(() => {});
+  return done;
 }
 
 interface Refusal {

@@ -1,5 +1,5 @@
 import type { Channel } from "../channels/channel.ts";
-import { noteChange } from "../channels/keeping.ts";
+import { inTurn, refuseChange, storeChange } from "../channels/keeping.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { ChannelFlag } from "../channels/modes.ts";
@@ -30,7 +30,9 @@ export function topic(call: CommandCall): void | Promise<void> {
       return reply.numeric(ERR_CHANOPRIVSNEEDED, channel.name);
     }
   }
-  return setTopic(call, channel, params[1]);
+  const [, text] = params;
+  if (channel.changing !== null) return inTurn(channel, () => topic(call));
+  return setTopic(call, channel, text);
 }
 
 function mayChangeTopic(channel: Channel, client: Client): boolean {
@@ -39,13 +41,19 @@ function mayChangeTopic(channel: Channel, client: Client): boolean {
   return channel.statusOf(client) !== 0 || !channel.isSilenced(client);
 }
 
-/** Changes the topic, whatever the client may do. Resolves when the change of a kept channel is stored. */
+/** Changes the topic, whatever the client may do. The members learn of it once it is stored. */
 export function setTopic(call: CommandCall, channel: Channel, text: string): void | Promise<void> {
   const { state, client, reply } = call;
-  state.tellChannel(channel, changeTopic(state, channel, client, text), client, reply);
-  const event = { actor: client.actor, channel: channel.name };
-  state.observe((observer) => observer.topicChanged?.(event));
-  return noteChange(state, channel);
+  return inTurn(channel, () => {
+    const before = channel.settings();
+    const message = changeTopic(state, channel, client, text);
+    return storeChange(state, channel, before, (keeping) => {
+      if (keeping !== "stored") return refuseChange(call, channel, keeping);
+      state.tellChannel(channel, message, client, reply);
+      const event = { actor: client.actor, channel: channel.name };
+      state.observe((observer) => observer.topicChanged?.(event));
+    });
+  });
 }
 
 /** 332 and 333 of a channel that has a topic. */

@@ -5,7 +5,10 @@ import type { Outbound, ReplyTags } from "../outbound.ts";
 import type { Transport, TransportClosed } from "./transport.ts";
 
 /** What a direct client sends. */
-export type DirectCommand = Pick<Message, "command" | "params" | "tags">;
+export interface DirectCommand extends Pick<Message, "command" | "params" | "tags"> {
+  /** The id of the message that it says, which no other message has; a new one, if absent. */
+  readonly id?: string | undefined;
+}
 
 /** Receives messages for a direct client, never while {@linkcode DirectConnection.send} runs. */
 export interface DirectReceiver {

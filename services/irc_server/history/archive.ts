@@ -1,6 +1,7 @@
 import { BatchedWrites, DatabaseError } from "../../database/mod.ts";
 import { Unavailable } from "../../errors.ts";
 import type {
+  HistoryKind,
   HistoryQuery,
   HistoryRecord,
   HistoryStore,
@@ -25,6 +26,9 @@ import { exceeds, type Extent, grown } from "./extent.ts";
 import { Journal } from "./journal.ts";
 import { WaitingChanges } from "./waiting_changes.ts";
 import { WorkerPort } from "./worker_port.ts";
+
+/** Every record, also the place of a redacted one. */
+const REMOVED: HistoryKind = 3;
 
 /** Changes of one transaction. */
 const BATCH = 500;
@@ -156,6 +160,7 @@ export class HistoryArchive implements HistoryStore {
       thread: options.thread ?? new SharedThread({ history: archivePart }),
     });
     try {
+      Journal.prepare(path);
       const { newestTime, last, extent } = await worker.open();
       const now = scheduler.now();
       const { journal, operations: replayed } = Journal.open({ path, last, now, log });
@@ -226,6 +231,12 @@ export class HistoryArchive implements HistoryStore {
 
   rename(from: HistoryTarget, to: HistoryTarget, title: string): void {
     this.#change({ kind: "rename", sequence: this.#lastSequence + 1, from, to, title });
+  }
+
+  /** Whether a log has a record with this id, or had it before it was redacted. */
+  async has(target: HistoryTarget, id: string): Promise<boolean> {
+    const part = { kind: "around", reference: { id } } as const;
+    return (await this.select(target, { part, limit: 1, upTo: REMOVED })).length > 0;
   }
 
   async select(target: HistoryTarget, query: HistoryQuery): Promise<readonly number[]> {

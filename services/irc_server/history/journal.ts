@@ -119,12 +119,23 @@ export class Journal {
     }
     const last = operations.at(-1)?.sequence ?? options.last.sequence;
     const files = pathsOf(path).map((path) => {
-      const file = Deno.openSync(path, { append: true, create: true, mode: 0o600 });
+      const file = openFile(path);
       if (operations.length === 0) file.truncateSync(0);
       const length = file.statSync().size;
       return { path, file, last, length, isWhole: length === 0 };
     });
     return { journal: new Journal(files, identity, log), operations };
+  }
+
+  /**
+   * Creates the files of an archive that exists, if they do not: while an archive is open, they are
+   * there, and what a kill leaves is complete.
+   *
+   * @throws Error if the disk refuses it
+   */
+  static prepare(path: string): void {
+    if (!existsSync(path)) return;
+    for (const file of pathsOf(path)) openFile(file).close();
   }
 
   /** The identity that the archive gets with the changes of this journal. */
@@ -255,6 +266,10 @@ export class Journal {
     if (!this.#isFailing) this.#log.error("The history's journal cannot be written", { error });
     this.#isFailing = true;
   }
+}
+
+function openFile(path: string): Deno.FsFile {
+  return Deno.openSync(path, { append: true, create: true, mode: 0o600 });
 }
 
 /** Renames a file that belongs to another archive: what it holds is not lost, and not read here. */

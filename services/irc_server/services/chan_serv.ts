@@ -1,4 +1,4 @@
-import { Conflict, Forbidden, Invalid, NotFound } from "../../errors.ts";
+import { Conflict, Forbidden, Invalid, NotFound, Unavailable } from "../../errors.ts";
 import type { Account, AccountDirectory } from "../../identity/mod.ts";
 import {
   type ChannelControl,
@@ -187,9 +187,16 @@ class ChanServ {
   async setTopic([name = "", ...text]: readonly string[], caller: ServiceCaller): Promise<void> {
     const channel = this.#governedBy(caller, name);
     const done = { by: NICK, actor: caller.actor };
-    const set = await this.#options.control.setTopic(name, text.join(" "), done);
+    const keeping = await this.#options.control.setTopic(name, text.join(" "), done);
+    if (keeping === "refused" || keeping === "full") {
+      throw new Unavailable(
+        `The topic of ${channel.name} cannot be stored at the moment. Try again.`,
+      );
+    }
     caller.reply(
-      set ? `The topic of ${channel.name} is changed.` : `Nobody is in ${channel.name} at present.`,
+      keeping === null
+        ? `Nobody is in ${channel.name} at present.`
+        : `The topic of ${channel.name} is changed.`,
     );
   }
 

@@ -1,4 +1,4 @@
-import { type ChannelKeeper, foldCase, type KeptChannel } from "../../irc/mod.ts";
+import { type ChannelKeeper, foldCase, type Keeping, type KeptChannel } from "../../irc/mod.ts";
 import type { RegisteredChannels } from "./registered_channels.ts";
 import type { UnregisteredChannels } from "./unregistered_channels.ts";
 
@@ -16,17 +16,19 @@ export class ChannelStore implements ChannelKeeper {
     return this.#registered.find(channel) ?? this.#unregistered.find(foldCase(channel));
   }
 
-  async changed(channel: KeptChannel): Promise<void> {
+  async changed(channel: KeptChannel): Promise<Keeping> {
     if (!this.#registered.isRegistered(channel.name)) return this.#unregistered.changed(channel);
-    await this.#registered.changed(channel);
+    const isStored = await this.#registered.changed(channel);
+    // A registered channel comes first, so a row that stays does no harm.
     await this.#unregistered.remove(foldCase(channel.name));
+    return isStored ? "stored" : "refused";
   }
 
   emptied(channel: KeptChannel): boolean {
     return this.#unregistered.emptied(channel);
   }
 
-  renamed(before: string, channel: KeptChannel): void {
-    this.#unregistered.renamed(before, channel);
+  renamed(before: string, channel: KeptChannel): Promise<Keeping> {
+    return this.#unregistered.renamed(before, channel);
   }
 }

@@ -43,8 +43,8 @@ export class KeptChannels {
     return kept === null ? null : this.#states.parse(kept.name, kept.state);
   }
 
-  /** Stores a channel. Resolves when it is on disk, or must be tried again. */
-  put(channel: KeptChannel): Promise<void> {
+  /** Stores a channel. Tells whether it is on disk; if not, it is tried again. */
+  put(channel: KeptChannel): Promise<boolean> {
     return this.#writes.put(foldCase(channel.name), channel);
   }
 

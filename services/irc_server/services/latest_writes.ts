@@ -15,13 +15,13 @@ export interface LatestWritesOptions<Value> {
 
 /**
  * Writes the latest value of each key. A change is written at once; changes that arrive during a
- * write are combined into the next one. A failed write is tried again.
+ * write are combined into the next one. A failed write is tried again with the next change, or later.
  */
 export class LatestWrites<Value> {
   readonly #options: LatestWritesOptions<Value>;
   /** Unwritten values. */
   readonly #pending = new Map<string, Value>();
-  readonly #writing = new Map<string, Promise<void>>();
+  readonly #writing = new Map<string, Promise<boolean>>();
   readonly #retries = new Map<string, () => void>();
 
   constructor(options: LatestWritesOptions<Value>) {
@@ -33,10 +33,9 @@ export class LatestWrites<Value> {
     return this.#pending.get(key);
   }
 
-  /** Writes a value. Resolves when it is on disk, or must be tried again. */
-  put(key: string, value: Value): Promise<void> {
+  /** Writes a value. Tells whether it, or a later one, is on disk; if not, it is tried again. */
+  put(key: string, value: Value): Promise<boolean> {
     this.#pending.set(key, value);
-    if (this.#retries.has(key)) return Promise.resolve();
     return this.#writing.get(key) ?? this.#start(key);
   }
 
@@ -47,33 +46,33 @@ export class LatestWrites<Value> {
 
   /** Writes everything pending, including what has failed before. */
   async close(): Promise<void> {
-    for (const [key, cancel] of this.#retries) {
-      cancel();
-      this.#start(key);
-    }
+    for (const key of [...this.#retries.keys()]) this.#start(key);
     await Promise.all(this.#writing.values());
     for (const cancel of this.#retries.values()) cancel();
   }
 
-  #start(key: string): Promise<void> {
+  #start(key: string): Promise<boolean> {
+    this.#retries.get(key)?.();
     this.#retries.delete(key);
-    if (!this.#pending.has(key)) return Promise.resolve();
+    if (!this.#pending.has(key)) return Promise.resolve(true);
     const writing = this.#write(key);
     this.#writing.set(key, writing);
     return writing;
   }
 
-  /** Writes until nothing is pending. */
-  async #write(key: string): Promise<void> {
+  /** Writes until nothing is pending. False if that failed. */
+  async #write(key: string): Promise<boolean> {
     const { log, scheduler, write, failure } = this.#options;
     try {
       for (let next = this.#pending.get(key); next !== undefined; next = this.#pending.get(key)) {
         await write(key, next);
         if (this.#pending.get(key) === next) this.#pending.delete(key);
       }
+      return true;
     } catch (error) {
       log.warn(failure, { error });
       this.#retries.set(key, scheduler.after(RETRY, () => void this.#start(key)));
+      return false;
     } finally {
       this.#writing.delete(key);
     }

@@ -79,9 +79,9 @@ export class RegisteredChannels {
     return this.isRegistered(channel) ? this.#kept.find(foldCase(channel)) : null;
   }
 
-  /** Stores a change of a registered channel. Resolves when it is on disk, or must be tried again. */
-  async changed(channel: KeptChannel): Promise<void> {
-    if (this.isRegistered(channel.name)) await this.#kept.put(channel);
+  /** Stores a change of a channel, and tells whether it is on disk; false for an unregistered one. */
+  async changed(channel: KeptChannel): Promise<boolean> {
+    return this.isRegistered(channel.name) && await this.#kept.put(channel);
   }
 
   /** Whether somebody registered the channel. */

@@ -5,6 +5,7 @@ import {
   hasDefaultState,
   isConfined,
   isSealed,
+  type Keeping,
   type KeptChannel,
 } from "../../irc/mod.ts";
 import type { Log } from "../../log.ts";
@@ -69,7 +70,7 @@ export class UnregisteredChannels {
     this.#writes = new LatestWrites({
       ...options,
       write: async (folded, stored) => {
-        await options.database.commit({ statements: [this.#change(folded, stored)] });
+        await options.database.commit({ statements: [this.#statementOf(folded, stored)] });
       },
       failure: "The topic and modes of an IRC channel could not be stored",
     });
@@ -105,14 +106,21 @@ export class UnregisteredChannels {
     return { ...stored.channel, unregistered: { founder, members } };
   }
 
-  /** Stores a channel. Resolves when it is on disk, or must be tried again. */
-  changed(channel: KeptChannel): Promise<void> {
+  /** As `ChannelKeeper.changed` of the IRC engine. */
+  async changed(channel: KeptChannel): Promise<Keeping> {
     const folded = foldCase(channel.name);
+    const isStored = await this.#change(folded, channel);
+    return isStored === null ? "full" : isStored ? "stored" : "refused";
+  }
+
+  /** @returns null if there is no room for one more channel */
+  #change(folded: string, channel: KeptChannel): Promise<boolean> | boolean | null {
     if (hasDefaultState(channel)) return this.remove(folded);
     const stored = this.#storedForm(channel, null);
     const before = this.#stored.get(folded);
-    if (before === undefined && !this.#hasRoom(stored)) return Promise.resolve();
-    if (JSON.stringify(before) === JSON.stringify(stored)) return Promise.resolve();
+    if (before === undefined && !this.#hasRoom(stored)) return null;
+    const isSame = JSON.stringify(before) === JSON.stringify(stored);
+    if (isSame && this.#writes.pending(folded) === undefined) return true;
     return this.#put(folded, stored);
   }
 
@@ -131,15 +139,21 @@ export class UnregisteredChannels {
     return true;
   }
 
-  /** Moves a channel to its new name. */
-  renamed(before: string, channel: KeptChannel): void {
-    if (foldCase(before) !== foldCase(channel.name)) this.remove(foldCase(before));
-    this.changed(channel);
+  /** As `ChannelKeeper.renamed` of the IRC engine. */
+  async renamed(before: string, channel: KeptChannel): Promise<Keeping> {
+    const folded = foldCase(before);
+    const isMoved = folded !== foldCase(channel.name) && this.#stored.delete(folded);
+    const changed = this.changed(channel);
+    // Written after the new name: a kill between leaves both, and no channel without its modes.
+    const isRemoved = !isMoved || await this.#writes.put(folded, null);
+    const keeping = await changed;
+    return keeping === "stored" && !isRemoved ? "refused" : keeping;
   }
 
-  /** Removes the channel with this folded name. Resolves like {@linkcode changed}. */
-  async remove(folded: string): Promise<void> {
-    if (this.#stored.delete(folded)) await this.#writes.put(folded, null);
+  /** Removes the channel with this folded name. Tells whether that is on disk. */
+  remove(folded: string): Promise<boolean> | boolean {
+    const isGone = !this.#stored.delete(folded) && this.#writes.pending(folded) === undefined;
+    return isGone || this.#writes.put(folded, null);
   }
 
   /** Waits for running writes. */
@@ -147,7 +161,7 @@ export class UnregisteredChannels {
     return this.#writes.close();
   }
 
-  #put(folded: string, stored: Stored): Promise<void> {
+  #put(folded: string, stored: Stored): Promise<boolean> {
     this.#stored.set(folded, stored);
     return this.#writes.put(folded, stored);
   }
@@ -210,7 +224,7 @@ export class UnregisteredChannels {
     return account === null || account.revokedAt !== null ? null : account.name;
   }
 
-  #change(folded: string, stored: Stored | null): Statement {
+  #statementOf(folded: string, stored: Stored | null): Statement {
     const { tables } = this.#options.database;
     if (stored === null) {
       return statement(

@@ -114,7 +114,7 @@ export class VirtualUsers implements Speakers {
   /** Channels that accounts joined or spoke in, by internal id: folded name to name. */
   readonly #homes = new Map<string, Map<string, string>>();
   /** Running writes about them, by internal id. */
-  readonly #noting = new Map<string, Promise<void>>();
+  readonly #noting = new Map<string, Promise<boolean>>();
   readonly #accessListeners = new Set<(channel: string) => void>();
   readonly #stopListening: readonly (() => void)[];
   /** When the next sweep is, in Unix milliseconds. */
@@ -162,7 +162,7 @@ export class VirtualUsers implements Speakers {
         user.part(channel);
         this.#removeHome(speaking.id, channel);
       },
-      settled: () => this.#noting.get(speaking.id) ?? Promise.resolve(),
+      settled: () => this.#noting.get(speaking.id) ?? Promise.resolve(true),
       room: (target) => user.room(target),
       say(channel, texts, answered) {
         if (isAdmin) user.enter(channel);
@@ -175,7 +175,10 @@ export class VirtualUsers implements Speakers {
       async setTopic(channel, text) {
         if (isAdmin) user.enter(channel);
         const refusal = await user.setTopic(channel, text, isAdmin);
-        if (refusal !== null) throw new Conflict(`${channel} refuses the topic: ${refusal}`);
+        if (refusal?.kind === "unavailable") throw new Unavailable(refusal.reason);
+        if (refusal !== null) {
+          throw new Conflict(`${channel} refuses the topic: ${refusal.reason}`);
+        }
         settle(channel);
       },
     };
@@ -417,8 +420,11 @@ export class VirtualUsers implements Speakers {
     const folded = foldCase(channel);
     if (channels.some((name) => foldCase(name) === folded)) return;
     const homes = this.#homesOf(id);
-    if (!homes.delete(folded)) this.#note(id, (store) => store.put({ agent: id, channel }));
+    const isNew = !homes.delete(folded);
     homes.set(folded, channel);
+    if (isNew) {
+      this.#note(id, (store) => store.put({ agent: id, channel }), () => homes.delete(folded));
+    }
     const [oldest] = homes.values();
     if (homes.size > MAX_HOMES && oldest !== undefined) this.#removeHome(id, oldest);
   }
@@ -430,18 +436,25 @@ export class VirtualUsers implements Speakers {
   }
 
   #removeHome(id: string, channel: string): void {
-    if (!this.#homes.get(id)?.delete(foldCase(channel))) return;
-    this.#note(id, (store) => store.remove({ agent: id, channel }));
+    const [homes, folded] = [this.#homes.get(id), foldCase(channel)];
+    if (!homes?.delete(folded)) return;
+    this.#note(id, (store) => store.remove({ agent: id, channel }), () => {
+      homes.set(folded, channel);
+    });
   }
 
-  /** Records a change of an account's channels. If that fails, it rejoins the old ones. */
-  #note(id: string, write: (store: HomeStore) => Promise<void>): void {
+  /** Records a change of an account's channels. If that fails, it is undone: it rejoins the old ones. */
+  #note(id: string, write: (store: HomeStore) => Promise<void>, undo: () => void): void {
     const { store, log } = this.#options;
     if (store === undefined) return;
-    const noting = write(store).catch((error: unknown) => {
+    const isWritten = write(store).then(() => true, (error: unknown) => {
       log.warn("The channels that a user returns to could not be stored", { error });
-    }).then(() => {
+      undo();
+      return false;
+    });
+    const noting = Promise.all([this.#noting.get(id) ?? true, isWritten]).then((all) => {
       if (this.#noting.get(id) === noting) this.#noting.delete(id);
+      return all.every(Boolean);
     });
     this.#noting.set(id, noting);
   }

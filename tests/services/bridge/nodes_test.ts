@@ -141,7 +141,7 @@ testNodes("a bot has said a line once IRC has it", async (world) => {
   const [a, b] = [await world.start("a"), await world.start("b")];
   await until(() => a.leadership.isLeading);
   const release = a.hold();
-  await b.bridge.announce("general", "one", "herald");
+  await b.bridge.announce("general", "one", { bot: "herald" });
   assert.deepEqual(await a.bridge.messages("general", {}), []);
   release();
   await shownOn(a, 1);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ChannelKeeper, KeptChannel } from "../../../services/irc/mod.ts";
+import type { ChannelKeeper, Keeping, KeptChannel } from "../../../services/irc/mod.ts";
 import { startServer, TestAccounts, type TestServer } from "./support/server.ts";
 
 /** Keeps registered channels in memory. */
@@ -8,13 +8,13 @@ class TestKeeper implements ChannelKeeper {
   /** Changes of registered channels. */
   changes = 0;
   /** When what is changed from now on is on disk. */
-  written = Promise.resolve();
+  written: Promise<Keeping> = Promise.resolve("stored");
 
   find(channel: string): KeptChannel | null {
     return this.kept.get(channel.toLowerCase()) ?? null;
   }
 
-  changed(channel: KeptChannel): Promise<void> {
+  changed(channel: KeptChannel): Promise<Keeping> {
     if (channel.unregistered !== undefined) return this.written;
     this.changes++;
     this.kept.set(channel.name.toLowerCase(), channel);
@@ -25,14 +25,16 @@ class TestKeeper implements ChannelKeeper {
     return false;
   }
 
-  renamed(): void {}
+  renamed(): Promise<Keeping> {
+    return this.written;
+  }
 }
 
 const ACTOR = { nick: "ann", account: "ann", address: "127.0.0.1" };
 
 function world(): TestServer & { keeper: TestKeeper } {
   const keeper = new TestKeeper();
-  const accounts = new TestAccounts({ ann: "secret", bob: "secret" });
+  const accounts = new TestAccounts({ ann: "secret", bob: "secret", carol: "secret" });
   return Object.assign(startServer({ accounts, channels: keeper }), { keeper });
 }
 
@@ -154,14 +156,97 @@ Deno.test("a client that changes a kept channel gets its next reply once the cha
   }
   await ann.sync();
   await server.server.channels.setKept("#den", true, null);
-  const { promise, resolve } = Promise.withResolvers<void>();
+  const { promise, resolve } = Promise.withResolvers<Keeping>();
   server.keeper.written = promise;
   ann.send("TOPIC #den :one", "MODE #den +m", "PING after");
-  await bob.until("TOPIC");
+  await bob.sync();
   bob.send("PRIVMSG #den :meanwhile");
   await bob.sync();
   const order = ann.until("PONG").then((all) => all.map(({ command }) => command));
   assert.equal(server.keeper.changes, 2, "the mode waits for the topic");
-  resolve();
-  assert.deepEqual(await order, ["TOPIC", "PRIVMSG", "MODE", "PONG"]);
+  resolve("stored");
+  assert.deepEqual(await order, ["PRIVMSG", "TOPIC", "MODE", "PONG"]);
+});
+
+/** An unregistered channel of ann with bob in it, and a keeper whose answer the test decides. */
+async function den() {
+  const world_ = world();
+  const ann = await world_.member("ann", "secret");
+  const bob = await world_.member("bob", "secret");
+  ann.send("JOIN #den", "MODE #den +b *!*@bad", "TOPIC #den :before");
+  await ann.sync();
+  bob.send("JOIN #den");
+  await bob.sync();
+  await ann.sync();
+  const answer = Promise.withResolvers<Keeping>();
+  world_.keeper.written = answer.promise;
+  return { world: world_, ann, bob, answer };
+}
+
+const CHANGES = [
+  "TOPIC #den :after",
+  "MODE #den +mk-n key",
+  "MODE #den -b+b *!*@bad *!*@evil",
+  "RENAME #den #lair",
+];
+
+Deno.test("a change of a channel is announced once it is stored", async () => {
+  for (const line of CHANGES) {
+    const { world, ann, bob, answer } = await den();
+    await using _ = world;
+    ann.send(line);
+    await bob.sync();
+    assert.deepEqual(await bob.sync(), [], line);
+    answer.resolve("stored");
+    assert.notDeepEqual(await ann.sync(), [], line);
+    assert.notDeepEqual(await bob.sync(), [], line);
+  }
+});
+
+Deno.test("a change of a channel that is not stored is undone, and only its sender learns of it", async () => {
+  for (const keeping of ["refused", "full"] as const) {
+    for (const line of CHANGES) {
+      const { world, ann, bob, answer } = await den();
+      await using _ = world;
+      const shown = async () => {
+        ann.send("TOPIC #den", "MODE #den", "MODE #den b", "NAMES #den");
+        return (await ann.sync()).filter((told) => !told.includes("FAIL"));
+      };
+      const before = await shown();
+      ann.send(line);
+      await bob.sync();
+      answer.resolve(keeping);
+      const [refusal = ""] = await ann.sync();
+      const code = keeping === "full" ? "LIMIT_REACHED" : "TEMPORARILY_UNAVAILABLE";
+      assert.ok(refusal.startsWith(`FAIL ${line.split(" ", 1)[0]} ${code} #den`), refusal);
+      assert.deepEqual(await bob.sync(), [], line);
+      assert.deepEqual(await shown(), before, line);
+    }
+  }
+});
+
+Deno.test("a change waits for the one before it, and is judged after that is undone", async () => {
+  const { world, ann, bob, answer } = await den();
+  await using _ = world;
+  ann.send("MODE #den +v bob");
+  await ann.sync();
+  await bob.sync();
+  ann.send("MODE #den -t");
+  await bob.sync();
+  bob.send("TOPIC #den :mine");
+  // What somebody else says meanwhile waits for nothing.
+  const carol = await world.member("carol", "secret");
+  carol.send("JOIN #den");
+  await carol.sync();
+  answer.resolve("refused");
+  assert.match((await bob.sync()).join(), /482 bob #den/);
+});
+
+Deno.test("a program learns that its topic is not stored", async () => {
+  const { world, answer } = await den();
+  await using _ = world;
+  answer.resolve("refused");
+  const refusal = await world.server.findUser({ nick: "ann", account: "ann", realname: "Ann" })
+    ?.setTopic("#den", "after");
+  assert.equal(refusal?.kind, "unavailable");
 });

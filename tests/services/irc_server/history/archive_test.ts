@@ -185,9 +185,9 @@ Deno.test("a kept channel keeps its history while it is closed", () =>
     const kept = { ...created, flags: "i", key: "word", lists: {} };
     const channels = {
       find: () => kept,
-      changed: () => Promise.resolve(),
+      changed: () => Promise.resolve("stored" as const),
       emptied: () => true,
-      renamed() {},
+      renamed: () => Promise.resolve("stored" as const),
     };
     const accounts = new TestAccounts({ alice: "secret" });
     accounts.setStatus("alice", "operator");

@@ -59,7 +59,7 @@ Deno.test("changes during a write are written together, and none is lost", async
     await until(() => database.waiting.length > 0);
     assert.equal(chained, false, "it is done when the last change is on disk");
     database.waiting.shift()?.resolve();
-    await Promise.all([first, ...others]);
+    assert.deepEqual(await Promise.all([first, ...others]), [true, true, true, true]);
     await until(() => database.waiting.length > 0);
     database.waiting.shift()?.resolve();
     await last;
@@ -72,12 +72,14 @@ Deno.test("unwritten changes are read from memory and tried again", async () => 
   await withKept(async (kept, database, clock) => {
     const put = kept.put(DEN);
     database.waiting.shift()?.reject(new Error("The disk is full"));
-    await put;
-    await kept.put({ ...DEN, flags: "m" });
-    assert.equal(database.commits, 1);
+    assert.equal(await put, false);
+    const again = kept.put({ ...DEN, flags: "m" });
+    assert.equal(database.commits, 2);
+    database.waiting.shift()?.reject(new Error("The disk is full"));
+    assert.equal(await again, false);
     assert.equal(kept.find("#den")?.flags, "m");
     clock.advance(5000);
-    assert.equal(database.commits, 2);
+    assert.equal(database.commits, 3);
     const closing = kept.close();
     database.waiting.shift()?.resolve();
     await closing;

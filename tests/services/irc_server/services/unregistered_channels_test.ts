@@ -89,7 +89,8 @@ Deno.test("an account cannot fill the store", () =>
     await anAgent(services, "scout");
     const { channels } = await openChannels(services);
     const made = Array.from({ length: 101 }, (_, number) => channel(`#${number}`, "mnt", "scout"));
-    await Promise.all(made.map((one) => channels.changed(one)));
+    const outcomes = await Promise.all(made.map((one) => channels.changed(one)));
+    assert.deepEqual(outcomes.slice(98), ["stored", "stored", "full"]);
     assert.notEqual(channels.find("#99"), null);
     assert.equal(channels.find("#100"), null);
     await channels.changed(channel("#other", "mnt", null));
