@@ -34,7 +34,7 @@ interface Held {
 interface Queue {
   waiting: number;
   last: Promise<void>;
-  /** Whether the last line could not be sent, which is logged once. */
+  /** Whether the last line could not be sent or had no room, which is logged once. */
   isFailing: boolean;
 }
 
@@ -115,7 +115,11 @@ export class Announcer {
     const queue = this.#queues.get(place) ??
       { waiting: 0, last: Promise.resolve(), isFailing: false };
     this.#queues.set(place, queue);
-    if (queue.waiting >= MAX_WAITING) return Promise.resolve();
+    if (queue.waiting >= MAX_WAITING) {
+      if (!queue.isFailing) log.warn("Too many lines wait; further ones are dropped", { place });
+      queue.isFailing = true;
+      return Promise.resolve();
+    }
     queue.waiting++;
     const said = queue.last.then(async () => {
       const isOver = this.#isClosed;
