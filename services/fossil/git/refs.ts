@@ -1,4 +1,5 @@
 /** Maps the branches and tags of a repository to references of Git. */
+import { decodeUtf8, encodeUtf8 } from "../codec/mod.ts";
 import { mainBranch, TAG } from "../content/mod.ts";
 import type { Repository } from "../repository.ts";
 import { type Headers, parseHeaders, parseRefs, REFS_PROPERTY, TAG_PROPERTY } from "./headers.ts";
@@ -23,6 +24,11 @@ const TAGS = "refs/tags/";
 const TRUNK = "trunk";
 /** What "trunk" is called in Git, where "trunk" is unusual. */
 const USUAL_MAIN = `${HEADS}main`;
+/**
+ * Longest part of a reference, and longest reference, in bytes. Git makes a file of it, whose name has
+ * at most 255; `.lock`, a number and what distinguishes forks come behind.
+ */
+const MAX_BYTES = { part: 220, whole: 1000 };
 /** Digits of a hash that distinguish forks of one branch. */
 const SHOWN_DIGITS = 10;
 
@@ -267,14 +273,24 @@ function isLegal(character: string): boolean {
   return character > " " && character !== "\x7f" && !"~^:?*[\\".includes(character);
 }
 
+/** The beginning of a text that has at most so many bytes in UTF-8, with whole characters. */
+function beginning(text: string, bytes: number): string {
+  const encoded = encodeUtf8(text);
+  if (encoded.length <= bytes) return text;
+  let end = bytes;
+  while ((encoded[end]! & 0xc0) === 0x80) end--;
+  return decodeUtf8(encoded.subarray(0, end));
+}
+
 /**
- * A reference with every part made legal.
+ * A reference with every part made legal, and no longer than Git can store.
  *
  * @see {@link https://git-scm.com/docs/git-check-ref-format}
  */
 function legalRef(ref: string): string {
-  const parts = ref.split("/").filter((part) => part !== "").map((part) =>
-    [...part].map((character) => isLegal(character) ? character : "_").join("")
+  const named = beginning(ref, MAX_BYTES.whole).split("/").filter((part) => part !== "");
+  const parts = named.map((part) =>
+    Array.from(beginning(part, MAX_BYTES.part), (one) => isLegal(one) ? one : "_").join("")
       .replace(/\.\.+/g, "_")
       .replaceAll("@{", "_")
       .replace(/^\.|\.$/g, "_")
