@@ -6,13 +6,22 @@
  */
 import { relative, resolve, sep } from "node:path";
 import { type AST, RegExpParser } from "@eslint-community/regexpp";
-import { Chars, getFirstConsumedChar, hasSomeDescendant, toUnicodeSet } from "regexp-ast-analysis";
+import {
+  Chars,
+  getFirstConsumedChar,
+  hasSomeDescendant,
+  isPotentiallyEmpty,
+  toUnicodeSet,
+} from "regexp-ast-analysis";
 import { analyse } from "scslre";
 
 type Characters = ReturnType<typeof Chars.all>;
 
 /** Repetitions up to this number cost a factor that does not grow with the input. */
 const MAX_REPETITIONS = 300;
+
+/** Repetitions beyond this number count as any number where each of them may read several texts. */
+const MAX_CHOICES = 8;
 
 /** Most sequences that the alternatives of a pattern are unfolded to; others are not judged. */
 const MAX_SEQUENCES = 500;
@@ -43,15 +52,57 @@ export function backtracking(source: string, flagText: string): string | null {
   if (hasSomeDescendant(pattern, (node) => hasOverlap(node, flags))) {
     return "takes exponential time";
   }
+  if (hasSomeDescendant(pattern, isLongLookbehind)) return "takes more than linear time";
+  const unbounded = withoutBounds(pattern);
+  if (unbounded !== source) return backtracking(unbounded, flagText);
   return new Judge(flags).hasSharedText(pattern.alternatives)
     ? "takes more than linear time"
     : null;
 }
 
-/** Whether a node repeats alternatives of which two may begin with the same character. */
+/**
+ * The pattern with any number of repetitions in place of a bounded one, where each repetition chooses
+ * anew how long it is: a bound of a hundred is no bound for two to the power of it.
+ */
+function withoutBounds(pattern: AST.Pattern): string {
+  const { raw } = pattern;
+  const changed: AST.Quantifier[] = [];
+  hasSomeDescendant(pattern, (node) => {
+    if (node.type !== "Quantifier" || node.max <= MAX_CHOICES || node.max === Infinity) {
+      return false;
+    }
+    const chooses = hasSomeDescendant(
+      node.element,
+      (inner) => inner.type === "Quantifier" && inner.min !== inner.max && inner.max > 0,
+    );
+    if (chooses) changed.push(node);
+    return false;
+  });
+  let [whole, end] = ["", 0];
+  for (const { start, element, min, greedy, end: next } of changed.toSorted(byStart)) {
+    // One inside of another is left for the next time.
+    if (start < end) continue;
+    whole += raw.slice(end, element.end) + (min === 0 ? "*" : "+") + (greedy ? "" : "?");
+    end = next;
+  }
+  return whole + raw.slice(end);
+}
+
+function byStart(one: AST.Node, other: AST.Node): number {
+  return one.start - other.start;
+}
+
+/** Whether a node is a lookbehind that may read a long text: it is tried at each character. */
+function isLongLookbehind(node: AST.Node): boolean {
+  return node.type === "Assertion" && node.kind === "lookbehind" &&
+    hasSomeDescendant(node, (inner) => inner.type === "Quantifier" && inner.max > MAX_REPETITIONS);
+}
+
+/** Whether a node repeats nothing, or alternatives of which two may begin with the same character. */
 function hasOverlap(node: AST.Node, flags: AST.Flags): boolean {
-  if (node.type !== "Quantifier" || node.max <= MAX_REPETITIONS) return false;
+  if (node.type !== "Quantifier" || node.max <= MAX_CHOICES) return false;
   const { element } = node;
+  if (node.max < Infinity && isPotentiallyEmpty(element, flags)) return true;
   if (element.type !== "Group" && element.type !== "CapturingGroup") return false;
   const first = element.alternatives.map((one) => getFirstConsumedChar(one, "ltr", flags).char);
   return first.some((one, index) =>
@@ -209,6 +260,9 @@ function isPattern(node: Deno.lint.Node): node is Deno.lint.RegExpLiteral {
   return node.type === "Literal" && node.value instanceof RegExp;
 }
 
+/** Methods of strings that make a regular expression of a string. */
+const SEARCHES: ReadonlySet<string> = new Set(["match", "matchAll", "search"]);
+
 /** Stands in for a part of a pattern that this plugin does not know. */
 const UNKNOWN = "x";
 
@@ -249,7 +303,7 @@ function templateOf(
 }
 
 /** The constants at the top of a module, by their names. */
-function constantsOf({ body }: Deno.lint.Program): ReadonlyMap<string, Deno.lint.Node> {
+function constantsOf({ body }: Deno.lint.Program): Map<string, Deno.lint.Node> {
   const constants = new Map<string, Deno.lint.Node>();
   for (const statement of body) {
     const declared = statement.type === "ExportNamedDeclaration"
@@ -280,14 +334,31 @@ const linear: Deno.lint.Rule = {
       const message = `This regular expression ${reason}: let no two parts read the same text`;
       context.report({ node, message });
     }
+    /** A call that makes a regular expression of its first argument. */
+    function judgeCall(node: Deno.lint.NewExpression | Deno.lint.CallExpression) {
+      const { callee } = node;
+      const [first] = node.arguments;
+      const makes = callee.type === "Identifier"
+        ? callee.name === "RegExp"
+        : callee.type === "MemberExpression" && callee.property.type === "Identifier" &&
+          SEARCHES.has(callee.property.name) && node.arguments.length === 1 &&
+          first?.type === "Literal" && !isPattern(first);
+      if (!makes) return;
+      const [pattern, flags] = node.arguments.map((one) => textOf(one, constants));
+      if (pattern !== undefined) judge(node, pattern, flags ?? "");
+    }
     return {
       Literal(node) {
         if (isPattern(node)) judge(node, node.regex.pattern, node.regex.flags);
       },
+      VariableDeclarator({ id, init }) {
+        if (id.type === "Identifier" && init !== null) constants.set(id.name, init);
+      },
       NewExpression(node) {
-        if (node.callee.type !== "Identifier" || node.callee.name !== "RegExp") return;
-        const [pattern, flags] = node.arguments.map((one) => textOf(one, constants));
-        if (pattern !== undefined) judge(node, pattern, flags ?? "");
+        judgeCall(node);
+      },
+      CallExpression(node) {
+        judgeCall(node);
       },
     };
   },

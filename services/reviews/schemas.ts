@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { MAX_TITLE } from "./limits.ts";
+import { MAX_BODY, MAX_TITLE } from "./limits.ts";
 import { lineSchema, longTextSchema } from "../validation/schemas.ts";
 
 /** Most files that a review names. */
@@ -39,7 +39,7 @@ export const reviewersSchema = z.object({ reviewers: reviewers.min(1), agent_id 
 
 /** The body of a comment, on the whole review or on a line. */
 export const newCommentSchema = z.object({
-  body: longTextSchema(60_000),
+  body: longTextSchema(MAX_BODY),
   file_path: path.default(""),
   line_number: z.int().min(1).max(10_000_000).nullable().default(null),
   side: z.enum(["old", "new"], { error: 'must be "old" or "new"' }).default("new")
@@ -53,7 +53,7 @@ const round = z.int().min(1).max(1_000_000).optional()
 
 /** The body of a verdict. */
 export const verdictSchema = z.object({
-  comment: longTextSchema(60_000).optional().describe("Becomes a comment of the review"),
+  comment: longTextSchema(MAX_BODY).optional().describe("Becomes a comment of the review"),
   round,
   agent_id,
 });

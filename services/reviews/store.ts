@@ -42,6 +42,16 @@ const OPEN: readonly ReviewStatus[] = ["pending", "approved", "changes_requested
 /** Most authors that one answer names. */
 const MAX_AUTHORS = 10_000;
 
+/** What the comments of a review take. */
+export interface RoomTaken {
+  /** Of the author. */
+  readonly comments: number;
+  /** Of the author. */
+  readonly characters: number;
+  /** Characters of all. */
+  readonly ofAll: number;
+}
+
 /** Which reviews to list. */
 export interface ReviewFilter {
   readonly status?: ReviewStatus | undefined;
@@ -207,12 +217,21 @@ export class ReviewStore {
     return Number(count);
   }
 
-  /** How many comments of a review have an author. */
-  async countCommentsBy({ id }: Pick<Review, "id">, author: string): Promise<number> {
-    const { count } = await this.#tables.selectFrom("review_comments")
-      .select(({ fn }) => fn.countAll<number>().as("count"))
-      .where("review_id", "=", id).where("author_key", "=", author).executeTakeFirstOrThrow();
-    return Number(count);
+  /** How many comments of a review have an author, and the characters of those and of all. */
+  async roomTaken({ id }: Pick<Review, "id">, author: string): Promise<RoomTaken> {
+    const { count, own, all } = await this.#tables.selectFrom("review_comments")
+      .select(({ fn, case: when, lit }) => {
+        const isOwn = when().when("author_key", "=", author);
+        return [
+          fn.sum<number | null>(isOwn.then(lit(1)).else(lit(0)).end()).as("count"),
+          fn.sum<number | null>(
+            isOwn.then(fn<number>("length", ["body"])).else(lit(0)).end(),
+          ).as("own"),
+          fn.sum<number | null>(fn<number>("length", ["body"])).as("all"),
+        ];
+      })
+      .where("review_id", "=", id).executeTakeFirstOrThrow();
+    return { comments: Number(count), characters: Number(own), ofAll: Number(all) };
   }
 
   /** The author's own diff. */

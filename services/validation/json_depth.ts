@@ -15,16 +15,23 @@ const BACKSLASH = 0x5c;
  */
 const MAX_ENTRIES = 20_000;
 
+/** Most fields of one object: a schema that lets any pass looks at each of them. */
+const MAX_FIELDS = 1000;
+
 /**
  * Bounds the nesting and the entries of JSON before it is parsed.
  *
  * @param text JSON; the answer for other text means nothing
- * @throws Invalid if it is nested more than 100 levels deep, or has more than 20,000 entries
+ * @throws Invalid if it is nested more than 100 levels deep, has more than 20,000 entries, or an object
+ * of more than 1,000 fields
  */
 export function requireBounded(text: string): void {
-  const { depth, commas } = measure(text);
+  const { depth, commas, fields } = measure(text);
   if (depth > MAX_DEPTH) {
     throw new Invalid(`The JSON is nested more than ${MAX_DEPTH} levels deep`);
+  }
+  if (fields > MAX_FIELDS) {
+    throw new Invalid(`An object of the JSON has more than ${MAX_FIELDS} fields`);
   }
   if (commas >= MAX_ENTRIES) throw new Invalid(`The JSON has more than ${MAX_ENTRIES} entries`);
 }
@@ -39,11 +46,22 @@ export function isShallow(text: string, mostEntries = Infinity): boolean {
   return depth <= MAX_DEPTH && commas < mostEntries;
 }
 
-/** The deepest nesting of JSON, up to one level beyond the most, and its commas outside of texts. */
-function measure(text: string): { readonly depth: number; readonly commas: number } {
+/** What {@link measure} finds. */
+interface Measures {
+  /** The deepest nesting, up to one level beyond the most. */
+  readonly depth: number;
+  /** Commas outside of texts. */
+  readonly commas: number;
+  /** Fields of the object that has most. */
+  readonly fields: number;
+}
+
+function measure(text: string): Measures {
   // Each level needs two brackets.
-  if (text.length <= 2 * MAX_DEPTH) return { depth: 0, commas: 0 };
-  let [depth, deepest, commas] = [0, 0, 0];
+  if (text.length <= 2 * MAX_DEPTH) return { depth: 0, commas: 0, fields: 0 };
+  let [depth, deepest, commas, fields] = [0, 0, 0, 0];
+  /** The fields of the open objects, by their depth; 0 for an array. */
+  const open = new Uint32Array(MAX_DEPTH + 2);
   for (let index = 0; index < text.length; index++) {
     switch (text.charCodeAt(index)) {
       case QUOTE:
@@ -52,17 +70,19 @@ function measure(text: string): { readonly depth: number; readonly commas: numbe
       case 0x5b: // [
       case 0x7b: // {
         deepest = Math.max(deepest, ++depth);
-        if (depth > MAX_DEPTH) return { depth, commas };
+        if (depth > MAX_DEPTH) return { depth, commas, fields };
+        if (depth > 0) open[depth] = text.charCodeAt(index) === 0x7b ? 1 : 0;
         break;
       case 0x2c: // ,
         commas++;
+        if (depth > 0 && open[depth]! > 0) fields = Math.max(fields, ++open[depth]!);
         break;
       case 0x5d: // ]
       case 0x7d: // }
         depth--;
     }
   }
-  return { depth: deepest, commas };
+  return { depth: deepest, commas, fields };
 }
 
 /** The index of the quote that ends the string which begins at an index. */

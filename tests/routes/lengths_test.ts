@@ -81,5 +81,11 @@ Deno.test("an unknown field of any length, and very many entries, cost little an
     const answer = await send("POST /api/batch", { as: caller, body: many });
     assert.equal(answer.status, 400);
     assert.match((await answer.json()).error, /more than 20000 entries/);
+    const fields = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [index, 1]));
+    for (const body of [fields, { requests: [fields] }]) {
+      const wide = await send("POST /api/batch", { as: caller, body });
+      assert.equal(wide.status, 400);
+      assert.match((await wide.json()).error, /^An object of the JSON has more than 1000 fields$/);
+    }
   });
 });

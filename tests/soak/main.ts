@@ -23,8 +23,8 @@
  * random, through `fossil`, a newer `fossil` and the API. All clones must end equal and sound. So often
  * with so many seeds.
  *
- * `deno task soak stalls [CHARACTERS]`: long runs of each character in each field, argument and line
- * of IRC: none may keep the main thread busy for 100 ms.
+ * `deno task soak stalls [CHARACTERS]`: long runs of each character in each field, argument, line of IRC
+ * and card of a push: none may keep a quiet channel waiting for 100 ms.
  *
  * The first two, `cluster` and `clones` need `fossil`.
  */
@@ -34,7 +34,7 @@ import { live, type Measured, type Sample, typical } from "./days.ts";
 import { deliver } from "./inboxes.ts";
 import { soak } from "./kills.ts";
 import { startProgram } from "../support/program.ts";
-import { walk } from "./stalls.ts";
+import { walk } from "./stalls/walk.ts";
 import { decide } from "./questions.ts";
 import { play } from "./team/play.ts";
 
@@ -63,10 +63,7 @@ function wholeNumber(argument: string): number {
 /** @returns the exit code */
 async function walkAll(characters: string | undefined): Promise<number> {
   await using program = await startProgram();
-  const { inputs, slow } = await walk(program, characters, (character, inputs) => {
-    say(`${JSON.stringify(character)}: ${inputs} inputs`);
-  });
-  for (const line of slow) say(line);
+  const { inputs, slow } = await walk(program, characters, say);
   say(`${inputs} inputs, ${slow.length} of them slow`);
   return slow.length === 0 ? 0 : 1;
 }

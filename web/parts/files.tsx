@@ -99,13 +99,18 @@ export async function readNames(project: CodeProject, checkin: string): Promise<
   return { branches, tags, named };
 }
 
+/** Whether the name of a branch or tag fits an address: one that was imported may have any length. */
+export function hasAddress({ name }: { readonly name: string }): boolean {
+  return shownText(name, "name") === name;
+}
+
 /** The branch or check-in of a page, and links to the same page at others. */
 export function Switcher({ project, checkin, branches, tags, named, link }: Names & {
   readonly project: CodeProject;
   readonly checkin: string;
   readonly link: (checkin: string) => string;
 }) {
-  const open = branches.filter(({ status }) => status === "open");
+  const open = branches.filter((branch) => branch.status === "open" && hasAddress(branch));
   const entry = ({ name }: { readonly name: string }) => (
     <li>
       <a href={link(name)} aria-current={name === checkin ? "true" : undefined}>
@@ -129,7 +134,7 @@ export function Switcher({ project, checkin, branches, tags, named, link }: Name
         {tags.length > 0 && (
           <>
             <h2>Tags</h2>
-            <ul>{tags.slice(0, SWITCHED).map(entry)}</ul>
+            <ul>{tags.filter(hasAddress).slice(0, SWITCHED).map(entry)}</ul>
           </>
         )}
         <p>

@@ -23,7 +23,8 @@ export interface Nudge {
 
 /** Work of a transaction that must wait for its last artifact. */
 export class Pending {
-  readonly tickets = new Set<string>();
+  /** Rows of the changes that were linked, by ticket; null to make the ticket again from all. */
+  readonly tickets = new Map<string, Set<number> | null>();
   readonly wikiTitles = new Set<string>();
   readonly leaves = new Set<number>();
   /** By check-in. */

@@ -123,7 +123,9 @@ export class Crosslinker {
    * all if it is null.
    */
   relinkTickets(field: string | null): void {
-    for (const ticket of ticketsNaming(this.#ctx, field)) this.#ctx.pending.tickets.add(ticket);
+    for (const ticket of ticketsNaming(this.#ctx, field)) {
+      this.#ctx.pending.tickets.set(ticket, null);
+    }
   }
 
   /** Does the work that waited for the last artifact of the transaction. */

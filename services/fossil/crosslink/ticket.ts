@@ -1,6 +1,7 @@
 /**
  * Tickets. A row of `ticket` is what all changes of the ticket make of it in the order of their
- * dates, so it is made again whenever a change arrives. Which fields there are, the repository says
+ * dates. One that is later than all others is added to it; whenever another one arrives, the row is
+ * made again. Which fields there are, the repository says
  * itself: by the columns of `ticket` (the state) and `ticketchng` (one row per change).
  */
 import type { TicketChange, TicketField } from "../artifact/mod.ts";
@@ -20,7 +21,10 @@ export function linkTicketChange(ctx: LinkContext, rid: number, change: TicketCh
     day: toJulianDay(change.date),
     target: rid,
   });
-  ctx.pending.tickets.add(change.ticket);
+  const { tickets } = ctx.pending;
+  const linked = tickets.get(change.ticket);
+  if (linked === undefined) tickets.set(change.ticket, new Set([rid]));
+  else linked?.add(rid);
   relabelAttachments(ctx, "ticket", change.ticket);
 }
 
@@ -73,12 +77,23 @@ interface FieldText {
   readonly mimetype: string | null;
 }
 
-/** Recreates the rows of tickets from all their changes. */
-export function rebuildTickets(ctx: LinkContext, tickets: ReadonlySet<string>): void {
+/**
+ * Brings the rows of tickets up to date with their changes.
+ *
+ * @param tickets the rows of new changes by ticket; null to make a ticket again from all its changes.
+ */
+export function rebuildTickets(
+  ctx: LinkContext,
+  tickets: ReadonlyMap<string, ReadonlySet<number> | null>,
+): void {
   if (tickets.size === 0) return;
   const columns = new TicketColumns(ctx);
   if (columns.all.size === 0) return;
-  for (const ticket of tickets) rebuildTicket(ctx, columns, ticket);
+  for (const [ticket, rids] of tickets) {
+    const tag = tagId(ctx, `tkt-${ticket}`);
+    const row = { columns, ticket, tag };
+    if (rids === null || !addChanges(ctx, row, rids)) rebuildTicket(ctx, row);
+  }
 }
 
 /**
@@ -104,17 +119,72 @@ export function ticketsNaming(ctx: LinkContext, field: string | null): ReadonlyS
   return tickets;
 }
 
-function rebuildTicket(ctx: LinkContext, columns: TicketColumns, ticket: string): void {
-  const tag = tagId(ctx, `tkt-${ticket}`);
-  clearTicket(ctx, ticket, tag);
-  const changes = ctx.db.rows<{ rid: number }>(
-    "SELECT rid FROM tagxref WHERE tagid=? ORDER BY mtime",
+/** A ticket to bring up to date, and the row of its tag. */
+interface Outdated {
+  readonly columns: TicketColumns;
+  readonly ticket: string;
+  readonly tag: number;
+}
+
+/**
+ * Applies new changes to the row of a ticket, if all of them are later than those that made it. A
+ * thread may have thousands.
+ *
+ * @returns whether it did.
+ */
+function addChanges(
+  ctx: LinkContext,
+  { columns, ticket, tag }: Outdated,
+  rids: ReadonlySet<number>,
+): boolean {
+  const id = ctx.db.value<number>("SELECT tkt_id FROM ticket WHERE tkt_uuid=?", ticket);
+  if (id === undefined) return false;
+  const all = ctx.db.rows<{ rid: number; mtime: number }>(
+    "SELECT rid, mtime FROM tagxref WHERE tagid=? ORDER BY mtime",
     tag,
   );
+  const first = all.length - rids.size;
+  const [fresh, earlier] = [all.slice(first), all[first - 1]];
+  if (earlier === undefined || fresh.some(({ rid }) => !rids.has(rid))) return false;
+  if (fresh.some(({ mtime }) => mtime <= earlier.mtime)) return false;
+  const isApplied = ({ rid }: { readonly rid: number }) =>
+    ctx.db.exists("SELECT 1 FROM event WHERE objid=?", rid);
+  if (!isApplied(earlier) || fresh.some(isApplied)) return false;
+  const changes = fresh.map(({ rid }) => ({ rid, change: ctx.artifact(rid) }));
+  const setsText = changes.some(({ change }) =>
+    change?.kind === "ticket" &&
+    change.fields.some(({ name, append }) =>
+      !append && columns.state.has(name) && !columns.change.has(name)
+    )
+  );
+  // A text that is replaced takes its links along.
+  if (setsText && ctx.db.exists(`SELECT 1 FROM backlink WHERE ${OF_TICKET}`, tag)) return false;
+  applyChanges(ctx, { columns, ticket, tag }, { id, rids: fresh, isNew: false });
+  return true;
+}
+
+function rebuildTicket(ctx: LinkContext, row: Outdated): void {
+  clearTicket(ctx, row.ticket, row.tag);
+  const rids = ctx.db.rows<{ rid: number }>(
+    "SELECT rid FROM tagxref WHERE tagid=? ORDER BY mtime",
+    row.tag,
+  );
+  applyChanges(ctx, row, { id: 0, rids, isNew: true });
+}
+
+/** @param first the row of the ticket, 0 if it has none, and whether the first change is its first */
+function applyChanges(
+  ctx: LinkContext,
+  { columns, ticket, tag }: Outdated,
+  first: {
+    readonly id: number;
+    readonly rids: readonly { readonly rid: number }[];
+    readonly isNew: boolean;
+  },
+): void {
   const texts = new Map<string, FieldText[]>();
-  let id = 0;
-  let isNew = true;
-  for (const { rid } of changes) {
+  let { id, isNew } = first;
+  for (const { rid } of first.rids) {
     const change = ctx.artifact(rid);
     if (change?.kind === "ticket") {
       if (id === 0) {
@@ -130,16 +200,16 @@ function rebuildTicket(ctx: LinkContext, columns: TicketColumns, ticket: string)
   }
 }
 
+/** The links that the changes of a ticket have. */
+const OF_TICKET = "srctype=1 AND srcid IN (SELECT rid FROM tagxref WHERE tagid=?)";
+
 function clearTicket(ctx: LinkContext, ticket: string, tag: number): void {
   const id = ctx.db.value<number>("SELECT tkt_id FROM ticket WHERE tkt_uuid=?", ticket);
   if (id !== undefined) {
     if (ctx.db.hasTable("ticketchng")) ctx.db.run("DELETE FROM ticketchng WHERE tkt_id=?", id);
     ctx.db.run("DELETE FROM ticket WHERE tkt_id=?", id);
   }
-  ctx.db.run(
-    "DELETE FROM backlink WHERE srctype=1 AND srcid IN (SELECT rid FROM tagxref WHERE tagid=?)",
-    tag,
-  );
+  ctx.db.run(`DELETE FROM backlink WHERE ${OF_TICKET}`, tag);
 }
 
 interface Step {
@@ -166,7 +236,8 @@ function applyChange(
       addBacklinks(ctx, value, { type: "ticket", id: rid, mimetype, day });
     } else {
       const kept = append ? texts.get(name) ?? [] : [];
-      texts.set(name, [...kept, { rid, change, value, mimetype }]);
+      kept.push({ rid, change, value, mimetype });
+      texts.set(name, kept);
     }
   }
 }

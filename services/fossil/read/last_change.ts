@@ -73,18 +73,43 @@ function forgetGiven({ repository: { db } }: Reader, givers: KnownGivers): void 
   for (const { uuid, name } of given) byContent.delete(`${uuid} ${name}`);
 }
 
+/** A content that more rows of `mlink` have is looked for by the name of its file. */
+const MAX_ROWS_OF_CONTENT = 50;
+
+/**
+ * An empty file may be in a thousand places, and a file may have a thousand contents: what fewer rows
+ * have is looked for.
+ */
 function readGivers(reader: Reader, files: readonly FileCard[]): Givers[] {
-  const rows = reader.repository.db.rows<{ i: number; mid: number }>(
-    `SELECT file.key AS i, mid FROM json_each(?) AS file
-       CROSS JOIN blob ON uuid=file.value->>0
-       CROSS JOIN filename ON name=file.value->>1
-       CROSS JOIN mlink ON fid=blob.rid AND mlink.fnid=filename.fnid
-       CROSS JOIN event ON objid=mid
-      WHERE NOT isaux AND (pid<>fid OR pfnid>0) ORDER BY event.mtime DESC, mid DESC`,
-    JSON.stringify(files.map(({ hash, name }) => [hash, name])),
+  const { db } = reader.repository;
+  const common = new Set(
+    db.rows<{ uuid: string }>(
+      `SELECT DISTINCT uuid FROM json_each(?) CROSS JOIN blob ON uuid=value
+        WHERE (SELECT count(*) FROM (SELECT 1 FROM mlink WHERE fid=blob.rid LIMIT ${MAX_ROWS_OF_CONTENT}))
+              =${MAX_ROWS_OF_CONTENT}`,
+      JSON.stringify(files.map(({ hash }) => hash)),
+    ).map(({ uuid }) => uuid),
   );
   const givers: number[][] = files.map(() => []);
-  for (const { i, mid } of rows) givers[i]!.push(mid);
+  const read = (by: string, isCommon: boolean) => {
+    const some = files.flatMap(({ hash, name }, i) =>
+      common.has(hash ?? "") === isCommon ? [[hash, name, i]] : []
+    );
+    if (some.length === 0) return;
+    const rows = db.rows<{ i: number; mid: number }>(
+      `SELECT file.value->>2 AS i, mid FROM json_each(?) AS file
+         CROSS JOIN blob ON uuid=file.value->>0
+         CROSS JOIN filename ON name=file.value->>1
+         CROSS JOIN mlink ON ${by}
+         CROSS JOIN event ON objid=mid
+        WHERE NOT isaux AND (pid<>fid OR pfnid>0) ORDER BY event.mtime DESC, mid DESC`,
+      JSON.stringify(some),
+    );
+    for (const { i, mid } of rows) givers[i]!.push(mid);
+  };
+  // The plus keeps SQLite from that column's index.
+  read("fid=blob.rid AND +mlink.fnid=filename.fnid", false);
+  read("+fid=blob.rid AND mlink.fnid=filename.fnid", true);
   return givers;
 }
 

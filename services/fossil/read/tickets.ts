@@ -115,21 +115,42 @@ export function listTicketChanges(
   return reader.read(() => {
     const { limit, offset } = pageOf(paging);
     const { uuid: ticket } = ticketRef(findTicket(reader, id));
-    const values = new Map<string, string>();
+    const values = new Map<string, FieldValue>();
     const changes = changesOf(reader, ticket).map(({ uuid, timestamp, user, change }) => ({
       uuid,
       timestamp,
       user,
       fields: change.fields.map(({ name, value, append }) => {
-        const previous = values.get(name) ?? "";
-        values.set(name, append ? previous + value : value);
-        const shown = append ? previous.slice(0, MAX_BEFORE_APPENDED) : previous;
+        const previous = values.get(name) ?? new FieldValue();
+        const shown = append ? previous.head : previous.whole;
+        values.set(name, append ? previous.add(value) : new FieldValue().add(value));
         return { name, value, append, previous: shown };
       }),
     }));
     const page = changes.reverse().slice(offset, offset + limit);
     return { ticket, changes: page, total: changes.length };
   });
+}
+
+/** A value that grows by what is appended to it. */
+class FieldValue {
+  readonly #parts: string[] = [];
+  #head = "";
+
+  /** Its first {@link MAX_BEFORE_APPENDED} characters. */
+  get head(): string {
+    return this.#head;
+  }
+
+  get whole(): string {
+    return this.#parts.join("");
+  }
+
+  add(text: string): this {
+    this.#parts.push(text);
+    this.#head = (this.#head + text.slice(0, MAX_BEFORE_APPENDED)).slice(0, MAX_BEFORE_APPENDED);
+    return this;
+  }
 }
 
 /**

@@ -389,3 +389,23 @@ Deno.test("the old holder of a ticket cannot open a review of its workspace", as
     );
   });
 });
+
+Deno.test("the comments of a review have a bound together, and leave the others room", async () => {
+  await withProject(async (test) => {
+    const { send, caller, other } = test;
+    await aReview(test);
+    const say = (as: string, length: number) =>
+      send("POST /api/reviews/1/comment", { as, body: { body: "x".repeat(length) } });
+    for (let i = 0; i < 35; i++) {
+      const { status, body } = await say(other, 60_000);
+      await body?.cancel();
+      assert.equal(status, 201);
+    }
+    const [status, error] = await refusal(await say(other, 1));
+    assert.equal(status, 409);
+    assert.match(error, /^The comments of one author on a review have at most 2097152 characters$/);
+    const answered = await say(caller, 60_000);
+    await answered.body?.cancel();
+    assert.equal(answered.status, 201);
+  });
+});

@@ -1,7 +1,7 @@
 import { shownText } from "../../../services/fossil/front/mod.ts";
 import { definePage, type View } from "../../page.ts";
 import { BranchPurpose } from "../../parts/branch_purpose.tsx";
-import { type Branches, CheckinLink } from "../../parts/files.tsx";
+import { type Branches, CheckinLink, hasAddress } from "../../parts/files.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { Time } from "../../parts/time.tsx";
 import { CodeProject } from "../../code_project.ts";
@@ -107,7 +107,7 @@ function BranchEntry({ project, branch, main }: {
 }) {
   const { to } = project;
   const { name, checkin_count: count } = branch;
-  const of = <span class="hidden-text">{` of ${name}`}</span>;
+  const of = <span class="hidden-text">{` of ${shownText(name, "name")}`}</span>;
   return (
     <>
       <div class="row">
@@ -118,7 +118,7 @@ function BranchEntry({ project, branch, main }: {
         <span class="file-actions end">
           {name !== main && <Divergence {...{ project, branch, main }} />}
           <BranchPurpose {...{ to, name }} />
-          <a href={to.at("/timeline", { branch: name })}>Timeline{of}</a>
+          {hasAddress(branch) && <a href={to.at("/timeline", { branch: name })}>Timeline{of}</a>}
           <a href={to.archive(namedTip(branch), "zip")}>.zip{of}</a>
         </span>
       </div>
@@ -132,8 +132,8 @@ function BranchEntry({ project, branch, main }: {
 }
 
 /** What stands for the newest check-in of a branch: its name, or else the hash. */
-function namedTip({ name, is_named: isNamed, last_uuid: uuid }: Branch): string {
-  return isNamed === false ? uuid : name;
+function namedTip(branch: Branch): string {
+  return branch.is_named === false || !hasAddress(branch) ? branch.last_uuid : branch.name;
 }
 
 /** How far a branch is from the main branch, with a link to the differences. */
@@ -143,7 +143,9 @@ function Divergence({ project: { to }, branch, main }: {
   readonly main: string;
 }) {
   const { name, ahead = null, behind = null } = branch;
-  const compared = <span class="hidden-text">{`: compare ${name} with ${main}`}</span>;
+  const compared = (
+    <span class="hidden-text">{`: compare ${shownText(name, "name")} with ${main}`}</span>
+  );
   if (ahead === null || behind === null) {
     return <a href={to.compare(main, namedTip(branch))}>Compare{compared}</a>;
   }

@@ -4,7 +4,13 @@ import { Invalid } from "../../../services/errors.ts";
 import { definePage, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { DiffPart, layoutOf, patchOf, readDiff } from "../../parts/diff_page.tsx";
-import { CheckinLink, firstLine, readBranchesAndTags, shortName } from "../../parts/files.tsx";
+import {
+  CheckinLink,
+  firstLine,
+  hasAddress,
+  readBranchesAndTags,
+  shortName,
+} from "../../parts/files.tsx";
 import { linkWith, Segments } from "../../parts/filters.tsx";
 import { Time } from "../../parts/time.tsx";
 import { CodeProject } from "../../code_project.ts";
@@ -111,7 +117,8 @@ interface Sides {
 async function suggested(project: CodeProject): Promise<readonly string[]> {
   const { branches, tags } = await readBranchesAndTags(project);
   const open = branches.filter(({ status }) => status === "open");
-  return [...open.slice(0, SUGGESTED), ...tags.slice(0, SUGGESTED)].map(({ name }) => name);
+  return [open, tags].flatMap((list) => list.filter(hasAddress).slice(0, SUGGESTED))
+    .map(({ name }) => name);
 }
 
 function CompareForm({ from, to, names }: Sides & { readonly names: readonly string[] }) {

@@ -1,6 +1,6 @@
 import { shownText } from "../../../services/fossil/front/mod.ts";
 import { definePage, type View } from "../../page.ts";
-import { CheckinLink, type Tags } from "../../parts/files.tsx";
+import { CheckinLink, hasAddress, type Tags } from "../../parts/files.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { Time } from "../../parts/time.tsx";
 import { CodeProject } from "../../code_project.ts";
@@ -36,25 +36,28 @@ async function show(visit: Visit): Promise<View> {
         )
         : (
           <ul class="list" data-keys="list">
-            {shown.map((tag) => (
-              <li>
-                <div class="row">
-                  <a class="strong" href={to.tree(tag.name)}>{shownText(tag.name, "name")}</a>
-                  <span class="file-actions end">
-                    <a href={to.archive(tag.name, "zip")}>
-                      .zip<span class="hidden-text">{` of ${tag.name}`}</span>
-                    </a>
-                    <a href={to.archive(tag.name, "tar.gz")}>
-                      .tar.gz<span class="hidden-text">{` of ${tag.name}`}</span>
-                    </a>
-                  </span>
-                </div>
-                <p class="soft small entry-text">
-                  <CheckinLink to={to} uuid={tag.uuid} /> {tag.user}, <Time at={tag.timestamp} />
-                  {tag.checkin_count > 1 && `, on ${tag.checkin_count} check-ins`}
-                </p>
-              </li>
-            ))}
+            {shown.map((tag) => ({ ...tag, at: hasAddress(tag) ? tag.name : tag.uuid }))
+              .map((tag) => (
+                <li>
+                  <div class="row">
+                    <a class="strong" href={to.tree(tag.at)}>{shownText(tag.name, "name")}</a>
+                    <span class="file-actions end">
+                      <a href={to.archive(tag.at, "zip")}>
+                        .zip<span class="hidden-text">{` of ${shownText(tag.name, "name")}`}</span>
+                      </a>
+                      <a href={to.archive(tag.at, "tar.gz")}>
+                        .tar.gz<span class="hidden-text">
+                          {` of ${shownText(tag.name, "name")}`}
+                        </span>
+                      </a>
+                    </span>
+                  </div>
+                  <p class="soft small entry-text">
+                    <CheckinLink to={to} uuid={tag.uuid} /> {tag.user}, <Time at={tag.timestamp} />
+                    {tag.checkin_count > 1 && `, on ${tag.checkin_count} check-ins`}
+                  </p>
+                </li>
+              ))}
           </ul>
         )}
       <Pager visit={visit} page={page} pages={pages} />

@@ -23,8 +23,8 @@ import type { Review, ReviewProps } from "./review.tsx";
 type RoundDiff = z.output<typeof roundDiffSchema>;
 type Comment = Review["comments"][number];
 
-/** Files of a page, and lines of a diff without rounds. */
-const [FILES, PLAIN_LINES] = [25, 3000];
+/** Files of a page. */
+const FILES = 25;
 
 /** A line of the changes: on which side, and in which file. */
 interface LinePlace {
@@ -80,13 +80,7 @@ export async function showChanges(props: ReviewProps) {
 /** A diff that the author sent; it belongs to no check-in. */
 function SentDiff({ diff }: { readonly diff: string }) {
   if (diff === "") return <Empty>The review has no diff.</Empty>;
-  const lines = diff.split("\n");
-  return (
-    <>
-      <PlainDiff diff={lines.slice(0, PLAIN_LINES).join("\n")} label="Changes" />
-      {lines.length > PLAIN_LINES && <p class="soft">{lines.length - PLAIN_LINES} more lines</p>}
-    </>
-  );
+  return <PlainDiff diff={diff} label="Changes" />;
 }
 
 function RoundChoice({ visit, review, diff }: {
