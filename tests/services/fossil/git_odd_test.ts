@@ -210,7 +210,12 @@ Deno.test({
   fn: async () => {
     using scratch = new Scratch();
     const long = "\u6f22".repeat(100);
-    const names = [`${long}a`, `${long}b`, `${"\u6f22/".repeat(240)}y`, `${"\u6f22/".repeat(240)}z`];
+    const names = [
+      `${long}a`,
+      `${long}b`,
+      `${"\u6f22/".repeat(240)}y`,
+      `${"\u6f22/".repeat(240)}z`,
+    ];
     const branches = names.map((name, index) =>
       commit(`refs/heads/${name}`, `M 100644 inline f\ndata 1\n${index}\n`)
     );
