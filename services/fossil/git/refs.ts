@@ -204,7 +204,8 @@ export class NamePlan {
       const wanted = refOfValue(kept.ref ?? null) ?? TAGS + name;
       const legal = legalRef(wanted);
       // The branch of a line that only this tag reaches has its name in Git.
-      const ref = this.#refs.get(legal) === rid ? legal : this.#used.take(legal);
+      const isThere = legal === wanted && this.#refs.get(legal) === rid;
+      const ref = isThere ? legal : this.#used.take(legal);
       if (ref !== wanted) {
         this.#notices.add("ref", name, `The tag was renamed to "${readable(ref)}"`);
       }
