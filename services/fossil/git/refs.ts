@@ -25,10 +25,10 @@ const TRUNK = "trunk";
 /** What "trunk" is called in Git, where "trunk" is unusual. */
 const USUAL_MAIN = `${HEADS}main`;
 /**
- * Longest part of a reference, and longest reference, in bytes. Git makes a file of it, whose name has
- * at most 255; `.lock`, a number and what distinguishes forks come behind.
+ * Longest part of a reference, and longest reference, in bytes: Git makes a file of it, whose name has
+ * at most 255, with `.lock`. A longer part is cut, with room for what tells it from others.
  */
-const MAX_BYTES = { part: 220, whole: 1000 };
+const MAX_BYTES = { part: 250, cut: 220, whole: 1000 };
 /** Digits of a hash that distinguish forks of one branch. */
 const SHOWN_DIGITS = 10;
 
@@ -155,7 +155,9 @@ export class NamePlan {
       this.#refOfBranch.set(branch, chosen);
       this.#refs.set(chosen, rid);
     } else if (hasChild === 0) {
-      const chosen = this.#used.take(`${known}-fork-${uuid.slice(0, SHOWN_DIGITS)}`);
+      const chosen = this.#used.take(
+        suffixed(known, `-fork-${uuid.slice(0, SHOWN_DIGITS)}`),
+      );
       this.#notices.add("ref", chosen, `A fork of the branch "${branch}" was written so`);
       this.#refs.set(chosen, rid);
     }
@@ -242,7 +244,9 @@ class UsedRefs {
     const used = foldersOf(wanted).find((folder) => this.#refs.has(folder)) ?? wanted;
     let free = wanted;
     let number = this.#next.get(wanted) ?? 2;
-    while (!this.#isFree(free)) free = `${used}-${number++}${wanted.slice(used.length)}`;
+    while (!this.#isFree(free)) {
+      free = suffixed(used, `-${number++}`) + wanted.slice(used.length);
+    }
     if (free !== wanted) this.#next.set(wanted, number);
     this.#refs.add(free);
     for (const folder of foldersOf(free)) this.#folders.add(folder);
@@ -283,6 +287,17 @@ function beginning(text: string, bytes: number): string {
   return decodeUtf8(encoded.subarray(0, end));
 }
 
+/** A part of a reference that is cut if it is longer than so many bytes. */
+function cutPart(part: string, bytes: number): string {
+  return encodeUtf8(part).length > bytes ? beginning(part, MAX_BYTES.cut) : part;
+}
+
+/** A reference with an addition to its last part. */
+function suffixed(ref: string, suffix: string): string {
+  const start = ref.lastIndexOf("/") + 1;
+  return ref.slice(0, start) + cutPart(ref.slice(start), MAX_BYTES.cut) + suffix;
+}
+
 /**
  * A reference with every part made legal, and no longer than Git can store.
  *
@@ -291,7 +306,7 @@ function beginning(text: string, bytes: number): string {
 function legalRef(ref: string): string {
   const named = beginning(ref, MAX_BYTES.whole).split("/").filter((part) => part !== "");
   const parts = named.map((part) =>
-    Array.from(beginning(part, MAX_BYTES.part), (one) => isLegal(one) ? one : "_").join("")
+    Array.from(cutPart(part, MAX_BYTES.part), (one) => isLegal(one) ? one : "_").join("")
       .replace(/\.\.+/g, "_")
       .replaceAll("@{", "_")
       .replace(/^\.|\.$/g, "_")
