@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { gzipSync } from "node:zlib";
 import { STYLES } from "./styles/mod.ts";
 
@@ -8,8 +8,12 @@ const FOLDER = import.meta.dirname ?? ".";
 /** The script of the executable, in one file: `scripts/compile.ts` makes it. */
 const BUNDLE = join(FOLDER, "elements.js");
 
-/** The modules of the tree. Their types are stripped when they are served. */
-const MODULES = join(FOLDER, "elements");
+/** The modules of the tree, whose types are stripped when they are served. */
+const TREE = join(FOLDER, "..");
+const FIRST_MODULE = join(FOLDER, "elements", "mod.ts");
+
+/** The module that a line of a stripped module imports. */
+const IMPORTED = /(?:from|^import) "(\.[^"]+)";$/gm;
 
 const TYPES = { script: "text/javascript; charset=utf-8", style: "text/css; charset=utf-8" };
 
@@ -53,16 +57,21 @@ function assetOf(content: string, type: string): Asset {
   return { content, type, gzip };
 }
 
-/** The modules that run in the browser, by name; the first one imports the others. */
+/** The modules that run in the browser, by path in the tree; the first one imports the others. */
 async function readModules(): Promise<ReadonlyMap<string, string>> {
   const bundle = await Deno.readTextFile(BUNDLE).catch(() => null);
   if (bundle !== null) return new Map([["elements.js", bundle]]);
   // The runtime of the executable has no such function, and needs none.
   const { stripTypeScriptTypes } = await import("node:module");
-  const names = [...Deno.readDirSync(MODULES)].map(({ name }) => name)
-    .filter((name) => name.endsWith(".ts") && name !== "mod.ts").sort();
-  const texts = ["mod.ts", ...names].map(async (name) =>
-    [name, stripTypeScriptTypes(await Deno.readTextFile(join(MODULES, name)))] as const
-  );
-  return new Map(await Promise.all(texts));
+  const modules = new Map<string, string>();
+  const waiting = [FIRST_MODULE];
+  for (const path of waiting) {
+    const text = stripTypeScriptTypes(await Deno.readTextFile(path));
+    modules.set(relative(TREE, path).replaceAll("\\", "/"), text);
+    for (const [, imported = ""] of text.matchAll(IMPORTED)) {
+      const next = join(dirname(path), imported);
+      if (!waiting.includes(next)) waiting.push(next);
+    }
+  }
+  return modules;
 }

@@ -34,7 +34,7 @@ export function mountPages(
     const { Dispatch } = await import("./dispatch.tsx");
     return new Dispatch(surroundings, assets);
   });
-  app.get("/assets/:hash/:name", async (context) => {
+  app.get("/assets/*", async (context) => {
     const asset = (await assets()).files.get(context.req.path);
     if (asset === undefined) {
       throw new NotFound("The page belongs to another version: load it again");

@@ -24,7 +24,7 @@ const DEFAULT_KINDS: readonly SearchKind[] = ["checkin", "ticket", "wiki"];
 
 const matchFields = {
   snippet: z.string().openapi({ description: "Text around the match" }),
-  highlights: z.array(z.tuple([z.int(), z.int()])).readonly().openapi({
+  highlights: z.array(z.array(z.int()).length(2).readonly()).readonly().openapi({
     description: "Start and end of each matching word in the snippet, in UTF-16 units",
   }),
 };

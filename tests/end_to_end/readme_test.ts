@@ -52,7 +52,7 @@ const SECRETS = `
 status() { curl -s -o /dev/null -w '%{http_code} ' "$@" $REPO/project; }
 echo; status -u "scout:$SCOUT"; status -u "builder:$BUILDER"; status -H "Authorization: Bearer $ANN"`;
 
-Deno.test("the tour of the README works when its lines are pasted, and keeps no error as a secret when they are pasted again", async () => {
+Deno.test("the tour of the README works when its lines are pasted, also a second time, and keeps no error as a secret", async () => {
   await using program = await startProgram();
   const text = at(program, await tour());
   const { code, output, errors } = await paste(program, `set -em\n${text}`);
@@ -81,4 +81,6 @@ Deno.test("the tour of the README works when its lines are pasted, and keeps no 
 
   const again = await paste(program, `set -m\n${text}\n${SECRETS}`);
   assert.match(again.output, /^200 200 200 $/m, `${again.output}\n${again.errors}`);
+  assert.match(again.output, /"id":2,"status":"merged"/);
+  assert.equal(again.output.match(/"error":/g)?.length, 1, "only the project exists already");
 });

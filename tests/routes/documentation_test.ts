@@ -93,6 +93,18 @@ Deno.test("no schema has the name that generators make for a field of another on
   });
 });
 
+Deno.test("every list in the document has one schema for all of its entries, as clients expect", async () => {
+  await withApi(async (api) => {
+    const document = await api.answer("GET /openapi.json");
+    const lists = [...schemasIn(document)].filter((schema) =>
+      "type" in schema && schema.type === "array"
+    );
+    assert.ok(lists.length > 100);
+    const odd = lists.filter((schema) => "prefixItems" in schema || !("items" in schema));
+    assert.deepEqual(odd, []);
+  });
+});
+
 Deno.test("the document says which JSON bodies may be missing", async () => {
   await withApi(async (api) => {
     const document = await api.answer("GET /openapi.json") as Document;
