@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isLine } from "../validation/mod.ts";
+import { isLine } from "../fossil/front/mod.ts";
 import { whole } from "../validation/schemas.ts";
 
 const NO_LINE = "must have no line breaks, control or invisible characters";

@@ -3,7 +3,10 @@
  * as it was written: a parser of HTML would drop it, and often all that follows.
  */
 
-/** Elements that are left out with nothing but their tags: they only arrange what is in them. */
+/**
+ * Elements that are left out with nothing but their tags: they only arrange what is in them. A tag
+ * without attributes is a word of the text where its element has no other end: "the <body> tag".
+ */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   "acronym",
   "article",
@@ -28,6 +31,9 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   "wbr",
 ]);
 
+/** Those of them that have no content, and say nothing without attributes. */
+const EMPTY: ReadonlySet<string> = new Set(["link", "meta", "source"]);
+
 const NAME = /<\/?([a-z][a-z0-9]*)/iy;
 const SPACE = /[\s/]/;
 
@@ -39,13 +45,14 @@ const SPACE = /[\s/]/;
  */
 export function escapeStrayTags(html: string, allowed: ReadonlySet<string>): string {
   const parts: string[] = [];
+  const used = new UsedElements(html);
   const lastEndOfComment = html.lastIndexOf("-->");
   let done = 0;
   for (let at = html.indexOf("<"); at >= 0; at = html.indexOf("<", Math.max(done, at + 1))) {
     if (html.startsWith("<!--", at) && lastEndOfComment >= at + 2) {
       parts.push(html.slice(done, at));
       done = html.indexOf("-->", at + 2) + "-->".length;
-    } else if (!isTag(html, at, allowed)) {
+    } else if (!isTag(html, at, allowed, used)) {
       parts.push(html.slice(done, at), "&lt;");
       done = at + 1;
     }
@@ -54,12 +61,46 @@ export function escapeStrayTags(html: string, allowed: ReadonlySet<string>): str
   return parts.join("");
 }
 
-function isTag(html: string, at: number, allowed: ReadonlySet<string>): boolean {
+/** The elements of a text that have both of their tags. */
+class UsedElements {
+  readonly #html: string;
+  /** Where the first tag that begins an element is, and the last one that ends it. */
+  readonly #ends = new Map<string, readonly [first: number, last: number]>();
+
+  constructor(html: string) {
+    this.#html = html;
+  }
+
+  /** Whether a tag at a place has another one, before or behind it. */
+  has(element: string, at: number, isEnd: boolean): boolean {
+    const known = this.#ends.get(element);
+    const [first, last] = known ?? [
+      this.#html.search(new RegExp(`<${element}[\\s/>]`, "i")),
+      this.#html.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()).lastIndexOf(`</${element}`),
+    ];
+    if (known === undefined) this.#ends.set(element, [first, last]);
+    return isEnd ? first >= 0 && first < at : last > at;
+  }
+}
+
+function isTag(
+  html: string,
+  at: number,
+  allowed: ReadonlySet<string>,
+  used: UsedElements,
+): boolean {
   NAME.lastIndex = at;
   const [whole = "", name = ""] = NAME.exec(html) ?? [];
   const element = name.toLowerCase();
   if (whole.startsWith("</") && html[skipSpaces(html, at + whole.length)] !== ">") return false;
-  return (allowed.has(element) || LEFT_OUT.has(element)) && endsTag(html, at + whole.length);
+  if (!allowed.has(element)) {
+    if (!LEFT_OUT.has(element)) return false;
+    const isBare = html[at + whole.length] === ">" && element !== "wbr";
+    if (isBare && (EMPTY.has(element) || !used.has(element, at, whole.startsWith("</")))) {
+      return false;
+    }
+  }
+  return endsTag(html, at + whole.length);
 }
 
 /**

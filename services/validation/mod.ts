@@ -1,4 +1,3 @@
-/** Errors of schemas in muster's words; lines of text; the depth of JSON. */
+/** Errors of schemas in muster's words; the depth of JSON. */
 export { describeIssue, type Fault, faultOf, fieldName } from "./faults.ts";
 export { isShallow, requireBounded } from "./json_depth.ts";
-export { isLine } from "./line.ts";

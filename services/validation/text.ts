@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { FORGING, isLine } from "./line.ts";
+import { FORGING, isLine } from "../fossil/front/mod.ts";
 
 /**
  * Refuses halves of surrogate pairs. Artifacts and databases hold whole characters alone: another

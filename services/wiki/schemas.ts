@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { TEXT_BOUNDS } from "../fossil/front/mod.ts";
-import { isLine } from "../validation/mod.ts";
+import { isLine, TEXT_BOUNDS } from "../fossil/front/mod.ts";
 import { lineSchema, whole } from "../validation/schemas.ts";
 
 /** The markups of a page, under the names that Fossil stores. */

@@ -15,6 +15,7 @@ export {
   pathFault,
 } from "./portable_paths.ts";
 export { findFileCard } from "./find.ts";
+export { isLine } from "./line.ts";
 export { KnownFiles } from "./known_files.ts";
 export {
   explainArtifact,

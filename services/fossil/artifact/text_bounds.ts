@@ -1,4 +1,5 @@
 /** Bounds of the texts in artifacts. The API and the judge of pushes both take them from here. */
+import { asLine, isLine } from "./line.ts";
 import type { Artifact, TagCard } from "./types.ts";
 
 /** The longest texts, in UTF-16 code units. */
@@ -18,9 +19,9 @@ type Bound = keyof typeof TEXT_BOUNDS;
 /** A text of an artifact, with what it is and its bound. */
 type BoundedText = readonly [what: string, bound: Bound, text: string | null];
 
-/** Control characters and ends of lines. */
-const NO_LINE = /[\p{Cc}\u2028\u2029]/u;
 const IS_LINE: ReadonlySet<Bound> = new Set(["title", "name"]);
+/** Texts that say nothing if they are blank. A ticket without a title has no such field. */
+const NEVER_BLANK: ReadonlySet<string> = new Set(["field title", "name of a tag"]);
 /** Tags whose value is a name. */
 const NAMING: ReadonlySet<string> = new Set(["branch", "user"]);
 /** Fields of a ticket that are no free text. */
@@ -48,16 +49,18 @@ export function textFault(artifact: Artifact): string | null {
     if (text.length > most) {
       return `its ${what} has ${text.length} characters, and may have ${most}`;
     }
-    if (IS_LINE.has(bound) && NO_LINE.test(text)) {
-      return `its ${what} must be one line without control characters`;
+    if (IS_LINE.has(bound) && !isLine(text)) {
+      return `its ${what} must be one line, without control or invisible characters and overrides ` +
+        "of the text's direction";
     }
+    if (NEVER_BLANK.has(what) && text.trim() === "") return `its ${what} must not be empty`;
   }
   return null;
 }
 
 /**
  * A text as it is shown: one from elsewhere may be beyond its bound, and is then cut. What must be one
- * line has spaces in place of control characters and ends of lines.
+ * line has spaces in place of other characters.
  */
 export function shownText(text: string, bound: Bound): string {
   const most = TEXT_BOUNDS[bound];
@@ -65,8 +68,7 @@ export function shownText(text: string, bound: Bound): string {
   // A pair of code units stays whole.
   const end = isCut && /[\ud800-\udbff]/.test(text[most - 2] ?? "") ? most - 2 : most - 1;
   const shown = isCut ? `${text.slice(0, end)}…` : text;
-  if (!IS_LINE.has(bound) || !NO_LINE.test(shown)) return shown;
-  return shown.replace(/[\p{Cc}\u2028\u2029]/gu, " ").trim();
+  return IS_LINE.has(bound) ? asLine(shown) : shown;
 }
 
 function textsOf(artifact: Artifact): BoundedText[] {

@@ -12,6 +12,7 @@ export {
   type FossilErrorCode,
   isFromSystem,
 } from "../error.ts";
+export { FORGING, isLine } from "../artifact/line.ts";
 export { MAX_PATH } from "../artifact/names.ts";
 export { shownText, TEXT_BOUNDS } from "../artifact/text_bounds.ts";
 export { MAX_FILE_LINES, TICKET_ORDERS } from "../read/bounds.ts";

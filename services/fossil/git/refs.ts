@@ -1,4 +1,5 @@
 /** Maps the branches and tags of a repository to references of Git. */
+import { decodeUtf8, encodeUtf8 } from "../codec/mod.ts";
 import { mainBranch, TAG } from "../content/mod.ts";
 import type { Repository } from "../repository.ts";
 import { type Headers, parseHeaders, parseRefs, REFS_PROPERTY, TAG_PROPERTY } from "./headers.ts";
@@ -23,6 +24,11 @@ const TAGS = "refs/tags/";
 const TRUNK = "trunk";
 /** What "trunk" is called in Git, where "trunk" is unusual. */
 const USUAL_MAIN = `${HEADS}main`;
+/**
+ * Longest part of a reference, and longest reference, in bytes: Git makes a file of it, whose name has
+ * at most 255, with `.lock`. A longer part is cut, with room for what tells it from others.
+ */
+const MAX_BYTES = { part: 250, cut: 220, whole: 1000 };
 /** Digits of a hash that distinguish forks of one branch. */
 const SHOWN_DIGITS = 10;
 
@@ -149,7 +155,9 @@ export class NamePlan {
       this.#refOfBranch.set(branch, chosen);
       this.#refs.set(chosen, rid);
     } else if (hasChild === 0) {
-      const chosen = this.#used.take(`${known}-fork-${uuid.slice(0, SHOWN_DIGITS)}`);
+      const chosen = this.#used.take(
+        suffixed(known, `-fork-${uuid.slice(0, SHOWN_DIGITS)}`),
+      );
       this.#notices.add("ref", chosen, `A fork of the branch "${branch}" was written so`);
       this.#refs.set(chosen, rid);
     }
@@ -198,7 +206,8 @@ export class NamePlan {
       const wanted = refOfValue(kept.ref ?? null) ?? TAGS + name;
       const legal = legalRef(wanted);
       // The branch of a line that only this tag reaches has its name in Git.
-      const ref = this.#refs.get(legal) === rid ? legal : this.#used.take(legal);
+      const isThere = legal === wanted && this.#refs.get(legal) === rid;
+      const ref = isThere ? legal : this.#used.take(legal);
       if (ref !== wanted) {
         this.#notices.add("ref", name, `The tag was renamed to "${readable(ref)}"`);
       }
@@ -235,7 +244,9 @@ class UsedRefs {
     const used = foldersOf(wanted).find((folder) => this.#refs.has(folder)) ?? wanted;
     let free = wanted;
     let number = this.#next.get(wanted) ?? 2;
-    while (!this.#isFree(free)) free = `${used}-${number++}${wanted.slice(used.length)}`;
+    while (!this.#isFree(free)) {
+      free = suffixed(used, `-${number++}`) + wanted.slice(used.length);
+    }
     if (free !== wanted) this.#next.set(wanted, number);
     this.#refs.add(free);
     for (const folder of foldersOf(free)) this.#folders.add(folder);
@@ -267,14 +278,35 @@ function isLegal(character: string): boolean {
   return character > " " && character !== "\x7f" && !"~^:?*[\\".includes(character);
 }
 
+/** The beginning of a text that has at most so many bytes in UTF-8, with whole characters. */
+function beginning(text: string, bytes: number): string {
+  const encoded = encodeUtf8(text);
+  if (encoded.length <= bytes) return text;
+  let end = bytes;
+  while ((encoded[end]! & 0xc0) === 0x80) end--;
+  return decodeUtf8(encoded.subarray(0, end));
+}
+
+/** A part of a reference that is cut if it is longer than so many bytes. */
+function cutPart(part: string, bytes: number): string {
+  return encodeUtf8(part).length > bytes ? beginning(part, MAX_BYTES.cut) : part;
+}
+
+/** A reference with an addition to its last part. */
+function suffixed(ref: string, suffix: string): string {
+  const start = ref.lastIndexOf("/") + 1;
+  return ref.slice(0, start) + cutPart(ref.slice(start), MAX_BYTES.cut) + suffix;
+}
+
 /**
- * A reference with every part made legal.
+ * A reference with every part made legal, and no longer than Git can store.
  *
  * @see {@link https://git-scm.com/docs/git-check-ref-format}
  */
 function legalRef(ref: string): string {
-  const parts = ref.split("/").filter((part) => part !== "").map((part) =>
-    [...part].map((character) => isLegal(character) ? character : "_").join("")
+  const named = beginning(ref, MAX_BYTES.whole).split("/").filter((part) => part !== "");
+  const parts = named.map((part) =>
+    Array.from(cutPart(part, MAX_BYTES.part), (one) => isLegal(one) ? one : "_").join("")
       .replace(/\.\.+/g, "_")
       .replaceAll("@{", "_")
       .replace(/^\.|\.$/g, "_")

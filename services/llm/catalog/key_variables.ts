@@ -5,17 +5,14 @@ const OWN = /^MUSTER_/i;
 
 /** Beginnings of the variables of other programs and of the system. */
 const OTHERS =
-  /^(?:PG|MCP_|OTEL_|DENO_|NODE_|NPM_|GIT_|GITHUB_|GITLAB_|CI_|SSH_|GPG_|XDG_|DBUS_|LD_|DOCKER_|KUBE|VAULT_|POSTGRES|MYSQL_|MARIADB_|MONGO|REDIS|SMTP_|SYSTEMD_)/i;
+  /^(?:PG|GH_|ACTIONS_|MCP_|OTEL_|DENO_|NODE_|NPM_|GIT_|GITHUB_|GITLAB_|CI_|SSH_|GPG_|XDG_|DBUS_|LD_|DOCKER_|KUBE|VAULT_|POSTGRES|MYSQL_|MARIADB_|MONGO|REDIS|SMTP_|SYSTEMD_)/i;
 
-/** Ends of the names of what is no key of a provider. */
-const NO_KEY =
-  /(?:^|_)(?:URL|URI|DSN|HEADERS?|PROXY|PATH|FILE|DIR|DIRECTORY|HOME|PASSWORD|PASSWD|PASS|PASSPHRASE|SOCKET|SOCK|REGION)$/i;
+/** What the name of a provider's key has, with the account or the stage behind it. */
+const KEY = /(?:^|_)(?:API)?(?:KEY|TOKEN)(?:_(?:[A-Z]{1,8}|\d{1,4}|ID))?$/i;
 
-/** Other well-known variables; the rest of the keys of AWS is sent in no header. */
-const NAMED: ReadonlySet<string> = new Set(
-  "USER USERNAME USERPROFILE LOGNAME SHELL PWD OLDPWD TERM LANG HOSTNAME INIT_CWD NO_COLOR AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN"
-    .split(" "),
-);
+/** Parts of the names of other keys: those that sign, encrypt or open a door of another kind. */
+const OTHER_KEY =
+  /(?:^|_)(?:SECRET|PRIVATE|SIGNING|ENCRYPTION|MASTER|SESSION|COOKIE|DEPLOY|WEBHOOK|CSRF|JWT|BOT|BASE|FILE|PATH|URL|DIR)(?:_|$)/i;
 
 const OF_PROVIDERS: ReadonlySet<string> = new Set(
   KNOWN_PROVIDERS.flatMap(({ variables }) => variables),
@@ -33,8 +30,7 @@ export function keyVariableProblem(name: string, allowed: readonly string[]): st
   if (OWN.test(name)) return "must not be one of muster's own variables";
   if (name === "" || OF_PROVIDERS.has(name) || allowed.includes(name)) return null;
   if (allowed.length > 0) return `must be a known provider's variable, or in llm.key_variables`;
-  const isOther = OTHERS.test(name) || NO_KEY.test(name) || NAMED.has(name.toUpperCase());
-  return isOther
-    ? "must be the variable of a provider's key; if this one is, add it to llm.key_variables"
-    : null;
+  return KEY.test(name) && !OTHER_KEY.test(name) && !OTHERS.test(name)
+    ? null
+    : "must be the variable of a provider's key; if this one is, add it to llm.key_variables";
 }

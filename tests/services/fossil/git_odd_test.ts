@@ -204,6 +204,32 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "a name that is too long for a file of Git is cut, and stays apart from others",
+  ...peer("git"),
+  fn: async () => {
+    using scratch = new Scratch();
+    const long = "\u6f22".repeat(100);
+    const names = [
+      `${long}a`,
+      `${long}b`,
+      `${"\u6f22/".repeat(240)}y`,
+      `${"\u6f22/".repeat(240)}z`,
+    ];
+    const branches = names.map((name, index) =>
+      commit(`refs/heads/${name}`, `M 100644 inline f\ndata 1\n${index}\n`)
+    );
+    const tags = names.map((name) => `reset refs/tags/${name}\nfrom :1\n\n`);
+    const first = commit("refs/heads/main", "").replace("\n", "\nmark :1\n");
+    const { repository } = await imported(scratch, [first, ...branches, ...tags].join(""));
+    using _ = repository;
+    initGit(scratch, "after");
+    git(scratch, "after", ["fast-import", "--quiet"], exported(repository));
+    const refs = refsOf(scratch, "after").filter((line) => line.startsWith("refs/"));
+    assert.equal(refs.length, 1 + 2 * names.length, refs.join("\n"));
+  },
+});
+
 /** Lines that `git clone` takes from other servers, and what Git reads in them. */
 const PERSONS: readonly (readonly [line: string, exported: string])[] = [
   ["Gabriel<g@e.x> <Gabriel<g@e.x>> 1369824567 +0200", "Gabriel <g@e.x> 1369824567 +0200"],

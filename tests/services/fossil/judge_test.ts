@@ -7,6 +7,7 @@ import {
   formatArtifact,
   md5,
   sha3,
+  shownText,
   type TagCard,
 } from "../../../services/fossil/mod.ts";
 import { writeJudged } from "../../../services/fossil/sync/mod.ts";
@@ -178,7 +179,7 @@ Deno.test("the name of a protected branch stands for nothing else", () => {
   }
   for (const name of [" trunk", "trunk\u200b", "a\nb", ""]) {
     scene.refuses(
-      /is no name of a branch|must be one line/,
+      /is no name of a branch|must be one line|must not be empty/,
       checkin(trunk, { tags: starting(name, "trunk") }),
     );
   }
@@ -428,6 +429,18 @@ Deno.test("texts of a push obey the bounds of the API, and those from elsewhere 
   of((length) => attachment("n".repeat(length)), 200, /its name has 201/);
   of((length) => ({ ...post, title: "t".repeat(length), ...common }), 200, /its title has 201/);
   scene.refuses(/title must be one line/, ticket("title", "[[[\n".repeat(20)));
+  for (const forging of ["\x1b", "\x85", "\u200b", "\u2028", "\u202e", "\u2066", "\ufeff"]) {
+    const text = `a${forging}b`;
+    scene.refuses(/title must be one line/, ticket("title", text));
+    scene.refuses(/title must be one line/, { ...post, title: text, ...common });
+    scene.refuses(/its name must be one line/, attachment(text));
+    scene.refuses(/name of a tag must be one line/, control(tag("+", `sym-${text}`, bobs)));
+    assert.equal(shownText(text, "title"), "a b");
+  }
+  for (const blank of ["", " ", "\u3000"]) {
+    scene.refuses(/title must not be empty/, ticket("title", blank));
+    scene.refuses(/name of a tag must not be empty/, control(tag("+", `sym-${blank}`, bobs)));
+  }
   scene.refuses(/branch has 201/, checkin(bobs, { tags: starting("b".repeat(201)) }));
   scene.assertSound();
 });

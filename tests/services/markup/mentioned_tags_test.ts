@@ -8,7 +8,7 @@ import { assertSafe } from "./safety.ts";
 const MARKUPS = ["text/x-markdown", "text/x-fossil-wiki", "text/html"];
 const RAW = (
   "script,style,textarea,title,xmp,iframe,noembed,noframes,noscript,plaintext,option,select,template,svg,math," +
-  "object,embed,form,input,button,T,String,verbatim,nowiki"
+  "object,embed,form,input,button,T,String,verbatim,nowiki,html,head,body,link,meta,main,time,source"
 ).split(",");
 const OPEN = [
   "<!-- open",
@@ -53,6 +53,8 @@ Deno.test("a tag that a text mentions is shown as text, and so is all that follo
       }
     }
   }
+  const page = "<body><main>first</main></body> second";
+  assert.equal(seen(render({ text: page, mimetype: "text/html", links })).trim(), "first second");
   const html = render({
     text: "The <script> tag breaks.\n\nSecond.",
     mimetype: "text/x-markdown",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { z } from "zod";
-import { isLine } from "../../../services/validation/mod.ts";
+import { isLine } from "../../../services/fossil/front/mod.ts";
 import {
   lineSchema,
   longTextSchema,

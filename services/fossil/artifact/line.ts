@@ -12,3 +12,10 @@ const FORGES = new RegExp(`[${FORGING}]`);
 export function isLine(text: string): boolean {
   return !FORGES.test(text);
 }
+
+const ALL_FORGING = new RegExp(`[${FORGING}]`, "g");
+
+/** A text as one line: spaces stand for what {@linkcode isLine} refuses. */
+export function asLine(text: string): string {
+  return isLine(text) ? text : text.replace(ALL_FORGING, " ").trim();
+}
