@@ -1,4 +1,5 @@
-/** Errors of schemas in muster's words; lines of text; the depth of JSON. */
+/** Errors of schemas in muster's words; lines of text; JSON within bounds. */
 export { describeIssue, type Fault, faultOf, fieldName } from "./faults.ts";
-export { isShallow, requireBounded } from "./json_depth.ts";
+export { isBounded, requireBounded } from "./json_depth.ts";
+export { parseJson } from "./json_text.ts";
 export { isLine } from "./line.ts";
