@@ -1,14 +1,6 @@
 /** What an operation takes grows with what it is about, and no faster. */
 import assert from "node:assert/strict";
-import {
-  type NewForumPost,
-  Reader,
-  readForumThread,
-  readTicket,
-  readTree,
-  writeForumPost,
-  writeTicketChange,
-} from "../../../services/fossil/mod.ts";
+import { Reader, readTicket, readTree, writeTicketChange } from "../../../services/fossil/mod.ts";
 import { cpuTimeOf } from "../../support/cpu_time.ts";
 import { Fixture, put } from "./support/fixture.ts";
 
@@ -55,21 +47,4 @@ Deno.test("a comment on a ticket takes no longer for those before it", () => {
     readTicket(reader, ticket);
   });
   assert.ok(read < 1000, `${read} ms`);
-});
-
-Deno.test("a post of the forum with many versions is read about as fast as many posts", () => {
-  using fixture = new Fixture();
-  const { repository } = fixture;
-  const reader = new Reader(repository);
-  const post = (place: NewForumPost["place"]) =>
-    writeForumPost(repository, { ...fixture.author(), place, text: "text" });
-  const edited = post({ title: "edited" });
-  const answered = post({ title: "answered" });
-  repository.write(() => {
-    for (let last = edited, i = 0; i < 3000; i++) last = post({ edits: last });
-    for (let i = 0; i < 3000; i++) post({ inReplyTo: answered });
-  });
-  const time = (uuid: string) => cpuTimeOf(() => readForumThread(reader, uuid, { limit: 1 }));
-  const [versions, posts] = [time(edited), time(answered)];
-  assert.ok(versions < 200 + 4 * posts, `${versions} ms and ${posts} ms`);
 });
