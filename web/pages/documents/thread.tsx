@@ -91,8 +91,7 @@ function Post({ visit, project, post, text, answered }: {
           <AccountName {...{ visit, project }} name={post.user} /> <Time at={post.timestamp} />
           {post.in_reply_to !== null && (
             <span>
-              answers{" "}
-              {answered === null
+              answers {answered === null
                 ? <a href={aloneOf(visit, post.in_reply_to)}>a post</a>
                 : <a href={`#post-${post.in_reply_to.slice(0, 10)}`}>{answered}</a>}
             </span>
