@@ -35,6 +35,7 @@ import { foreignOrigin, type Target, targetOf } from "./origin.ts";
 import { Protocols } from "./protocols.ts";
 import type { SqlServices } from "./sql_tool.ts";
 import type { ToolContext } from "./tool.ts";
+import { parseJson } from "../services/validation/mod.ts";
 
 /** The services of the MCP endpoint. */
 export interface McpServices extends Omit<CoordinationServices, "bufferSize" | "clock"> {
@@ -258,7 +259,7 @@ class Endpoint {
       : await this.#identify(request, exchange);
     let body: unknown;
     try {
-      body = JSON.parse(text);
+      body = parseJson(text);
     } catch {
       return rpcError(400, RPC_ERROR.parse, "The body is not valid JSON");
     }

@@ -8,6 +8,7 @@ import type { ProjectApi } from "../routes/projects/project_api.ts";
 import { Invalid, NotFound, TooLarge } from "../services/errors.ts";
 import type { Caller, Principal } from "../services/identity/mod.ts";
 import { textOf } from "./text_files.ts";
+import { parseJson } from "../services/validation/mod.ts";
 
 /** Largest resource, in bytes. */
 const MAX_BYTES = 2 ** 20;
@@ -156,7 +157,8 @@ export class ProjectResources {
     schema: Schema,
     caller: Caller,
   ): Promise<z.output<Schema>> {
-    return schema.parse(await (await this.#api.call(slug, { path }, caller)).json());
+    const response = await this.#api.call(slug, { path }, caller);
+    return schema.parse(parseJson(await response.text()));
   }
 }
 

@@ -15,7 +15,7 @@ import type { Services } from "../services/daemon/mod.ts";
 import { Invalid } from "../services/errors.ts";
 import type { Statistics } from "../services/fossil/mod.ts";
 import type { Caller, Principal, WebSession } from "../services/identity/mod.ts";
-import { describeIssue } from "../services/validation/mod.ts";
+import { describeIssue, parseJson } from "../services/validation/mod.ts";
 import { bounded } from "../services/validation/schemas.ts";
 
 /** What the pages call. */
@@ -171,7 +171,8 @@ export class Visit {
    * @throws {ServiceError} the refusal of the route; NotFound if the caller may not see the project
    */
   async read<Answer>(slug: string, path: string, query: Query = {}): Promise<Answer> {
-    return await (await this.call(slug, { path: withQuery(path, query) })).json();
+    const response = await this.call(slug, { path: withQuery(path, query) });
+    return parseJson(await response.text()) as Answer;
   }
 
   /** Changes something through the repository API of a project, and returns the JSON answer, if any. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ProjectApi, ProjectCall } from "../../routes/projects/project_api.ts";
 import type { ToolContext } from "../tool.ts";
+import { parseJson } from "../../services/validation/mod.ts";
 
 /** The values of a query; undefined ones are absent. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -52,7 +53,7 @@ export class ProjectCalls {
     call: ProjectCall,
   ): Promise<z.output<Schema>> {
     const response = await this.#api.call(this.slug, call, this.context.caller);
-    return await response.json();
+    return parseJson(await response.text()) as z.output<Schema>;
   }
 
   /** Figures of the project's repository. */

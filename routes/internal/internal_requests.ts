@@ -7,6 +7,7 @@ import { NOTES_TARGET } from "../../services/nodes/mod.ts";
 import type { Project } from "../../services/projects/mod.ts";
 import { sharedReadSchema } from "../../services/projects/schemas.ts";
 import { statusOf } from "../middleware/errors.ts";
+import { parseJson } from "../../services/validation/mod.ts";
 
 const READ = /^\/internal\/reads\/([a-z0-9_-]+)$/;
 
@@ -102,7 +103,7 @@ export class InternalRequests {
 /** @throws Invalid */
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     throw new Invalid("The body is not valid JSON");
   }

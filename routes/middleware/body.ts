@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { HTTPException } from "hono/http-exception";
 import { type BodyLimits, BodyReader, hasBody } from "../../http/mod.ts";
+import { parseJson as parse } from "../../services/validation/mod.ts";
 import type { AppEnv } from "../context.ts";
 
 /** The types of a body that is JSON. */
@@ -73,7 +74,7 @@ function setBody(context: Context<AppEnv>, text: string): void {
  */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     throw new HTTPException(400, { message: "Malformed JSON in request body" });
   }

@@ -1,7 +1,6 @@
 import type { Context } from "hono";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
-import type { ForumThread } from "../../services/fossil/mod.ts";
 import type { ForumWriter } from "../../services/forum/mod.ts";
 import { newThreadSchema, replySchema } from "../../services/forum/schemas.ts";
 import { actorOf } from "../../services/projects/mod.ts";
@@ -27,8 +26,14 @@ const listThreads = projectRoute("GET /api/forum", {
 });
 
 const getThread = projectRoute("GET /api/forum/{uuid}", {
-  summary: "A thread of the forum with its posts",
-  request: { params: z.object({ uuid: id }) },
+  summary: "A thread of the forum with a page of its posts, the oldest first",
+  request: {
+    params: z.object({ uuid: id }),
+    query: z.object({
+      ...pageParameters,
+      post: z.string().optional().openapi({ description: "Only this post, by its whole id" }),
+    }),
+  },
   responses: { 200: json(threadSchema, "The thread"), ...notModified, ...projectErrors(400) },
 });
 
@@ -105,9 +110,10 @@ export function documentRoutes(services: Pick<Services, "hosting" | "accounts">)
     })
     .openapi(getThread, (context) => {
       const { uuid } = context.req.valid("param");
-      return answerJson<ForumThread>(context, services, async (repository) => {
+      const part = context.req.valid("query");
+      return answerJson<z.infer<typeof threadSchema>>(context, services, async (repository) => {
         const artifact = await repository.resolveArtifact(uuid);
-        return await repository.json.forumThread(artifact.uuid);
+        return await repository.json.forumThread({ ...part, uuid: artifact.uuid });
       });
     })
     .openapi(listAttachments, (context) => {

@@ -190,6 +190,7 @@ export const threadSchema = z.object({
     is_deleted: z.boolean(),
     version_count: z.int(),
   })).readonly(),
+  ...pageFields,
 }).openapi("ForumThread");
 
 export const attachmentsSchema = z.object({

@@ -24,7 +24,15 @@ const DEFAULT_KINDS: readonly SearchKind[] = ["checkin", "ticket", "wiki"];
 
 const matchFields = {
   snippet: z.string().openapi({ description: "Text around the match" }),
-  highlights: z.array(z.array(z.int()).length(2).readonly()).readonly().openapi({
+  highlights: z.array(
+    // Few clients know a tuple's own keyword.
+    z.tuple([z.int(), z.int()]).readonly().openapi({
+      type: "array",
+      items: { type: "integer" },
+      minItems: 2,
+      maxItems: 2,
+    }),
+  ).readonly().openapi({
     description: "Start and end of each matching word in the snippet, in UTF-16 units",
   }),
 };

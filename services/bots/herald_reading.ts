@@ -1,5 +1,5 @@
 /** Reads webhooks that come from outside: first their signature, then their body. */
-import { isShallow } from "../validation/mod.ts";
+import { isBounded, parseJson } from "../validation/mod.ts";
 import { proven, type SourceKind } from "./herald_signatures.ts";
 import { type HeraldNotice, noticeOf } from "./herald_texts.ts";
 
@@ -35,10 +35,11 @@ export function readDelivery(arrived: Arrived): ReadDelivery {
   let payload: unknown;
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
-    if (!isShallow(text, MOST_ENTRIES)) {
-      return { kind: "invalid", message: "The body is nested too deeply, or has too many entries" };
+    if (!isBounded(text, MOST_ENTRIES)) {
+      const message = "The body is nested too deeply, or has too many entries or fields";
+      return { kind: "invalid", message };
     }
-    payload = JSON.parse(text);
+    payload = parseJson(text);
   } catch {
     const message = "The body must be JSON: choose the content type application/json";
     return { kind: "invalid", message };

@@ -1,5 +1,5 @@
 import { newUlid } from "../ulid.ts";
-import { isShallow } from "../validation/mod.ts";
+import { isBounded, parseJson } from "../validation/mod.ts";
 
 /**
  * A message that agents exchange in a channel: one JSON object on one line. A text with these fields
@@ -18,10 +18,10 @@ const NOT_IN_A_LINE = /[\x7f-\x9f\u2028\u2029]/g;
 
 /** Parses a text as an envelope; null if it is none. One that is nested too deeply is none. */
 export function parseEnvelope(text: string): Envelope | null {
-  if (!text.trimStart().startsWith("{") || !isShallow(text)) return null;
+  if (!text.trimStart().startsWith("{") || !isBounded(text)) return null;
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     return null;
   }

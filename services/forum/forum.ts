@@ -1,4 +1,4 @@
-import { Conflict, NotFound } from "../errors.ts";
+import { Conflict } from "../errors.ts";
 import type { PooledRepository } from "../fossil/mod.ts";
 import type { Caller } from "../identity/mod.ts";
 import type { Actor, Project, ProjectRepositories } from "../projects/mod.ts";
@@ -67,9 +67,7 @@ export class Forum {
 /** Where the answer to a post goes. */
 async function placeOf(repository: PooledRepository, id: string) {
   const { uuid } = await repository.resolveArtifact(id);
-  const thread = await repository.forumThread(uuid);
-  const post = thread.posts.find((post) => post.uuid === uuid || post.latest_uuid === uuid);
-  if (post === undefined) throw new NotFound(`There is no post "${id}"`);
+  const post = await repository.forumPost(uuid);
   if (post.is_deleted) throw new Conflict("The post is deleted");
-  return { inReplyTo: post.uuid, thread: thread.uuid };
+  return { inReplyTo: post.uuid, thread: post.thread };
 }

@@ -1,3 +1,5 @@
+import { parseJson as parse } from "../validation/mod.ts";
+
 /** A JSON object. */
 export type JsonObject = { [key: string]: unknown };
 
@@ -9,7 +11,7 @@ export function isObject(value: unknown): value is JsonObject {
 /** Parses a text as JSON; undefined if it is invalid. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     return undefined;
   }

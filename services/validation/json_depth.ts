@@ -37,13 +37,14 @@ export function requireBounded(text: string): void {
 }
 
 /**
- * Whether JSON is nested at most 100 levels deep. Takes time for each character, none for levels.
+ * Whether JSON is nested at most 100 levels deep, and no object of it has more than 1,000 fields. Takes
+ * time for each character, none for levels.
  *
  * @param mostEntries most entries of all its arrays and objects together
  */
-export function isShallow(text: string, mostEntries = Infinity): boolean {
-  const { depth, commas } = measure(text);
-  return depth <= MAX_DEPTH && commas < mostEntries;
+export function isBounded(text: string, mostEntries = Infinity): boolean {
+  const { depth, commas, fields } = measure(text);
+  return depth <= MAX_DEPTH && fields <= MAX_FIELDS && commas < mostEntries;
 }
 
 /** What {@link measure} finds. */
@@ -86,7 +87,7 @@ function measure(text: string): Measures {
 }
 
 /** The index of the quote that ends the string which begins at an index. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let first = end;
     while (text.charCodeAt(first - 1) === BACKSLASH) first--;

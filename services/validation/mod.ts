@@ -1,3 +1,4 @@
-/** Errors of schemas in muster's words; the depth of JSON. */
+/** Errors of schemas in muster's words; JSON within bounds. */
 export { describeIssue, type Fault, faultOf, fieldName } from "./faults.ts";
-export { isShallow, requireBounded } from "./json_depth.ts";
+export { isBounded, requireBounded } from "./json_depth.ts";
+export { parseJson } from "./json_text.ts";

@@ -1,7 +1,7 @@
-import { assertQuick, walkOnce } from "../soak/stalls/walk.ts";
+import { assertQuick, walkSample } from "../soak/stalls/walk.ts";
 import { startProgram } from "../support/program.ts";
 
 Deno.test("a long run of any character in any field, argument, line or card keeps nobody waiting", async () => {
   await using program = await startProgram();
-  assertQuick(await walkOnce(program));
+  assertQuick(await walkSample(program));
 });

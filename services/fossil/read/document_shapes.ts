@@ -179,9 +179,19 @@ export interface ForumThreadPost {
   readonly version_count: number;
 }
 
+/** A post, with what it is part of. */
+export interface ForumPostInThread extends ForumThreadPost {
+  /** Hash of the first version of the thread's first post. */
+  readonly thread: string;
+  /** The title of the thread. */
+  readonly title: string;
+}
+
 export interface ForumThread extends ForumThreadRef {
-  /** Oldest first. */
+  /** Those that were asked for, oldest first. */
   readonly posts: readonly ForumThreadPost[];
+  /** How many that would be on all pages. */
+  readonly total: number;
 }
 
 /** An attachment in one line. */

@@ -8,7 +8,13 @@ import { FossilError } from "../error.ts";
 import { timestampOf } from "./checkins.ts";
 import { pageOf, type Paging } from "./paging.ts";
 import type { Reader } from "./reader.ts";
-import type { ForumThread, ForumThreadList, ForumThreadPost, ForumThreadRef } from "./shapes.ts";
+import type {
+  ForumPostInThread,
+  ForumThread,
+  ForumThreadList,
+  ForumThreadPost,
+  ForumThreadRef,
+} from "./shapes.ts";
 
 const DEFAULT_MIMETYPE = "text/x-fossil-wiki";
 const NO_TITLE = "(Deleted)";
@@ -29,6 +35,12 @@ interface Post {
   readonly versions: readonly PostRow[];
   /** Row of the first version of the post that is answered; null for the first of a thread. */
   readonly answers: number | null;
+}
+
+/** Which posts of a thread. */
+export interface ThreadPart extends Paging {
+  /** Only this one, by the hash of any of its versions. */
+  readonly post?: string | undefined;
 }
 
 /** A page of threads, the most recently changed one first. */
@@ -53,27 +65,38 @@ export function listForumThreads(reader: Reader, paging: Paging = {}): ForumThre
 }
 
 /**
- * A thread with all its posts, oldest first.
+ * A thread with its posts, oldest first.
  *
  * @param uuid hash of any version of any of its posts.
+ * @param part which of them; all by default.
  * @throws {FossilError} `missing` if there is no such post.
  */
-export function readForumThread(reader: Reader, uuid: string): ForumThread {
+export function readForumThread(reader: Reader, uuid: string, part: ThreadPart = {}): ForumThread {
   return reader.read(() => {
     const posts = threadOf(reader, uuid);
-    return { ...threadRef(reader, posts), posts: posts.map((post) => shapeOf(reader, post)) };
+    const { limit = posts.length, offset = 0, post } = part;
+    const fitting = post === undefined ? posts : posts.filter((one) => isPost(one, post));
+    const shown = fitting.slice(offset, offset + limit);
+    return {
+      ...threadRef(reader, posts),
+      posts: shown.map((one) => shapeOf(reader, one)),
+      total: fitting.length,
+    };
   });
 }
 
-/**
- * A post and the title of its thread, by the hash of any of its versions. Throws like
- * `readForumThread`.
- */
-export function readForumPost(reader: Reader, uuid: string): ForumThreadPost & { title: string } {
+/** Whether a hash is that of a version of a post. */
+function isPost({ versions }: Post, uuid: string): boolean {
+  return versions.some((one) => one.uuid === uuid);
+}
+
+/** A post and its thread, by the hash of any of its versions. Throws like `readForumThread`. */
+export function readForumPost(reader: Reader, uuid: string): ForumPostInThread {
   return reader.read(() => {
     const posts = threadOf(reader, uuid);
-    const post = posts.find(({ versions }) => versions.some((one) => one.uuid === uuid));
-    return { ...shapeOf(reader, post ?? posts[0]!), title: threadRef(reader, posts).title };
+    const post = posts.find((one) => isPost(one, uuid));
+    const { uuid: thread, title } = threadRef(reader, posts);
+    return { ...shapeOf(reader, post ?? posts[0]!), thread, title };
   });
 }
 
@@ -97,21 +120,27 @@ function postsOf(reader: Reader, root: number): Post[] {
     root,
   );
   const byRid = new Map(rows.map((row) => [row.fpid, row]));
+  const firsts = new Map<number, number>();
   const firstOf = (rid: number): number => {
-    const seen = new Set<number>();
-    let row = byRid.get(rid);
-    while (row !== undefined && row.fprev !== null && !seen.has(row.fpid)) {
-      seen.add(row.fpid);
-      const before = byRid.get(row.fprev);
-      if (before === undefined) break;
-      row = before;
+    const path: number[] = [];
+    let [at, before]: [number, number | null] = [rid, rid];
+    while (before !== null && !firsts.has(at = before)) {
+      path.push(at);
+      // Its own first one, until that is known: versions that follow each other end here.
+      firsts.set(at, at);
+      const previous: number | null = byRid.get(at)?.fprev ?? null;
+      before = previous !== null && byRid.has(previous) ? previous : null;
     }
-    return row?.fpid ?? rid;
+    const first = firsts.get(at)!;
+    for (const one of path) firsts.set(one, first);
+    return first;
   };
   const posts = new Map<number, PostRow[]>();
   for (const row of rows) {
     const first = firstOf(row.fpid);
-    posts.set(first, [...posts.get(first) ?? [], row]);
+    const versions = posts.get(first);
+    if (versions === undefined) posts.set(first, [row]);
+    else versions.push(row);
   }
   return [...posts.values()].map((versions) => {
     const { firt } = versions[0]!;
@@ -128,13 +157,16 @@ function artifactOf(reader: Reader, { fpid, uuid }: PostRow): ForumPost {
 function threadRef(reader: Reader, posts: readonly Post[]): ForumThreadRef {
   const opening = posts.find(({ answers }) => answers === null) ?? posts[0]!;
   const [first, latest] = [opening.versions[0]!, opening.versions.at(-1)!];
-  const days = posts.flatMap(({ versions }) => versions.map(({ fmtime }) => fmtime));
+  const latestDay = posts.reduce(
+    (most, { versions }) => versions.reduce((day, { fmtime }) => Math.max(day, fmtime), most),
+    0,
+  );
   return {
     uuid: first.uuid,
     title: shownText(artifactOf(reader, latest).title || NO_TITLE, "name"),
     user: shownText(artifactOf(reader, first).user, "name"),
     created: timestampOf(first.fmtime),
-    last_modified: timestampOf(Math.max(...days)),
+    last_modified: timestampOf(latestDay),
     post_count: posts.length,
   };
 }

@@ -42,6 +42,7 @@ export const READ_NAMES = [
   "technote",
   "forumThreads",
   "forumThread",
+  "forumPost",
   "attachments",
   "attachment",
   "references",

@@ -53,6 +53,7 @@ import {
   type Reader,
   readFile,
   readFileLines,
+  readForumPost,
   readForumThread,
   readHistory,
   readLatestWikiVersion,
@@ -197,7 +198,22 @@ export const READS = {
   technote: ({ reader }: Context, { id, version }: { id: string; version?: string }) =>
     readTechnote(reader, id, version),
   forumThreads: ({ reader }: Context, paging: Paging) => listForumThreads(reader, paging),
-  forumThread: ({ reader }: Context, uuid: string) => readForumThread(reader, uuid),
+  /** A page of a thread, with the fields of an answer with pages: its text may be long. */
+  forumThread: (
+    { reader }: Context,
+    { uuid, post, page, per_page }: {
+      readonly uuid: string;
+      readonly post?: string | undefined;
+      readonly page: number;
+      readonly per_page: number;
+    },
+  ) => {
+    const part = { post, limit: per_page, offset: (page - 1) * per_page };
+    const thread = readForumThread(reader, uuid, part);
+    const total_pages = Math.max(1, Math.ceil(thread.total / per_page));
+    return { ...thread, page, per_page, total_pages };
+  },
+  forumPost: ({ reader }: Context, uuid: string) => readForumPost(reader, uuid),
   attachments: ({ reader }: Context, target: string) => listAttachments(reader, target),
   attachment: ({ reader }: Context, which: { target: string; name: string }) =>
     readAttachment(reader, which),

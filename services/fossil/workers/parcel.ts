@@ -7,6 +7,7 @@ export type Parcel =
   | { readonly kind: "json-bytes"; readonly bytes: Uint8Array<ArrayBuffer> }
   /** Bytes, or an object that has bytes among its own properties. */
   | { readonly kind: "bytes"; readonly value: unknown }
+  | { readonly kind: "clone"; readonly value: unknown }
   | { readonly kind: "nothing" };
 
 /** Larger results are transferred to the main thread, smaller ones copied. */
@@ -27,6 +28,7 @@ export function pack(result: unknown): { parcel: Parcel; transfer: ArrayBuffer[]
   }
   if (hasBytes(result)) return packProperties(result);
   const text = JSON.stringify(result);
+  if (hasManyIndices(text)) return { parcel: { kind: "clone", value: result }, transfer: [] };
   if (text.length <= TRANSFER_BYTES) return { parcel: { kind: "json", text }, transfer: [] };
   const bytes = new TextEncoder().encode(text);
   return { parcel: { kind: "json-bytes", bytes }, transfer: [bytes.buffer] };
@@ -40,10 +42,25 @@ export function unpack(parcel: Parcel): unknown {
     case "json-bytes":
       return JSON.parse(new TextDecoder().decode(parcel.bytes));
     case "bytes":
+    case "clone":
       return parcel.value;
     case "nothing":
       return undefined;
   }
+}
+
+/** A text that `JSON.parse` may take for the index of an array. */
+const INDEX = /"[1-9]\d{1,9}"/g;
+const MANY_INDICES = 20;
+
+/**
+ * Whether JSON has many short texts of digits, such as names of files. `JSON.parse` takes a time that
+ * grows with the square of their number, if they were chosen for that.
+ */
+function hasManyIndices(text: string): boolean {
+  const indices = text.matchAll(INDEX);
+  for (let count = 0; !indices.next().done; count++) if (count === MANY_INDICES) return true;
+  return false;
 }
 
 function hasBytes(result: unknown): result is object {

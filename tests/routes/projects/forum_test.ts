@@ -75,3 +75,28 @@ Deno.test("posts need the right to write, a text, and a post that is there", asy
     assert.equal(await status("", caller, body), 403);
   });
 });
+
+Deno.test("a thread is read in pages, or one post of it", async () => {
+  await withProject(async ({ answer, caller }) => {
+    const body = { title: "Disks", content: "0" };
+    const { uuid } = await answer("POST /api/forum", { as: caller, body });
+    const written = [uuid];
+    for (const content of ["1", "2", "3"]) {
+      const sent = { as: caller, body: { content } };
+      written.push((await answer(`POST /api/forum/${uuid}/replies`, sent)).uuid);
+    }
+    const read = async (query: string) => {
+      const { posts, total, page, per_page, total_pages } = await answer(
+        `GET /api/forum/${uuid}?${query}`,
+      );
+      const shown = posts.map((post: { content: string }) => post.content).join("");
+      return [shown, total, page, per_page, total_pages];
+    };
+    assert.deepEqual(await read(""), ["0123", 4, 1, 25, 1]);
+    assert.deepEqual(await read("per_page=3"), ["012", 4, 1, 3, 2]);
+    assert.deepEqual(await read("per_page=3&page=2"), ["3", 4, 2, 3, 2]);
+    assert.deepEqual(await read("page=9"), ["", 4, 9, 25, 1]);
+    assert.deepEqual(await read(`post=${written[2]}`), ["2", 1, 1, 25, 1]);
+    assert.deepEqual(await read("post=ffff"), ["", 0, 1, 25, 1]);
+  });
+});

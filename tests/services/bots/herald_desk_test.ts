@@ -142,3 +142,24 @@ Deno.test("herald announces what an earlier version has stored", () =>
     await desk.load();
     assert.deepEqual(await announceAll(desk), ["one", "two"]);
   }));
+
+Deno.test("a webhook may have many entries, but no object of very many fields", () =>
+  withDesks(async ({ open }) => {
+    const desk = open();
+    await desk.load();
+    const secret = await desk.addSource({ name: "hub", kind: "github" }, OPERATOR_CALLER);
+    const receive = (payload: unknown) => {
+      const body = JSON.stringify(payload);
+      return desk.receive("hub", signed(secret, body), new TextEncoder().encode(body));
+    };
+    const fields = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`field${index}`, index]));
+    const repository = { full_name: "acme/site", ...fields(900) };
+    const commits = Array.from({ length: 2048 }, (_, index) => ({
+      message: `${(index + 1) * 65_536}`,
+      modified: Array(200).fill(`src/module/file-${index}.ts`),
+      author: { name: "ann", ...fields(20) },
+    }));
+    assert.notEqual(await receive({ ref: "refs/heads/main", repository, commits }), null);
+    await assert.rejects(receive({ repository: fields(1001) }), /too many entries or fields/);
+  }));

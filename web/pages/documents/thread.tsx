@@ -33,18 +33,18 @@ function pathOf(uuid: string): string {
 async function show(visit: Visit): Promise<View> {
   if (visit.query("answer") !== undefined) return await answer(visit, false);
   const project = openProject(visit);
-  const thread = await visit.read<Thread>(project.slug, pathOf(visit.param("uuid")));
-  const start = (visit.pageNumber - 1) * PER_PAGE;
-  const alone = visit.query("post");
-  const posts = alone === undefined
-    ? thread.posts.slice(start, start + PER_PAGE)
-    : thread.posts.filter(({ uuid }) => uuid === alone);
+  const thread = await visit.read<Thread>(project.slug, pathOf(visit.param("uuid")), {
+    page: visit.pageNumber,
+    per_page: PER_PAGE,
+    post: visit.query("post"),
+  });
+  const { posts } = thread;
   const texts = await threadTexts(
     visit,
     project,
     posts.map(({ content: text, mimetype }) => ({ text, mimetype })),
   );
-  const authors = new Map(thread.posts.map(({ uuid, user }) => [uuid, user]));
+  const authors = new Map(posts.map(({ uuid, user }) => [uuid, user]));
   const title = thread.title === "" ? "Thread" : thread.title;
   const body = (
     <>
@@ -57,18 +57,23 @@ async function show(visit: Visit): Promise<View> {
           <Post
             {...{ visit, project, post }}
             text={texts[index]}
-            answered={post.in_reply_to === null ? null : authors.get(post.in_reply_to) ?? "a post"}
+            answered={authors.get(post.in_reply_to ?? "") ?? null}
           />
         ))}
       </ol>
       <Pager
         visit={visit}
-        page={visit.pageNumber}
-        pages={alone === undefined ? Math.ceil(thread.posts.length / PER_PAGE) : 1}
+        page={thread.page}
+        pages={thread.total_pages}
       />
     </>
   );
   return { title, body, project: project.place("wiki"), live: project.live };
+}
+
+/** The address that shows one post of the thread. */
+function aloneOf(visit: Visit, post: string): string {
+  return withQuery(visit.url.pathname, { post });
 }
 
 function Post({ visit, project, post, text, answered }: {
@@ -76,7 +81,7 @@ function Post({ visit, project, post, text, answered }: {
   readonly project: OpenProject;
   readonly post: Thread["posts"][number];
   readonly text: ThreadText | undefined;
-  /** Who wrote the post that it answers; null if it answers none. */
+  /** Who wrote the post that it answers; null if the page does not show that one. */
   readonly answered: string | null;
 }) {
   return (
@@ -86,10 +91,9 @@ function Post({ visit, project, post, text, answered }: {
           <AccountName {...{ visit, project }} name={post.user} /> <Time at={post.timestamp} />
           {post.in_reply_to !== null && (
             <span>
-              answers{" "}
-              <a href={`#post-${post.in_reply_to.slice(0, 10)}`}>
-                {answered}
-              </a>
+              answers {answered === null
+                ? <a href={aloneOf(visit, post.in_reply_to)}>a post</a>
+                : <a href={`#post-${post.in_reply_to.slice(0, 10)}`}>{answered}</a>}
             </span>
           )}
           {post.version_count > 1 && (
@@ -100,7 +104,7 @@ function Post({ visit, project, post, text, answered }: {
         </header>
         {post.is_deleted
           ? <p class="soft deleted-post">This post is deleted.</p>
-          : <ThreadProse text={text} alone={withQuery(visit.url.pathname, { post: post.uuid })} />}
+          : <ThreadProse text={text} alone={aloneOf(visit, post.uuid)} />}
         {project.mayWrite && !post.is_deleted && (
           <a class="small" href={`?answer=${post.uuid}`}>
             Answer<span class="hidden-text">{` the post of ${post.user}`}</span>
@@ -116,8 +120,10 @@ async function answer(visit: Visit, isPreview: boolean): Promise<View> {
   const project = openProject(visit);
   project.access.require("write");
   const asked = visit.query("answer") ?? "";
-  const thread = await visit.read<Thread>(project.slug, pathOf(visit.param("uuid")));
-  const post = thread.posts.find(({ uuid }) => uuid === asked);
+  const thread = await visit.read<Thread>(project.slug, pathOf(visit.param("uuid")), {
+    post: asked,
+  });
+  const [post] = thread.posts;
   if (post === undefined) throw new NotFound("The thread has no such post");
   const { content: text, mimetype } = post;
   const html = await visit.services.hosting.texts.html(project.access.project, { text, mimetype });
@@ -148,8 +154,10 @@ async function save(visit: Visit): Promise<Leads> {
   const { slug } = openProject(visit);
   const replies = `${pathOf(visit.query("answer") ?? "")}/replies`;
   await visit.change(slug, "POST", replies, enteredPost(visit));
-  const { posts } = await visit.read<Thread>(slug, pathOf(visit.param("uuid")));
-  const page = Math.ceil(posts.length / PER_PAGE);
+  const { post_count } = await visit.read<Thread>(slug, pathOf(visit.param("uuid")), {
+    per_page: 1,
+  });
+  const page = Math.ceil(post_count / PER_PAGE);
   return {
     to: withQuery(visit.url.pathname, { page: page > 1 ? page : undefined }),
     notice: "The answer is in the thread.",

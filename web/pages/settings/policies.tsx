@@ -8,6 +8,7 @@ import { Empty } from "../../parts/lists.tsx";
 import { PolicyFields, readFields } from "../../parts/policy_fields.tsx";
 import { SettingsFrame } from "../../parts/settings_frame.tsx";
 import { type Visit, withQuery } from "../../visit.ts";
+import { parseJson } from "../../../services/validation/mod.ts";
 
 /** The settings of every bot: a form where a schema describes them, else their JSON. */
 export const page = definePage({
@@ -140,7 +141,7 @@ function saveJson(visit: Visit): Promise<Leads> {
   const { bot } = chosen(visit);
   let settings: unknown;
   try {
-    settings = JSON.parse(visit.entered("json"));
+    settings = parseJson(visit.entered("json"));
   } catch (error) {
     throw new Invalid(`This is not JSON: ${(error as Error).message.replace(/\.$/, "")}`);
   }
