@@ -169,7 +169,7 @@ export class HostileScene {
     if (refusal === null) assert.deepEqual(errors, [], name);
     else {
       assert.equal(errors.length, 1, `${name}: ${errors.join("|") || status}`);
-      assert.match(errors[0] ?? "", refusal, name);
+      assert.match(errors[0] ?? "", refusal, `${name}: ${errors[0]}`);
       assert.match(errors[0] ?? "", /^[^\n]{5,400}[^.\n]$/, name);
     }
     assert.equal(status, 200, name);

@@ -22,6 +22,7 @@ const COMMANDS: Readonly<Record<string, OnPage | OnTerminal>> = {
   "log show": ["/events", null],
   "log level": ["/settings/configuration", "setLogLevel"],
   "doctor check": ["/settings/doctor", "examine"],
+  "doctor stored": "It reads each bound beside the running program; the metrics have its figures",
   "doctor log": "It reads every row beside the running program; the page names the command",
 
   "backup":

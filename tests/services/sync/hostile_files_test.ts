@@ -148,7 +148,7 @@ hostile("hostile pushes: files and malformed artifacts", (scene) => {
     },
     {
       name: "a branch without a name",
-      refusal: /is no name of a branch/,
+      refusal: /its name of a tag must not be empty/,
       cards: [
         fileOf(scene.checkin(feature, { tags: starting("", "feature") })),
       ],

@@ -143,7 +143,7 @@ hostile("hostile pushes: protected branches", (scene) => {
     ],
     [
       "an invisible character",
-      /is no name of a branch/,
+      /its value of the tag branch must be one line/,
       cards(scene.checkin(feature, {
         tags: starting("trunk\u200b", "feature"),
       })),
