@@ -112,11 +112,12 @@ function requireFile(folder: DataFolder, name: string, others: readonly string[]
  */
 function requireJournals(folder: DataFolder): void {
   const path = folder.file(HISTORY_FILE);
-  if (sizeOf(`${path}-shm`) === null) return;
+  // What only reads a history, such as a backup's verification, leaves an empty log.
+  if ((sizeOf(`${path}-wal`) ?? 0) <= LOG_HEAD) return;
   const missing = JOURNALS.find((name) => !folder.has(name));
   if (missing === undefined || !hasJournal(path)) return;
   throw new DatabaseError(
-    `The data folder "${folder.path}" lacks "${missing}", but "${HISTORY_FILE}-shm" tells that the ` +
+    `The data folder "${folder.path}" lacks "${missing}", but "${HISTORY_FILE}-wal" tells that the ` +
       "server was killed, which leaves it: put it back, because it may hold the last messages, or " +
       "restore a backup (muster restore BACKUP --replace); to go on without them, make an empty file " +
       "of this name",

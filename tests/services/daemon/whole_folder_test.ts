@@ -179,7 +179,7 @@ Deno.test("a start does not begin anew where files tell that there were data", a
           Deno.removeSync(join(folder, name));
         },
         name,
-        "history.db-shm",
+        "history.db-wal",
       ] as const
     ),
   ];
