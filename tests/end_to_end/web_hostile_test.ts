@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { shownText } from "../../services/fossil/front/mod.ts";
 import { call } from "../support/api.ts";
 import { TestBrowser } from "../support/browser.ts";
 import { addAdmin } from "../support/filled_server.ts";
@@ -20,6 +21,11 @@ interface Place {
 
 const LINES = HOSTILE_LINES.map(({ text }) => text);
 const TEXTS = HOSTILE_TEXTS.map(({ text }) => text.replaceAll("\0", "␀"));
+
+/** The title of a page as a browser shows it: spaces stand for what can forge, and are one. */
+function shownTitle(title: string): string {
+  return shownText(title, "name").replace(/ +/g, " ");
+}
 
 /** Pages of a list, from the first to the last. */
 function pagesOf(path: string, count: number): string[] {
@@ -58,7 +64,11 @@ function placesOf(server: HostilePlaces): readonly Place[] {
       paths: [`${PROJECT}/reviews/${review}?view=changes`],
       texts: LINES,
     },
-    { what: "titles of wiki pages", paths: pagesOf(`${PROJECT}/wiki`, 2), texts: pages },
+    {
+      what: "titles of wiki pages",
+      paths: pagesOf(`${PROJECT}/wiki`, 2),
+      texts: pages.map(shownTitle),
+    },
     { what: "releases", paths: pagesOf(`${PROJECT}/releases`, 3), texts: [] },
     {
       what: "names of what an admin makes",
