@@ -70,7 +70,10 @@ Deno.test("a misspelled field of a body is refused, with the field that was prob
       request: "POST /v1/webhooks",
       body: { url: "https://ci.example/hook", events: ["checkin"] },
     });
-    assert.deepEqual([webhook.status, (await webhook.json()).error], refused("events", '; it takes "url" and "types"'));
+    assert.deepEqual(
+      [webhook.status, (await webhook.json()).error],
+      refused("events", '; it takes "url" and "types"'),
+    );
   });
 });
 
