@@ -232,12 +232,12 @@ export class Database {
     await this.commit({ statements: [statement(probe, { mustChange: true })] }).catch(() => {});
   }
 
-  /** Finishes the pending writes and closes the store. */
   /** The transactions that the writer has, and that wait for it. */
   get load(): { readonly running: number; readonly queued: number } {
     return { running: this.#running, queued: this.#queue.length };
   }
 
+  /** Finishes the pending writes and closes the store. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

@@ -186,10 +186,10 @@ export class Notifier {
         const found = event === null ? null : this.#lineOf(event);
         if (found === null) continue;
         const key = keyOf(found);
-        lines.set(key, [...(lines.get(key) ?? []).slice(1 - MAX_ASKED), {
-          ...found,
-          seq: one.seq,
-        }]);
+        const held = lines.get(key) ?? [];
+        held.push({ ...found, seq: one.seq });
+        if (held.length > MAX_ASKED) held.shift();
+        lines.set(key, held);
       }
       ({ cursor: after, more } = read);
     }

@@ -1,13 +1,10 @@
+import { hasManyIndices } from "../fossil/front/mod.ts";
 import { endOfString } from "./json_depth.ts";
 
 /** JSON that is too short for texts that would cost anything, in characters. */
 const SHORT = 4096;
 
-/** Texts of digits that {@link parseJson} leaves to the runtime. */
-const FEW = 20;
-
 /** A text that the runtime may take for the index of an array. */
-const INDEX = /"[1-9]\d{1,9}"/g;
 const WHOLE_INDEX = /^"[1-9]\d{1,9}"$/;
 
 /** Longest text of digits with its quotes. */
@@ -24,12 +21,8 @@ const QUOTE = 0x22;
  * @throws SyntaxError if it is not JSON
  */
 export function parseJson(text: string): unknown {
-  if (text.length < SHORT) return JSON.parse(text);
-  const indices = text.matchAll(INDEX);
-  for (let count = 0; !indices.next().done; count++) {
-    if (count === FEW) return parseGuarded(text);
-  }
-  return JSON.parse(text);
+  const isPlain = text.length < SHORT || !hasManyIndices(text);
+  return isPlain ? JSON.parse(text) : parseGuarded(text);
 }
 
 function parseGuarded(text: string): unknown {

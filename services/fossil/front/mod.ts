@@ -24,3 +24,4 @@ export { contentTypeOf, messageFormOf, unpackMessage } from "../sync/message.ts"
 export { surveyMessage } from "../sync/survey.ts";
 export { matchesGlob } from "../text/glob.ts";
 export { type PoolOptions, RepositoryPool } from "../workers/pool.ts";
+export { hasManyIndices } from "../workers/parcel.ts";

@@ -7,8 +7,8 @@ import { readable } from "./stream/mod.ts";
 
 /**
  * Gives out names in Fossil. Git has branches and tags apart, and takes almost any bytes; Fossil has
- * one set of names, in UTF-8. Two that would be equal would mean whichever check-in has the later
- * date, or any of them if the dates are equal.
+ * one set of names, in UTF-8. Of two equal ones, that with the later date would count, and of equal
+ * dates another one in every clone.
  */
 export class FossilNames {
   readonly #taken = new Set<string>();

@@ -57,7 +57,7 @@ const MANY_INDICES = 20;
  * Whether JSON has many short texts of digits, such as names of files. `JSON.parse` takes a time that
  * grows with the square of their number, if they were chosen for that.
  */
-function hasManyIndices(text: string): boolean {
+export function hasManyIndices(text: string): boolean {
   const indices = text.matchAll(INDEX);
   for (let count = 0; !indices.next().done; count++) if (count === MANY_INDICES) return true;
   return false;
