@@ -87,7 +87,7 @@ Deno.test("a keyed semaphore is idle when the last permit of any key is given ba
   await idle;
 });
 
-Deno.test("who has gone before it asks takes no permit", async () => {
+Deno.test("a caller that has gone before it asks takes no permit", async () => {
   const keyed = new KeyedSemaphore({ permits: 1, maxWaiting: 1, refusal: full });
   await assert.rejects(keyed.acquire("a", AbortSignal.abort()), { name: "AbortError" });
   await keyed.idle();
