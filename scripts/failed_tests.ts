@@ -1,9 +1,12 @@
-/** Which files failed in a run of `deno test`, and why. */
+/** Which files failed in a run of `deno test`, and why; and which have tests that were ignored. */
 import { resolve } from "node:path";
 import { withoutColors } from "./watched_run.ts";
 
 /** A test in a report in JUnit's format, with the file that declares it, and a failure or an error. */
 const FAILED_CASE = /<testcase [^>]*classname="([^"]*)"[^>]*>\s*<(?:failure|error)/g;
+
+/** A test in such a report that was ignored, with the file that declares it. */
+const IGNORED_CASE = /<testcase [^>]*classname="([^"]*)"[^>]*>\s*<skipped/g;
 
 /** A module whose error no test caught. */
 const UNCAUGHT = /^(\S+) \(uncaught error\)$/gm;
@@ -25,11 +28,24 @@ export interface FinishedRun {
  * module count.
  */
 export function failedFiles({ output, report, modules, root }: FinishedRun): readonly string[] {
-  const failed = [...report.matchAll(FAILED_CASE)].map(([, file = ""]) => resolve(root, file));
+  const failed = filesOf(report, FAILED_CASE, root);
   const uncaught = [...withoutColors(output).matchAll(UNCAUGHT)]
     .flatMap(([, module = ""]) => modules.get(resolve(root, module)) ?? []);
   const files = new Set([...modules.values()].flat());
   return [...new Set([...failed, ...uncaught])].filter((file) => files.has(file)).sort();
+}
+
+/** The files with tests that were ignored. */
+export function ignoredFiles(
+  { report, modules, root }: Pick<FinishedRun, "report" | "modules" | "root">,
+): readonly string[] {
+  const files = new Set([...modules.values()].flat());
+  return [...new Set(filesOf(report, IGNORED_CASE, root))].filter((file) => files.has(file)).sort();
+}
+
+/** The files that declare the tests of a report which match. */
+function filesOf(report: string, cases: RegExp, root: string): string[] {
+  return [...report.matchAll(cases)].map(([, file = ""]) => resolve(root, file));
 }
 
 /** The part of a run's output that describes its failures. */
