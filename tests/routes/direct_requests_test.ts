@@ -6,6 +6,7 @@ import { Unavailable } from "../../services/errors.ts";
 import { withBridge } from "../services/bridge/support.ts";
 import { EVERYBODY, type TestApi, type Who, withApi } from "../support/scenarios.ts";
 import { eventTypes } from "../support/services.ts";
+import { THOROUGH } from "../support/level.ts";
 
 /** A request, of which each way gets one of its own. */
 interface Asked {
@@ -181,7 +182,7 @@ const PATHS = [
   "/openapi",
 ];
 
-Deno.test("every method, path and caller gets the same answer both ways", () =>
+Deno.test("every method, path and caller gets the same answer both ways", THOROUGH, () =>
   withChannels(async (ways) => {
     for (const who of EVERYBODY) {
       const authorization = ways.api.authorizationOf(who);
@@ -253,7 +254,7 @@ const BODIES: readonly (string | Uint8Array<ArrayBuffer>)[] = [
   new Uint8Array([0x7b, 0xff, 0x7d]),
 ];
 
-Deno.test("every body gets the same answer both ways, and is said as often", () =>
+Deno.test("every body gets the same answer both ways, and is said as often", THOROUGH, () =>
   withChannels(async (ways) => {
     const path = MESSAGES;
     for (const who of ["writer", "reader", "operator", "passphrase", "guest"] as const) {

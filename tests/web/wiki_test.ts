@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { assertInert, HOSTILE_LINES, HOSTILE_TEXTS } from "../support/hostile_texts.ts";
 import { BY_OPERATOR } from "../support/services.ts";
 import { type TestWeb, withWeb } from "../support/web.ts";
+import { THOROUGH } from "../support/level.ts";
 
 const WIKI = "/projects/demo/wiki";
 
@@ -88,7 +89,7 @@ Deno.test("a reader sees the wiki without forms, and who is no member sees nothi
   });
 });
 
-Deno.test("hostile names and texts of wiki pages are shown as what they are", async () => {
+Deno.test("hostile names and texts of wiki pages are shown as what they are", THOROUGH, async () => {
   await withWeb(async (web) => {
     await join(web, "write");
     const halves = [

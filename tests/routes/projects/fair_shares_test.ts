@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { commitFiles, type TestProject, withProject } from "../../support/projects.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -122,7 +123,7 @@ Deno.test("claims in removed projects and expired ones do not count", async () =
   }, { config: { projects: { claims_per_agent: 1 } } });
 });
 
-Deno.test("one member's open reviews, comments and checks leave room for the others'", async () => {
+Deno.test("one member's open reviews, comments and checks leave room for the others'", THOROUGH, async () => {
   await withProject(async (test) => {
     const { caller, other, answer, send } = test;
     const review = (as: string) =>

@@ -5,6 +5,7 @@ import { judged } from "../../services/fossil/support/judges.ts";
 import { commitFiles, type TestProject, withProject } from "../../support/projects.ts";
 import { RequestCost } from "../../support/request_cost.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 interface Named {
   readonly name: string;
@@ -162,7 +163,7 @@ Deno.test("who may not read a project can neither give nor take a star (W-47)", 
   });
 });
 
-Deno.test("a list of any length costs the same few queries and reads (W-25)", async () => {
+Deno.test("a list of any length costs the same few queries and reads (W-25)", THOROUGH, async () => {
   await withProject(async (test) => {
     const { api: { services }, answer, caller } = test;
     const cost = new RequestCost(services);

@@ -11,6 +11,7 @@ import { statement } from "../../../services/database/mod.ts";
 import { byEverybody, type TestApi, withApi } from "../../support/scenarios.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { until } from "../../support/until.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 const OPTIONS = { ircServer: true, config: { bridge: { enabled: true, channels: ["general"] } } };
 
@@ -440,7 +441,7 @@ Deno.test("herald says in one line what a delivery is about, and the result of w
     );
   }));
 
-Deno.test("herald takes webhooks of up to 25 MB, one at a time of each address", () =>
+Deno.test("herald takes webhooks of up to 25 MB, one at a time of each address", THOROUGH, () =>
   withHerald(async (api, ann) => {
     const hub = await addSource(api, "code", "github");
     const body = (bytes: number) => {

@@ -46,6 +46,7 @@ import { Scratch } from "./support/fossil.ts";
 import { judges } from "./support/judges.ts";
 import { Mallory } from "./support/mallory.ts";
 import { dumpTables } from "./support/tables.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 const MALLORY = { user: "mallory", ip: null };
 
@@ -176,7 +177,7 @@ Deno.test("reading a file with inconsistent rows is an error, and a rebuild does
   }
 });
 
-Deno.test("a delta chain that is a loop, or of deltas that do not fit, is an error", () => {
+Deno.test("a delta chain that is a loop, or of deltas that do not fit, is an error", THOROUGH, () => {
   using fixture = new Fixture();
   const { repository } = fixture;
   const rid = repository.write(MALLORY, () => repository.receive(encodeUtf8("end")).rid);

@@ -5,6 +5,7 @@ import { Scratch } from "./support/fossil.ts";
 import { History } from "./support/history.ts";
 import { Random } from "./support/random.ts";
 import { difference, dumpTables } from "./support/tables.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 /** Kills that must land in the middle of a commit, and how many are tried for them. */
 const WANTED_KILLS = 5;
@@ -16,7 +17,7 @@ const COMMIT_BYTES = 4_000_000;
 
 const COMMITTER = new URL("./support/committer.ts", import.meta.url);
 
-Deno.test("kill -9 in the middle of a commit leaves the repository whole, and loses nothing", async () => {
+Deno.test("kill -9 in the middle of a commit leaves the repository whole, and loses nothing", THOROUGH, async () => {
   using scratch = new Scratch();
   const random = new Random(5);
   let [torn, kills] = [0, 0];

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { encodeUtf8, type PooledRepository, Repository } from "../../../services/fossil/mod.ts";
 import { commit, DATE, exists, refused, withPool } from "./support/pools.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 Deno.test("a queue is bounded", async () => {
   await withPool({ maxQueued: 2 }, async (pool, repository) => {
@@ -32,7 +33,7 @@ Deno.test("a call that is cancelled while it waits never runs", async () => {
   });
 });
 
-Deno.test("a long call reports its progress, and stops when it is cancelled", async () => {
+Deno.test("a long call reports its progress, and stops when it is cancelled", THOROUGH, async () => {
   await withPool({}, async (_, repository) => {
     const { uuid } = await repository.resolveCheckin("trunk");
     await repository.commit({

@@ -5,6 +5,7 @@ import { encodeUtf8, packBlob, Repository } from "../../../services/fossil/mod.t
 import { Scratch } from "./support/fossil.ts";
 import { judged } from "./support/judges.ts";
 import { commit, DATE, exists, refused, withPool } from "./support/pools.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 /** Puts other bytes of the same length into some rows; gives their names. */
 function damage(path: string, rids: readonly number[]): string[] {
@@ -34,7 +35,7 @@ Deno.test("a pooled repository is written and read, in the order of the calls", 
   });
 });
 
-Deno.test("many artifacts are verified with a second thread, and damage is found", async () => {
+Deno.test("many artifacts are verified with a second thread, and damage is found", THOROUGH, async () => {
   await withPool({}, async (_, repository) => {
     const { uuid: parent } = await repository.resolveCheckin("trunk");
     const changes = Array.from({ length: 2500 }, (_, i) => {

@@ -6,6 +6,7 @@ import { anAgent, BY_OPERATOR, eventTypes } from "../../support/services.ts";
 import { FakeErgo } from "../../support/fake_ergo.ts";
 import { withFolder } from "../../support/temporary.ts";
 import { openNetworked, takes, withNetwork } from "./support.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 Deno.test("while the network is away, every change is refused", async () => {
   await withNetwork(async (services) => {
@@ -71,7 +72,7 @@ Deno.test("a network that answers is reachable while accounts are still compared
   });
 });
 
-Deno.test("after a long absence, all accounts are settled, a thousand at a time", async () => {
+Deno.test("after a long absence, all accounts are settled, a thousand at a time", THOROUGH, async () => {
   await using ergo = new FakeErgo();
   await withFolder(async (folder) => {
     const before = await openNetworked(folder, ergo);

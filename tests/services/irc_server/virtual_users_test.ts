@@ -7,6 +7,7 @@ import { anAgent, BY_OPERATOR, openServices, type TestServices } from "../../sup
 import { withFolder } from "../../support/temporary.ts";
 import { IrcUser } from "../bridge/support.ts";
 import { aSession, aWatcher, withAttendance } from "../inboxes/support.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -262,7 +263,7 @@ Deno.test("a paused agent is refused everywhere and keeps its session; a rate is
     assert.equal((await bridge.messages("general", {})).length, 3);
   }));
 
-Deno.test("a thousand virtual users share one timer", () =>
+Deno.test("a thousand virtual users share one timer", THOROUGH, () =>
   withAttendance(async (world) => {
     const { virtualUsers, bridge, services, server } = world;
     const passphrases = await Promise.all(

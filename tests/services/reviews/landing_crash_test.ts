@@ -8,6 +8,7 @@ import { TestApi } from "../../support/scenarios.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import { BY_OPERATOR, openServices, type TestServices } from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 const BASE = "/projects/demo/fossil/api";
 
@@ -106,7 +107,7 @@ function endAfter({ database }: TestServices, commits: number): Promise<void> {
   return ended.promise;
 }
 
-Deno.test("a queue that was cut off after any of its transactions continues after the start", async () => {
+Deno.test("a queue that was cut off after any of its transactions continues after the start", THOROUGH, async () => {
   let isCovered = false;
   for (let commits = 0; commits < MOST_COMMITS && !isCovered; commits++) {
     await withFolder(async (folder) => {

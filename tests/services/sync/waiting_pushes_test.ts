@@ -8,6 +8,7 @@ import { BY_OPERATOR } from "../../support/services.ts";
 import { withSync } from "../../support/sync.ts";
 import { exchange, message } from "../../support/sync_messages.ts";
 import { until } from "../../support/until.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 /** A way in which the rights of the agent `caller` end. */
 interface Ending {
@@ -75,7 +76,7 @@ async function inOrder<T>(
   return await Promise.all(running);
 }
 
-Deno.test("a push that waited for the project has the rights after the wait", async (test) => {
+Deno.test("a push that waited for the project has the rights after the wait", THOROUGH, async (test) => {
   for (const { name, end, refusal = /^not authorized to write$/ } of ENDINGS) {
     await test.step(name, () =>
       HostileScene.run(async (scene) => {

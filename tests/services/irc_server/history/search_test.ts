@@ -10,6 +10,7 @@ import type {
   RecordSearch,
 } from "../../../../services/irc_server/history/protocol.ts";
 import { withFolder } from "../../../support/temporary.ts";
+import { THOROUGH } from "../../../support/level.ts";
 
 const SPEAKER_TAG = "+muster/nick";
 const SEGMENT = 8;
@@ -150,7 +151,7 @@ function assertCovered(path: string): void {
   assert.equal(lost, 0);
 }
 
-Deno.test("the index finds what a reader of every message finds, whatever was removed", () =>
+Deno.test("the index finds what a reader of every message finds, whatever was removed", THOROUGH, () =>
   withFolder((folder) => {
     let run = 0;
     fc.assert(
