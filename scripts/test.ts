@@ -196,12 +196,13 @@ interface Surroundings {
   readonly report?: string;
 }
 
-/** Runs modules of tests. Four jobs more than cores: many tests wait. */
+/** Runs modules of tests. Quick ones compute, others wait for programs. */
 async function runTests(
   modules: readonly string[],
   { options, environment, place, report }: Surroundings,
 ): Promise<RunEnd> {
-  const jobs = Deno.env.get("DENO_JOBS") ?? String(navigator.hardwareConcurrency + 4);
+  const more = environment["MUSTER_TESTS"] === "quick" ? 1 : 4;
+  const jobs = Deno.env.get("DENO_JOBS") ?? String(navigator.hardwareConcurrency + more);
   const hasColors = Deno.stdout.isTerminal() && !Deno.noColor;
   const disk = memoryDiskOn(place);
   const [program = "", ...args] = [...disk, Deno.execPath()];

@@ -1,8 +1,11 @@
 /** The files of tests, in groups that share an isolate. */
 import { join, relative } from "node:path";
 
-/** Most files in one isolate: enough to share, and few enough for all cores to have work. */
-export const GROUP_SIZE = 32;
+/**
+ * Most files in one isolate: few enough for all cores to have work. To load the services, and to run
+ * them until they are compiled, takes an isolate three seconds.
+ */
+export const GROUP_SIZE = 64;
 
 /** The folder of the tests with which `deno task test` tries the real program. */
 const SMOKE = "smoke";
