@@ -45,9 +45,13 @@ function withHistory(seed: number, work: (repository: Repository, reader: Reader
   work(repository, reader);
 }
 
-Deno.test("a reader that brings its graph up to date says what a new one says, after each write", THOROUGH, () => {
-  for (const seed of [1, 2]) withHistory(seed, () => {});
-});
+Deno.test(
+  "a reader that brings its graph up to date says what a new one says, after each write",
+  THOROUGH,
+  () => {
+    for (const seed of [1, 2]) withHistory(seed, () => {});
+  },
+);
 
 Deno.test("a reader notices artifacts that arrive in any order, and a rebuild", THOROUGH, () => {
   withHistory(3, (source) => {
