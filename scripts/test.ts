@@ -40,7 +40,7 @@ const DEFAULT_PORTS = [6667, 8080, 8081];
 /** How long no test may finish, in milliseconds; on a busy machine, one may take eight minutes. */
 const SILENCE_MS = 15 * 60_000;
 
-/** A sample is one of so many parts: then one of ten commits in sixty leaves some part out. */
+/** A sample is one of so many parts. Ten commits in a row miss a given part once in sixty times. */
 const SAMPLE_PARTS = 3;
 
 /** What the words after `deno task test` ask for. */
