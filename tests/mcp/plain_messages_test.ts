@@ -103,18 +103,27 @@ const change = fc.record({
   value: fc.option(fc.constantFrom(...VALUES), { nil: undefined }),
 });
 
-Deno.test("the library gives the same answers to messages that were tampered with", THOROUGH, async () => {
-  const message = fc.constantFrom(...MESSAGES);
-  const changes = fc.array(change, { minLength: 1, maxLength: 3 });
-  const revision = fc.constantFrom(...REVISIONS);
-  const property = fc.asyncProperty(message, changes, revision, async (message, changes, named) => {
-    const tampered = JSON.parse(JSON.stringify(message));
-    for (const one of changes) tamper(tampered, one);
-    const told = await tell("operator", tampered, named);
-    assert.deepEqual(told, await tell("operator", withNote(tampered), named));
-  });
-  await fc.assert(property, { seed: 11, numRuns: 300 });
-});
+Deno.test(
+  "the library gives the same answers to messages that were tampered with",
+  THOROUGH,
+  async () => {
+    const message = fc.constantFrom(...MESSAGES);
+    const changes = fc.array(change, { minLength: 1, maxLength: 3 });
+    const revision = fc.constantFrom(...REVISIONS);
+    const property = fc.asyncProperty(
+      message,
+      changes,
+      revision,
+      async (message, changes, named) => {
+        const tampered = JSON.parse(JSON.stringify(message));
+        for (const one of changes) tamper(tampered, one);
+        const told = await tell("operator", tampered, named);
+        assert.deepEqual(told, await tell("operator", withNote(tampered), named));
+      },
+    );
+    await fc.assert(property, { seed: 11, numRuns: 300 });
+  },
+);
 
 type Change = typeof change extends fc.Arbitrary<infer One> ? One : never;
 

@@ -40,29 +40,33 @@ Deno.test("hostile contents of files are shown as text, and never run", THOROUGH
   });
 });
 
-Deno.test("hostile names of files are shown as text, and their pages are found", THOROUGH, async () => {
-  await withPublic(async (web) => {
-    const names = [...new Set(HOSTILE_LINES.map(({ text }) => nameOf(text)))];
-    const files = names.map((name) => [`d/${name}`, "content of the file\n"] as const);
-    await commitFiles(web, Object.fromEntries(files));
-    const folder = await web.guest.see("/projects/demo/tree/trunk/d");
-    for (const name of names) {
-      assertShows(folder, name, name);
-      const path = `d/${encodeURIComponent(name)}`;
-      for (const page of [`file/trunk/${path}`, `blame/trunk/${path}`, `history/${path}`]) {
-        assertShows(await web.guest.see(`/projects/demo/${page}`), name, page);
+Deno.test(
+  "hostile names of files are shown as text, and their pages are found",
+  THOROUGH,
+  async () => {
+    await withPublic(async (web) => {
+      const names = [...new Set(HOSTILE_LINES.map(({ text }) => nameOf(text)))];
+      const files = names.map((name) => [`d/${name}`, "content of the file\n"] as const);
+      await commitFiles(web, Object.fromEntries(files));
+      const folder = await web.guest.see("/projects/demo/tree/trunk/d");
+      for (const name of names) {
+        assertShows(folder, name, name);
+        const path = `d/${encodeURIComponent(name)}`;
+        for (const page of [`file/trunk/${path}`, `blame/trunk/${path}`, `history/${path}`]) {
+          assertShows(await web.guest.see(`/projects/demo/${page}`), name, page);
+        }
       }
-    }
-    const links = [...folder.html.matchAll(/href="(\/projects\/demo\/file\/trunk\/d\/[^"]+)"/g)];
-    assert.equal(links.length, names.length);
-    for (const [, link = ""] of links) {
-      assert.match(
-        (await web.guest.see(link.replaceAll("&#39;", "'"))).text,
-        /content of the file/,
-      );
-    }
-  });
-});
+      const links = [...folder.html.matchAll(/href="(\/projects\/demo\/file\/trunk\/d\/[^"]+)"/g)];
+      assert.equal(links.length, names.length);
+      for (const [, link = ""] of links) {
+        assert.match(
+          (await web.guest.see(link.replaceAll("&#39;", "'"))).text,
+          /content of the file/,
+        );
+      }
+    });
+  },
+);
 
 Deno.test("hostile messages, branches and tags are shown as text", THOROUGH, async () => {
   await withPublic(async (web) => {
