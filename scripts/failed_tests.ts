@@ -1,9 +1,15 @@
-/** Which files failed in a run of `deno test`, and why. */
-import { resolve } from "node:path";
+/** Which files failed in a run of `deno test`, and why; and which have tests that were ignored. */
+import { basename, resolve } from "node:path";
 import { withoutColors } from "./watched_run.ts";
 
 /** A test in a report in JUnit's format, with the file that declares it, and a failure or an error. */
 const FAILED_CASE = /<testcase [^>]*classname="([^"]*)"[^>]*>\s*<(?:failure|error)/g;
+
+/** A test in such a report that was ignored, with the file that declares it. */
+const IGNORED_CASE = /<testcase [^>]*classname="([^"]*)"[^>]*>\s*<skipped/g;
+
+/** A module of several in which a test failed. */
+const FAILED_MODULE = /^(\S+) => .* \.\.\. FAILED/gm;
 
 /** A module whose error no test caught. */
 const UNCAUGHT = /^(\S+) \(uncaught error\)$/gm;
@@ -25,11 +31,42 @@ export interface FinishedRun {
  * module count.
  */
 export function failedFiles({ output, report, modules, root }: FinishedRun): readonly string[] {
-  const failed = [...report.matchAll(FAILED_CASE)].map(([, file = ""]) => resolve(root, file));
-  const uncaught = [...withoutColors(output).matchAll(UNCAUGHT)]
-    .flatMap(([, module = ""]) => modules.get(resolve(root, module)) ?? []);
-  const files = new Set([...modules.values()].flat());
-  return [...new Set([...failed, ...uncaught])].filter((file) => files.has(file)).sort();
+  const plain = withoutColors(output);
+  const membersOf = (pattern: RegExp) =>
+    [...plain.matchAll(pattern)].flatMap(([, module = ""]) =>
+      modules.get(resolve(root, module)) ?? []
+    );
+  const files = membersOf(FAILED_MODULE);
+  const searched = files.length > 0 ? files : [...modules.values()].flat();
+  const failed = declaringFiles(report, FAILED_CASE, { files: searched, root });
+  return [...new Set([...failed, ...membersOf(UNCAUGHT)])].sort();
+}
+
+/** The files with tests that were ignored. */
+export function ignoredFiles(
+  { report, modules, root }: Pick<FinishedRun, "report" | "modules" | "root">,
+): readonly string[] {
+  const files = [...modules.values()].flat();
+  return [...new Set(declaringFiles(report, IGNORED_CASE, { files, root }))].sort();
+}
+
+/**
+ * The files of tests in which the tests of a report are that match. Those that a helper declares are
+ * in the files that name it.
+ */
+function declaringFiles(
+  report: string,
+  cases: RegExp,
+  { files, root }: { readonly files: readonly string[]; readonly root: string },
+): string[] {
+  const declaring = new Set(
+    [...report.matchAll(cases)].map(([, file = ""]) => resolve(root, file)),
+  );
+  return [...declaring].flatMap((file) =>
+    files.includes(file)
+      ? [file]
+      : files.filter((one) => Deno.readTextFileSync(one).includes(basename(file)))
+  );
 }
 
 /** The part of a run's output that describes its failures. */

@@ -1,30 +1,35 @@
 /**
- * `deno task test [FOLDER|FILE] … [OPTION] …`: runs tests below `tests/`. Without a folder or file, it
- * runs those that start no program of their own, so that neither luck nor load decides.
+ * `deno task test [FOLDER|FILE] … [OPTION] …`: runs tests below `tests/`.
+ *
+ * - Without a folder or file, the run is quick: what needs no other program and does not take long by
+ *   nature, and `tests/smoke`, which tries the real program. `--quick` says so of named folders.
+ * - `tests/long` runs only if it, or what is in it, is named. `--sample=COMMIT` takes a third of the
+ *   files, which changes with the commit.
+ * - `--left=PATH` writes the files with tests that were ignored into a file, for a run that is not
+ *   quick.
+ * - `--retry`: a file in which a test failed runs once more, alone; if its tests pass then, the run
+ *   passes, and prints them under "flaky".
+ * - Other options are those of `deno test`; one with a value is written `--filter=WORD`.
  *
  * `deno test` gives each file an isolate, which loads and compiles the services anew. Here, several
- * files of a folder share an isolate: a module that imports them. Options are those of
- * `deno test`; one with a value is written `--filter=WORD`. Workers share threads, too; see
- * `tests/support/borrowed_workers.ts`. With `--retry`, a file in which a test failed runs once more,
- * alone; if its tests pass then, the run passes, and prints them under "flaky".
+ * files of a folder share an isolate: a module that imports them.
  *
  * Where root on Linux may mount one, the tests keep their files on a disk in memory: they make
  * thousands of databases, each of which waits for its disk dozens of times.
  *
- * With `MUSTER_EXECUTABLE`, a folder's files exclude those that `tests/support/tree_only.ts` names.
  * If no test finishes for a quarter of an hour, the run ends and names the tests that hang.
  *
  * The run holds the ports that muster takes by default. So a test that wants one of them always fails,
  * and not just while muster runs.
  */
-import { basename, join, relative, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { bundledTree } from "../tests/support/bundled_tree.ts";
 import { namedExecutable } from "../tests/support/executable.ts";
-import { TREE_ONLY } from "../tests/support/tree_only.ts";
 import { ROOT } from "./bundle.ts";
-import { errorsOf, failedFiles } from "./failed_tests.ts";
+import { errorsOf, failedFiles, ignoredFiles } from "./failed_tests.ts";
 import { memoryDiskOn } from "./memory_disk.ts";
-import { findTests, groupFiles, orderGroups, startsProgram } from "./test_groups.ts";
+import { findTests, groupFiles, isLong, isQuick, sampleOf, startsPrograms } from "./test_groups.ts";
 import { type RunEnd, runWatched } from "./watched_run.ts";
 
 const TESTS = join(ROOT, "tests");
@@ -35,43 +40,99 @@ const DEFAULT_PORTS = [6667, 8080, 8081];
 /** How long no test may finish, in milliseconds; on a busy machine, one may take eight minutes. */
 const SILENCE_MS = 15 * 60_000;
 
-async function main(args: readonly string[]): Promise<number> {
-  const isRetried = args.includes("--retry");
-  const options = args.filter((arg) => arg.startsWith("-") && arg !== "--retry");
+/** A sample is one of so many parts. Ten commits in a row miss a given part once in sixty times. */
+const SAMPLE_PARTS = 3;
+
+/** What the words after `deno task test` ask for. */
+interface Request {
+  /** The named folders and files, absolute. */
+  readonly paths: readonly string[];
+  readonly isQuick: boolean;
+  readonly isRetried: boolean;
+  /** The commit that chooses a sample, in hexadecimal digits; "" for all. */
+  readonly commit: string;
+  /** Where to write the files with ignored tests; "" for nowhere. */
+  readonly left: string;
+  /** Options of `deno test`. */
+  readonly options: readonly string[];
+}
+
+function readRequest(args: readonly string[]): Request {
+  const valueOf = (name: string) =>
+    args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3) ?? "";
   const paths = args.filter((arg) => !arg.startsWith("-")).map((path) => resolve(path));
-  const isCovered = (file: string) =>
-    namedExecutable() !== undefined && !paths.includes(file) && TREE_ONLY.has(basename(file));
+  return {
+    paths,
+    isQuick: paths.length === 0 || args.includes("--quick"),
+    isRetried: args.includes("--retry"),
+    commit: valueOf("sample"),
+    left: valueOf("left"),
+    options: args.filter((arg) =>
+      arg.startsWith("-") && !/^--(?:quick|retry|(?:sample|left)=.*)$/.test(arg)
+    ),
+  };
+}
+
+/** The files of tests that a request means; none of them if a path has none. */
+function chooseFiles({ paths, isQuick: quick, commit }: Request): readonly string[] {
   const tests = findTests(TESTS);
   const isBelow = (path: string) => (file: string) => `${file}/`.startsWith(`${path}/`);
-  const empty = paths.filter((path) => !tests.some(isBelow(path)));
-  const files = tests.filter((file) =>
-    paths.length === 0 ? !startsProgram(TESTS, file) : paths.some((path) => isBelow(path)(file))
-  ).filter((file) => !isCovered(file));
-  if (empty.length > 0 || files.length === 0) {
-    const where = (empty.length > 0 ? empty : paths).join(" ");
-    writeAll(new TextEncoder().encode(`There are no tests in ${where}\n`), Deno.stderr);
+  if (paths.some((path) => !tests.some(isBelow(path)))) return [];
+  const chosen = tests.filter((file) => {
+    const naming = paths.filter((path) => isBelow(path)(file));
+    if (paths.length > 0 && naming.length === 0) return false;
+    if (isLong(TESTS, file)) return naming.some((path) => path !== TESTS);
+    return !quick || isQuick(TESTS, file);
+  });
+  if (commit === "") return chosen;
+  return sampleOf(chosen, { number: parseInt(commit.slice(0, 8), 16), parts: SAMPLE_PARTS });
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const request = readRequest(args);
+  const files = chooseFiles(request);
+  if (files.length === 0) {
+    writeAll(encode(`There are no tests in ${request.paths.join(" ")}\n`), Deno.stderr);
     return 1;
+  }
+  if (request.commit !== "") {
+    say(`The sample of ${request.commit}:\n${files.map((file) => `${nameOf(file)}\n`).join("")}`);
   }
   const folder = await Deno.makeTempDir({ prefix: "muster-tests-" });
   const held = holdDefaultPorts();
   try {
-    const groups = groupFiles(TESTS, files);
-    const modules = new Map(
-      orderGroups(groups).map((name) => {
-        const group = groups.get(name) ?? [];
-        return [writeModule(join(folder, `${name}.ts`), group), group];
-      }),
+    const modules = writeModules(folder, files);
+    const surroundings = {
+      options: request.options,
+      environment: {
+        MUSTER_TESTS: request.isQuick ? "quick" : "all",
+        MUSTER_TEST_PORTS: makePorts(folder),
+        ...startsTree(files) ? { MUSTER_TEST_TREE: bundledTree() } : {},
+      },
+      place: makePlace(folder),
+    };
+    const path = join(folder, "report.xml");
+    const first = await runTests([...modules.keys()], { ...surroundings, report: path });
+    const report = await readReport(path);
+    const finished = { ...first, report, modules, root: ROOT };
+    if (request.left !== "") {
+      Deno.writeTextFileSync(request.left, ignoredFiles(finished).map((f) => `${f}\n`).join(""));
+    }
+    if (first.code === 0 || !request.isRetried || first.hasHung) return first.code;
+    return await retry(
+      failedFiles(finished),
+      errorsOf(first.output),
+      (file) => runTests([file], surroundings),
     );
-    const surroundings = { options, ports: makePorts(folder), place: makePlace(folder) };
-    const report = join(folder, "report.xml");
-    const first = await runTests([...modules.keys()], { ...surroundings, report });
-    if (first.code === 0 || !isRetried || first.hasHung) return first.code;
-    const failed = failedFiles({ ...first, report: await readReport(report), modules, root: ROOT });
-    return await retry(failed, first.output, (file) => runTests([file], surroundings));
   } finally {
     for (const listener of held) listener.close();
     await Deno.remove(folder, { recursive: true });
   }
+}
+
+/** Whether some of the tests start the program from the tree. */
+function startsTree(files: readonly string[]): boolean {
+  return namedExecutable() === undefined && files.some((file) => startsPrograms(TESTS, file));
 }
 
 /** Takes the default ports that nobody has. */
@@ -110,30 +171,38 @@ function makePorts(folder: string): string {
   return ports;
 }
 
-/** Writes the module of a group; returns its path. */
-function writeModule(path: string, group: readonly string[]): string {
-  const imports = group.map((file) => `import ${JSON.stringify(pathToFileURL(file).href)};\n`);
-  Deno.writeTextFileSync(path, imports.join(""));
-  return path;
+/** Writes a module for each group of files; gives the path of each, with the files it imports. */
+function writeModules(
+  folder: string,
+  files: readonly string[],
+): ReadonlyMap<string, readonly string[]> {
+  const modules = [...groupFiles(TESTS, files)].map(([name, group]) => {
+    const path = join(folder, `${name}.ts`);
+    const imports = group.map((file) => `import ${JSON.stringify(pathToFileURL(file).href)};\n`);
+    Deno.writeTextFileSync(path, imports.join(""));
+    return [path, group] as const;
+  });
+  return new Map(modules);
 }
 
 interface Surroundings {
   /** Options for `deno test`. */
   readonly options: readonly string[];
-  /** The folder of {@linkcode makePorts}. */
-  readonly ports: string;
+  /** What the tests read of this run. */
+  readonly environment: Readonly<Record<string, string>>;
   /** The folder of {@linkcode makePlace}. */
   readonly place: string;
   /** Where to write a report in JUnit's format. */
   readonly report?: string;
 }
 
-/** Runs modules of tests. Four jobs more than cores: many tests wait. */
+/** Runs modules of tests. Quick ones compute, others wait for programs. */
 async function runTests(
   modules: readonly string[],
-  { options, ports, place, report }: Surroundings,
+  { options, environment, place, report }: Surroundings,
 ): Promise<RunEnd> {
-  const jobs = Deno.env.get("DENO_JOBS") ?? String(navigator.hardwareConcurrency + 4);
+  const more = environment["MUSTER_TESTS"] === "quick" ? 1 : 4;
+  const jobs = Deno.env.get("DENO_JOBS") ?? String(navigator.hardwareConcurrency + more);
   const hasColors = Deno.stdout.isTerminal() && !Deno.noColor;
   const disk = memoryDiskOn(place);
   const [program = "", ...args] = [...disk, Deno.execPath()];
@@ -154,7 +223,7 @@ async function runTests(
     folder: ROOT,
     environment: {
       DENO_JOBS: jobs,
-      MUSTER_TEST_PORTS: ports,
+      ...environment,
       ...disk.length > 0 ? { TMPDIR: place } : {},
       ...hasColors ? { FORCE_COLOR: "1" } : {},
     },
@@ -168,25 +237,43 @@ function writeAll(bytes: Uint8Array, to: { writeSync(bytes: Uint8Array): number 
   for (let start = 0; start < bytes.length;) start += to.writeSync(bytes.subarray(start));
 }
 
+function say(text: string): void {
+  writeAll(encode(text), Deno.stdout);
+}
+
+function encode(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+/** The name of a file, from the root of the tree. */
+function nameOf(file: string): string {
+  return relative(ROOT, file);
+}
+
 /**
  * Runs each of the files in which a test failed once more, alone.
  *
+ * @param errors what the first run wrote of its failures
  * @returns 0 if there are such files and the tests of all of them pass now; otherwise 1
  */
 async function retry(
   failed: readonly string[],
-  output: string,
+  errors: string,
   runAlone: (file: string) => Promise<RunEnd>,
 ): Promise<number> {
-  const say = (text: string) => writeAll(new TextEncoder().encode(text), Deno.stdout);
   const flaky: string[] = [];
+  const outputs: string[] = [];
   for (const file of failed) {
-    say(`\nOnce more, alone: ${relative(ROOT, file)}\n`);
-    if ((await runAlone(file)).code === 0) flaky.push(relative(ROOT, file));
+    say(`\nOnce more, alone: ${nameOf(file)}\n`);
+    const { code, output } = await runAlone(file);
+    if (code !== 0) continue;
+    flaky.push(file);
+    outputs.push(output);
   }
   if (flaky.length > 0) {
-    say(`\n== flaky: failed at first, then passed alone\n${flaky.map((f) => `${f}\n`).join("")}`);
-    say(`\nWhat failed at first:\n${errorsOf(output)}\n`);
+    say(`\n== flaky: failed at first, then passed alone; an entry for tests/flaky.md\n`);
+    say(flaky.map((file) => `${nameOf(file)}\n`).join(""));
+    say(`\n-- at first:\n${errors}\n\n-- alone:\n${outputs.join("\n")}\n`);
   }
   return failed.length > 0 && flaky.length === failed.length ? 0 : 1;
 }

@@ -1,27 +1,17 @@
 /** The files of tests, in groups that share an isolate. */
 import { join, relative } from "node:path";
 
-/** Most files in one isolate: enough to share, and few enough for all cores to have work. */
-export const GROUP_SIZE = 32;
-
-/** The same for tests that start the program: they take longer. */
-export const END_TO_END_SIZE = 8;
-
 /**
- * The files that take longer than half a minute on a quiet machine, in the order in which they start.
- * Each has an isolate of its own, and starts before all others: at the end, it would run alone. Those
- * that compute stand between those that wait.
+ * Most files in one isolate: few enough for all cores to have work. To load the services, and to run
+ * them until they are compiled, takes an isolate three seconds.
  */
-export const LONGEST: readonly string[] = [
-  "end_to_end/web_tour_test.ts",
-  "end_to_end/team_test.ts",
-  "soak/cluster/chaos_test.ts",
-  "end_to_end/cluster_nodes_test.ts",
-  "end_to_end/mcp_stdio_test.ts",
-  "services/sync/program_test.ts",
-  "end_to_end/external_services_test.ts",
-  "end_to_end/web_hostile_test.ts",
-];
+export const GROUP_SIZE = 64;
+
+/** The folder of the tests with which `deno task test` tries the real program. */
+const SMOKE = "smoke";
+
+/** The folder of what takes minutes: a run of other tests leaves it out. */
+const LONG = "long";
 
 /** The folders whose tests start the program or those of others, and often wait for them. */
 const STARTING: ReadonlySet<string> = new Set([
@@ -30,19 +20,12 @@ const STARTING: ReadonlySet<string> = new Set([
   "docs",
   "end_to_end",
   "fuzz",
-  "soak",
+  LONG,
+  SMOKE,
 ]);
-
-/** The names of groups of one of the {@linkcode LONGEST} begin with this. */
-const LONG = "long";
 
 /** What `deno test` takes for a file of tests. */
 const TEST_FILE = /(?:^|[._])test\.[cm]?[jt]sx?$/;
-
-/** Whether a file of tests, below their folder, starts programs. */
-export function startsProgram(folder: string, file: string): boolean {
-  return STARTING.has(relative(folder, file).split("/")[0] ?? "");
-}
 
 /** The files of tests in a folder and below it, sorted. */
 export function findTests(folder: string): string[] {
@@ -54,50 +37,65 @@ export function findTests(folder: string): string[] {
   });
 }
 
+/** Whether a quick run includes a file of tests below their folder. */
+export function isQuick(folder: string, file: string): boolean {
+  return partOf(folder, file) === SMOKE || !startsPrograms(folder, file);
+}
+
+/** Whether a file of tests below their folder starts muster or other programs. */
+export function startsPrograms(folder: string, file: string): boolean {
+  return STARTING.has(partOf(folder, file));
+}
+
+/** Whether a file of tests below their folder runs only if a path names it or its folder. */
+export function isLong(folder: string, file: string): boolean {
+  return partOf(folder, file) === LONG;
+}
+
 /**
- * Divides files below a folder into groups of about the same size, each within one of the folders
- * in it, and the {@linkcode LONGEST}, which come first; gives the groups by name.
+ * One of several parts of some files, which a number chooses, such as the hash of a commit. Each file
+ * is in one part, so each number chooses about as many.
+ */
+export function sampleOf(
+  files: readonly string[],
+  { number, parts }: { readonly number: number; readonly parts: number },
+): readonly string[] {
+  return files.filter((_, index) => index % parts === number % parts);
+}
+
+/**
+ * Divides files below a folder into groups, each within one of the folders in it; gives the groups by
+ * name, in the order in which they start. A file whose tests start programs is alone, and comes first:
+ * it loads little, and waits much. Of the others, those with more text come first, because a long group
+ * at the end would run alone.
  */
 export function groupFiles(
   folder: string,
   files: readonly string[],
 ): ReadonlyMap<string, readonly string[]> {
-  const long = LONGEST.map((name) => join(folder, name)).filter((file) => files.includes(file));
-  const groups = new Map<string, readonly string[]>(
-    long.map((file, index) => [`${LONG}-${index + 1}`, [file]]),
-  );
-  const others = files.filter((file) => !long.includes(file));
-  const parts = Map.groupBy(others, (file) => relative(folder, file).split("/")[0] ?? "");
-  for (const [part, members] of parts) {
-    const most = part === "end_to_end" ? END_TO_END_SIZE : GROUP_SIZE;
-    const count = Math.ceil(members.length / most);
+  const parts = Map.groupBy(files, (file) => partOf(folder, file));
+  const groups = [...parts].flatMap(([part, members]) => {
+    const count = STARTING.has(part) ? members.length : Math.ceil(members.length / GROUP_SIZE);
     const size = Math.ceil(members.length / count);
-    for (let index = 0; index < count; index++) {
-      groups.set(`${part}-${index + 1}`, members.slice(index * size, (index + 1) * size));
-    }
-  }
-  return groups;
+    return Array.from({ length: count }, (_, index) => {
+      const group = members.slice(index * size, (index + 1) * size);
+      return {
+        name: `${part}-${index + 1}`,
+        group,
+        starts: STARTING.has(part),
+        bytes: sizeOf(group),
+      };
+    });
+  });
+  groups.sort((a, b) => Number(b.starts) - Number(a.starts) || b.bytes - a.bytes);
+  return new Map(groups.map(({ name, group }) => [name, group]));
 }
 
-/**
- * The order in which groups start, by name: the longest, then in turns one whose tests wait and one
- * whose tests compute, so that no core idles. Those that compute come by the size of their files,
- * because a long one at the end would run alone.
- */
-export function orderGroups(
-  groups: ReadonlyMap<string, readonly string[]>,
-): readonly string[] {
-  const sizes = new Map([...groups].map(([name, files]) => [
-    name,
-    files.reduce((bytes, file) => bytes + Deno.statSync(file).size, 0),
-  ]));
-  const part = (name: string) => name.replace(/-\d+$/, "");
-  const long = [...groups.keys()].filter((name) => part(name) === LONG);
-  const waiting = [...groups.keys()].filter((name) => STARTING.has(part(name)));
-  const computing = [...groups.keys()]
-    .filter((name) => !long.includes(name) && !waiting.includes(name))
-    .sort((one, other) => (sizes.get(other) ?? 0) - (sizes.get(one) ?? 0));
-  const turns = Math.max(waiting.length, computing.length);
-  const inTurns = Array.from({ length: turns }, (_, turn) => [waiting[turn], computing[turn]]);
-  return [...long, ...inTurns.flat().filter((name) => name !== undefined)];
+/** The folder below that of the tests in which a file is. */
+function partOf(folder: string, file: string): string {
+  return relative(folder, file).split("/")[0] ?? "";
+}
+
+function sizeOf(files: readonly string[]): number {
+  return files.reduce((bytes, file) => bytes + Deno.statSync(file).size, 0);
 }

@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { newFixture, post, rpc, type Who } from "./support.ts";
+import { THOROUGH } from "../support/level.ts";
 
 const NOTE = { "com.example.mcp/note": 1 };
 
@@ -71,7 +72,7 @@ async function tell(who: Who, body: unknown, revision: string | undefined): Prom
 }
 
 for (const who of ["operator", "writer", "reader", "auditor"] as const) {
-  Deno.test(`the library gives ${who} the same answers to plain messages`, async () => {
+  Deno.test(`the library gives ${who} the same answers to plain messages`, THOROUGH, async () => {
     for (const revision of REVISIONS) {
       for (const message of MESSAGES) {
         const told = await tell(who, message, revision);
@@ -102,18 +103,27 @@ const change = fc.record({
   value: fc.option(fc.constantFrom(...VALUES), { nil: undefined }),
 });
 
-Deno.test("the library gives the same answers to messages that were tampered with", async () => {
-  const message = fc.constantFrom(...MESSAGES);
-  const changes = fc.array(change, { minLength: 1, maxLength: 3 });
-  const revision = fc.constantFrom(...REVISIONS);
-  const property = fc.asyncProperty(message, changes, revision, async (message, changes, named) => {
-    const tampered = JSON.parse(JSON.stringify(message));
-    for (const one of changes) tamper(tampered, one);
-    const told = await tell("operator", tampered, named);
-    assert.deepEqual(told, await tell("operator", withNote(tampered), named));
-  });
-  await fc.assert(property, { seed: 11, numRuns: 300 });
-});
+Deno.test(
+  "the library gives the same answers to messages that were tampered with",
+  THOROUGH,
+  async () => {
+    const message = fc.constantFrom(...MESSAGES);
+    const changes = fc.array(change, { minLength: 1, maxLength: 3 });
+    const revision = fc.constantFrom(...REVISIONS);
+    const property = fc.asyncProperty(
+      message,
+      changes,
+      revision,
+      async (message, changes, named) => {
+        const tampered = JSON.parse(JSON.stringify(message));
+        for (const one of changes) tamper(tampered, one);
+        const told = await tell("operator", tampered, named);
+        assert.deepEqual(told, await tell("operator", withNote(tampered), named));
+      },
+    );
+    await fc.assert(property, { seed: 11, numRuns: 300 });
+  },
+);
 
 type Change = typeof change extends fc.Arbitrary<infer One> ? One : never;
 

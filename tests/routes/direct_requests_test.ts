@@ -6,6 +6,7 @@ import { Unavailable } from "../../services/errors.ts";
 import { withBridge } from "../services/bridge/support.ts";
 import { EVERYBODY, type TestApi, type Who, withApi } from "../support/scenarios.ts";
 import { eventTypes } from "../support/services.ts";
+import { THOROUGH } from "../support/level.ts";
 
 /** A request, of which each way gets one of its own. */
 interface Asked {
@@ -181,24 +182,28 @@ const PATHS = [
   "/openapi",
 ];
 
-Deno.test("every method, path and caller gets the same answer both ways", () =>
-  withChannels(async (ways) => {
-    for (const who of EVERYBODY) {
-      const authorization = ways.api.authorizationOf(who);
-      for (const method of METHODS) {
-        for (const path of PATHS) {
-          const takesBody = method !== "GET" && method !== "HEAD";
-          await ways.compare({
-            method,
-            path,
-            headers: { authorization },
-            ...takesBody ? { body: HI } : {},
-          });
+Deno.test(
+  "every method, path and caller gets the same answer both ways",
+  THOROUGH,
+  () =>
+    withChannels(async (ways) => {
+      for (const who of EVERYBODY) {
+        const authorization = ways.api.authorizationOf(who);
+        for (const method of METHODS) {
+          for (const path of PATHS) {
+            const takesBody = method !== "GET" && method !== "HEAD";
+            await ways.compare({
+              method,
+              path,
+              headers: { authorization },
+              ...takesBody ? { body: HI } : {},
+            });
+          }
         }
       }
-    }
-    assert.ok(ways.direct > 20, `${ways.direct} answered directly`);
-  }));
+      assert.ok(ways.direct > 20, `${ways.direct} answered directly`);
+    }),
+);
 
 const BODIES: readonly (string | Uint8Array<ArrayBuffer>)[] = [
   HI,
@@ -253,21 +258,25 @@ const BODIES: readonly (string | Uint8Array<ArrayBuffer>)[] = [
   new Uint8Array([0x7b, 0xff, 0x7d]),
 ];
 
-Deno.test("every body gets the same answer both ways, and is said as often", () =>
-  withChannels(async (ways) => {
-    const path = MESSAGES;
-    for (const who of ["writer", "reader", "operator", "passphrase", "guest"] as const) {
-      const authorization = ways.api.authorizationOf(who);
-      for (const body of BODIES) {
-        for (const declared of [true, false]) {
-          for (const type of [undefined, "application/json", "text/plain"]) {
-            const headers = { authorization, "content-type": type };
-            await ways.compare({ method: "POST", path, headers, body, declared });
+Deno.test(
+  "every body gets the same answer both ways, and is said as often",
+  THOROUGH,
+  () =>
+    withChannels(async (ways) => {
+      const path = MESSAGES;
+      for (const who of ["writer", "reader", "operator", "passphrase", "guest"] as const) {
+        const authorization = ways.api.authorizationOf(who);
+        for (const body of BODIES) {
+          for (const declared of [true, false]) {
+            for (const type of [undefined, "application/json", "text/plain"]) {
+              const headers = { authorization, "content-type": type };
+              await ways.compare({ method: "POST", path, headers, body, declared });
+            }
           }
         }
       }
-    }
-  }));
+    }),
+);
 
 Deno.test("every header gets the same answer both ways", () =>
   withChannels(async (ways) => {

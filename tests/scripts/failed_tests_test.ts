@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { errorsOf, failedFiles } from "../../scripts/failed_tests.ts";
+import { errorsOf, failedFiles, ignoredFiles } from "../../scripts/failed_tests.ts";
 import { withFolder, writeFile } from "../support/temporary.ts";
 
 /** Writes files of tests and modules that import them, and runs the modules with `deno test`. */
@@ -14,7 +14,14 @@ async function runModules(
     await writeFile(folder, name, imported.map((file) => `import "./${file}";\n`).join(""));
   }
   const { stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["test", "--no-check", "--no-config", "--junit-path=report.xml", ...Object.keys(imports)],
+    args: [
+      "test",
+      "--no-check",
+      "--parallel",
+      "--no-config",
+      "--junit-path=report.xml",
+      ...Object.keys(imports),
+    ],
     cwd: folder,
     stderr: "null",
     env: { FORCE_COLOR: "1" },
@@ -27,8 +34,9 @@ async function runModules(
   );
   const output = new TextDecoder().decode(stdout);
   const report = await Deno.readTextFile(join(folder, "report.xml")).catch(() => "");
-  const failed = failedFiles({ output, report, modules, root });
-  return { failed: failed.map((file) => file.slice(root.length + 1)), output };
+  const nameOf = (file: string) => file.slice(root.length + 1);
+  const failed = failedFiles({ output, report, modules, root }).map(nameOf);
+  return { failed, ignored: ignoredFiles({ report, modules, root }).map(nameOf), output };
 }
 
 Deno.test("a file fails with a test, with a step, and with an error that its module did not catch", async () => {
@@ -58,5 +66,27 @@ Deno.test("no file fails in a run whose tests pass", async () => {
     const files = { "passes_test.ts": 'Deno.test("a ... FAILED", () => {});' };
     const { failed } = await runModules(folder, files, { "one.ts": ["passes_test.ts"] });
     assert.deepEqual(failed, []);
+  });
+});
+
+Deno.test("a test that a helper declares is of the files that import the helper", async () => {
+  await withFolder(async (folder) => {
+    await writeFile(
+      folder,
+      "declaring.ts",
+      `export function declare(name: string, ignore: boolean): void {
+        Deno.test({ name, ignore, fn: () => { throw new Error("reason"); } });
+      }`,
+    );
+    const files = {
+      "fails_test.ts": 'import { declare } from "./declaring.ts"; declare("a", false);',
+      "ignored_test.ts": 'import { declare } from "./declaring.ts"; declare("b", true);',
+      "passes_test.ts": 'Deno.test("c", () => {});',
+    };
+    const { failed, ignored } = await runModules(folder, files, {
+      "one.ts": ["fails_test.ts", "passes_test.ts"],
+      "two.ts": ["ignored_test.ts", "passes_test.ts"],
+    });
+    assert.deepEqual([failed, ignored], [["fails_test.ts"], ["fails_test.ts", "ignored_test.ts"]]);
   });
 });

@@ -2,55 +2,65 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { ROOT } from "../../scripts/bundle.ts";
 import {
-  END_TO_END_SIZE,
   findTests,
   GROUP_SIZE,
   groupFiles,
-  LONGEST,
-  orderGroups,
+  isLong,
+  isQuick,
+  sampleOf,
 } from "../../scripts/test_groups.ts";
+import { withFolder } from "../support/temporary.ts";
+
+const TESTS = join(ROOT, "tests");
 
 Deno.test("each file of tests is in one group of a folder, which is not too large", () => {
-  const folder = join(ROOT, "tests");
-  const files = findTests(folder);
-  assert.ok(files.includes(join(folder, "scripts", "test_groups_test.ts")));
-  const groups = [...groupFiles(folder, files)];
+  const files = findTests(TESTS);
+  assert.ok(files.includes(join(TESTS, "scripts", "test_groups_test.ts")));
+  const groups = [...groupFiles(TESTS, files)];
   assert.deepEqual(groups.flatMap(([, group]) => group).sort(), [...files].sort());
   for (const [name, group] of groups) {
-    if (name.startsWith("long-")) continue;
-    const most = name.startsWith("end_to_end") ? END_TO_END_SIZE : GROUP_SIZE;
-    assert.ok(group.length > 0 && group.length <= most, name);
-    const parent = join(folder, name.replace(/-\d+$/, ""));
+    assert.ok(group.length > 0 && group.length <= GROUP_SIZE, name);
+    const parent = join(TESTS, name.replace(/-\d+$/, ""));
     assert.ok(group.every((file) => file.startsWith(`${parent}/`)), name);
   }
 });
 
-Deno.test("each of the longest files of tests is alone in its group, and starts first", () => {
-  const folder = join(ROOT, "tests");
-  const groups = groupFiles(folder, findTests(folder));
-  const first = orderGroups(groups).slice(0, LONGEST.length);
-  const long = LONGEST.map((name) => join(folder, name));
-  assert.deepEqual(first.map((name) => groups.get(name)), long.map((file) => [file]));
+Deno.test("a file that starts programs is alone and comes first, then the groups by their size", async () => {
+  await withFolder((folder) => {
+    const sizes = { "cli/a_test.ts": 3, "end_to_end/b_test.ts": 1, "end_to_end/c_test.ts": 9 };
+    const more = { "routes/d_test.ts": 5, "routes/e_test.ts": 5, "web/f_test.ts": 4 };
+    const files = Object.entries({ ...sizes, ...more }).map(([name, size]) => {
+      const path = join(folder, name);
+      Deno.mkdirSync(join(path, ".."), { recursive: true });
+      Deno.writeTextFileSync(path, "x".repeat(size));
+      return path;
+    });
+    const groups = [...groupFiles(folder, files).values()];
+    const names = groups.map((group) => group.map((file) => file.slice(-"a_test.ts".length)[0]));
+    assert.deepEqual(names, [["c"], ["b"], ["d", "e"], ["f"], ["a"]]);
+  });
 });
 
-Deno.test("tests that wait and tests that compute start in turns, the largest of these first", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "muster-test-" });
-  const sizes = { "cli-1": 3, "end_to_end-1": 1, "end_to_end-2": 9, "routes-1": 5, "web-1": 4 };
-  const groups = Object.entries(sizes).map(([name, size]) => {
-    const path = join(folder, name);
-    Deno.writeTextFileSync(path, "x".repeat(size));
-    return [name, [path]] as const;
-  });
-  const ordered = orderGroups(new Map(groups));
-  await Deno.remove(folder, { recursive: true });
-  assert.deepEqual(ordered, ["end_to_end-1", "routes-1", "end_to_end-2", "web-1", "cli-1"]);
+Deno.test("a quick run starts the program in tests/smoke alone", () => {
+  const files = ["cli/a_test.ts", "smoke/b_test.ts", "end_to_end/c_test.ts", "long/d_test.ts"];
+  const paths = files.map((file) => join(TESTS, file));
+  assert.deepEqual(paths.map((path) => isQuick(TESTS, path)), [true, true, false, false]);
+  assert.deepEqual(paths.map((path) => isLong(TESTS, path)), [false, false, false, true]);
+});
+
+Deno.test("consecutive numbers choose each of the long files once", () => {
+  const files = findTests(join(TESTS, "long"));
+  const samples = [7, 8, 9].map((number) => sampleOf(files, { number, parts: 3 }));
+  assert.deepEqual(samples.flat().sort(), files);
+  for (const sample of samples) assert.ok(Math.abs(sample.length - files.length / 3) < 1);
 });
 
 Deno.test("files of tests are those that deno test takes", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "muster-test-" });
-  const names = ["one_test.ts", "two_test.tsx", "three.test.ts", "test.ts", "latest.ts", "four.ts"];
-  for (const name of names) Deno.writeTextFileSync(join(folder, name), "");
-  const found = findTests(folder).map((path) => path.slice(folder.length + 1));
-  await Deno.remove(folder, { recursive: true });
-  assert.deepEqual(found, ["one_test.ts", "test.ts", "three.test.ts", "two_test.tsx"]);
+  await withFolder((folder) => {
+    const tests = ["one_test.ts", "two_test.tsx", "three.test.ts", "test.ts"];
+    for (const name of [...tests, "latest.ts", "four.ts"]) {
+      Deno.writeTextFileSync(join(folder, name), "");
+    }
+    assert.deepEqual(findTests(folder).map((path) => path.slice(folder.length + 1)), tests.sort());
+  });
 });

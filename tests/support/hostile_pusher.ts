@@ -16,6 +16,7 @@ import { hashOf, starting, tag } from "../services/fossil/support/pushing.ts";
 import { commitFiles } from "./projects.ts";
 import { type SyncTest, withSync } from "./sync.ts";
 import { exchange, type SyncMessage, type SyncReply } from "./sync_messages.ts";
+import { THOROUGH } from "./level.ts";
 
 export { hashOf, starting, tag };
 
@@ -233,7 +234,7 @@ export function hostile(
   name: string,
   attempts: (scene: HostileScene) => readonly Attempt[],
 ): void {
-  Deno.test(name, async () => {
+  Deno.test(name, THOROUGH, async () => {
     await HostileScene.run(async (scene) => {
       for (const attempt of attempts(scene)) await scene.attempt(attempt);
       await scene.honest(scene.checkin(scene.feature, { comment: "honest", date: scene.now + 1 }));

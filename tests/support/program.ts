@@ -71,7 +71,7 @@ export function musterWords(inspector?: number): [string, ...string[]] {
     if (inspector !== undefined) throw new Error("The executable has no inspector");
     return [executable];
   }
-  bundled ??= bundledTree();
+  bundled ??= Deno.env.get("MUSTER_TEST_TREE") ?? bundledTree();
   return [
     Deno.execPath(),
     "run",

@@ -8,6 +8,7 @@ import {
 } from "../support/hostile_texts.ts";
 import { BY_OPERATOR } from "../support/services.ts";
 import { type TestWeb, withWeb } from "../support/web.ts";
+import { THOROUGH } from "../support/level.ts";
 
 async function withPublic(run: (web: TestWeb) => Promise<void>): Promise<void> {
   await withWeb(async (web) => {
@@ -21,7 +22,7 @@ function nameOf(text: string): string {
   return text.replace(/[/\\]/g, "∕").slice(0, 100);
 }
 
-Deno.test("hostile contents of files are shown as text, and never run", async () => {
+Deno.test("hostile contents of files are shown as text, and never run", THOROUGH, async () => {
   await withPublic(async (web) => {
     const files = HOSTILE_TEXTS.map(({ text }, i) => [`f${i}.txt`, text] as const);
     const code = HOSTILE_TEXTS.map(({ text }, i) => [`f${i}.html`, text] as const);
@@ -39,31 +40,35 @@ Deno.test("hostile contents of files are shown as text, and never run", async ()
   });
 });
 
-Deno.test("hostile names of files are shown as text, and their pages are found", async () => {
-  await withPublic(async (web) => {
-    const names = [...new Set(HOSTILE_LINES.map(({ text }) => nameOf(text)))];
-    const files = names.map((name) => [`d/${name}`, "content of the file\n"] as const);
-    await commitFiles(web, Object.fromEntries(files));
-    const folder = await web.guest.see("/projects/demo/tree/trunk/d");
-    for (const name of names) {
-      assertShows(folder, name, name);
-      const path = `d/${encodeURIComponent(name)}`;
-      for (const page of [`file/trunk/${path}`, `blame/trunk/${path}`, `history/${path}`]) {
-        assertShows(await web.guest.see(`/projects/demo/${page}`), name, page);
+Deno.test(
+  "hostile names of files are shown as text, and their pages are found",
+  THOROUGH,
+  async () => {
+    await withPublic(async (web) => {
+      const names = [...new Set(HOSTILE_LINES.map(({ text }) => nameOf(text)))];
+      const files = names.map((name) => [`d/${name}`, "content of the file\n"] as const);
+      await commitFiles(web, Object.fromEntries(files));
+      const folder = await web.guest.see("/projects/demo/tree/trunk/d");
+      for (const name of names) {
+        assertShows(folder, name, name);
+        const path = `d/${encodeURIComponent(name)}`;
+        for (const page of [`file/trunk/${path}`, `blame/trunk/${path}`, `history/${path}`]) {
+          assertShows(await web.guest.see(`/projects/demo/${page}`), name, page);
+        }
       }
-    }
-    const links = [...folder.html.matchAll(/href="(\/projects\/demo\/file\/trunk\/d\/[^"]+)"/g)];
-    assert.equal(links.length, names.length);
-    for (const [, link = ""] of links) {
-      assert.match(
-        (await web.guest.see(link.replaceAll("&#39;", "'"))).text,
-        /content of the file/,
-      );
-    }
-  });
-});
+      const links = [...folder.html.matchAll(/href="(\/projects\/demo\/file\/trunk\/d\/[^"]+)"/g)];
+      assert.equal(links.length, names.length);
+      for (const [, link = ""] of links) {
+        assert.match(
+          (await web.guest.see(link.replaceAll("&#39;", "'"))).text,
+          /content of the file/,
+        );
+      }
+    });
+  },
+);
 
-Deno.test("hostile messages, branches and tags are shown as text", async () => {
+Deno.test("hostile messages, branches and tags are shown as text", THOROUGH, async () => {
   await withPublic(async (web) => {
     const { repositories } = web.api.services.hosting;
     for (const [index, { aim, text }] of HOSTILE_LINES.entries()) {
@@ -102,7 +107,7 @@ Deno.test("hostile messages, branches and tags are shown as text", async () => {
   });
 });
 
-Deno.test("a hostile README, description and query are shown as text", async () => {
+Deno.test("a hostile README, description and query are shown as text", THOROUGH, async () => {
   await withPublic(async (web) => {
     const { projects } = web.api.services.hosting;
     for (const { aim, text } of HOSTILE_TEXTS) {

@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import { commitFiles } from "../support/projects.ts";
 import { BY_OPERATOR } from "../support/services.ts";
 import { type TestWeb, withWeb } from "../support/web.ts";
+import { THOROUGH } from "../support/level.ts";
 
 /** Most bytes of a page, compressed. */
 const MAX_PAGE = 50_000;
@@ -28,7 +29,7 @@ function line(index: number): string {
   return `const ${word} = compute(${index}, "${word.split("").reverse().join("")}");`;
 }
 
-Deno.test("a file of 20 MB is shown in parts", async () => {
+Deno.test("a file of 20 MB is shown in parts", THOROUGH, async () => {
   await withPublic(async (web) => {
     const text = Array.from({ length: 480_000 }, (_, i) => line(i)).join("\n");
     assert.ok(text.length > 20_000_000, String(text.length));
@@ -43,27 +44,31 @@ Deno.test("a file of 20 MB is shown in parts", async () => {
   });
 });
 
-Deno.test("a check-in of 5,000 files, and a file of 30,000 changed lines, come in pages", async () => {
-  await withPublic(async (web) => {
-    const names = Array.from({ length: 5000 }, (_, i) => `src/${i % 50}/file-${i}.ts`);
-    const text = (i: number) => Array.from({ length: 20 }, (_, j) => line(i * 20 + j)).join("\n");
-    const files = names.map((name, i) => [name, `${text(i)}\n`] as const);
-    const uuid = await commitFiles(web, Object.fromEntries(files));
-    assert.match(
-      (await seeSmall(web, `/checkin/${uuid}`)).text,
-      /5,000 changed files.*Page 1 of 200/,
-    );
-    await seeSmall(web, `/checkin/${uuid}?page=200&layout=split`);
-    await seeSmall(web, "/tree/trunk/src/7");
-    const long = Array.from({ length: 30_000 }, (_, i) => line(i)).join("\n");
-    const next = await commitFiles(web, { "long.ts": long });
-    assert.match((await seeSmall(web, `/checkin/${next}`)).text, /Show it/);
-    const alone = await seeSmall(web, `/checkin/${next}?path=long.ts&part=20`);
-    assert.match(alone.text, /Part 20 of 20/);
-  });
-});
+Deno.test(
+  "a check-in of 5,000 files, and a file of 30,000 changed lines, come in pages",
+  THOROUGH,
+  async () => {
+    await withPublic(async (web) => {
+      const names = Array.from({ length: 5000 }, (_, i) => `src/${i % 50}/file-${i}.ts`);
+      const text = (i: number) => Array.from({ length: 20 }, (_, j) => line(i * 20 + j)).join("\n");
+      const files = names.map((name, i) => [name, `${text(i)}\n`] as const);
+      const uuid = await commitFiles(web, Object.fromEntries(files));
+      assert.match(
+        (await seeSmall(web, `/checkin/${uuid}`)).text,
+        /5,000 changed files.*Page 1 of 200/,
+      );
+      await seeSmall(web, `/checkin/${uuid}?page=200&layout=split`);
+      await seeSmall(web, "/tree/trunk/src/7");
+      const long = Array.from({ length: 30_000 }, (_, i) => line(i)).join("\n");
+      const next = await commitFiles(web, { "long.ts": long });
+      assert.match((await seeSmall(web, `/checkin/${next}`)).text, /Show it/);
+      const alone = await seeSmall(web, `/checkin/${next}?path=long.ts&part=20`);
+      assert.match(alone.text, /Part 20 of 20/);
+    });
+  },
+);
 
-Deno.test("500 branches and a folder of 3,000 files come in pages", async () => {
+Deno.test("500 branches and a folder of 3,000 files come in pages", THOROUGH, async () => {
   await withPublic(async (web) => {
     const { repositories } = web.api.services.hosting;
     await repositories.write(web.project, {

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { BY_OPERATOR } from "../support/services.ts";
 import { assertInert, assertShows, HOSTILE_LINES } from "../support/hostile_texts.ts";
 import { withWeb } from "../support/web.ts";
+import { THOROUGH } from "../support/level.ts";
 
-Deno.test("hostile texts run on no page of the home and the administration", async () => {
+Deno.test("hostile texts run on no page of the home and the administration", THOROUGH, async () => {
   await withWeb(async ({ admin, person, answer, send, caller, api: { services } }) => {
     const { tokens, ircBans, agents, policies, hosting: { projects } } = services;
     await projects.setMember("demo", "ann", "write", BY_OPERATOR);
@@ -48,7 +49,7 @@ Deno.test("hostile texts run on no page of the home and the administration", asy
   });
 });
 
-Deno.test("hostile texts in addresses and fields run on no page", async () => {
+Deno.test("hostile texts in addresses and fields run on no page", THOROUGH, async () => {
   await withWeb(async ({ admin }) => {
     for (const { aim, text } of HOSTILE_LINES) {
       const value = encodeURIComponent(text);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { assertInert, HOSTILE_LINES, HOSTILE_TEXTS } from "../support/hostile_texts.ts";
 import { BY_OPERATOR } from "../support/services.ts";
 import { fillProject, type TestWeb, withWeb } from "../support/web.ts";
+import { THOROUGH } from "../support/level.ts";
 
 const REVIEWS = "/projects/demo/reviews";
 const REVIEW = `${REVIEWS}/1`;
@@ -175,7 +176,7 @@ Deno.test("a reader sees a review without forms, and who is no member sees none"
   }, "read");
 });
 
-Deno.test("hostile texts in reviews are shown as what they are", async () => {
+Deno.test("hostile texts in reviews are shown as what they are", THOROUGH, async () => {
   await withReview(async ({ person, answer, send, caller }) => {
     for (const { text } of HOSTILE_LINES.filter((_, index) => index % 6 === 0)) {
       const body = {

@@ -7,6 +7,7 @@ import {
 } from "../support/hostile_texts.ts";
 import { BY_OPERATOR } from "../support/services.ts";
 import { type TestWeb, withWeb } from "../support/web.ts";
+import { THOROUGH } from "../support/level.ts";
 
 const TICKETS = "/projects/demo/tickets";
 
@@ -192,7 +193,7 @@ Deno.test("a reader sees tickets without forms, and who is no member sees none",
   });
 });
 
-Deno.test("hostile texts in tickets are shown as what they are", async () => {
+Deno.test("hostile texts in tickets are shown as what they are", THOROUGH, async () => {
   await withWeb(async (web) => {
     await join(web, "write");
     await web.answer("POST /api/tickets/fields", { body: { name: "customer", type: "text" } });

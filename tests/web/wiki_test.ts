@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { assertInert, HOSTILE_LINES, HOSTILE_TEXTS } from "../support/hostile_texts.ts";
 import { BY_OPERATOR } from "../support/services.ts";
 import { type TestWeb, withWeb } from "../support/web.ts";
+import { THOROUGH } from "../support/level.ts";
 
 const WIKI = "/projects/demo/wiki";
 
@@ -88,29 +89,33 @@ Deno.test("a reader sees the wiki without forms, and who is no member sees nothi
   });
 });
 
-Deno.test("hostile names and texts of wiki pages are shown as what they are", async () => {
-  await withWeb(async (web) => {
-    await join(web, "write");
-    const halves = [
-      { aim: "a null byte", text: "<scr\0ipt>hurt=1</script>" },
-      { aim: "letters that are no Unicode", text: "half \uD83D and \uDE00 of an emoji" },
-    ];
-    for (const [index, { aim, text: content }] of [...HOSTILE_TEXTS, ...halves].entries()) {
-      const mimetype = index % 2 === 0 ? "text/x-markdown" : "text/x-fossil-wiki";
-      const saved = await web.send("PUT /api/wiki/Page", { body: { content, mimetype } });
-      // What no artifact can hold is refused.
-      if (!saved.ok) assert.equal(saved.status, 400, aim);
-      for (const view of ["", "?view=diff"]) {
-        assertInert(await web.person.see(`${WIKI}/Page${view}`), aim);
+Deno.test(
+  "hostile names and texts of wiki pages are shown as what they are",
+  THOROUGH,
+  async () => {
+    await withWeb(async (web) => {
+      await join(web, "write");
+      const halves = [
+        { aim: "a null byte", text: "<scr\0ipt>hurt=1</script>" },
+        { aim: "letters that are no Unicode", text: "half \uD83D and \uDE00 of an emoji" },
+      ];
+      for (const [index, { aim, text: content }] of [...HOSTILE_TEXTS, ...halves].entries()) {
+        const mimetype = index % 2 === 0 ? "text/x-markdown" : "text/x-fossil-wiki";
+        const saved = await web.send("PUT /api/wiki/Page", { body: { content, mimetype } });
+        // What no artifact can hold is refused.
+        if (!saved.ok) assert.equal(saved.status, 400, aim);
+        for (const view of ["", "?view=diff"]) {
+          assertInert(await web.person.see(`${WIKI}/Page${view}`), aim);
+        }
       }
-    }
-    const names = HOSTILE_LINES.map(({ text }) => text.replaceAll("/", "|"));
-    for (const name of names.filter((_, index) => index % 5 === 0)) {
-      const path = `/api/wiki/${encodeURIComponent(name)}`;
-      const { status } = await web.send(`PUT ${path}`, { body: { content: "x" } });
-      if (status !== 201) continue;
-      assertInert(await web.person.see(`${WIKI}/${encodeURIComponent(name)}`), name);
-    }
-    assertInert(await web.person.see(WIKI));
-  });
-});
+      const names = HOSTILE_LINES.map(({ text }) => text.replaceAll("/", "|"));
+      for (const name of names.filter((_, index) => index % 5 === 0)) {
+        const path = `/api/wiki/${encodeURIComponent(name)}`;
+        const { status } = await web.send(`PUT ${path}`, { body: { content: "x" } });
+        if (status !== 201) continue;
+        assertInert(await web.person.see(`${WIKI}/${encodeURIComponent(name)}`), name);
+      }
+      assertInert(await web.person.see(WIKI));
+    });
+  },
+);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { commitFiles, type TestProject, withProject } from "../../support/projects.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -122,30 +123,34 @@ Deno.test("claims in removed projects and expired ones do not count", async () =
   }, { config: { projects: { claims_per_agent: 1 } } });
 });
 
-Deno.test("one member's open reviews, comments and checks leave room for the others'", async () => {
-  await withProject(async (test) => {
-    const { caller, other, answer, send } = test;
-    const review = (as: string) =>
-      send("POST /api/reviews/create", { as, body: { title: "Diff", diff: "--- a\n+++ b\n" } });
-    for (let index = 0; index < 100; index++) assert.equal((await review(caller)).status, 201);
-    assert.equal((await review(caller)).status, 429);
-    assert.equal((await review(other)).status, 201);
-    await answer("POST /api/reviews/1/close", { as: caller });
-    assert.equal((await review(caller)).status, 201);
+Deno.test(
+  "one member's open reviews, comments and checks leave room for the others'",
+  THOROUGH,
+  async () => {
+    await withProject(async (test) => {
+      const { caller, other, answer, send } = test;
+      const review = (as: string) =>
+        send("POST /api/reviews/create", { as, body: { title: "Diff", diff: "--- a\n+++ b\n" } });
+      for (let index = 0; index < 100; index++) assert.equal((await review(caller)).status, 201);
+      assert.equal((await review(caller)).status, 429);
+      assert.equal((await review(other)).status, 201);
+      await answer("POST /api/reviews/1/close", { as: caller });
+      assert.equal((await review(caller)).status, 201);
 
-    const comment = (as: string) =>
-      send("POST /api/reviews/2/comment", { as, body: { body: "Again" } });
-    for (let index = 0; index < 500; index++) assert.equal((await comment(caller)).status, 201);
-    assert.equal((await comment(caller)).status, 409);
-    assert.equal((await comment(other)).status, 201);
+      const comment = (as: string) =>
+        send("POST /api/reviews/2/comment", { as, body: { body: "Again" } });
+      for (let index = 0; index < 500; index++) assert.equal((await comment(caller)).status, 201);
+      assert.equal((await comment(caller)).status, 409);
+      assert.equal((await comment(other)).status, 201);
 
-    const checkin = await commitFiles(test, { "a.txt": "a\n" });
-    const check = (as: string, context: string) =>
-      send("POST /api/status", { as, body: { checkin, context, state: "success" } });
-    for (let index = 0; index < 200; index++) {
-      assert.equal((await check(caller, `check ${index}`)).status, 201);
-    }
-    assert.equal((await check(caller, "one more")).status, 409);
-    assert.equal((await check(other, "tests")).status, 201);
-  });
-});
+      const checkin = await commitFiles(test, { "a.txt": "a\n" });
+      const check = (as: string, context: string) =>
+        send("POST /api/status", { as, body: { checkin, context, state: "success" } });
+      for (let index = 0; index < 200; index++) {
+        assert.equal((await check(caller, `check ${index}`)).status, 201);
+      }
+      assert.equal((await check(caller, "one more")).status, 409);
+      assert.equal((await check(other, "tests")).status, 201);
+    });
+  },
+);

@@ -5,6 +5,7 @@ import { judged } from "../../services/fossil/support/judges.ts";
 import { commitFiles, type TestProject, withProject } from "../../support/projects.ts";
 import { RequestCost } from "../../support/request_cost.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 interface Named {
   readonly name: string;
@@ -162,48 +163,52 @@ Deno.test("who may not read a project can neither give nor take a star (W-47)", 
   });
 });
 
-Deno.test("a list of any length costs the same few queries and reads (W-25)", async () => {
-  await withProject(async (test) => {
-    const { api: { services }, answer, caller } = test;
-    const cost = new RequestCost(services);
-    const counted = (list: string) => cost.of(() => answer(`GET ${list}`, { as: caller }));
-    const add = async (name: string) => {
-      await aWorkspace(test, name, `${name}.txt`);
-      const { uuid } = await answer("POST /api/tickets", { body: { title: name } });
-      await answer(`POST /api/tickets/${uuid}/claim`, { as: caller });
-      const body = { tag_name: name, body: `Notes of ${name}` };
-      await answer("POST /api/releases", { as: caller, body });
-      const upload = { as: caller, body: "content", headers: { "content-type": "text/plain" } };
-      await answer(`PUT /api/releases/${name}/assets/a.txt`, upload);
-      await answer(`PUT /api/wiki/${name}`, { as: caller, body: { content: name } });
-    };
-    const lists = [
-      "/api/timeline?per_page=100",
-      "/api/branches",
-      "/api/tags",
-      "/api/tickets?per_page=100",
-      "/api/tickets/unclaimed",
-      "/api/claims",
-      "/api/workspaces?per_page=100",
-      "/api/releases",
-      "/api/wiki?per_page=100",
-      "/api/landing",
-    ];
-    // The first reader of a new tip lets its changed files be found; they are kept from then on.
-    const costs = async (content: string) => {
-      for (const list of lists) await counted(list);
-      await commitFiles(test, { "unrelated.txt": content });
-      const entries: [list: string, cost: number][] = [];
-      for (const list of lists) entries.push([list, await counted(list)]);
-      return new Map(entries);
-    };
-    for (const name of ["first", "second"]) await add(name);
-    const before = await costs("one");
-    assert.ok(lists.every((list) => list === "/api/claims" || (before.get(list) ?? 0) > 0));
-    for (let index = 0; index < 12; index++) await add(`more-${index}`);
-    assert.deepEqual(await costs("two"), before);
-  }, { config: { projects: { claims_per_agent: 20 } } });
-});
+Deno.test(
+  "a list of any length costs the same few queries and reads (W-25)",
+  THOROUGH,
+  async () => {
+    await withProject(async (test) => {
+      const { api: { services }, answer, caller } = test;
+      const cost = new RequestCost(services);
+      const counted = (list: string) => cost.of(() => answer(`GET ${list}`, { as: caller }));
+      const add = async (name: string) => {
+        await aWorkspace(test, name, `${name}.txt`);
+        const { uuid } = await answer("POST /api/tickets", { body: { title: name } });
+        await answer(`POST /api/tickets/${uuid}/claim`, { as: caller });
+        const body = { tag_name: name, body: `Notes of ${name}` };
+        await answer("POST /api/releases", { as: caller, body });
+        const upload = { as: caller, body: "content", headers: { "content-type": "text/plain" } };
+        await answer(`PUT /api/releases/${name}/assets/a.txt`, upload);
+        await answer(`PUT /api/wiki/${name}`, { as: caller, body: { content: name } });
+      };
+      const lists = [
+        "/api/timeline?per_page=100",
+        "/api/branches",
+        "/api/tags",
+        "/api/tickets?per_page=100",
+        "/api/tickets/unclaimed",
+        "/api/claims",
+        "/api/workspaces?per_page=100",
+        "/api/releases",
+        "/api/wiki?per_page=100",
+        "/api/landing",
+      ];
+      // The first reader of a new tip lets its changed files be found; they are kept from then on.
+      const costs = async (content: string) => {
+        for (const list of lists) await counted(list);
+        await commitFiles(test, { "unrelated.txt": content });
+        const entries: [list: string, cost: number][] = [];
+        for (const list of lists) entries.push([list, await counted(list)]);
+        return new Map(entries);
+      };
+      for (const name of ["first", "second"]) await add(name);
+      const before = await costs("one");
+      assert.ok(lists.every((list) => list === "/api/claims" || (before.get(list) ?? 0) > 0));
+      for (let index = 0; index < 12; index++) await add(`more-${index}`);
+      assert.deepEqual(await costs("two"), before);
+    }, { config: { projects: { claims_per_agent: 20 } } });
+  },
+);
 
 Deno.test("of concurrent workspaces of one name, one is made (W-30)", async () => {
   await withProject(async ({ answer, send, caller }) => {

@@ -11,6 +11,7 @@ import { statement } from "../../../services/database/mod.ts";
 import { byEverybody, type TestApi, withApi } from "../../support/scenarios.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { until } from "../../support/until.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 const OPTIONS = { ircServer: true, config: { bridge: { enabled: true, channels: ["general"] } } };
 
@@ -440,34 +441,38 @@ Deno.test("herald says in one line what a delivery is about, and the result of w
     );
   }));
 
-Deno.test("herald takes webhooks of up to 25 MB, one at a time of each address", () =>
-  withHerald(async (api, ann) => {
-    const hub = await addSource(api, "code", "github");
-    const body = (bytes: number) => {
-      const head = '{"action":"opened","issue":{"number":7,"title":"Big"},"pad":"';
-      return `${head}${"x".repeat(bytes - head.length - 2)}"}`;
-    };
-    const large = body(26_214_400);
-    const good = hubHeaders(hub.secret, large, "1", "issues");
-    assert.equal((await hub.send(large, good)).status, 202);
-    assert.equal((await hub.send(large, good)).status, 200);
-    await ann.expect(/:\[code\.issues\.opened\] opened issue #7 Big$/);
-    assert.equal((await hub.send(`${large} `, good)).status, 413);
-    const forged = hubHeaders(`${hub.secret}x`, large, "1", "issues");
-    assert.equal((await hub.send(large, forged)).status, 401);
-    const broken = large.slice(0, -1);
-    assert.equal(
-      (await hub.send(broken, hubHeaders(hub.secret, broken, "2", "issues"))).status,
-      400,
-    );
-    await api.expect([{
-      who: "guest",
-      request: "POST /webhooks/none",
-      body: { large: body(2_000_000) },
-      status: 401,
-    }]);
-    const other = body(2_000_000);
-    const headers = hubHeaders(hub.secret, other, "3", "issues");
-    const both = await Promise.all([hub.send(other, headers), hub.send(other, headers)]);
-    assert.deepEqual(both.map(({ status }) => status).sort(), [202, 429]);
-  }));
+Deno.test(
+  "herald takes webhooks of up to 25 MB, one at a time of each address",
+  THOROUGH,
+  () =>
+    withHerald(async (api, ann) => {
+      const hub = await addSource(api, "code", "github");
+      const body = (bytes: number) => {
+        const head = '{"action":"opened","issue":{"number":7,"title":"Big"},"pad":"';
+        return `${head}${"x".repeat(bytes - head.length - 2)}"}`;
+      };
+      const large = body(26_214_400);
+      const good = hubHeaders(hub.secret, large, "1", "issues");
+      assert.equal((await hub.send(large, good)).status, 202);
+      assert.equal((await hub.send(large, good)).status, 200);
+      await ann.expect(/:\[code\.issues\.opened\] opened issue #7 Big$/);
+      assert.equal((await hub.send(`${large} `, good)).status, 413);
+      const forged = hubHeaders(`${hub.secret}x`, large, "1", "issues");
+      assert.equal((await hub.send(large, forged)).status, 401);
+      const broken = large.slice(0, -1);
+      assert.equal(
+        (await hub.send(broken, hubHeaders(hub.secret, broken, "2", "issues"))).status,
+        400,
+      );
+      await api.expect([{
+        who: "guest",
+        request: "POST /webhooks/none",
+        body: { large: body(2_000_000) },
+        status: 401,
+      }]);
+      const other = body(2_000_000);
+      const headers = hubHeaders(hub.secret, other, "3", "issues");
+      const both = await Promise.all([hub.send(other, headers), hub.send(other, headers)]);
+      assert.deepEqual(both.map(({ status }) => status).sort(), [202, 429]);
+    }),
+);

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { Repository, writeWiki } from "../../../services/fossil/mod.ts";
 import { cpuTimeOf } from "../../support/cpu_time.ts";
 import { withFolder } from "../../support/temporary.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 const DATE = Date.UTC(2026, 0, 2, 3, 4, 5);
 const SIZE = 1_000_000;
@@ -33,7 +34,7 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-Deno.test("texts that end no link are written in time", async () => {
+Deno.test("texts that end no link are written in time", THOROUGH, async () => {
   await withFolder((folder) => {
     using repository = Repository.create(join(folder, "one.fossil"), {
       admin: "alice",

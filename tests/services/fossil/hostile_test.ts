@@ -46,6 +46,7 @@ import { Scratch } from "./support/fossil.ts";
 import { judges } from "./support/judges.ts";
 import { Mallory } from "./support/mallory.ts";
 import { dumpTables } from "./support/tables.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 const MALLORY = { user: "mallory", ip: null };
 
@@ -176,29 +177,33 @@ Deno.test("reading a file with inconsistent rows is an error, and a rebuild does
   }
 });
 
-Deno.test("a delta chain that is a loop, or of deltas that do not fit, is an error", () => {
-  using fixture = new Fixture();
-  const { repository } = fixture;
-  const rid = repository.write(MALLORY, () => repository.receive(encodeUtf8("end")).rid);
-  repository.checkpoint();
-  tamper(
-    fixture.path,
-    `WITH RECURSIVE n(i) AS (SELECT ?+1 UNION ALL SELECT i+1 FROM n LIMIT 102000)
+Deno.test(
+  "a delta chain that is a loop, or of deltas that do not fit, is an error",
+  THOROUGH,
+  () => {
+    using fixture = new Fixture();
+    const { repository } = fixture;
+    const rid = repository.write(MALLORY, () => repository.receive(encodeUtf8("end")).rid);
+    repository.checkpoint();
+    tamper(
+      fixture.path,
+      `WITH RECURSIVE n(i) AS (SELECT ?+1 UNION ALL SELECT i+1 FROM n LIMIT 102000)
       INSERT INTO blob(rid,rcvid,size,uuid,content)
         SELECT i, 1, 1, printf('%064x',i), x'0000000178da4b04000062006200' FROM n`,
-    rid,
-  );
-  tamper(fixture.path, "INSERT INTO delta SELECT rid, rid-1 FROM blob WHERE rid>?", rid);
-  const last = repository.db.value<number>("SELECT max(rid) FROM blob") ?? 0;
-  assert.equal(refusal(() => repository.read(() => repository.store.get(last))), "corrupt");
-  assert.match(refusal(() => repository.rebuild()), /corrupt/);
-  const end = rid + 2000;
-  tamper(fixture.path, "DELETE FROM blob WHERE rid>?", end);
-  tamper(fixture.path, "DELETE FROM delta WHERE rid>?", end);
-  tamper(fixture.path, "UPDATE delta SET srcid=? WHERE rid=?", end, rid + 1);
-  assert.equal(refusal(() => repository.read(() => repository.store.get(end))), "corrupt");
-  assert.equal(repository.verify().length, 2000);
-});
+      rid,
+    );
+    tamper(fixture.path, "INSERT INTO delta SELECT rid, rid-1 FROM blob WHERE rid>?", rid);
+    const last = repository.db.value<number>("SELECT max(rid) FROM blob") ?? 0;
+    assert.equal(refusal(() => repository.read(() => repository.store.get(last))), "corrupt");
+    assert.match(refusal(() => repository.rebuild()), /corrupt/);
+    const end = rid + 2000;
+    tamper(fixture.path, "DELETE FROM blob WHERE rid>?", end);
+    tamper(fixture.path, "DELETE FROM delta WHERE rid>?", end);
+    tamper(fixture.path, "UPDATE delta SET srcid=? WHERE rid=?", end, rid + 1);
+    assert.equal(refusal(() => repository.read(() => repository.store.get(end))), "corrupt");
+    assert.equal(repository.verify().length, 2000);
+  },
+);
 
 for (const order of ["first to last", "last to first"]) {
   Deno.test(`deltas that wait in a long chain, sent from ${order}, come when its source does`, () => {

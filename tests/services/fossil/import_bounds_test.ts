@@ -8,6 +8,7 @@ import {
 } from "../../../services/fossil/mod.ts";
 import { createDelta, packBlob } from "../../../services/fossil/codec/mod.ts";
 import { Fixture, put } from "./support/fixture.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 const nameOf = (number: number) => number.toString(16).padStart(64, "0");
 
@@ -64,22 +65,26 @@ Deno.test("a delta that makes more than its row declares is refused before it is
   assert.throws(() => importForged(forge), { code: "corrupt", message });
 });
 
-Deno.test("an import can be abandoned at every row, and at every large artifact of later steps", () => {
-  using fixture = new Fixture();
-  fixture.commit([put("a", "1\n".repeat(50))]);
-  fixture.commit([put("large", "\0".repeat(20_000_000))]);
-  const rows = fixture.repository.db.value<number>("SELECT count(*) FROM blob") ?? 0;
-  let calls = 0;
-  importCopy(fixture, () => calls++);
-  assert.equal(calls, rows + 2);
-  for (let last = 1; last <= calls; last++) {
-    let left = last;
-    const abandon = () => {
-      if (--left === 0) throw new FossilError("timeout", "abandoned");
-    };
-    assert.throws(() => importCopy(fixture, abandon), { code: "timeout" });
-  }
-});
+Deno.test(
+  "an import can be abandoned at every row, and at every large artifact of later steps",
+  THOROUGH,
+  () => {
+    using fixture = new Fixture();
+    fixture.commit([put("a", "1\n".repeat(50))]);
+    fixture.commit([put("large", "\0".repeat(20_000_000))]);
+    const rows = fixture.repository.db.value<number>("SELECT count(*) FROM blob") ?? 0;
+    let calls = 0;
+    importCopy(fixture, () => calls++);
+    assert.equal(calls, rows + 2);
+    for (let last = 1; last <= calls; last++) {
+      let left = last;
+      const abandon = () => {
+        if (--left === 0) throw new FossilError("timeout", "abandoned");
+      };
+      assert.throws(() => importCopy(fixture, abandon), { code: "timeout" });
+    }
+  },
+);
 
 Deno.test("a pool closes in bounded time while a call never ends", async () => {
   using fixture = new Fixture();

@@ -5,6 +5,7 @@ import { Scratch } from "./support/fossil.ts";
 import { History } from "./support/history.ts";
 import { Random } from "./support/random.ts";
 import { difference, dumpTables } from "./support/tables.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 /** Kills that must land in the middle of a commit, and how many are tried for them. */
 const WANTED_KILLS = 5;
@@ -16,20 +17,24 @@ const COMMIT_BYTES = 4_000_000;
 
 const COMMITTER = new URL("./support/committer.ts", import.meta.url);
 
-Deno.test("kill -9 in the middle of a commit leaves the repository whole, and loses nothing", async () => {
-  using scratch = new Scratch();
-  const random = new Random(5);
-  let [torn, kills] = [0, 0];
-  for (; torn < WANTED_KILLS && kills < MAX_KILLS; kills++) {
-    const path = scratch.path(`killed${kills}.fossil`);
-    Repository.create(path, { admin: "alice", date: History.start }).close();
-    const acknowledged = await killWhileCommitting(path, random.below(2 * COMMIT_BYTES));
-    if (hasTornTransaction(`${path}-wal`)) torn++;
-    assertWhole(path, acknowledged);
-    Deno.removeSync(path);
-  }
-  assert.equal(torn, WANTED_KILLS, `${torn} of ${kills} kills were in the middle of a commit`);
-});
+Deno.test(
+  "kill -9 in the middle of a commit leaves the repository whole, and loses nothing",
+  THOROUGH,
+  async () => {
+    using scratch = new Scratch();
+    const random = new Random(5);
+    let [torn, kills] = [0, 0];
+    for (; torn < WANTED_KILLS && kills < MAX_KILLS; kills++) {
+      const path = scratch.path(`killed${kills}.fossil`);
+      Repository.create(path, { admin: "alice", date: History.start }).close();
+      const acknowledged = await killWhileCommitting(path, random.below(2 * COMMIT_BYTES));
+      if (hasTornTransaction(`${path}-wal`)) torn++;
+      assertWhole(path, acknowledged);
+      Deno.removeSync(path);
+    }
+    assert.equal(torn, WANTED_KILLS, `${torn} of ${kills} kills were in the middle of a commit`);
+  },
+);
 
 /** Every commit is there as a whole or not at all, and each that was said to be done is there. */
 function assertWhole(path: string, acknowledged: readonly string[]): void {

@@ -12,6 +12,7 @@ import { Fixture, put } from "./support/fixture.ts";
 import { Scratch } from "./support/fossil.ts";
 import { History } from "./support/history.ts";
 import { Random } from "./support/random.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 const ALICE = { user: "alice", ip: null } as const;
 
@@ -44,11 +45,15 @@ function withHistory(seed: number, work: (repository: Repository, reader: Reader
   work(repository, reader);
 }
 
-Deno.test("a reader that brings its graph up to date says what a new one says, after each write", () => {
-  for (const seed of [1, 2]) withHistory(seed, () => {});
-});
+Deno.test(
+  "a reader that brings its graph up to date says what a new one says, after each write",
+  THOROUGH,
+  () => {
+    for (const seed of [1, 2]) withHistory(seed, () => {});
+  },
+);
 
-Deno.test("a reader notices artifacts that arrive in any order, and a rebuild", () => {
+Deno.test("a reader notices artifacts that arrive in any order, and a rebuild", THOROUGH, () => {
   withHistory(3, (source) => {
     using scratch = new Scratch();
     const path = scratch.path("received.fossil");

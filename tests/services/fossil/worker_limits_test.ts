@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { encodeUtf8, type PooledRepository, Repository } from "../../../services/fossil/mod.ts";
 import { commit, DATE, exists, refused, withPool } from "./support/pools.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 Deno.test("a queue is bounded", async () => {
   await withPool({ maxQueued: 2 }, async (pool, repository) => {
@@ -32,36 +33,40 @@ Deno.test("a call that is cancelled while it waits never runs", async () => {
   });
 });
 
-Deno.test("a long call reports its progress, and stops when it is cancelled", async () => {
-  await withPool({}, async (_, repository) => {
-    const { uuid } = await repository.resolveCheckin("trunk");
-    await repository.commit({
-      user: "alice",
-      date: DATE + 1000,
-      parent: uuid,
-      comment: "many files",
-      changes: Array.from({ length: 3000 }, (_, index) => ({
-        kind: "write" as const,
-        path: `file ${index}`,
-        content: encodeUtf8(`content of file ${index}`),
-      })),
+Deno.test(
+  "a long call reports its progress, and stops when it is cancelled",
+  THOROUGH,
+  async () => {
+    await withPool({}, async (_, repository) => {
+      const { uuid } = await repository.resolveCheckin("trunk");
+      await repository.commit({
+        user: "alice",
+        date: DATE + 1000,
+        parent: uuid,
+        comment: "many files",
+        changes: Array.from({ length: 3000 }, (_, index) => ({
+          kind: "write" as const,
+          path: `file ${index}`,
+          content: encodeUtf8(`content of file ${index}`),
+        })),
+      });
+      const controller = new AbortController();
+      const steps: number[] = [];
+      const rebuild = repository.rebuild(undefined, {
+        signal: controller.signal,
+        onProgress(done, total) {
+          assert.ok(total !== null && done <= total);
+          steps.push(done);
+          controller.abort(new Error("enough"));
+        },
+      });
+      await assert.rejects(rebuild, /enough/);
+      assert.ok(steps.length > 0);
+      assert.deepEqual((await repository.verify()).damages, []);
+      assert.equal((await repository.timeline({})).total, 2);
     });
-    const controller = new AbortController();
-    const steps: number[] = [];
-    const rebuild = repository.rebuild(undefined, {
-      signal: controller.signal,
-      onProgress(done, total) {
-        assert.ok(total !== null && done <= total);
-        steps.push(done);
-        controller.abort(new Error("enough"));
-      },
-    });
-    await assert.rejects(rebuild, /enough/);
-    assert.ok(steps.length > 0);
-    assert.deepEqual((await repository.verify()).damages, []);
-    assert.equal((await repository.timeline({})).total, 2);
-  });
-});
+  },
+);
 
 Deno.test("a worker that fails fails its call alone: those that wait run in a new one", async () => {
   const workers: Worker[] = [];
@@ -86,7 +91,8 @@ Deno.test("a worker that fails fails its call alone: those that wait run in a ne
     await lost;
     assert.equal((await waiting)[1], true);
     assert.equal((await repository.timeline({})).total, 2);
-    assert.equal(workers.length, 2);
+    // On a busy machine, a slow call moves to one more.
+    assert.ok(workers.length >= 2);
   });
 });
 

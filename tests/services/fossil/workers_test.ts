@@ -5,6 +5,7 @@ import { encodeUtf8, packBlob, Repository } from "../../../services/fossil/mod.t
 import { Scratch } from "./support/fossil.ts";
 import { judged } from "./support/judges.ts";
 import { commit, DATE, exists, refused, withPool } from "./support/pools.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 /** Puts other bytes of the same length into some rows; gives their names. */
 function damage(path: string, rids: readonly number[]): string[] {
@@ -34,27 +35,31 @@ Deno.test("a pooled repository is written and read, in the order of the calls", 
   });
 });
 
-Deno.test("many artifacts are verified with a second thread, and damage is found", async () => {
-  await withPool({}, async (_, repository) => {
-    const { uuid: parent } = await repository.resolveCheckin("trunk");
-    const changes = Array.from({ length: 2500 }, (_, i) => {
-      return {
-        kind: "write",
-        path: `f${i}`,
-        content: encodeUtf8(`file ${i}\n`.repeat(200)),
-      } as const;
+Deno.test(
+  "many artifacts are verified with a second thread, and damage is found",
+  THOROUGH,
+  async () => {
+    await withPool({}, async (_, repository) => {
+      const { uuid: parent } = await repository.resolveCheckin("trunk");
+      const changes = Array.from({ length: 2500 }, (_, i) => {
+        return {
+          kind: "write",
+          path: `f${i}`,
+          content: encodeUtf8(`file ${i}\n`.repeat(200)),
+        } as const;
+      });
+      const author = { user: "alice", date: DATE + 1000 };
+      await repository.commit({ ...author, parent, comment: "many", changes });
+      assert.deepEqual((await repository.verify()).damages, []);
+      await repository.close();
+      const names = damage(repository.path, [5, 1250, 2495]);
+      const reason = "Content does not have its hash";
+      const { damages: found } = await repository.verify();
+      const damages = found.toSorted((a, b) => a.hash < b.hash ? -1 : 1);
+      assert.deepEqual(damages, names.toSorted().map((hash) => ({ hash, reason })));
     });
-    const author = { user: "alice", date: DATE + 1000 };
-    await repository.commit({ ...author, parent, comment: "many", changes });
-    assert.deepEqual((await repository.verify()).damages, []);
-    await repository.close();
-    const names = damage(repository.path, [5, 1250, 2495]);
-    const reason = "Content does not have its hash";
-    const { damages: found } = await repository.verify();
-    const damages = found.toSorted((a, b) => a.hash < b.hash ? -1 : 1);
-    assert.deepEqual(damages, names.toSorted().map((hash) => ({ hash, reason })));
-  });
-});
+  },
+);
 
 Deno.test("an imported file has no free pages, and leaves no other files", async () => {
   await withPool({}, async (pool, one) => {

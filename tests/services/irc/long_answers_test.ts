@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { setImmediate } from "node:timers";
 import { Pace } from "../../../services/irc/pace.ts";
 import { startServer, type TestServer } from "./support/server.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 /** Channels with names that worst-case masks nearly match. */
 async function makeChannels(server: TestServer, count: number): Promise<void> {
@@ -33,7 +34,7 @@ Deno.test("a list of targets is bounded, and each is answered once", async () =>
   assert.equal((await bob.sync()).join(" ").match(/bob!/g)?.length, 1);
 });
 
-Deno.test("a long answer is made in many turns of the event loop", async () => {
+Deno.test("a long answer is made in many turns of the event loop", THOROUGH, async () => {
   await using server = startServer();
   await makeChannels(server, 2000);
   const alice = await server.client("alice");

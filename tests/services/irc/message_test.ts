@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { formatMessage, parseMessage } from "../../../services/irc/protocol/message.ts";
 import { fuzzMessages } from "./fuzz_message.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 const text = fc.string({ unit: "grapheme" }).map((value) => value.replace(/[\0\r\n]/g, ""));
 const word = text.map((value) => value.replaceAll(" ", "")).filter((value) => value !== "");
@@ -50,6 +51,6 @@ Deno.test("formatMessage() never turns one parameter into another", () => {
   assert.equal(formatMessage(message), "401 nick * * * end");
 });
 
-Deno.test("any bytes can be read as messages without failure", () => {
+Deno.test("any bytes can be read as messages without failure", THOROUGH, () => {
   fuzzMessages(50_000, 1);
 });

@@ -8,13 +8,14 @@ import {
 } from "../../../services/irc/channels/modes.ts";
 import * as numerics from "../../../services/irc/protocol/numerics.ts";
 import { startServer } from "./support/server.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 const change = fc.constantFrom(...CHANNEL_MODES.values()).chain(({ letter, kind }) => {
   return fc.record({ add: fc.boolean(), param: fc.stringMatching(/^[a-z!@*]{1,9}$/) })
     .map(({ add, param }) => ({ add, letter, param: takesParameter(kind, add) ? param : null }));
 });
 
-Deno.test("parseChannelModes() undoes formatModes()", () => {
+Deno.test("parseChannelModes() undoes formatModes()", THOROUGH, () => {
   fc.assert(fc.property(fc.array(change), (changes) => {
     assert.deepEqual(parseChannelModes(formatModes(changes)), changes);
   }));

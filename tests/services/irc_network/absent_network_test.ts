@@ -6,6 +6,7 @@ import { anAgent, BY_OPERATOR, eventTypes } from "../../support/services.ts";
 import { FakeErgo } from "../../support/fake_ergo.ts";
 import { withFolder } from "../../support/temporary.ts";
 import { openNetworked, takes, withNetwork } from "./support.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 Deno.test("while the network is away, every change is refused", async () => {
   await withNetwork(async (services) => {
@@ -71,50 +72,56 @@ Deno.test("a network that answers is reachable while accounts are still compared
   });
 });
 
-Deno.test("after a long absence, all accounts are settled, a thousand at a time", async () => {
-  await using ergo = new FakeErgo();
-  await withFolder(async (folder) => {
-    const before = await openNetworked(folder, ergo);
-    const names = Array.from({ length: 2500 }, (_, index) => `gone${index}`);
-    for (let start = 0; start < names.length; start += 500) {
-      const rows = names.slice(start, start + 500).map((name, index) => ({
-        name,
-        name_folded: name,
-        account_id: null,
-        made: 1,
-        marked: 1,
-        salt: "salt",
-        next_salt: null,
-        // Many have waited equally long.
-        unsettled_since: index % 3,
-        channels: "[]",
-      }));
-      await before.database.commit({
-        statements: [statement(before.database.tables.insertInto("network_accounts").values(rows))],
-      });
-    }
-    await before.close();
+Deno.test(
+  "after a long absence, all accounts are settled, a thousand at a time",
+  THOROUGH,
+  async () => {
+    await using ergo = new FakeErgo();
+    await withFolder(async (folder) => {
+      const before = await openNetworked(folder, ergo);
+      const names = Array.from({ length: 2500 }, (_, index) => `gone${index}`);
+      for (let start = 0; start < names.length; start += 500) {
+        const rows = names.slice(start, start + 500).map((name, index) => ({
+          name,
+          name_folded: name,
+          account_id: null,
+          made: 1,
+          marked: 1,
+          salt: "salt",
+          next_salt: null,
+          // Many have waited equally long.
+          unsettled_since: index % 3,
+          channels: "[]",
+        }));
+        await before.database.commit({
+          statements: [
+            statement(before.database.tables.insertInto("network_accounts").values(rows)),
+          ],
+        });
+      }
+      await before.close();
 
-    const services = await openNetworked(folder, ergo, before.clock);
-    try {
-      services.sync.start();
-      const unsettled = async (milliseconds: number) => {
-        await services.pass(milliseconds);
-        return services.sync.stats().unsettled;
-      };
-      assert.equal(await unsettled(0), 1500);
-      assert.equal(services.sync.reachable, true);
-      assert.equal(await unsettled(999), 1500, "there is a pause");
-      assert.equal(await unsettled(1), 500);
-      assert.equal(await unsettled(1000), 0);
-      const asked = ergo.asked.length;
-      await services.pass(60_000);
-      assert.equal(ergo.asked.length, asked);
-    } finally {
-      await services.close();
-    }
-  });
-});
+      const services = await openNetworked(folder, ergo, before.clock);
+      try {
+        services.sync.start();
+        const unsettled = async (milliseconds: number) => {
+          await services.pass(milliseconds);
+          return services.sync.stats().unsettled;
+        };
+        assert.equal(await unsettled(0), 1500);
+        assert.equal(services.sync.reachable, true);
+        assert.equal(await unsettled(999), 1500, "there is a pause");
+        assert.equal(await unsettled(1), 500);
+        assert.equal(await unsettled(1000), 0);
+        const asked = ergo.asked.length;
+        await services.pass(60_000);
+        assert.equal(ergo.asked.length, asked);
+      } finally {
+        await services.close();
+      }
+    });
+  },
+);
 
 Deno.test("calls of the API have bounds, follow no redirects, and never show the token", async () => {
   await withNetwork(async (services) => {

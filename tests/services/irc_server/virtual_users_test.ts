@@ -7,6 +7,7 @@ import { anAgent, BY_OPERATOR, openServices, type TestServices } from "../../sup
 import { withFolder } from "../../support/temporary.ts";
 import { IrcUser } from "../bridge/support.ts";
 import { aSession, aWatcher, withAttendance } from "../inboxes/support.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -262,30 +263,34 @@ Deno.test("a paused agent is refused everywhere and keeps its session; a rate is
     assert.equal((await bridge.messages("general", {})).length, 3);
   }));
 
-Deno.test("a thousand virtual users share one timer", () =>
-  withAttendance(async (world) => {
-    const { virtualUsers, bridge, services, server } = world;
-    const passphrases = await Promise.all(
-      Array.from(
-        { length: 1000 },
-        (_, index) => world.register(`agent-${index}`, { channels: ["general"] }),
-      ),
-    );
-    let timers = 0;
-    for (const [index, passphrase] of passphrases.entries()) {
-      await world.call(`agent-${index}`, passphrase);
-      if (index === 0) timers = services.clock.pending;
-    }
-    assert.equal(virtualUsers.size, 1000);
-    assert.equal(services.clock.pending, timers);
-    assert.equal((await bridge.users("general")).length, 1001);
-    services.clock.advance(2 * MINUTE);
-    assert.ok(services.clock.pending <= timers);
-    assert.equal(virtualUsers.size, 1000);
-    services.clock.advance(24 * HOUR);
-    assert.equal(virtualUsers.size, 0);
-    assert.equal(server.stats().registered, 1);
-  }));
+Deno.test(
+  "a thousand virtual users share one timer",
+  THOROUGH,
+  () =>
+    withAttendance(async (world) => {
+      const { virtualUsers, bridge, services, server } = world;
+      const passphrases = await Promise.all(
+        Array.from(
+          { length: 1000 },
+          (_, index) => world.register(`agent-${index}`, { channels: ["general"] }),
+        ),
+      );
+      let timers = 0;
+      for (const [index, passphrase] of passphrases.entries()) {
+        await world.call(`agent-${index}`, passphrase);
+        if (index === 0) timers = services.clock.pending;
+      }
+      assert.equal(virtualUsers.size, 1000);
+      assert.equal(services.clock.pending, timers);
+      assert.equal((await bridge.users("general")).length, 1001);
+      services.clock.advance(2 * MINUTE);
+      assert.ok(services.clock.pending <= timers);
+      assert.equal(virtualUsers.size, 1000);
+      services.clock.advance(24 * HOUR);
+      assert.equal(virtualUsers.size, 0);
+      assert.equal(server.stats().registered, 1);
+    }),
+);
 
 Deno.test("a token that is revoked ends the presence of the agent that called with it last", () =>
   withAttendance(async (world) => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { CardWriter, packMessage } from "../../../services/fossil/mod.ts";
 import { type TestApi, withApi } from "../../support/scenarios.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 const PATH = "/v1/projects/demo/mirror";
 const ZERO = "0".repeat(40);
@@ -81,7 +82,7 @@ Deno.test("content that does not have its name is not stored", async () => {
   assert.match(reason, /^The import is refused: 1 artifacts are damaged: "a{64}"/);
 });
 
-Deno.test("an upstream that names artifacts and never sends them is left", async () => {
+Deno.test("an upstream that names artifacts and never sends them is left", THOROUGH, async () => {
   let names = 0;
   const { reason, paths } = await failure(async ({ services: { hosting } }) => {
     const { project } = hosting.projects.require("demo");

@@ -7,8 +7,9 @@ import { withProject } from "../../support/projects.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { SECRET, SECRETS_SQL, SQL_ATTEMPTS } from "../../support/sql_attempts.ts";
 import { until } from "../../support/until.ts";
+import { THOROUGH } from "../../support/level.ts";
 
-Deno.test("statements that would run on for long are ended at the limit", async () => {
+Deno.test("statements that would run on for long are ended at the limit", THOROUGH, async () => {
   await withProject(async ({ api: { services }, project }) => {
     const { repositories } = services.hosting;
     {

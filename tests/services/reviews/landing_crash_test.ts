@@ -8,6 +8,7 @@ import { TestApi } from "../../support/scenarios.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import { BY_OPERATOR, openServices, type TestServices } from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 const BASE = "/projects/demo/fossil/api";
 
@@ -106,59 +107,69 @@ function endAfter({ database }: TestServices, commits: number): Promise<void> {
   return ended.promise;
 }
 
-Deno.test("a queue that was cut off after any of its transactions continues after the start", async () => {
-  let isCovered = false;
-  for (let commits = 0; commits < MOST_COMMITS && !isCovered; commits++) {
-    await withFolder(async (folder) => {
-      const clock = new TestScheduler();
-      const first = await Api.open(folder, clock);
-      await prepare(first);
-      const token = await first.ciToken();
-      const ended = endAfter(first.services, commits);
-      const work = async () => {
-        await first.answer("POST /reviews/1/land", {});
-        const { candidate } = await first.until(({ status }) => status === "testing");
-        await first.pass(candidate, token);
-        await first.until(({ status }) => status === "landed");
-        return true;
-      };
-      isCovered = await Promise.race([
-        work().catch(() => false),
-        ended.then(() => false),
-      ]);
-      await first.services.close();
+Deno.test(
+  "a queue that was cut off after any of its transactions continues after the start",
+  THOROUGH,
+  async () => {
+    let isCovered = false;
+    for (let commits = 0; commits < MOST_COMMITS && !isCovered; commits++) {
+      await withFolder(async (folder) => {
+        const clock = new TestScheduler();
+        const first = await Api.open(folder, clock);
+        await prepare(first);
+        const token = await first.ciToken();
+        const ended = endAfter(first.services, commits);
+        const work = async () => {
+          await first.answer("POST /reviews/1/land", {});
+          const { candidate } = await first.until(({ status }) => status === "testing");
+          await first.pass(candidate, token);
+          await first.until(({ status }) => status === "landed");
+          return true;
+        };
+        isCovered = await Promise.race([
+          work().catch(() => false),
+          ended.then(() => false),
+        ]);
+        await first.services.close();
 
-      const second = await Api.open(folder, clock);
-      try {
-        await second.answer("POST /reviews/1/land", {}).catch((error: unknown) => {
-          assert.match(String(error), /already merged/);
-        });
-        const { candidate } = await second.until(({ status, candidate }) =>
-          status === "landed" || (status === "testing" && candidate !== null)
-        );
-        const statusOf = async (path: string) =>
-          textAt(await second.answer(`GET ${path}`), "status");
-        if (await statusOf("/reviews/1") !== "merged") {
-          await second.pass(candidate, await second.ciToken());
+        const second = await Api.open(folder, clock);
+        try {
+          await second.answer("POST /reviews/1/land", {}).catch((error: unknown) => {
+            assert.match(String(error), /already merged/);
+          });
+          const { candidate } = await second.until(({ status, candidate }) =>
+            status === "landed" || (status === "testing" && candidate !== null)
+          );
+          const statusOf = async (path: string) =>
+            textAt(await second.answer(`GET ${path}`), "status");
+          if (await statusOf("/reviews/1") !== "merged") {
+            await second.pass(candidate, await second.ciToken());
+          }
+          const landed = await second.until(({ status }) => status === "landed");
+          const timeline = await second.answer("GET /timeline?branch=trunk");
+          assert.equal(textAt(timeline, "checkins.0.uuid"), landed.candidate, `after ${commits}`);
+          assert.equal(landed.candidate, candidate, `after ${commits}`);
+          assert.equal(await statusOf("/reviews/1"), "merged");
+          assert.equal(await statusOf("/workspaces/fix"), "merged");
+          const { database } = second.services;
+          assert.deepEqual(
+            await database.tables.selectFrom("intentions").selectAll().execute(),
+            [],
+          );
+          const branches = listAt(await second.answer("GET /branches"), "branches");
+          const open = branches.filter((branch) => textAt(branch, "status") === "open");
+          assert.deepEqual(open.map((branch) => textAt(branch, "name")), ["trunk"]);
+          const told = await second.services.eventLog.read({
+            after: 0,
+            types: ["project.landing"],
+          });
+          const statuses = told.events.map(({ data }) => data["status"]);
+          assert.deepEqual(statuses, ["queued", "testing", "landed"], `after ${commits}`);
+        } finally {
+          await second.services.close();
         }
-        const landed = await second.until(({ status }) => status === "landed");
-        const timeline = await second.answer("GET /timeline?branch=trunk");
-        assert.equal(textAt(timeline, "checkins.0.uuid"), landed.candidate, `after ${commits}`);
-        assert.equal(landed.candidate, candidate, `after ${commits}`);
-        assert.equal(await statusOf("/reviews/1"), "merged");
-        assert.equal(await statusOf("/workspaces/fix"), "merged");
-        const { database } = second.services;
-        assert.deepEqual(await database.tables.selectFrom("intentions").selectAll().execute(), []);
-        const branches = listAt(await second.answer("GET /branches"), "branches");
-        const open = branches.filter((branch) => textAt(branch, "status") === "open");
-        assert.deepEqual(open.map((branch) => textAt(branch, "name")), ["trunk"]);
-        const told = await second.services.eventLog.read({ after: 0, types: ["project.landing"] });
-        const statuses = told.events.map(({ data }) => data["status"]);
-        assert.deepEqual(statuses, ["queued", "testing", "landed"], `after ${commits}`);
-      } finally {
-        await second.services.close();
-      }
-    });
-  }
-  assert.ok(isCovered, "some number of transactions is enough");
-});
+      });
+    }
+    assert.ok(isCovered, "some number of transactions is enough");
+  },
+);

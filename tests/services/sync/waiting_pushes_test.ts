@@ -8,6 +8,7 @@ import { BY_OPERATOR } from "../../support/services.ts";
 import { withSync } from "../../support/sync.ts";
 import { exchange, message } from "../../support/sync_messages.ts";
 import { until } from "../../support/until.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 /** A way in which the rights of the agent `caller` end. */
 interface Ending {
@@ -75,26 +76,30 @@ async function inOrder<T>(
   return await Promise.all(running);
 }
 
-Deno.test("a push that waited for the project has the rights after the wait", async (test) => {
-  for (const { name, end, refusal = /^not authorized to write$/ } of ENDINGS) {
-    await test.step(name, () =>
-      HostileScene.run(async (scene) => {
-        const { repositories } = scene.test.api.services.hosting;
-        const card = fileOf(scene.checkin(scene.feature, { comment: "late" }));
-        const waits = onCall(repositories, "receive");
-        let reply: ReturnType<HostileScene["send"]> | undefined;
-        await repositories.exclusively(scene.test.project, async () => {
-          reply = scene.send({ cards: [card] });
-          await waits;
-          await end(scene);
-        });
-        const { errors } = await reply!;
-        assert.match(errors.join("|"), refusal);
-        const { checkins } = await scene.test.answer("GET /api/timeline?branch=feature");
-        assert.equal(checkins.length, 1);
-      }));
-  }
-});
+Deno.test(
+  "a push that waited for the project has the rights after the wait",
+  THOROUGH,
+  async (test) => {
+    for (const { name, end, refusal = /^not authorized to write$/ } of ENDINGS) {
+      await test.step(name, () =>
+        HostileScene.run(async (scene) => {
+          const { repositories } = scene.test.api.services.hosting;
+          const card = fileOf(scene.checkin(scene.feature, { comment: "late" }));
+          const waits = onCall(repositories, "receive");
+          let reply: ReturnType<HostileScene["send"]> | undefined;
+          await repositories.exclusively(scene.test.project, async () => {
+            reply = scene.send({ cards: [card] });
+            await waits;
+            await end(scene);
+          });
+          const { errors } = await reply!;
+          assert.match(errors.join("|"), refusal);
+          const { checkins } = await scene.test.answer("GET /api/timeline?branch=feature");
+          assert.equal(checkins.length, 1);
+        }));
+    }
+  },
+);
 
 Deno.test("a push that waited until its project was removed is refused", async () => {
   await HostileScene.run(async (scene) => {

@@ -10,6 +10,7 @@ import type {
   RecordSearch,
 } from "../../../../services/irc_server/history/protocol.ts";
 import { withFolder } from "../../../support/temporary.ts";
+import { THOROUGH } from "../../../support/level.ts";
 
 const SPEAKER_TAG = "+muster/nick";
 const SEGMENT = 8;
@@ -150,88 +151,92 @@ function assertCovered(path: string): void {
   assert.equal(lost, 0);
 }
 
-Deno.test("the index finds what a reader of every message finds, whatever was removed", () =>
-  withFolder((folder) => {
-    let run = 0;
-    fc.assert(
-      fc.property(fc.array(steps, { minLength: 20, maxLength: 150 }), (list) => {
-        const path = join(folder, `${run++}.db`);
-        let file = new ArchiveFile(path, SPEAKER_TAG, SEGMENT);
-        let log: Kept[] = [];
-        let [sequence, time] = [0, 1_700_000_000_000];
-        const apply = (...operations: Operation[]) => file.write(operations);
-        const steps: { [Kind in Step as keyof Kind]: (step: never) => void } = {
-          say: ({ say }: { say: Said }) => {
-            if (!say.isSameTime) time += 5;
-            sequence++;
-            const { channel, isConfined } = say;
-            const id = `id-${sequence}`;
-            log.push({ sequence, time, id, channel, shown: shownOf(say), isConfined });
-            const target = targetOf(channel);
-            const content = contentOf(say);
-            const record = { target, title: channel, time, id, kind: 0, content } as const;
-            apply({ kind: "append", sequence, record: { ...record, confined: isConfined } });
-          },
-          redact: ({ redact }: { redact: number }) => {
-            const one = log[redact];
-            if (one === undefined) return;
-            one.shown = null;
-            apply({ kind: "redact", sequence: ++sequence, id: one.id });
-          },
-          confine: ({ confine }: { confine: string }) => {
-            for (const one of log) if (one.channel === confine) one.isConfined = true;
-            apply({ kind: "confine", sequence: ++sequence, target: targetOf(confine) });
-          },
-          forgetConfined: ({ forgetConfined: name }: { forgetConfined: string }) => {
-            log = log.filter(({ channel, isConfined }) => channel !== name || !isConfined);
-            apply({ kind: "forgetConfined", sequence: ++sequence, target: targetOf(name) });
-          },
-          rename: ({ rename: [from, to] }: { rename: readonly [string, string] }) => {
-            for (const one of log) if (one.channel === from) one.channel = to;
-            apply({
-              kind: "rename",
-              sequence: ++sequence,
-              from: targetOf(from),
-              to: targetOf(to),
-              title: to,
-            });
-          },
-          keep: ({ keep }: { keep: number }) => {
-            file.trim({ age: null, records: keep, bytes: null }, time, 1000);
-            for (const name of ["#a", "#b"]) {
-              const own = log.filter(({ channel }) => channel === name);
-              const gone = new Set(own.slice(0, -keep));
-              log = log.filter((one) => !gone.has(one));
-            }
-          },
-          index: ({ index }: { index: number }) => {
-            for (let count = 0; count < index && file.isIndexBehind; count++) file.indexMore();
-          },
-          reopen: () => {
-            file.close();
-            file = new ArchiveFile(path, SPEAKER_TAG, SEGMENT);
-          },
-          seek: ({ seek }: { seek: string }) => {
-            const found = findAll(file, "#a", seek, 3);
-            assert.deepEqual(found, findSlowly(log, "#a", seek), seek);
-          },
-        };
-        for (const step of list) {
-          const [kind = "index"] = Object.keys(step) as (keyof typeof steps)[];
-          steps[kind](step as never);
-          assertCovered(path);
-        }
-        for (const seek of SOUGHT) {
-          for (const name of ["#a", "#b"]) {
-            assert.deepEqual(findAll(file, name, seek, 50), findSlowly(log, name, seek), seek);
+Deno.test(
+  "the index finds what a reader of every message finds, whatever was removed",
+  THOROUGH,
+  () =>
+    withFolder((folder) => {
+      let run = 0;
+      fc.assert(
+        fc.property(fc.array(steps, { minLength: 20, maxLength: 150 }), (list) => {
+          const path = join(folder, `${run++}.db`);
+          let file = new ArchiveFile(path, SPEAKER_TAG, SEGMENT);
+          let log: Kept[] = [];
+          let [sequence, time] = [0, 1_700_000_000_000];
+          const apply = (...operations: Operation[]) => file.write(operations);
+          const steps: { [Kind in Step as keyof Kind]: (step: never) => void } = {
+            say: ({ say }: { say: Said }) => {
+              if (!say.isSameTime) time += 5;
+              sequence++;
+              const { channel, isConfined } = say;
+              const id = `id-${sequence}`;
+              log.push({ sequence, time, id, channel, shown: shownOf(say), isConfined });
+              const target = targetOf(channel);
+              const content = contentOf(say);
+              const record = { target, title: channel, time, id, kind: 0, content } as const;
+              apply({ kind: "append", sequence, record: { ...record, confined: isConfined } });
+            },
+            redact: ({ redact }: { redact: number }) => {
+              const one = log[redact];
+              if (one === undefined) return;
+              one.shown = null;
+              apply({ kind: "redact", sequence: ++sequence, id: one.id });
+            },
+            confine: ({ confine }: { confine: string }) => {
+              for (const one of log) if (one.channel === confine) one.isConfined = true;
+              apply({ kind: "confine", sequence: ++sequence, target: targetOf(confine) });
+            },
+            forgetConfined: ({ forgetConfined: name }: { forgetConfined: string }) => {
+              log = log.filter(({ channel, isConfined }) => channel !== name || !isConfined);
+              apply({ kind: "forgetConfined", sequence: ++sequence, target: targetOf(name) });
+            },
+            rename: ({ rename: [from, to] }: { rename: readonly [string, string] }) => {
+              for (const one of log) if (one.channel === from) one.channel = to;
+              apply({
+                kind: "rename",
+                sequence: ++sequence,
+                from: targetOf(from),
+                to: targetOf(to),
+                title: to,
+              });
+            },
+            keep: ({ keep }: { keep: number }) => {
+              file.trim({ age: null, records: keep, bytes: null }, time, 1000);
+              for (const name of ["#a", "#b"]) {
+                const own = log.filter(({ channel }) => channel === name);
+                const gone = new Set(own.slice(0, -keep));
+                log = log.filter((one) => !gone.has(one));
+              }
+            },
+            index: ({ index }: { index: number }) => {
+              for (let count = 0; count < index && file.isIndexBehind; count++) file.indexMore();
+            },
+            reopen: () => {
+              file.close();
+              file = new ArchiveFile(path, SPEAKER_TAG, SEGMENT);
+            },
+            seek: ({ seek }: { seek: string }) => {
+              const found = findAll(file, "#a", seek, 3);
+              assert.deepEqual(found, findSlowly(log, "#a", seek), seek);
+            },
+          };
+          for (const step of list) {
+            const [kind = "index"] = Object.keys(step) as (keyof typeof steps)[];
+            steps[kind](step as never);
+            assertCovered(path);
           }
-        }
-        file.close();
-      }),
-      { numRuns: 30 },
-    );
-    return Promise.resolve();
-  }));
+          for (const seek of SOUGHT) {
+            for (const name of ["#a", "#b"]) {
+              assert.deepEqual(findAll(file, name, seek, 50), findSlowly(log, name, seek), seek);
+            }
+          }
+          file.close();
+        }),
+        { numRuns: 30 },
+      );
+      return Promise.resolve();
+    }),
+);
 
 /** Messages that fill several segments. */
 const MANY = 5000;

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { answer, assembled, chunks, withBackend } from "../support/gateway.ts";
 import { awsEventStream, eventStream, FakeProvider, jsonLines } from "../support/provider.ts";
 import type { TestServices } from "../../../support/services.ts";
+import { THOROUGH } from "../../../support/level.ts";
 
 const PROVIDERS = ["openai", "anthropic", "gemini", "bedrock", "ollama"] as const;
 
@@ -138,7 +139,7 @@ for (const kind of PROVIDERS) {
     }
   });
 
-  Deno.test(`an answer of ${kind} that is none is a failure`, async () => {
+  Deno.test(`an answer of ${kind} that is none is a failure`, THOROUGH, async () => {
     const bodies = ["", " \n", "{}", "[]", "null", "7", '"quota"', "<!doctype html><p>Sign in"];
     for (const body of bodies) {
       for (const type of ["application/json", "text/html", "text/event-stream"]) {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { decide } from "./questions.ts";
+import { decide } from "../soak/questions.ts";
 
 Deno.test("kill -9 loses no question and no answer, and a default counts once", async () => {
   const { asked, ended, expired } = await decide(2, 20_261_123);

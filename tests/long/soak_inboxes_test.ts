@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { deliver } from "./inboxes.ts";
+import { deliver } from "../soak/inboxes.ts";
 
 Deno.test("kill -9 loses no entry of an inbox, and brings none back that was acknowledged", async () => {
   const { sent, acknowledged } = await deliver(3, 20_261_122);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { peer } from "../support/peers.ts";
-import { soak } from "./kills.ts";
+import { soak } from "../soak/kills.ts";
 
 Deno.test({
   name: "kill -9 in a mixed load loses nothing acknowledged, and leaves nothing half done",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { clusterPeers } from "../../support/real_cluster.ts";
-import { peer } from "../../support/peers.ts";
-import { disturb } from "./chaos.ts";
+import { clusterPeers } from "../support/real_cluster.ts";
+import { peer } from "../support/peers.ts";
+import { disturb } from "../soak/cluster/chaos.ts";
 
 Deno.test({
   name: "a killed, a drained node and a restart of PostgreSQL lose and repeat nothing",

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { namedExecutable } from "../support/executable.ts";
 import { peer } from "../support/peers.ts";
-import { live } from "./days.ts";
-import { PUSH_EVERY } from "./hour.ts";
+import { live } from "../soak/days.ts";
+import { PUSH_EVERY } from "../soak/hour.ts";
 
 Deno.test({
   name: "a soak that lasts until the first push does all of its work, and measures it",

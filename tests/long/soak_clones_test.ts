@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { peer } from "../support/peers.ts";
-import { cloneAtRandom } from "./clones.ts";
+import { cloneAtRandom } from "../soak/clones.ts";
 
 Deno.test({
   name: "three people change a project at random, and their clones end equal and sound",
