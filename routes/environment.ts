@@ -51,6 +51,8 @@ export interface AppEnv {
     session: WebSession;
     /** Set for every path of the repository API: the project, and the caller's rights in it. */
     access: ProjectAccess;
+    /** Makes the checks of the route once more, with the rights that are set now. */
+    requireAgain: () => void;
   };
 }
 

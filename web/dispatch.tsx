@@ -5,6 +5,7 @@ import { HTTPException } from "hono/http-exception";
 import { accepts, bodyLimitsOf, BodyReader } from "../http/mod.ts";
 import type { AppEnv } from "../routes/context.ts";
 import { noteRetry, statusOf } from "../routes/middleware/errors.ts";
+import { proveAgain } from "../routes/middleware/authenticate.ts";
 import { isAstray } from "../routes/middleware/pages_host.ts";
 import { cookieName, sessionOf, setSessionCookies } from "../routes/middleware/session.ts";
 import { Forbidden, Invalid, NotFound, ServiceError, Unauthorized } from "../services/errors.ts";
@@ -74,12 +75,14 @@ export class Dispatch {
   readonly #assets: () => Promise<Assets>;
   readonly #bodies: BodyReader;
   readonly #keptForms: KeptForms;
+  readonly #proveAgain: ReturnType<typeof proveAgain>;
   /** Ends when the next page may be rendered. */
   #turn: Promise<void> = Promise.resolve();
 
   constructor(surroundings: Surroundings, assets: () => Promise<Assets>) {
     this.#surroundings = surroundings;
     this.#assets = assets;
+    this.#proveAgain = proveAgain(surroundings.services);
     this.#bodies = new BodyReader(bodyLimitsOf(surroundings.services.config));
     this.#keptForms = new KeptForms(surroundings.services.scheduler);
   }
@@ -106,6 +109,7 @@ export class Dispatch {
       // Only a form that may be kept is read before its sender is admitted.
       if (page.keeps === undefined) admit(page, session);
       const form = parseForm(await this.#bodies.read(context.req.raw));
+      await this.#proveAgain(context);
       requireShort(form);
       const led = session === null ? this.#keep(page, visit, form) : null;
       if (led !== null) return led;
@@ -118,7 +122,9 @@ export class Dispatch {
 
   /** Shows why a page cannot be shown. A guest who may not see it gets the way to log in. */
   async refuse(context: Context<AppEnv>, error: unknown): Promise<Response> {
-    const session = this.#identify(context);
+    const before = this.#identify(context);
+    // It may have ended while the form arrived.
+    const session = before === null ? null : sessionOf(context, this.#surroundings.services);
     const visit = new Visit(context, this.#surroundings, { session });
     if (error instanceof Unauthorized && session === null) {
       const { pathname, search } = visit.url;

@@ -5,7 +5,7 @@ import {
   workspaceSchema,
 } from "../../routes/projects/workspace_schemas.ts";
 import { Invalid, NotFound } from "../../services/errors.ts";
-import { TEXT_BOUNDS } from "../../services/fossil/front/mod.ts";
+import { TEXT_BOUNDS, TextMap } from "../../services/fossil/front/mod.ts";
 import { KEEPS_EMPTY } from "../lenient_arguments.ts";
 import { textOf } from "../text_files.ts";
 import { nextTurn } from "../../services/pieces.ts";
@@ -175,7 +175,7 @@ class Draft {
   readonly moved: string[] = [];
   readonly #project: ProjectCalls;
   readonly #tip: string;
-  readonly #changes = new Map<string, Change>();
+  readonly #changes = new TextMap<Change>();
   readonly #faults: string[] = [];
   readonly #seeking = new Seeking();
   #size = 0;

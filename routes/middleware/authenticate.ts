@@ -10,7 +10,7 @@ import {
 } from "../../services/identity/mod.ts";
 import type { AppEnv } from "../context.ts";
 import type { QueryToken } from "../table.ts";
-import { readSession, type SessionPlace, setSessionCookies } from "./session.ts";
+import { readSession, sessionOf, type SessionPlace, setSessionCookies } from "./session.ts";
 
 /**
  * A place of a credential: the header `Authorization` with the scheme Bearer or Basic; a session's
@@ -18,6 +18,8 @@ import { readSession, type SessionPlace, setSessionCookies } from "./session.ts"
  * without a credential is a guest's.
  */
 export type CredentialSource = "bearer" | "basic" | "cookie" | "guest" | QueryToken;
+
+const SESSION_ENDED = "Nobody is logged in, or the session has ended";
 
 export interface AuthenticateOptions extends SessionPlace {
   readonly identity: Pick<Identity, "authenticate" | "endings">;
@@ -69,8 +71,13 @@ export function authenticate(
  * @returns a function that throws Unauthorized if the request's credential has ended since, and
  * returns null if none has ended
  */
-export function proveAgain({ identity }: Pick<AuthenticateOptions, "identity">) {
+export function proveAgain(options: AuthenticateOptions) {
+  const { identity } = options;
   return (context: Context<AppEnv>): Promise<void> | null => {
+    const session = context.get("session") as AppEnv["Variables"]["session"] | undefined;
+    if (session !== undefined && sessionOf(context, options)?.secret !== session.secret) {
+      throw new Unauthorized(SESSION_ENDED);
+    }
     const proof = context.get("proof") as AppEnv["Variables"]["proof"] | undefined;
     if (proof === undefined || identity.endings === proof.endings) return null;
     return enterAgain(context, proof.credential);
@@ -99,7 +106,5 @@ function credentialOf(
 }
 
 function lacking(sources: ReadonlySet<CredentialSource>): string {
-  return sources.has("bearer")
-    ? CREDENTIALS_MISSING
-    : "Nobody is logged in, or the session has ended";
+  return sources.has("bearer") ? CREDENTIALS_MISSING : SESSION_ENDED;
 }

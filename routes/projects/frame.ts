@@ -4,9 +4,10 @@ import { CREDENTIALS_MISSING } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Unauthorized } from "../../services/errors.ts";
 import type { Principal } from "../../services/identity/mod.ts";
-import { accessOf, accessProject, type Projects } from "../../services/projects/mod.ts";
+import { accessOf, type Projects } from "../../services/projects/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { authenticate } from "../middleware/authenticate.ts";
+import { enterProject } from "./access.ts";
 import { answerSyncBelow } from "./sync_answer.ts";
 import { isSync } from "../sync_request.ts";
 
@@ -31,6 +32,17 @@ function forReading(middleware: MiddlewareHandler<AppEnv>) {
   );
 }
 
+/**
+ * Middleware that looks again what the caller may do once the body has arrived, which a client may
+ * hold back until it has lost the right.
+ */
+function enterAgain(services: Services) {
+  return createMiddleware<AppEnv>((context, next) => {
+    if (context.get("body") !== undefined) enterProject(context, services);
+    return next();
+  });
+}
+
 /** Middleware for all but messages of sync, which hold their own credential. */
 function unlessSync(middleware: MiddlewareHandler<AppEnv>) {
   return createMiddleware<AppEnv>(async (context, next) =>
@@ -51,17 +63,14 @@ export function frameProjects(
   services: Services,
   readBody: MiddlewareHandler<AppEnv>,
 ): string {
-  const { projects, repositories: { homes } } = services.hosting;
+  const { projects } = services.hosting;
   const base = `/projects/:slug/${services.config.projects.scm}`;
   const setAccess = createMiddleware<AppEnv>(async (context, next) => {
-    const slug = context.req.param("slug") ?? "";
     const principal = context.get("principal");
     if (principal.kind === "guest" && !READING.has(context.req.method)) {
-      requireVisible(projects, slug, principal);
+      requireVisible(projects, context.req.param("slug") ?? "", principal);
     }
-    const access = accessProject(projects, slug, principal);
-    homes.require(access.project);
-    context.set("access", access);
+    enterProject(context, services);
     await next();
   });
   app.use(`${base}/*`, answerSyncBelow(services));
@@ -75,6 +84,7 @@ export function frameProjects(
     authenticate(services, "bearer", "basic", "cookie", "guest", "token of streams"),
     setAccess,
     readBody,
+    enterAgain(services),
   );
   return base;
 }

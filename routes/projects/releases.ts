@@ -15,7 +15,7 @@ import { callerOf } from "../caller.ts";
 import { writeArray } from "../../services/pieces.ts";
 import { jsonText } from "../json_text.ts";
 import { json, jsonRequest } from "../schemas.ts";
-import { proveAgain } from "../middleware/authenticate.ts";
+import { confirmAgain } from "./access.ts";
 import { answerFile } from "./file_answers.ts";
 import { bytesResponses } from "./files.ts";
 import { htmlParameter, htmlSchema } from "./html.ts";
@@ -125,7 +125,10 @@ const deleteAsset = projectRoute("DELETE /api/releases/{tag}/assets/{file}", {
   responses: { 204: { description: "Removed" }, ...projectErrors(400, 409) },
 });
 
-type ReleaseServices = Pick<Services, "hosting" | "accounts" | "config" | "identity">;
+type ReleaseServices = Pick<
+  Services,
+  "hosting" | "accounts" | "config" | "identity" | "webSessions" | "pagesHost"
+>;
 
 /** `/api/releases`: releases and their files. */
 export function releaseRoutes(services: ReleaseServices) {
@@ -200,7 +203,7 @@ function addAssetRoutes<Routes extends OpenAPIHono<AppEnv>>(
         maxBytes: uploads.maxBytes,
         check: () => context.get("space").require(),
       });
-      await proveAgain(services)(context);
+      await confirmAgain(services)(context);
       const { asset, isNew } = await releases.files.put(project, tag, {
         name: file,
         source: upload.path,

@@ -6,8 +6,8 @@ import type { SecurityScheme } from "../documentation/mod.ts";
 import { errors } from "../schemas.ts";
 import type { AppEnv } from "../context.ts";
 import type { RouteAccess } from "../access.ts";
-import type { Exceptions } from "../middleware/access.ts";
 import { type Description, tableRoute } from "../route.ts";
+import { allowInProject } from "./access.ts";
 import {
   PROJECT_ROUTES,
   PROJECT_WHILE_FULL,
@@ -76,17 +76,6 @@ export const refuseInBatch = createMiddleware<AppEnv>(async (context, next) => {
   }
   await next();
 });
-
-function allowInProject(action: Action, { whileHalted, whileFull }: Required<Exceptions>) {
-  return createMiddleware<AppEnv>(async (context, next) => {
-    const isWrite = !["GET", "HEAD"].includes(context.req.method);
-    const access = context.get("access");
-    access.require(action, action !== "read" && isWrite);
-    if (isWrite && !whileHalted) access.halts?.requireGoing(access.principal);
-    if (isWrite && !whileFull && context.req.method !== "DELETE") context.get("space").require();
-    await next();
-  });
-}
 
 /** Refuses a browser's session before the request is read. */
 function refuseSession() {

@@ -9,7 +9,7 @@ import { assetNameSchema } from "../../services/releases/schemas.ts";
 import type { UploadView } from "../../services/uploads/mod.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
-import { proveAgain } from "../middleware/authenticate.ts";
+import { confirmAgain } from "./access.ts";
 import { errorBody } from "../middleware/error_body.ts";
 import { errorSchema, json } from "../schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -130,7 +130,10 @@ const deleteUpload = projectRoute("DELETE /api/uploads/{id}", {
   responses: { 204: { description: "Removed" }, ...otherVersion, ...projectErrors(409) },
 }, tus);
 
-type UploadServices = Pick<Services, "hosting" | "accounts" | "config" | "identity">;
+type UploadServices = Pick<
+  Services,
+  "hosting" | "accounts" | "config" | "identity" | "webSessions" | "pagesHost"
+>;
 
 /** In whose name a request acts, and how its part is appended. */
 function uploadRequests(services: UploadServices) {
@@ -142,7 +145,7 @@ function uploadRequests(services: UploadServices) {
     return { caller: callerOf(context), actor, isAdmin: access.isAdmin };
   };
   const confirmed = async (context: Context<AppEnv>) => {
-    await proveAgain(services)(context);
+    await confirmAgain(services)(context);
     return requestOf(context);
   };
   const append = (context: Context<AppEnv>, id: string, offset: number, isEmpty = false) =>

@@ -21,7 +21,7 @@ import { projectSchema } from "./project_schema.ts";
 
 export type RepositoryServices = Pick<
   Services,
-  "hosting" | "config" | "identity" | "log" | "space"
+  "hosting" | "config" | "identity" | "webSessions" | "pagesHost" | "log" | "space"
 >;
 
 const params = z.object({ slug: z.string() });

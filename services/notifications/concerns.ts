@@ -1,3 +1,4 @@
+import { TextSet } from "../fossil/front/mod.ts";
 import type { Account, AccountDirectory } from "../identity/mod.ts";
 import type { HeldProject, Project, ProjectRepositories } from "../projects/mod.ts";
 import type { ReviewStore } from "../reviews/mod.ts";
@@ -172,7 +173,7 @@ export class Concerns {
   }
 
   #ofOverlap({ data: { workspaces, conflicts } }: EventOf<"project.overlap">) {
-    const where = listed([...new Set(conflicts.map(({ path }) => path))]);
+    const where = listed([...new TextSet(conflicts.map(({ path }) => path))]);
     return workspaces.flatMap(({ name, agent_id }, index): Concern[] => {
       const other = workspaces[1 - index];
       if (other === undefined) return [];

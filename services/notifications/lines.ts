@@ -1,3 +1,4 @@
+import { TextSet } from "../fossil/front/mod.ts";
 import { LANDING_PREFIX } from "../workspaces/mod.ts";
 import { actorName, isByMuster, isOfLanding, type ProjectEvent } from "./events.ts";
 import { excerpt, listed, oneLine, quoted, short } from "./texts.ts";
@@ -70,7 +71,7 @@ const WORDS: { readonly [Type in ProjectEvent["type"]]?: (event: EventOf<Type>) 
   "project.landing": ({ data }) => landingLine(data),
   "project.overlap": ({ data: { workspaces, conflicts } }) => {
     const names = workspaces.map(({ name, agent_id }) => `${name} of ${agent_id}`);
-    const paths = [...new Set(conflicts.map(({ path }) => path))];
+    const paths = [...new TextSet(conflicts.map(({ path }) => path))];
     const text = `Workspaces ${names.join(" and ")} conflict in ${listed(paths)}`;
     return { kind: "overlap", text };
   },

@@ -287,7 +287,7 @@ export class ProjectSync {
       repositories.read(
         project,
         (repository) =>
-          repository.sync({ ...request, mark: null, leftBehind: null, mayDefer }, { signal }),
+          repository.sync({ ...request, mark: null, leftBehind: [], mayDefer }, { signal }),
       );
     const answer = await exchange(true);
     if (!answer.wantsClusters) return answer;
@@ -336,7 +336,7 @@ export class ProjectSync {
         const { refusal } = this.#options.space;
         const rules = refusal === null ? push : { ...push, standstill: refusal };
         const answer = await repository.syncChanges({ ...request, push: rules, mark, leftBehind });
-        this.#leftBehind.note(name, answer.leftBehind);
+        this.#leftBehind.note(name, answer.client, answer.leftBehind);
         return answer;
       });
       isStored = answer.receipt !== null;

@@ -1,6 +1,8 @@
 import type { Selectable } from "kysely";
 import { type Database, type Statement, statement, type Tables } from "../database/mod.ts";
 import { SYSTEM } from "../events/mod.ts";
+import { addTo, TextMap, TextSet } from "../fossil/front/mod.ts";
+import { inPieces } from "../pieces.ts";
 import { type Project, projectEvent, type ProjectRepositories } from "../projects/mod.ts";
 import type { ChangedPaths } from "./changed_paths.ts";
 import { linesOf } from "./permits.ts";
@@ -132,24 +134,23 @@ export class Overlaps {
       project,
       (repository) => linesOf(repository, active),
     );
-    const touching = new Map<string, Standing[]>();
+    const touching = new TextMap<Standing[]>();
     const shared = new Map<string, { one: Standing; other: Standing; paths: string[] }>();
     for (const [index, workspace] of active.entries()) {
       const line = lines[index];
       if (line === undefined || line.tip === line.base) continue;
       const standing = { workspace, line };
       const changed = await paths.of(project, line);
-      for (const path of new Set(changed.paths)) {
-        const before = touching.get(path) ?? [];
-        for (const one of before) {
+      await inPieces([...new TextSet(changed.paths)], (path) => {
+        for (const one of touching.get(path) ?? []) {
           if (!ids.has(workspace.id) && !ids.has(one.workspace.id)) continue;
           const key = keyOf(one.workspace.id, workspace.id);
           const pair = shared.get(key);
           if (pair === undefined) shared.set(key, { one, other: standing, paths: [path] });
           else pair.paths.push(path);
         }
-        touching.set(path, [...before, standing]);
-      }
+        addTo(touching, path, standing);
+      });
     }
     return [...shared.values()].map((pair) => ({ ...pair, paths: pair.paths.toSorted() }));
   }

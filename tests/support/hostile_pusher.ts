@@ -40,6 +40,8 @@ export interface Attempt extends Partial<SyncMessage> {
   readonly refusal: RegExp | null;
   /** Adds no `push` card. */
   readonly isBare?: boolean;
+  /** The code of the pusher's clone, if it has another one. */
+  readonly serverCode?: string;
   /** Adds no login. */
   readonly isUnsigned?: boolean;
   /** Messages that come before, and are accepted. */
@@ -129,7 +131,8 @@ export class HostileScene {
   send(attempt: Partial<Attempt>): Promise<SyncReply> {
     const { test, projectCode } = this;
     const { isBare = false, isUnsigned = false, cards = [], ...message } = attempt;
-    const push: Card = { kind: "push", serverCode: "a".repeat(40), projectCode };
+    const { serverCode = "a".repeat(40) } = attempt;
+    const push: Card = { kind: "push", serverCode, projectCode };
     const password = test.caller.slice("Bearer ".length);
     return exchange((request) => fetch(request), `${test.origin}${test.base}`, {
       ...isUnsigned ? {} : { login: { user: "caller", password } },

@@ -214,3 +214,20 @@ export function byEverybody(
     return { who, request, status: may ? status : 403 };
   });
 }
+
+/** A body whose end comes after something else has happened. */
+export function heldBack(text: string, act: () => Promise<unknown>): ReadableStream<Uint8Array> {
+  const bytes = new TextEncoder().encode(text);
+  let isBegun = false;
+  return new ReadableStream({
+    async pull(controller) {
+      if (!isBegun) {
+        isBegun = true;
+        return controller.enqueue(bytes.subarray(0, 1));
+      }
+      await act();
+      controller.enqueue(bytes.subarray(1));
+      controller.close();
+    },
+  }, { highWaterMark: 0 });
+}

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { heldBack } from "../support/scenarios.ts";
 import { BY_OPERATOR } from "../support/services.ts";
 import { fillProject, withWeb } from "../support/web.ts";
 
@@ -28,6 +29,35 @@ Deno.test("a form needs the CSRF token of its session, keeps its fields without,
     assert.match((await person.post("/enter", { action: "leave" })).text, /Log in to muster/);
     assert.equal(person.cookie("muster_session"), "");
     assert.match((await person.see("/")).text, /Log in to muster/);
+  });
+});
+
+Deno.test("a form whose session ends while it arrives does nothing", async () => {
+  await withWeb(async ({ api, person }) => {
+    const cookies = ["muster_session", "muster_csrf"].map((one) => `${one}=${person.cookie(one)}`);
+    const form = new URLSearchParams({
+      csrf: person.cookie("muster_csrf"),
+      action: "create",
+      name: "held back",
+      scopes: "read",
+      expires: "",
+    });
+    const before = await api.answer("GET /v1/tokens");
+    const end = () => person.post("/enter", { action: "leave" });
+    const response = await api.handle(
+      new Request("http://muster.test/account", {
+        method: "POST",
+        headers: {
+          cookie: cookies.join("; "),
+          "content-type": "application/x-www-form-urlencoded",
+          "sec-fetch-site": "same-origin",
+        },
+        body: heldBack(form.toString(), end),
+      }),
+    );
+    const led = [response.status, response.headers.get("location")];
+    assert.deepEqual(led, [303, "/login?next=%2Faccount"]);
+    assert.deepEqual(await api.answer("GET /v1/tokens"), before);
   });
 });
 

@@ -4,7 +4,7 @@
  * and Persian need U+200C and U+200D, and Hebrew the marks U+200E and U+200F.
  */
 export const FORGING =
-  "\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u2028-\\u202e\\u2060\\u2066-\\u2069\\ufeff";
+  "\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb";
 
 const FORGES = new RegExp(`[${FORGING}]`);
 

@@ -2,6 +2,7 @@
  * Paths that harm a checkout or an unpacked archive on some system: those that a system cannot
  * store, stores under another name, or takes for the data of another program.
  */
+import { TextMap } from "../text/mod.ts";
 
 /** Controls of the direction of text, which make a name look like another (Unicode TR 36). */
 const BIDI_CONTROL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
@@ -82,8 +83,8 @@ export function caseCollision(
   paths: Iterable<string>,
   added: readonly string[],
 ): { readonly path: string; readonly other: string } | null {
-  const files = new Map<string, string>();
-  const folders = new Map<string, string>();
+  const files = new TextMap<string>();
+  const folders = new TextMap<string>();
   for (const path of added) {
     const folded = foldPath(path);
     const other = files.get(folded);

@@ -2,6 +2,7 @@ import { type Artifact, KnownFiles, type Manifest, parseArtifact } from "../arti
 import { AWAITED_SCHEMA, ByteCache, type Config, type ContentStore } from "../content/mod.ts";
 import type { Database } from "../content/mod.ts";
 import { Unjudged } from "./unjudged.ts";
+import { TextMap, TextSet } from "../text/mod.ts";
 
 /** Most bytes of artifacts whose parsed form is cached. */
 const CACHE_BYTES = 8 * 1024 * 1024;
@@ -25,7 +26,7 @@ export interface Nudge {
 export class Pending {
   /** Rows of the changes that were linked, by ticket; null to make the ticket again from all. */
   readonly tickets = new Map<string, Set<number> | null>();
-  readonly wikiTitles = new Set<string>();
+  readonly wikiTitles = new TextSet();
   readonly leaves = new Set<number>();
   /** By check-in. */
   readonly nudges = new Map<number, Nudge>();
@@ -54,7 +55,7 @@ export class LinkContext {
   /** Called before a tag changes, by a card or by inheritance; null if nobody asks. */
   onTag: TagObserver | null = null;
   readonly #artifacts = new ByteCache<number, Artifact>(CACHE_BYTES);
-  readonly #fileNames = new Map<string, number>();
+  readonly #fileNames = new TextMap<number>();
   /** Whether a check-in waits for a cherry-picked one; null if unknown. */
   #hasAwaiting: boolean | null = null;
 

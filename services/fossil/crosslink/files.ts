@@ -1,6 +1,7 @@
 import type { Artifact, FileCard, FileMode, Manifest } from "../artifact/mod.ts";
 import { compareUtf8 } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
+import { TextMap } from "../text/mod.ts";
 
 /** Looks names up in sorted F cards; quick if the names are requested in order. */
 class CardIndex {
@@ -64,7 +65,7 @@ export class ManifestFiles {
   /** Every file, sorted by name. */
   all(): FileCard[] {
     if (this.#baseline === null) return [...this.own];
-    const changed = new Map(this.own.map((card) => [card.name, card]));
+    const changed = new TextMap(this.own.map((card) => [card.name, card]));
     const kept = this.#baseline.cards.filter((card) => !changed.has(card.name));
     return [...kept, ...this.own.filter((card) => card.hash !== null)]
       .toSorted((left, right) => compareUtf8(left.name, right.name));

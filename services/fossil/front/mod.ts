@@ -23,5 +23,6 @@ export { LOGIN_COOKIE, LOGIN_HEAD_BYTES, peekLogin, signNonce } from "../sync/lo
 export { contentTypeOf, messageFormOf, unpackMessage } from "../sync/message.ts";
 export { surveyMessage } from "../sync/survey.ts";
 export { matchesGlob } from "../text/glob.ts";
+export { addTo, TextMap, TextSet } from "../text/text_map.ts";
 export { type PoolOptions, RepositoryPool } from "../workers/pool.ts";
 export { hasManyIndices } from "../workers/parcel.ts";

@@ -4,6 +4,7 @@
  */
 
 import { readable } from "./stream/mod.ts";
+import { TextMap, TextSet } from "../text/mod.ts";
 
 /**
  * Gives out names in Fossil. Git has branches and tags apart, and takes almost any bytes; Fossil has
@@ -11,9 +12,9 @@ import { readable } from "./stream/mod.ts";
  * dates another one in every clone.
  */
 export class FossilNames {
-  readonly #taken = new Set<string>();
+  readonly #taken = new TextSet();
   /** The number to try next, by the name that is taken. */
-  readonly #next = new Map<string, number>();
+  readonly #next = new TextMap<number>();
 
   /** The name in Fossil that is most like one of Git, and that nothing else has. */
   take(name: string): string {

@@ -8,6 +8,7 @@ import { needsPermission, personOf, signatureLine, takenLine } from "./person.ts
 import { type GitTagOut, NamePlan } from "./refs.ts";
 import { encodeText, formatPath } from "./stream/mod.ts";
 import type { GitExportOptions, GitExportReport } from "./types.ts";
+import { TextMap } from "../text/mod.ts";
 
 /** Characters of text to collect for one piece. */
 const PIECE_LENGTH = 64 * 1024;
@@ -57,7 +58,7 @@ class Exporter {
   readonly #repository: Repository;
   readonly #options: GitExportOptions;
   readonly #notices = new NoticeLog();
-  readonly #people = new Map<string, string>();
+  readonly #people = new TextMap<string>();
   readonly #names: NamePlan;
   /** Check-ins, parents before children. */
   readonly #order: readonly number[];

@@ -7,6 +7,7 @@ import type { NoticeLog } from "./notices.ts";
 import { isInRange, parseSignature } from "./person.ts";
 import type { CommitSpool } from "./spool.ts";
 import type { GitCommand, GitCommit, GitTag } from "./stream/mod.ts";
+import { TextMap } from "../text/mod.ts";
 
 /** An annotated tag and the commit that it is on. */
 export interface SpooledTag {
@@ -41,7 +42,7 @@ export class Intake {
   /** Marks of annotated tags. */
   readonly #tagMarks = new Set<number>();
   readonly refs = new Map<string, number>();
-  readonly tags = new Map<string, SpooledTag>();
+  readonly tags = new TextMap<SpooledTag>();
   /** References set by `reset`; the label of a commit only says where it was found. */
   readonly #settled = new Set<string>();
   #files = 0;

@@ -6,6 +6,7 @@ import { type Headers, parseHeaders, parseRefs, REFS_PROPERTY, TAG_PROPERTY } fr
 import type { NoticeLog } from "./notices.ts";
 import { readable } from "./stream/mod.ts";
 import type { GitExportOptions } from "./types.ts";
+import { TextMap, TextSet } from "../text/mod.ts";
 
 /** An annotated tag to be written. */
 export interface GitTagOut {
@@ -56,7 +57,7 @@ export class NamePlan {
   readonly #repository: Repository;
   readonly #notices: NoticeLog;
   readonly #branchOf = new Map<number, string>();
-  readonly #refOfBranch = new Map<string, string>();
+  readonly #refOfBranch = new TextMap<string>();
   readonly #refs = new Map<string, number>();
   readonly #used = new UsedRefs();
   readonly #tags: GitTagOut[] = [];
@@ -192,7 +193,7 @@ export class NamePlan {
           JOIN blob ON blob.rid=tagxref.rid
         WHERE tagname GLOB 'sym-*' AND tagtype=1 ORDER BY tagxref.mtime DESC, uuid`,
     );
-    const seen = new Set<string>();
+    const seen = new TextSet();
     for (const row of rows) {
       const { name, rid, value } = row;
       const ofBranch = refOfValue(value) ?? HEADS + name;

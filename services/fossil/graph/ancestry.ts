@@ -1,4 +1,5 @@
 import type { Database } from "../content/mod.ts";
+import { addTo } from "../text/mod.ts";
 
 /**
  * The ancestry: the parents of every check-in, in memory. Every walk ends, even if tags have made a
@@ -33,7 +34,7 @@ export class Ancestry {
     }
     for (const { pid, cid, isprim } of links) {
       if (isprim) this.#primary[cid] = pid;
-      else this.#merged.set(cid, [...this.#merged.get(cid) ?? [], pid]);
+      else addTo(this.#merged, cid, pid);
     }
     this.#lastLink = links.at(-1)?.link ?? this.#lastLink;
     // Whatever descends from a check-in with new parents would need another generation.

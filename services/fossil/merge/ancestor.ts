@@ -7,6 +7,7 @@ import type { CheckinGraph } from "./graph.ts";
 import type { PathMap, Renames } from "./renames.ts";
 import { type AncestorFile, type ResultFile, TreeMerge } from "./three_way.ts";
 import type { Contents, Tree } from "./tree.ts";
+import { TextMap } from "../text/mod.ts";
 
 /** An ancestor, and the paths of its files in other check-ins. */
 export interface Ancestor {
@@ -59,7 +60,7 @@ export class Ancestors {
     const below = this.#graph.commonAncestors(rids[0]!, other);
     const theirs = this.#contents.tree(other);
     const base = below.length === 0
-      ? { files: new Map<string, AncestorFile>(), match: () => new Map<string, string>() }
+      ? { files: new TextMap<AncestorFile>(), match: () => new TextMap<string>() }
       : this.join(below, depth + 1);
     const toOurs = follow(base.match(rids[0]!), ancestor, rids[0]!);
     const { files, conflicts } = new TreeMerge(this.#contents).run({
@@ -69,8 +70,8 @@ export class Ancestors {
       toOurs,
       toTheirs: base.match(other),
     });
-    const merged = new Map<string, AncestorFile>();
-    const origins = new Map<string, ResultFile>();
+    const merged = new TextMap<AncestorFile>();
+    const origins = new TextMap<ResultFile>();
     for (const file of files) {
       const isDisputed = file.oursPath !== null &&
         ancestor.files.get(file.oursPath)?.isDisputed === true;
@@ -84,7 +85,7 @@ export class Ancestors {
     }
     const match = (side: number): PathMap => {
       const [ofFirst, ofOther] = [ancestor.match(side), this.#renames.match(other, side)];
-      return new Map([...merged.keys()].flatMap((path) => {
+      return new TextMap([...merged.keys()].flatMap((path) => {
         const { oursPath = path, theirsPath = path } = origins.get(path) ?? {};
         const there = (oursPath === null ? undefined : ofFirst.get(oursPath)) ??
           (theirsPath === null ? undefined : ofOther.get(theirsPath));
@@ -102,13 +103,13 @@ interface Joined {
 }
 
 function undisputed(tree: Tree): Map<string, AncestorFile> {
-  return new Map([...tree].map(([path, file]) => [path, { ...file, isDisputed: false }]));
+  return new TextMap([...tree].map(([path, file]) => [path, { ...file, isDisputed: false }]));
 }
 
 /** Maps paths in a check-in to the ancestor that contains it. */
 function follow(paths: PathMap, ancestor: Ancestor, rid: number): PathMap {
-  const onward = new Map([...ancestor.match(rid)].map(([path, there]) => [there, path]));
-  return new Map([...paths].flatMap(([path, there]) => {
+  const onward = new TextMap([...ancestor.match(rid)].map(([path, there]) => [there, path]));
+  return new TextMap([...paths].flatMap(([path, there]) => {
     const end = onward.get(there);
     return end === undefined ? [] : [[path, end] as const];
   }));

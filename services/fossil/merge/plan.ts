@@ -9,6 +9,7 @@ import { Renames } from "./renames.ts";
 import { type MergeOutput, type ResultFile, TreeMerge } from "./three_way.ts";
 import { Contents, type Tree } from "./tree.ts";
 import type { Conflict, MergedFile, MergePreview, MergeSides, PickSides } from "./types.ts";
+import { TextSet } from "../text/mod.ts";
 
 /** A planned merge. */
 export interface MergePlan {
@@ -111,7 +112,7 @@ function changesTo(
   conflicts: readonly Conflict[],
 ): MergedFile[] {
   const changes: MergedFile[] = [];
-  const left = new Set(tree.keys());
+  const left = new TextSet(tree.keys());
   for (const { ours } of conflicts) left.delete(ours?.path ?? "");
   for (const file of files) {
     const { path, oursPath, isCombined } = file;

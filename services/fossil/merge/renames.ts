@@ -2,7 +2,9 @@
  * Maps the files of one check-in to those of another. Check-ins record renames against the primary
  * parent. These are followed; nothing is guessed from content.
  */
+import { Moves, type Rename } from "../graph/mod.ts";
 import type { Repository } from "../repository.ts";
+import { TextMap, TextSet } from "../text/mod.ts";
 import type { CheckinGraph } from "./graph.ts";
 import type { Contents, Tree } from "./tree.ts";
 
@@ -27,12 +29,12 @@ export class Renames {
    */
   match(from: number, to: number): PathMap {
     const [before, after] = [this.#contents.tree(from), this.#contents.tree(to)];
-    if (from === to) return settle(before, after, new Map());
+    if (from === to) return settle(before, after, new TextMap());
     const over = this.#graph.commonAncestors(from, to)[0];
-    if (over === undefined) return settle(before, after, new Map());
+    if (over === undefined) return settle(before, after, new TextMap());
     const back = inverse(this.#descend(over, from));
     const forth = this.#descend(over, to);
-    const moved = new Map<string, string>();
+    const moved = new TextMap<string>();
     for (const path of before.keys()) {
       const origin = back.get(path) ?? path;
       const there = forth.get(origin) ?? origin;
@@ -43,7 +45,7 @@ export class Renames {
 
   /** Changed paths from an ancestor to a check-in, by the path in the ancestor. */
   #descend(ancestor: number, rid: number): Map<string, string> {
-    if (ancestor === rid) return new Map();
+    if (ancestor === rid) return new TextMap();
     const known = this.#graph.ancestors(ancestor);
     const chain = this.#graph.primaryChain(rid, (next) => known[next] === 1);
     const fork = chain.at(-1)!;
@@ -52,23 +54,23 @@ export class Renames {
     const path = this.#graph.primaryChain(ancestor, (next) => next === fork);
     if (path.at(-1) === fork) {
       const back = inverse(this.#along(path));
-      const paths = new Set([...back.keys(), ...moved.keys()]);
-      const joined = new Map<string, string>();
+      const paths = new TextSet([...back.keys(), ...moved.keys()]);
+      const joined = new TextMap<string>();
       for (const start of paths) {
         const origin = back.get(start) ?? start;
         joined.set(start, moved.get(origin) ?? origin);
       }
       return this.#withMergedRenames(ancestor, rid, joined);
     }
-    return this.#withMergedRenames(ancestor, rid, new Map());
+    return this.#withMergedRenames(ancestor, rid, new TextMap());
   }
 
   /** Renames along a chain of primary parents, given from its newest to its oldest check-in. */
   #along(chain: readonly number[]): Map<string, string> {
     const steps = chain.slice(0, -1).reverse();
-    const moved = new Map<string, string>();
-    for (const rid of steps) apply(moved, this.#renamesOf(rid));
-    return moved;
+    const moves = new Moves();
+    for (const rid of steps) moves.add(this.#renamesOf(rid));
+    return moves.paths;
   }
 
   /**
@@ -84,10 +86,10 @@ export class Renames {
     const missing = [...this.#contents.tree(ancestor).keys()]
       .filter((path) => !after.has(moved.get(path) ?? path));
     if (missing.length === 0) return moved;
-    const merged = new Map<string, string>();
-    for (const checkin of this.#between(ancestor, rid)) apply(merged, this.#renamesOf(checkin));
+    const merged = new Moves();
+    for (const checkin of this.#between(ancestor, rid)) merged.add(this.#renamesOf(checkin));
     for (const path of missing) {
-      const there = merged.get(path);
+      const there = merged.paths.get(path);
       if (there !== undefined && after.has(there)) moved.set(path, there);
     }
     return moved;
@@ -114,9 +116,9 @@ export class Renames {
   }
 
   /** Old and new path of each file that a check-in renamed against its primary parent. */
-  #renamesOf(rid: number): readonly { before: string; after: string }[] {
+  #renamesOf(rid: number): readonly Rename[] {
     return this.#repository.db.rows(
-      `SELECT old.name AS before, new.name AS after
+      `SELECT old.name AS "from", new.name AS "to"
          FROM mlink JOIN filename AS old ON old.fnid=pfnid JOIN filename AS new ON new.fnid=mlink.fnid
         WHERE mid=? AND pfnid>0 AND NOT isaux`,
       rid,
@@ -124,30 +126,14 @@ export class Renames {
   }
 }
 
-/** Applies the renames of one check-in to paths, all at once. */
-function apply(
-  moved: Map<string, string>,
-  renames: readonly { before: string; after: string }[],
-): void {
-  if (renames.length === 0) return;
-  const origins = inverse(moved);
-  const steps = renames.map(({ before, after }) => ({
-    origin: origins.get(before) ?? (moved.has(before) ? null : before),
-    after,
-  }));
-  for (const { origin, after } of steps) {
-    if (origin !== null) moved.set(origin, after);
-  }
-}
-
 function inverse(paths: PathMap): Map<string, string> {
-  return new Map([...paths].map(([from, to]) => [to, from]));
+  return new TextMap([...paths].map(([from, to]) => [to, from]));
 }
 
 /** Keeps only existing paths, each once: a renamed file wins over a namesake. */
 function settle(before: Tree, after: Tree, moved: PathMap): Map<string, string> {
-  const result = new Map<string, string>();
-  const taken = new Set<string>();
+  const result = new TextMap<string>();
+  const taken = new TextSet();
   for (const isMoved of [true, false]) {
     for (const path of before.keys()) {
       const target = isMoved ? moved.get(path) : path;

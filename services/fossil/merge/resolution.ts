@@ -4,13 +4,14 @@ import { FossilError } from "../error.ts";
 import { changeTree, type FileChange, type MakeTree, type PutFile } from "../write/mod.ts";
 import type { MergePlan } from "./plan.ts";
 import type { Conflict } from "./types.ts";
+import { TextMap, TextSet } from "../text/mod.ts";
 
 /** The conflicts of a plan of which no change says anything. */
 export function unresolvedConflicts(
   { preview }: MergePlan,
   resolutions: readonly FileChange[],
 ): readonly Conflict[] {
-  const decided = new Set(
+  const decided = new TextSet(
     resolutions.flatMap((change) => [
       change.path,
       ...change.kind === "move" ? [change.from] : [],
@@ -37,14 +38,15 @@ export function treeOf(plan: MergePlan): MakeTree {
 export function resolvedTree(plan: MergePlan, resolutions: readonly FileChange[]): MakeTree {
   return (_, put) => {
     const { conflicts } = plan.preview;
-    const disputed = new Set(conflicts.map(({ path }) => path));
+    const disputed = new TextSet(conflicts.map(({ path }) => path));
+    const concerned = new TextSet(conflicts.flatMap(pathsOf));
     const merged = cardsOf(plan, put).filter(({ name }) => !disputed.has(name));
     const ours = conflicts.flatMap(({ ours }): FileCard[] =>
       ours === null ? [] : [{ name: ours.path, hash: ours.hash, mode: ours.mode, oldName: null }]
     );
-    const cards = new Map([...ours, ...merged].map((card) => [card.name, card]));
+    const cards = new TextMap([...ours, ...merged].map((card) => [card.name, card]));
     const changes = resolutions.filter(({ kind, path }) =>
-      kind !== "delete" || cards.has(path) || !conflicts.some((it) => pathsOf(it).includes(path))
+      kind !== "delete" || cards.has(path) || !concerned.has(path)
     );
     return changeTree([...cards.values()], changes, put).map((card) => ({
       ...card,

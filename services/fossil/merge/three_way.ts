@@ -5,6 +5,7 @@ import type { PathMap } from "./renames.ts";
 import { isText, MAX_MERGED_BYTES, mergeText } from "./text.ts";
 import type { Contents, Tree, TreeFile } from "./tree.ts";
 import type { Conflict, ConflictKind } from "./types.ts";
+import { TextMap, TextSet } from "../text/mod.ts";
 
 /** A file of the ancestor; `isDisputed` if several common ancestors disagree about it. */
 export interface AncestorFile extends TreeFile {
@@ -137,11 +138,11 @@ export class TreeMerge {
 
   /** No path may be two files, or a file and a folder. */
   #checkPaths(): void {
-    const byPath = Map.groupBy(this.#files, (file) => file.path);
+    const byPath = TextMap.of(this.#files, ({ path }) => path);
     for (const [path, files] of byPath) {
       if (files.length > 1) this.#conflicts.push(collision("same-path", path, files));
     }
-    const folders = new Set<string>();
+    const folders = new TextSet();
     for (const path of byPath.keys()) {
       for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
         folders.add(path.slice(0, end));
@@ -150,20 +151,20 @@ export class TreeMerge {
     for (const [path, files] of byPath) {
       if (folders.has(path)) this.#conflicts.push(collision("file-folder", path, files));
     }
-    this.#checkCase(byPath.keys());
+    this.#checkCase();
   }
 
   /** No path may differ from another only in case, unless both are on one side already. */
-  #checkCase(paths: Iterable<string>): void {
-    const alike = Map.groupBy(paths, foldPath);
-    for (const names of alike.values()) {
-      if (names.length < 2) continue;
-      const files = this.#files.filter(({ path }) => names.includes(path));
-      const [first] = files.filter(({ oursPath, path }) => oursPath === path);
+  #checkCase(): void {
+    const alike = TextMap.of(this.#files, ({ path }) => foldPath(path));
+    for (const files of alike.values()) {
+      const [{ path } = { path: "" }] = files;
+      if (files.every((file) => file.path === path)) continue;
+      const first = files.find((file) => file.oursPath === file.path);
       const onSide = (side: "oursPath" | "theirsPath") =>
         files.every((file) => file[side] === file.path);
       if (onSide("oursPath") || onSide("theirsPath")) continue;
-      this.#conflicts.push(collision("same-path", first?.path ?? names[0]!, files));
+      this.#conflicts.push(collision("same-path", first?.path ?? path, files));
     }
   }
 }
@@ -196,8 +197,8 @@ function pathsOf({ ancestor, ours, theirs }: Versions) {
 
 /** Every file once, with its versions. */
 function* alignedVersions(input: MergeInput): Generator<Versions> {
-  const ours = new Map(input.ours);
-  const theirs = new Map(input.theirs);
+  const ours = new TextMap(input.ours);
+  const theirs = new TextMap(input.theirs);
   for (const [path, ancestor] of input.ancestor) {
     yield {
       ancestor,

@@ -3,6 +3,7 @@ import type { FileMode } from "../artifact/mod.ts";
 import { filesOf } from "../crosslink/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
+import { TextMap } from "../text/mod.ts";
 
 /** One file of a tree. */
 export interface TreeFile {
@@ -37,7 +38,7 @@ export class Contents {
       const hash = this.#repository.store.hashOf(rid) ?? String(rid);
       throw new FossilError("missing", `"${hash}" is not an available check-in`);
     }
-    const tree = new Map(
+    const tree = new TextMap(
       filesOf(this.#repository, manifest)
         .map(({ name, hash, mode }) => [name, { path: name, hash: hash ?? "", mode }]),
     );

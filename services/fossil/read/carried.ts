@@ -6,6 +6,7 @@ import { isBinary } from "./file.ts";
 import { treeOf } from "./manifests.ts";
 import type { Reader } from "./reader.ts";
 import type { FileDifference } from "./shapes.ts";
+import { TextMap, TextSet } from "../text/mod.ts";
 
 /** A file difference with the old content that it is shown against. */
 export interface CarriedDifference {
@@ -39,7 +40,7 @@ export function carryOver(
     from: filesByName(reader, from),
     to: filesByName(reader, to),
   };
-  const shown = new Set(differences.map(({ name }) => name));
+  const shown = new TextSet(differences.map(({ name }) => name));
   const dropped = compareTrees(treeOf(reader, oldBase), treeOf(reader, newBase))
     .filter(({ name, uuid }) => !shown.has(name) && uuid !== trees.to.get(name)?.hash);
   return [...differences, ...dropped.map((difference) => undone(difference, trees))]
@@ -85,7 +86,7 @@ function against(difference: FileDifference, prev_uuid: string | null): CarriedD
 }
 
 function filesByName(reader: Reader, rid: number): ReadonlyMap<string, FileCard> {
-  return new Map(treeOf(reader, rid).map((file) => [file.name, file]));
+  return new TextMap(treeOf(reader, rid).map((file) => [file.name, file]));
 }
 
 function areEqual(one: Uint8Array, other: Uint8Array): boolean {

@@ -3,6 +3,7 @@ import type { FileCard } from "../artifact/mod.ts";
 import { compareUtf8 } from "../codec/mod.ts";
 import { findFile } from "./manifests.ts";
 import type { ChangeType, FileDifference } from "./shapes.ts";
+import { TextMap } from "../text/mod.ts";
 
 /** New names of files by their old names. */
 export type Renames = ReadonlyMap<string, string>;
@@ -16,7 +17,7 @@ export type Renames = ReadonlyMap<string, string>;
 export function compareTrees(
   before: readonly FileCard[],
   after: readonly FileCard[],
-  renames: Renames = new Map(),
+  renames: Renames = new TextMap(),
 ): FileDifference[] {
   const moved = movedFiles(before, after, renames);
   const [gone, come] = [new Set(moved.map(([from]) => from)), new Set(moved.map(([, to]) => to))];

@@ -8,6 +8,7 @@ import { findFileOf, manifestOf, treeOf } from "./manifests.ts";
 import type { Reader } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
 import type { CheckinDetail, FileDifference } from "./shapes.ts";
+import { TextMap } from "../text/mod.ts";
 
 /**
  * A check-in with its changes against its primary parent.
@@ -52,7 +53,7 @@ function changesOf(reader: Reader, rid: number): FileDifference[] {
   if (changed !== null) return compareTrees(changed.before, changed.after);
   const after = treeOf(reader, rid);
   const renames = after.flatMap(({ name, oldName }) => oldName === null ? [] : [[oldName, name]]);
-  return compareTrees(treeOf(reader, parent), after, new Map(renames as [string, string][]));
+  return compareTrees(treeOf(reader, parent), after, new TextMap(renames as [string, string][]));
 }
 
 /** Most changed files that are looked up one by one. */

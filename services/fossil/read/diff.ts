@@ -12,6 +12,7 @@ import { renamesBetween } from "./renames.ts";
 import { resolveCheckin } from "./resolve.ts";
 import type { Diff, FileDiff, FileDifference } from "./shapes.ts";
 import { unifiedDiff } from "./text/mod.ts";
+import { TextMap } from "../text/mod.ts";
 
 /** Default number of lines of context. */
 const DEFAULT_CONTEXT = 3;
@@ -33,7 +34,7 @@ export interface DiffOptions {
   /** One file, or everything below a folder. */
   readonly path?: string;
   /** Only files that have one of these names, before or after. */
-  readonly names?: ReadonlySet<string>;
+  readonly names?: Pick<ReadonlySet<string>, "has">;
   /** Whether to compare with the newest check-in that `from` and `to` have in common. */
   readonly fromCommon?: boolean;
   /** Lines around each change, 3 if absent. */
@@ -102,7 +103,7 @@ const DIFFERENCE_BYTES = 400;
 function differencesBetween(reader: Reader, from: number, to: number): readonly FileDifference[] {
   return reader.cached(`differences ${from} ${to}`, () => {
     const before = from === 0 ? [] : treeOf(reader, from);
-    const renames = from === 0 ? new Map() : renamesBetween(reader, from, to);
+    const renames = from === 0 ? new TextMap<string>() : renamesBetween(reader, from, to);
     const value = compareTrees(before, treeOf(reader, to), renames);
     return { value, bytes: 200 + value.length * DIFFERENCE_BYTES };
   });

@@ -2,6 +2,7 @@ import type { FileCard } from "../artifact/mod.ts";
 import type { Ancestry } from "../graph/mod.ts";
 import { ancestryOf } from "./ancestry.ts";
 import type { Reader } from "./reader.ts";
+import { TextMap } from "../text/mod.ts";
 
 /** Most contents of paths whose check-ins are cached, at some 200 bytes each. */
 const MAX_KNOWN = 50_000;
@@ -23,7 +24,7 @@ export function lastChanges(
   const ancestry = ancestryOf(reader);
   const marks = ancestry.ancestors(checkin);
   const givers = giversOf(reader, files);
-  const changes = new Map<string, number>();
+  const changes = new TextMap<number>();
   for (const [i, { name }] of files.entries()) {
     const mids = givers[i]!.filter((mid) => marks[mid] === 1);
     const origin = mids.length < 2

@@ -1,6 +1,7 @@
 import { readDiff } from "./diff.ts";
 import type { Reader } from "./reader.ts";
 import type { FileDiff } from "./shapes.ts";
+import { TextMap, TextSet } from "../text/mod.ts";
 
 /** A line of a file, from 1. */
 export interface LinePlace {
@@ -25,9 +26,11 @@ export function readLinePlaces(
   reader: Reader,
   { from, to, lines }: LinePlaceOptions,
 ): (LinePlace | null)[] {
-  const names = new Set(lines.map(({ path }) => path));
+  const names = new TextSet(lines.map(({ path }) => path));
   const { files } = readDiff(reader, { from, to, names, context: 0 });
-  const changes = new Map(files.map((file) => [file.prev_name ?? file.name, new FileChange(file)]));
+  const changes = new TextMap(
+    files.map((file) => [file.prev_name ?? file.name, new FileChange(file)]),
+  );
   return lines.map((place) =>
     changes.get(place.path)?.placeAfter(place.line) ?? (
       changes.has(place.path) ? null : place

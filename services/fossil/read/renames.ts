@@ -1,13 +1,9 @@
 /** Recorded renames, followed from one check-in to another. */
+import { Moves, type Rename } from "../graph/mod.ts";
+import { addTo, TextMap } from "../text/mod.ts";
 import { ancestryOf } from "./ancestry.ts";
 import type { Renames } from "./changes.ts";
 import type { Reader } from "./reader.ts";
-
-/** Old and new name of a file that one check-in renames. */
-interface Rename {
-  readonly from: string;
-  readonly to: string;
-}
 
 /** Every recorded rename, by check-in. */
 function renamesByCheckin(reader: Reader): ReadonlyMap<number, readonly Rename[]> {
@@ -18,7 +14,7 @@ function renamesByCheckin(reader: Reader): ReadonlyMap<number, readonly Rename[]
         WHERE pfnid>0 AND NOT isaux`,
     );
     const value = new Map<number, Rename[]>();
-    for (const { mid, from, to } of rows) value.set(mid, [...value.get(mid) ?? [], { from, to }]);
+    for (const { mid, from, to } of rows) addTo(value, mid, { from, to });
     return { value, bytes: 200 + rows.length * 200 };
   });
 }
@@ -29,7 +25,7 @@ function renamesByCheckin(reader: Reader): ReadonlyMap<number, readonly Rename[]
  */
 export function renamesBetween(reader: Reader, from: number, to: number): Renames {
   const renames = renamesByCheckin(reader);
-  if (renames.size === 0) return new Map();
+  if (renames.size === 0) return new TextMap();
   const ancestry = ancestryOf(reader);
   const line = new Set(ancestry.primaryChain(to));
   const back: number[] = [];
@@ -44,7 +40,7 @@ export function renamesBetween(reader: Reader, from: number, to: number): Rename
     }
     back.push(rid);
   }
-  return new Map();
+  return new TextMap();
 }
 
 /**
@@ -55,24 +51,10 @@ function compose(
   back: readonly number[],
   forth: readonly number[],
 ): Renames {
-  /** Name now by the name at the start, for every file that was renamed. */
-  let names = new Map<string, string>();
-  const apply = (changes: readonly Rename[]) => {
-    const changed = new Map(changes.map(({ from, to }) => [from, to]));
-    const next = new Map<string, string>();
-    const moved = new Set<string>();
-    for (const [start, now] of names) {
-      next.set(start, changed.get(now) ?? now);
-      moved.add(now);
-    }
-    for (const [from, to] of changed) {
-      if (!moved.has(from) && !next.has(from)) next.set(from, to);
-    }
-    names = next;
-  };
+  const moves = new Moves();
   for (const rid of back) {
-    apply((renames.get(rid) ?? []).map(({ from, to }) => ({ from: to, to: from })));
+    moves.add((renames.get(rid) ?? []).map(({ from, to }) => ({ from: to, to: from })));
   }
-  for (const rid of forth) apply(renames.get(rid) ?? []);
-  return new Map([...names].filter(([start, now]) => start !== now));
+  for (const rid of forth) moves.add(renames.get(rid) ?? []);
+  return new TextMap([...moves.paths].filter(([start, now]) => start !== now));
 }

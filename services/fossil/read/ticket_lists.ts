@@ -6,6 +6,7 @@ import { pageOf, type Paging } from "./paging.ts";
 import type { Reader } from "./reader.ts";
 import type { TicketList, TicketStatusCount } from "./shapes.ts";
 import { MIN_PREFIX, readTicketRef } from "./tickets.ts";
+import { TextMap } from "../text/mod.ts";
 
 export type TicketOrder = (typeof TICKET_ORDERS)[number];
 
@@ -117,7 +118,7 @@ function countStatuses(
   tickets: readonly OrderedTicket[],
   closed: ReadonlySet<string>,
 ): TicketStatusCount[] {
-  const counts = new Map<string, number>();
+  const counts = new TextMap<number>();
   for (const { status } of tickets) counts.set(status, (counts.get(status) ?? 0) + 1);
   return [...counts].map(([name, count]) => ({ name, count, is_closed: closed.has(name) }))
     .sort((a, b) => b.count - a.count || compare(a.name, b.name));

@@ -6,6 +6,7 @@ import { filesBelow, normalizePath, treeOf } from "./manifests.ts";
 import type { Reader } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
 import type { CheckinRef, Tree, TreeEntry } from "./shapes.ts";
+import { TextMap } from "../text/mod.ts";
 
 /** What to list. */
 export interface TreeOptions {
@@ -51,7 +52,7 @@ function list(
     throw new FossilError("missing", `There is no folder "${path}"`);
   }
   const changes = withoutLastCheckin
-    ? new Map<string, number>()
+    ? new TextMap<number>()
     : reader.cached(`last changes ${rid} ${path}`, () => {
       const value = lastChanges(reader, rid, files);
       return { value, bytes: 200 + value.size * CHANGE_BYTES };
@@ -106,7 +107,7 @@ class Listing {
   /** Files and folders directly in a folder. */
   folder(files: readonly FileCard[], path: string): TreeEntry[] {
     const start = path === "" ? 0 : path.length + 1;
-    const entries = new Map<string, TreeEntry>();
+    const entries = new TextMap<TreeEntry>();
     for (const card of files) {
       const slash = card.name.indexOf("/", start);
       if (slash < 0) {

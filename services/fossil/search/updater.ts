@@ -13,6 +13,7 @@ import {
   wikiDocument,
 } from "./documents.ts";
 import { INDEX_VERSION } from "./schema.ts";
+import { TextMap } from "../text/mod.ts";
 
 /** Most indexed bytes of a document; the rest is cut off. */
 const MAX_BODY = 4 * 1024 * 1024;
@@ -225,7 +226,7 @@ export class Updater {
 
   /** Updates the files; skips those with the same hash as before. */
   #indexTree(tip: string): void {
-    const known = new Map(
+    const known = new TextMap(
       this.#index.rows<{ name: string; hash: string }>(
         "SELECT name, hash FROM doc WHERE kind='code'",
       ).map(({ name, hash }) => [name, hash]),

@@ -97,7 +97,7 @@ function receiveNow(
       expected: new Set([
         ...reception.announced(),
         ...leftOut.keys(),
-        ...request.leftBehind?.refused ?? [],
+        ...exchanged.refused,
       ]),
       mayLack: rules.role === "admin",
     });
@@ -111,6 +111,8 @@ function receiveNow(
 /** An answer that is not packed yet: packing needs no transaction. */
 interface Unpacked {
   readonly reception: Reception;
+  /** What earlier messages of the push left out. */
+  readonly refused: ReadonlySet<string>;
   /** Why the message is refused as a whole; null if it is not. */
   readonly failure: string | null;
   finish(): SyncAnswer;
@@ -143,17 +145,21 @@ function exchangeCards(
   let error = failure;
   let leftBehind: LeftBehind | null = null;
   if (failure === null) {
-    if (exchange.isPushing) ({ error, leftBehind } = askForRest(exchange, reception, leftOut));
+    if (exchange.client !== null) {
+      ({ error, leftBehind } = askForRest(exchange, exchange.client, { reception, leftOut }));
+    }
     if (exchange.isPulling) wantsClusters = announceRest(exchange);
     if (error !== null) out.add({ kind: "error", text: error });
   }
   return {
     reception,
+    refused: exchange.refused,
     failure,
     finish: () => {
       out.comment(timestampOf(request.now, error === null ? 0 : 1));
       const body = wantsClusters ? new Uint8Array(0) : packMessage(out.bytes(), form);
-      return { body, form, wantsClusters, receipt: null, counts, error, leftBehind };
+      const { client } = exchange;
+      return { body, form, wantsClusters, receipt: null, counts, error, client, leftBehind };
     },
   };
 }
@@ -175,8 +181,8 @@ interface PushEnd {
  */
 function askForRest(
   { refusedFiles, leftBehind, repository: { store } }: Exchange,
-  reception: Reception,
-  leftOut: LeftOutParts,
+  client: string,
+  { reception, leftOut }: { readonly reception: Reception; readonly leftOut: LeftOutParts },
 ): PushEnd {
   const announced = reception.announced();
   const isAnnounced = new Set(announced);
@@ -210,7 +216,7 @@ function askForRest(
   for (const name of wanted) if (sent.has(name)) asked.add(name);
   return {
     error: null,
-    leftBehind: { refused: [...refused], asked: [...asked], sentence: error },
+    leftBehind: { client, refused: [...refused], asked: [...asked], sentence: error },
   };
 }
 

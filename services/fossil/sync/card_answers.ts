@@ -176,7 +176,7 @@ function answerClone(
 /** `pull` and `push` name the project, and say what the rest of the message is. */
 function answerProject(
   exchange: Exchange,
-  { kind, projectCode }: Card & { readonly kind: "pull" | "push" },
+  { kind, serverCode, projectCode }: Card & { readonly kind: "pull" | "push" },
 ): CardOutcome {
   const { repository: { config }, request: { rights }, out } = exchange;
   if (!rights.read) {
@@ -184,7 +184,7 @@ function answerProject(
   }
   if (projectCode !== config.get("project-code")) return fail(exchange, "wrong project");
   if (kind === "pull") exchange.isPulling = true;
-  else if (exchange.judge !== null) exchange.isPushing = true;
+  else if (exchange.judge !== null) exchange.beginPush(serverCode);
   else if (!exchange.isPulling) return fail(exchange, "not authorized to write");
   else if (exchange.isFirst(PULL_ONLY)) out.add({ kind: "message", text: PULL_ONLY });
   return null;

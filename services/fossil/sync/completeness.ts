@@ -7,6 +7,7 @@ import type { Repository } from "../repository.ts";
 import { absentName } from "./judge_words.ts";
 import type { ReceivedArtifact } from "./receiving.ts";
 import type { Refusal } from "./refusal.ts";
+import { addTo } from "../text/mod.ts";
 
 /** What a message brought, and what is known of the rest. */
 export interface BroughtParts {
@@ -51,7 +52,7 @@ export function findIncomplete(repository: Repository, brought: BroughtParts): R
     }
     refuse(hash, names.filter(isAbsent));
     for (const name of source === null ? names : [...names, source]) {
-      if (arrivals.has(name)) users.set(name, [...users.get(name) ?? [], hash]);
+      if (arrivals.has(name)) addTo(users, name, hash);
     }
   }
   // What needs one that is left out is left out too. A map may grow while it is walked.

@@ -14,10 +14,12 @@ export type ExchangeOptions = Pick<Exchange, "repository" | "request" | "judge" 
 export class Exchange {
   readonly repository: Repository;
   readonly request: SyncRequest;
+  /** The code of the client's repository, once it pushes. */
+  client: string | null = null;
   /** What earlier messages of the same push left out. */
-  readonly leftBehind: LeftBehind | null;
+  leftBehind: LeftBehind | null = null;
   /** Names of refused artifacts that the client announces again: nobody asks for them. */
-  readonly refused: ReadonlySet<string>;
+  refused: ReadonlySet<string> = new Set();
   readonly out = new CardWriter();
   /** Judges what comes; null if the client may push nothing. */
   readonly judge: Judge | null;
@@ -40,7 +42,6 @@ export class Exchange {
   /** What the answer has already, of what is sent once. */
   readonly #sent = new Set<string>();
   isPulling = false;
-  isPushing = false;
   /** The client wants the names of all artifacts. */
   sendsCatalog = false;
   /** The client asks for private artifacts, and may have them. */
@@ -50,10 +51,23 @@ export class Exchange {
   constructor(options: ExchangeOptions) {
     this.repository = options.repository;
     this.request = options.request;
-    this.leftBehind = options.request.leftBehind;
-    this.refused = new Set(this.leftBehind?.refused);
     this.judge = options.judge;
     this.check = options.check;
+  }
+
+  get isPushing(): boolean {
+    return this.client !== null;
+  }
+
+  /**
+   * Notes that what follows is a push.
+   *
+   * @param client the code of the client's repository: two clones of one account may push at once
+   */
+  beginPush(client: string): void {
+    this.client = client;
+    this.leftBehind = this.request.leftBehind.find((one) => one.client === client) ?? null;
+    this.refused = new Set(this.leftBehind?.refused);
   }
 
   /** Whether something is asked for the first time: clients ask once, and the answer is bounded. */

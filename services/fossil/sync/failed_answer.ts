@@ -31,6 +31,7 @@ export function failedAnswer(
     receipt: null,
     counts,
     error: text,
+    client: null,
     leftBehind: null,
   };
 }

@@ -7,7 +7,7 @@ import { type Manifest, nameFault, type TagCard, TEXT_BOUNDS } from "../artifact
 import { toJulianDay } from "../codec/mod.ts";
 import { TAG } from "../content/mod.ts";
 import type { Repository } from "../repository.ts";
-import { matchesGlob } from "../text/mod.ts";
+import { addTo, matchesGlob } from "../text/mod.ts";
 import { judgeFiles } from "./judge_files.ts";
 import { absentName, quoted, short } from "./judge_words.ts";
 import type { NameRule, PushRules } from "./judgement.ts";
@@ -74,7 +74,7 @@ export class BranchJudge {
     for (const { rid, hash, manifest: { parents: [parent], tags } } of this.#new.values()) {
       if (parent === undefined || tags.some(startsBranch) || !this.isCheckin(rid)) continue;
       if (!this.isCheckin(this.#repository.store.ridOf(parent))) refuse(hash, parent);
-      children.set(parent, [...children.get(parent) ?? [], hash]);
+      addTo(children, parent, hash);
     }
     // A set may grow while it is walked.
     for (const hash of found) {

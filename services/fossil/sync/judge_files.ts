@@ -9,7 +9,7 @@ import {
 } from "../artifact/mod.ts";
 import { filesOf } from "../crosslink/mod.ts";
 import type { Repository } from "../repository.ts";
-import { matchesGlob } from "../text/mod.ts";
+import { matchesGlob, TextSet } from "../text/mod.ts";
 import { findFolderFile } from "../write/tree.ts";
 import { quoted, short } from "./judge_words.ts";
 import type { PushRules, UnversionedArrival } from "./judgement.ts";
@@ -38,7 +38,7 @@ export function judgeFiles(
     }
   }
   if (added.length === 0) return;
-  const paths = new Set(filesOf(repository, manifest).map(({ name }) => name));
+  const paths = new TextSet(filesOf(repository, manifest).map(({ name }) => name));
   const folder = findFolderFile(paths);
   if (folder !== null) {
     throw refused(`In check-in ${short(hash)}, ${quoted(folder)} is a file and a folder at once`);

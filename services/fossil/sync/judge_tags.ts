@@ -8,6 +8,7 @@ import { isOwn } from "./judge_cards.ts";
 import { absentName, nameOf, quoted, short } from "./judge_words.ts";
 import type { PushRules } from "./judgement.ts";
 import { type Refusals, refused } from "./refusal.ts";
+import { addTo } from "../text/mod.ts";
 
 /** Tags by which the engine marks artifacts of other kinds. */
 const RESERVED = /^(?:wiki-|tkt-|event-|cluster$)/;
@@ -64,7 +65,7 @@ export class TagJudge {
       const target = tag.target ?? hash;
       const isSelf = target === hash;
       this.#judgeProperty(tag, subject);
-      if (!isSelf) this.#targets.set(hash, [...this.#targets.get(hash) ?? [], target]);
+      if (!isSelf) addTo(this.#targets, hash, target);
       if (tag.name === "branch") {
         const move = { subject, hash, target, date: artifact.date };
         this.#judgeBranchCard(tag, subject, isSelf ? null : move);

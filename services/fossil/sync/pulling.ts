@@ -139,6 +139,6 @@ function requestOf(message: PulledMessage): SyncRequest {
     isSigned: false,
     mark: null,
     mayDefer: false,
-    leftBehind: null,
+    leftBehind: [],
   };
 }

@@ -32,6 +32,8 @@ export interface SyncRights {
 
 /** What a push has left out so far: its client announces that again in each of its messages. */
 export interface LeftBehind {
+  /** The code of the client's repository, from its card `push`. */
+  readonly client: string;
   /** Artifacts that were refused. */
   readonly refused: readonly string[];
   /** Artifacts that were asked for because others need them, though the client had not named them. */
@@ -57,8 +59,8 @@ export interface SyncRequest extends ReceivedMessage {
   readonly isSigned: boolean;
   /** Whether to leave the answer out if new clusters should be written before. */
   readonly mayDefer: boolean;
-  /** What earlier messages of the same push left out; null for nothing. */
-  readonly leftBehind: LeftBehind | null;
+  /** What earlier messages of the same caller left out, with each of its clients. */
+  readonly leftBehind: readonly LeftBehind[];
 }
 
 /** The answer to a message. */
@@ -72,6 +74,8 @@ export interface SyncAnswer {
   readonly counts: SyncCounts;
   /** The error of the answer; null if there is none. */
   readonly error: string | null;
+  /** The code of the client's repository, if it pushes. */
+  readonly client: string | null;
   /** What the push has left out, if its client will send more; null otherwise. */
   readonly leftBehind: LeftBehind | null;
 }

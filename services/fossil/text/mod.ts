@@ -2,4 +2,5 @@
 export { diffSequences, type Hunk } from "./diff.ts";
 export { matchesGlob } from "./glob.ts";
 export { type Lines, LineTable, sliceLines } from "./lines.ts";
+export { addTo, TextMap, TextSet } from "./text_map.ts";
 export { type Match, matchSequences } from "./myers.ts";

@@ -8,6 +8,7 @@ import {
   pathFault,
 } from "../artifact/mod.ts";
 import { FossilError } from "../error.ts";
+import { TextMap, TextSet } from "../text/mod.ts";
 
 /** One change of a check-in's tree. */
 export type FileChange =
@@ -39,10 +40,10 @@ export function changeTree(
   put: PutFile,
   { anyNames = false }: TreeOptions = {},
 ): FileCard[] {
-  const tree = new Map(
+  const tree = new TextMap(
     files.map((card) => [card.name, { ...card, oldName: null as string | null }]),
   );
-  const touched = new Set<string>();
+  const touched = new TextSet();
   for (const change of changes) {
     if (touched.has(change.path)) throw invalid(change.path, "is changed twice");
     touched.add(change.path);
@@ -51,7 +52,7 @@ export function changeTree(
     if (change.kind === "move") takeOut(tree, change.from);
     if (change.kind === "delete") takeOut(tree, change.path);
   }
-  const before = new Map(files.map((card) => [card.name, card]));
+  const before = new TextMap(files.map((card) => [card.name, card]));
   for (const change of changes) {
     if (change.kind !== "delete") tree.set(change.path, applyChange(before, tree, change, put));
   }
@@ -119,7 +120,7 @@ function checkNames(tree: ReadonlyMap<string, FileCard>, names: readonly string[
   throw invalid(collision.path, `differs from "${collision.other}" only in case`);
 }
 
-function checkFolders(tree: ReadonlyMap<string, FileCard>, touched: ReadonlySet<string>): void {
+function checkFolders(tree: ReadonlyMap<string, FileCard>, touched: Iterable<string>): void {
   if (![...touched].some((path) => tree.has(path))) return;
   const folder = findFolderFile(tree);
   if (folder !== null) throw invalid(folder, "would be a folder too");
@@ -129,7 +130,7 @@ function checkFolders(tree: ReadonlyMap<string, FileCard>, touched: ReadonlySet<
 export function findFolderFile(
   tree: Pick<ReadonlyMap<string, unknown>, "keys" | "has">,
 ): string | null {
-  const folders = new Set<string>();
+  const folders = new TextSet();
   for (const path of tree.keys()) {
     for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
       const folder = path.slice(0, end);

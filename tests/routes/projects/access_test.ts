@@ -1,7 +1,7 @@
 /** Who reaches the repository API: caller, credential, visibility of the project, and action. */
 import assert from "node:assert/strict";
 import type { Scope } from "../../../services/identity/mod.ts";
-import type { TestApi } from "../../support/scenarios.ts";
+import { heldBack, type TestApi } from "../../support/scenarios.ts";
 import { anAgent, BY_OPERATOR } from "../../support/services.ts";
 import { withProject } from "../../support/projects.ts";
 
@@ -140,5 +140,61 @@ Deno.test("each credential opens the repository API as far as its scopes and its
     });
     assert.equal(changed.status, 204);
     assert.equal(await status("GET /projects/internal/fossil/api/tickets", session), 404, "ended");
+  });
+});
+
+Deno.test("a right that ends while the body arrives counts no more", async () => {
+  await withProject(async ({ api, base, caller, answer }) => {
+    const { hosting: { projects }, agents: { halts } } = api.services;
+    const { uuid: checkin } = await answer("GET /api/checkin/trunk");
+    await answer("POST /api/releases", { body: { tag_name: "v1", checkin } });
+    const headers = { authorization: caller };
+    const part = { "content-type": "application/offset+octet-stream", "tus-resumable": "1.0.0" };
+    const begin = async () => {
+      const response = await api.send({
+        who: "guest",
+        request: `POST ${base}/api/releases/v1/assets`,
+        headers: {
+          ...headers,
+          "tus-resumable": "1.0.0",
+          "upload-length": "3",
+          "upload-metadata": `filename ${btoa("tus.bin")}`,
+        },
+      });
+      return response.headers.get("location") ?? "";
+    };
+    const requests = async (): Promise<readonly [string, string, Headers?][]> => [
+      [`POST ${base}/api/tickets`, '{"title": "held back"}'],
+      [`PUT ${base}/api/releases/v1/assets/a.bin`, "abc"],
+      [`PATCH ${await begin()}`, "abc", { ...part, "upload-offset": "0" }],
+    ];
+    const setRole = (role: "read" | "write") =>
+      projects.setMember("demo", "caller", role, BY_OPERATOR);
+    const endings: readonly (readonly [number, () => Promise<unknown>, () => Promise<unknown>])[] =
+      [
+        [403, () => setRole("read"), () => setRole("write")],
+        [404, () => projects.removeMember("demo", "caller", BY_OPERATOR), () => setRole("write")],
+        [
+          409,
+          () => projects.change("demo", { archived: true }, BY_OPERATOR),
+          () => projects.change("demo", { archived: false }, BY_OPERATOR),
+        ],
+        [
+          423,
+          () => halts.halt({ agents: ["caller"], types: [], reason: null }, BY_OPERATOR),
+          () => halts.resume({ agents: ["caller"], types: [] }, BY_OPERATOR),
+        ],
+      ];
+    for (const [status, end, restore] of endings) {
+      for (const [request, text, more] of await requests()) {
+        const [method = "", path = ""] = request.split(" ");
+        const init = { method, headers: { ...headers, ...more }, body: heldBack(text, end) };
+        const response = await api.handle(new Request(`http://localhost${path}`, init));
+        assert.equal(response.status, status, `${request}: ${await response.text()}`);
+        await restore();
+      }
+    }
+    assert.equal((await answer("GET /api/tickets")).total, 0);
+    assert.deepEqual((await answer("GET /api/releases/v1")).assets, []);
   });
 });

@@ -303,6 +303,28 @@ Deno.test("what depends on something that was refused waits for it, in any order
   });
 });
 
+Deno.test("two clones of one account push at once, and neither hears of the other's refusal", async () => {
+  await HostileScene.run(async (scene) => {
+    const { feature, trunk, now: date } = scene;
+    const refused = fileOf(scene.checkin(trunk, { comment: long("refused"), date }));
+    const mine = fileOf(scene.checkin(feature, { comment: "mine", date }));
+    const others = fileOf(scene.checkin(feature, { comment: "others", date: date + 1 }));
+    const announcing = (card: Card): Card[] =>
+      card.kind === "file" ? [{ kind: "igot", hash: card.hash, isPrivate: false }] : [];
+    const other = "b".repeat(40);
+    // The first clone has more to send, so its refusal waits.
+    const begun = await scene.send({ cards: [refused, ...announcing(mine)] });
+    assert.deepEqual(begun.errors, []);
+    const announced = await scene.send({ serverCode: other, cards: announcing(others) });
+    assert.deepEqual(announced.errors, []);
+    assert.deepEqual((await scene.send({ serverCode: other, cards: [others] })).errors, []);
+    const { errors } = await scene.send({ cards: [...announcing(refused), mine] });
+    assert.match(errors[0] ?? "", /the push to the branch "trunk" is refused/);
+    assert.deepEqual((await comments(scene.test)).slice(0, 2), ["others", "mine"]);
+    await assertNoRemains(scene.test);
+  });
+});
+
 Deno.test("a refused unversioned file keeps back nothing else", async () => {
   await HostileScene.run(async (scene) => {
     const content = encodeUtf8("x");

@@ -1,4 +1,5 @@
 /** Takes the definitions of references and footnotes out of Markdown. */
+import { TextMap } from "../../text/mod.ts";
 
 const FOOTNOTE = /^\[\^([^\]\r\n\u2028\u2029]+)\]:(.*(?:\r?\n {2}.*)*)/gm;
 /** The label of a reference and the blanks after it; its target may stand on the next line. */
@@ -25,8 +26,8 @@ export function referenceId(text: string): string {
 
 /** Reads and removes the definitions, which may stand anywhere. The time is linear in the text. */
 export function takeDefinitions(text: string): Definitions {
-  const references = new Map<string, string>();
-  const footnotes = new Map<string, string>();
+  const references = new TextMap<string>();
+  const footnotes = new TextMap<string>();
   const parts: string[] = [];
   let kept = 0;
   for (let line = 0; line < text.length;) {

@@ -9,6 +9,7 @@ import type { ArchiveFile } from "./entry.ts";
 import { gzip } from "./gzip.ts";
 import { tarArchive } from "./tar.ts";
 import { zipArchive } from "./zip.ts";
+import { TextSet } from "../../text/mod.ts";
 
 export type ArchiveFormat = "zip" | "tar.gz";
 
@@ -114,8 +115,8 @@ function* filesOf(
 }
 
 /** The folders of the files, as a system that ignores case compares them; none without a link. */
-function foldersOf(cards: readonly FileCard[]): ReadonlySet<string> {
-  const folders = new Set<string>();
+function foldersOf(cards: readonly FileCard[]): Pick<TextSet, "has"> {
+  const folders = new TextSet();
   if (!cards.some(({ mode }) => mode === "link")) return folders;
   for (const { name } of cards) {
     const folded = foldPath(name);

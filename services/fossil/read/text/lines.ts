@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { decodeUtf8 } from "../../codec/mod.ts";
-import { type Match, matchSequences } from "../../text/mod.ts";
+import { type Match, matchSequences, TextMap } from "../../text/mod.ts";
 
 const NEWLINE = 0x0a;
 /** Initial room, in lines. */
@@ -154,7 +154,7 @@ function isEqual(left: Uint8Array, start: number, right: Uint8Array, otherStart:
  */
 export function matchLines(comparison: Comparison, isLoose = false): Match[] {
   const { left, right, prefix, suffix } = comparison;
-  const ids = new Map<string, number>();
+  const ids = new TextMap<number>();
   const [leftIds, rightIds] = [left, right].map((lines) => {
     const numbers = new Int32Array(lines.count - prefix - suffix);
     for (let i = 0; i < numbers.length; i++) {
