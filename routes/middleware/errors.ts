@@ -73,9 +73,7 @@ function serviceError(error: ServiceError, context: Context<AppEnv>): Response {
   const status = statusOf(error);
   if (error instanceof Unauthorized) context.header("WWW-Authenticate", 'Bearer realm="muster"');
   if (error instanceof TooSlow) context.header("Connection", "close");
-  const after = retryAfter(error);
-  if (after !== null) context.header("Retry-After", after);
-  if (isFutile(error, after)) context.header("X-Should-Retry", "false");
+  noteRetry(context, error);
   const hasDetails = error instanceof Conflict || error instanceof TooMany;
   if (hasDetails && Object.keys(error.details).length > 0) {
     return context.json({ error: error.message, ...error.details }, status);
@@ -102,6 +100,13 @@ function syncRefusal({ req }: Context<AppEnv>, { message }: Unavailable): Respon
       "Content-Length": String(answer.body.length),
     },
   });
+}
+
+/** Says in headers when another attempt may succeed, if the error knows. */
+export function noteRetry(context: Context<AppEnv>, error: ServiceError): void {
+  const after = retryAfter(error);
+  if (after !== null) context.header("Retry-After", after);
+  if (isFutile(error, after)) context.header("X-Should-Retry", "false");
 }
 
 /** When another attempt may succeed, as `Retry-After` says it; null if the error does not know. */

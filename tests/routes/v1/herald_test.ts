@@ -440,7 +440,7 @@ Deno.test("herald says in one line what a delivery is about, and the result of w
     );
   }));
 
-Deno.test("herald takes webhooks of up to 25 MB, one at a time of each address", () =>
+Deno.test("herald takes webhooks of up to 25 MB", () =>
   withHerald(async (api, ann) => {
     const hub = await addSource(api, "code", "github");
     const body = (bytes: number) => {
@@ -469,5 +469,79 @@ Deno.test("herald takes webhooks of up to 25 MB, one at a time of each address",
     const other = body(2_000_000);
     const headers = hubHeaders(hub.secret, other, "3", "issues");
     const both = await Promise.all([hub.send(other, headers), hub.send(other, headers)]);
-    assert.deepEqual(both.map(({ status }) => status).sort(), [202, 429]);
+    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 202], "the second one waits");
+  }));
+
+Deno.test("long webhooks of one address wait for each other, within a bound", () =>
+  withHerald(async (api) => {
+    const hub = await addSource(api, "code", "github");
+    const hold = Promise.withResolvers<void>();
+    const text = (index: number) => `{"action":"${index}","pad":"${"x".repeat(1_100_000)}"}`;
+    const first = api.handle(
+      new Request("http://localhost/webhooks/code", {
+        method: "POST",
+        headers: hubHeaders(hub.secret, text(0), "0", "star"),
+        body: new ReadableStream({
+          start: (stream) => stream.enqueue(new TextEncoder().encode(text(0))),
+          pull: (stream) => hold.promise.then(() => stream.close()),
+        }),
+      }),
+      { remoteAddress: "192.0.2.1" },
+    );
+    const others = Array.from({ length: 9 }, (_, index) => {
+      const body = text(index + 1);
+      return hub.send(body, hubHeaders(hub.secret, body, `${index}`, "star"));
+    });
+    const refused = await Promise.race(others);
+    assert.equal(refused.status, 429);
+    hold.resolve();
+    assert.equal((await first).status, 202);
+    const statuses = (await Promise.all(others)).map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [...Array(8).fill(202), 429]);
+  }));
+
+Deno.test("herald takes GitLab's secret token, and its signing token", () =>
+  withHerald(async (api, ann) => {
+    const lab = await addSource(api, "lab", "gitlab");
+    const now = Math.floor(api.services.clock.now() / 1000);
+    const payload = (iid: number) =>
+      JSON.stringify({
+        object_kind: "merge_request",
+        user: { username: "bob" },
+        project: { path_with_namespace: "acme/app" },
+        object_attributes: { iid, title: "New", action: "merge", state: "merged" },
+      });
+    const token = (secret: string, id?: string) => ({
+      "x-gitlab-event": "Merge Request Hook",
+      "x-gitlab-token": secret,
+      ...id === undefined ? {} : { "idempotency-key": id },
+    });
+    const body = payload(1);
+    const sent: readonly (readonly [Record<string, string>, number])[] = [
+      [token(lab.secret, "1"), 202],
+      [token(lab.secret, "1"), 200],
+      [token(lab.secret, "2"), 202],
+      [token(lab.secret), 202],
+      [token(lab.secret), 200],
+      [standardHeaders(lab.secret, body, "3", now), 202],
+      [token(""), 401],
+      [token(`${lab.secret}x`), 401],
+      [token(lab.secret.slice(0, -1)), 401],
+      [token(lab.secret.slice("whsec_".length)), 401],
+      [{ "x-gitlab-event": "Merge Request Hook" }, 401],
+      [hubHeaders(lab.secret, body, "4", "push"), 401],
+    ];
+    for (const [headers, status] of sent) {
+      assert.equal((await lab.send(body, headers)).status, status, JSON.stringify(headers));
+    }
+    await ann.expect(/:\[lab\.merge_request\.merge\] acme\/app bob merged merge request #1 New$/);
+    const member = JSON.stringify({
+      event_name: "user_add_to_group",
+      user_username: "eve",
+      group_name: "Team",
+    });
+    assert.equal((await lab.send(member, token(lab.secret, "5"))).status, 202);
+    await ann.expect(/:\[lab\.user_add_to_group\] eve user add to group$/);
+    const other = await addSource(api, "pay", "standard");
+    assert.equal((await other.send(body, token(other.secret, "6"))).status, 401);
   }));
