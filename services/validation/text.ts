@@ -21,11 +21,20 @@ const NO_CONTROLS = "^[^\\x00-\\x1f\\x7f-\\x9f]*$";
  * empty and are blank. Its length is bounded in UTF-16 code units.
  */
 export function lineSchema(minLength: number, maxLength: number): z.ZodString {
-  return textSchema(minLength, maxLength)
+  return lineOf(z.string(), minLength, maxLength);
+}
+
+/** As {@linkcode lineSchema}, without the white space at its ends. */
+export function trimmedLineSchema(minLength: number, maxLength: number): z.ZodString {
+  return lineOf(z.string().trim(), minLength, maxLength);
+}
+
+function lineOf(text: z.ZodString, minLength: number, maxLength: number): z.ZodString {
+  return textOf(text, minLength, maxLength)
     .refine(isLine, {
       error: "must have no line breaks, invisible characters or overrides of the text's direction",
     })
-    .refine((text) => isVisible(text) || minLength === 0 && text.trim() === "", {
+    .refine((line) => isVisible(line) || minLength === 0 && line.trim() === "", {
       error: "must have a character that can be seen",
     });
 }
@@ -35,10 +44,14 @@ export function lineSchema(minLength: number, maxLength: number): z.ZodString {
  * code units.
  */
 export function textSchema(minLength: number, maxLength: number): z.ZodString {
+  return textOf(z.string(), minLength, maxLength);
+}
+
+function textOf(text: z.ZodString, minLength: number, maxLength: number): z.ZodString {
   const atLeast = minLength === 1
     ? "must not be empty"
     : `must have at least ${minLength} characters`;
-  const schema = z.string()
+  const schema = text
     .min(minLength, { error: atLeast })
     .max(maxLength, { error: `must have at most ${maxLength} characters` })
     .regex(new RegExp(NO_CONTROLS), { error: "must have no control characters" });

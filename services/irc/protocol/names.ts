@@ -59,7 +59,8 @@ export function isChannelName(text: string): boolean {
 }
 
 /** A pattern that documents publish for what {@link channelName} takes, which takes a little less. */
-export const CHANNEL_ARGUMENT_PATTERN = "^[^\\x00-\\x20,\\x7f-\\xa0]+$";
+export const CHANNEL_ARGUMENT_PATTERN =
+  "^(?:#[^\\x00-\\x20,\\x7f-\\xa0]{1,79}|[^\\x00-\\x20#,\\x7f-\\xa0][^\\x00-\\x20,\\x7f-\\xa0]{0,78})$";
 
 /**
  * Adds the `#` to the name of a channel if it is missing.
