@@ -46,10 +46,14 @@ export async function writeArray<Item>(
 ): Promise<string> {
   const texts: string[] = [];
   await inPieces(items, (item) => texts.push(write(item)));
-  const last = texts.pop();
-  if (last === undefined) return "[]";
+  return joinArray(texts);
+}
+
+/** The JSON array of items that are JSON. */
+export function joinArray(texts: readonly string[]): string {
+  const [first, ...others] = texts;
+  const last = others.pop();
+  if (first === undefined) return "[]";
   // The array is joined with its brackets: to add them afterwards would copy it once more.
-  texts.push(`${last}]`);
-  texts[0] = `[${texts[0]}`;
-  return texts.join(",");
+  return last === undefined ? `[${first}]` : [`[${first}`, ...others, `${last}]`].join(",");
 }

@@ -14,7 +14,6 @@ import {
 } from "../identity/mod.ts";
 import { NICK_PATTERN } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
-import { writeArray } from "../pieces.ts";
 import { newUlid } from "../ulid.ts";
 import type { AgentPage } from "./agent_rows.ts";
 import { AgentTexts } from "./listing.ts";
@@ -136,10 +135,7 @@ export class Agents {
    * @param doing what each agent does, to add that
    */
   listAsJson(page: AgentPage = {}, doing?: DoingOf): Promise<string> {
-    return writeArray(
-      this.roster.rows(page),
-      (row) => this.#texts.of(row, this.#state(row, doing)),
-    );
+    return this.#texts.list(this.roster.rows(page), (row) => this.#state(row, doing));
   }
 
   /** Every active agent and whether it is there; cheaper than {@link list}. */

@@ -1,3 +1,4 @@
+import { inPieces, joinArray } from "../pieces.ts";
 import type { AgentRow, AgentState } from "./records.ts";
 import { describeAgent } from "./records.ts";
 
@@ -19,9 +20,24 @@ interface Written {
 export class AgentTexts {
   /** By the record, which is replaced when it changes. */
   readonly #written = new WeakMap<AgentRow, Written>();
+  /** The list that was asked for last, and its parts: it is asked for far more often than it changes. */
+  #last: { readonly parts: readonly string[]; readonly text: string } = { parts: [], text: "[]" };
+
+  /** The JSON array of agents. Pages of other length or content replace what is remembered. */
+  async list(rows: readonly AgentRow[], stateOf: (row: AgentRow) => AgentState): Promise<string> {
+    const parts: string[] = [];
+    await inPieces(rows, (row) => parts.push(this.#of(row, stateOf(row))));
+    const last = this.#last;
+    const isLast = parts.length === last.parts.length &&
+      parts.every((part, index) => part === last.parts[index]);
+    if (isLast) return last.text;
+    const text = joinArray(parts);
+    this.#last = { parts, text };
+    return text;
+  }
 
   /** The JSON of {@link describeAgent}. */
-  of(row: AgentRow, state: AgentState): string {
+  #of(row: AgentRow, state: AgentState): string {
     const written = this.#written.get(row);
     if (written === undefined) return this.#add(row, state);
     if (!areSame(written.state, state)) update(written, state);

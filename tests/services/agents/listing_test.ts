@@ -17,22 +17,28 @@ const ROW: AgentRow = {
   slots: null,
 };
 
-Deno.test("an agent's JSON has what changes without its record", () => {
+const OTHER: AgentRow = { ...ROW, account_id: "2", name: "baker" };
+
+Deno.test("a list of agents has what changes without their records, and every change of one", async () => {
   const texts = new AgentTexts();
+  const idle: AgentState = { lastSeen: null, online: false, messagesPerMinute: 0 };
   const states: readonly AgentState[] = [
-    { lastSeen: null, online: false, messagesPerMinute: 0 },
-    { lastSeen: null, online: false, messagesPerMinute: 0 },
-    { lastSeen: 1000, online: false, messagesPerMinute: 0 },
-    { lastSeen: 1000, online: true, messagesPerMinute: 0 },
-    { lastSeen: 1000, online: true, messagesPerMinute: 7 },
-    { lastSeen: 2000, online: true, messagesPerMinute: 7 },
-    { lastSeen: null, online: false, messagesPerMinute: 0 },
+    idle,
+    { ...idle },
+    { ...idle, lastSeen: 1000 },
+    { ...idle, lastSeen: 1000, online: true },
+    { ...idle, lastSeen: 1000, online: true, messagesPerMinute: 7 },
+    { ...idle, lastSeen: 2000, work: { state: "working", quietMinutes: 3 } },
+    { ...idle, lastSeen: 2000, work: { state: "working", quietMinutes: 4 } },
+    { ...idle, lastSeen: 2000, work: { state: "away", quietMinutes: null } },
+    idle,
   ];
-  for (const state of states) {
-    assert.equal(texts.of(ROW, state), JSON.stringify(describeAgent(ROW, state)));
-  }
   const limited = { ...ROW, messages_per_second: 2, burst: 10, paused_at: 5, pause_reason: '"' };
-  const [state] = states;
-  assert.ok(state !== undefined);
-  assert.equal(texts.of(limited, state), JSON.stringify(describeAgent(limited, state)));
+  for (const rows of [[ROW, OTHER], [OTHER, ROW], [ROW], [limited, OTHER], [], [ROW, OTHER]]) {
+    for (const changed of states) {
+      const stateOf = (row: AgentRow) => row === OTHER ? changed : idle;
+      const expected = JSON.stringify(rows.map((row) => describeAgent(row, stateOf(row))));
+      assert.equal(await texts.list(rows, stateOf), expected);
+    }
+  }
 });
