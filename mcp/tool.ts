@@ -15,7 +15,13 @@ import {
 } from "../services/identity/mod.ts";
 import type { Log } from "../services/log.ts";
 import { describeIssue } from "../services/validation/mod.ts";
-import { bounded, closed, hintFor, publishPatterns, showLengths } from "../services/validation/schemas.ts";
+import {
+  bounded,
+  closed,
+  hintFor,
+  publishPatterns,
+  showLengths,
+} from "../services/validation/schemas.ts";
 import { type Advice, explain } from "./advice.ts";
 import { lenient } from "./lenient_arguments.ts";
 import { formResult, UserAsked, type UserReply } from "./user_forms.ts";

@@ -10,6 +10,7 @@ import {
   Invalid,
   NotFound,
   OutOfRoom,
+  QUOTA_USED,
   ServiceError,
   TimedOut,
   TooLarge,
@@ -17,7 +18,6 @@ import {
   TooSlow,
   Unauthorized,
   Unavailable,
-  QUOTA_USED,
   UpstreamFailed,
   UpstreamRefused,
 } from "../../services/errors.ts";

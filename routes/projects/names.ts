@@ -124,9 +124,8 @@ export function nameRoutes(services: Pick<Services, "hosting" | "accounts">) {
         services,
         async (repository) => {
           const isDiverged = context.req.valid("query").divergence === "true";
-          const branches = await (isDiverged
-            ? repository.divergedBranches()
-            : repository.branches());
+          const branches =
+            await (isDiverged ? repository.divergedBranches() : repository.branches());
           return { branches: branches.map(shown) };
         },
       ))

@@ -39,7 +39,10 @@ export class KnownBrowsers {
   }
 
   /** Makes another mark, for a browser in which somebody has just logged in. */
-  async mark(account: string, now: number): Promise<{ readonly mark: string; readonly id: string }> {
+  async mark(
+    account: string,
+    now: number,
+  ): Promise<{ readonly mark: string; readonly id: string }> {
     const id = newUlid(now);
     return { mark: `${account}.${id}.${await this.#macOf(account, id)}`, id };
   }

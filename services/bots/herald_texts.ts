@@ -28,7 +28,10 @@ export function noticeOf(
 ): HeraldNotice {
   if (kind === "github" || kind === "forgejo") return hubNotice(source, event, payload);
   // GitLab's events about members and groups have another field for it.
-  const gitlabKind = firstText(payload, ["object_kind", ...kind === "gitlab" ? ["event_name"] : []]);
+  const gitlabKind = firstText(payload, [
+    "object_kind",
+    ...kind === "gitlab" ? ["event_name"] : [],
+  ]);
   return gitlabKind === ""
     ? standardNotice(source, payload)
     : gitlabNotice(source, gitlabKind, payload);

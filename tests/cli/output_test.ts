@@ -60,7 +60,20 @@ Deno.test("calledAs() names an executable that PATH leads to, and otherwise its 
 });
 
 Deno.test("a terminal gets nothing that it obeys, and JSON keeps its value", () => {
-  const obeyed = [0x0, 0x7, 0x1b, 0x7f, 0x9b, 0x61c, 0x200f, 0x2028, 0x202a, 0x202e, 0x2066, 0x2069];
+  const obeyed = [
+    0x0,
+    0x7,
+    0x1b,
+    0x7f,
+    0x9b,
+    0x61c,
+    0x200f,
+    0x2028,
+    0x202a,
+    0x202e,
+    0x2066,
+    0x2069,
+  ];
   for (const code of obeyed) {
     const text = `a${String.fromCodePoint(code)}b`;
     for (const shown of [visible(text), escapeControls(text)]) {
