@@ -119,7 +119,7 @@ export class Visit {
     else setSessionCookies(this.context, session);
   }
 
-  /** The mark that somebody has logged in in this browser. */
+  /** The mark of this browser, if somebody has logged in there. */
   get browserMark(): string | undefined {
     return browserMark(this.context);
   }

@@ -27,7 +27,7 @@ export interface AdminLoginOptions {
   readonly window: number;
   /** Unix milliseconds. */
   readonly clock: () => number;
-  /** What proves that somebody has logged in in a browser. */
+  /** What proves that a browser has been logged in before. */
   readonly key: BrowserKey;
 }
 
