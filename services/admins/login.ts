@@ -27,7 +27,7 @@ export interface AdminLoginOptions {
   readonly window: number;
   /** Unix milliseconds. */
   readonly clock: () => number;
-  /** What proves that a browser has been logged in before. */
+  /** What the marks of browsers are derived from. */
   readonly key: BrowserKey;
 }
 
