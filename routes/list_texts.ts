@@ -1,3 +1,5 @@
+import { BoundedMap } from "../services/kernel/bounded_map.ts";
+
 /** Most lists that are remembered, and the longest text of one, in UTF-16 units. */
 const MOST_LISTS = 64;
 const LONGEST_TEXT = 65_536;
@@ -13,7 +15,7 @@ interface Written<Item> {
  */
 export class ListTexts<Item extends object> {
   /** By name, the oldest first. */
-  readonly #written = new Map<string, Written<Item>>();
+  readonly #written = new BoundedMap<string, Written<Item>>(MOST_LISTS);
 
   /** The JSON of a list. */
   of(name: string, items: readonly Item[]): string {
@@ -21,14 +23,8 @@ export class ListTexts<Item extends object> {
     if (known !== undefined && areSame(known.items, items)) return known.text;
     const text = JSON.stringify(items);
     this.#written.delete(name);
-    if (text.length <= LONGEST_TEXT) this.#remember(name, { items, text });
+    if (text.length <= LONGEST_TEXT) this.#written.set(name, { items, text });
     return text;
-  }
-
-  #remember(name: string, written: Written<Item>): void {
-    const [oldest] = this.#written.keys();
-    if (this.#written.size >= MOST_LISTS && oldest !== undefined) this.#written.delete(oldest);
-    this.#written.set(name, written);
   }
 }
 

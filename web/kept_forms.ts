@@ -1,4 +1,5 @@
 import { Invalid } from "../services/errors.ts";
+import { BoundedMap } from "../services/kernel/bounded_map.ts";
 import type { WebSession } from "../services/identity/mod.ts";
 import type { Scheduler } from "../services/scheduler.ts";
 import { newUlid } from "../services/ulid.ts";
@@ -37,7 +38,7 @@ interface KeptForm {
 export class KeptForms {
   readonly #scheduler: Scheduler;
   /** The accounts of sessions by their CSRF tokens, the one used last at the end. */
-  readonly #writers = new Map<string, string>();
+  readonly #writers = new BoundedMap<string, string>(MAX_SESSIONS);
   /** By id, oldest first. */
   readonly #forms = new Map<string, KeptForm>();
   /** Whether the oldest form is about to be dropped when its time is over. */
@@ -50,10 +51,7 @@ export class KeptForms {
   /** Remembers whose forms carry the token of a session. */
   recognize({ csrfToken, principal: { id } }: WebSession): void {
     if (id === null) return;
-    this.#writers.delete(csrfToken);
     this.#writers.set(csrfToken, id);
-    const [oldest] = this.#writers.keys();
-    if (this.#writers.size > MAX_SESSIONS && oldest !== undefined) this.#writers.delete(oldest);
   }
 
   /**

@@ -1,6 +1,7 @@
+import { TokenBucket } from "../kernel/token_bucket.ts";
 import { Forbidden, Halted, TooMany } from "../errors.ts";
 import type { Halts } from "./halts.ts";
-import type { Roster, RosterEntry } from "./roster.ts";
+import type { Roster } from "./roster.ts";
 import type { AgentRate } from "./schemas.ts";
 
 const MINUTE = 60_000;
@@ -8,14 +9,6 @@ const MINUTE = 60_000;
 /** The last minute is counted in spans of this length, in milliseconds. */
 const SPAN = 5000;
 const SPANS = MINUTE / SPAN;
-
-/** A token bucket. It may go below zero: a batch of messages is paid for afterwards. */
-interface Bucket {
-  readonly rate: AgentRate;
-  tokens: number;
-  /** Unix milliseconds. */
-  filledAt: number;
-}
 
 /** Messages by the span in which they were sent; `span` is the number of the latest. */
 interface Count {
@@ -42,7 +35,7 @@ export class SendLimits {
   readonly #clock: () => number;
   #accountRate: AgentRate | null;
   /** By the internal id of the account. */
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new Map<string, TokenBucket>();
   readonly #counts = new Map<string, Count>();
 
   constructor(options: SendLimitsOptions) {
@@ -69,10 +62,12 @@ export class SendLimits {
    * @returns milliseconds until its turn; 0 if it may be sent at once
    */
   delay(account: string): number {
-    const bucket = this.#bucketOf(this.#roster.find(account));
-    if (bucket === null) return 0;
-    take(bucket, 1);
-    return bucket.tokens >= 0 ? 0 : millisecondsFor(bucket.rate, -bucket.tokens);
+    const agent = this.#roster.find(account);
+    if (agent === null || agent.rate === null) return 0;
+    const now = this.#clock();
+    const bucket = this.#bucketOf(agent.id, agent.rate, now);
+    bucket.take(now);
+    return bucket.delay(now, 0);
   }
 
   /** @throws Halted if the agent is halted, Forbidden if it is paused */
@@ -99,9 +94,9 @@ export class SendLimits {
    */
   admit(id: string, messages: number): void {
     this.requireVoice(id);
-    const bucket = this.#bucketOf(this.#roster.get(id));
-    if (bucket !== null) {
-      pay(bucket, messages, "This agent sends more messages than its rate allows");
+    const rate = this.#roster.get(id)?.rate ?? null;
+    if (rate !== null) {
+      this.#pay(id, rate, messages, "This agent sends more messages than its rate allows");
     }
   }
 
@@ -113,8 +108,8 @@ export class SendLimits {
    */
   admitPerson(id: string, lines: number): void {
     if (this.#accountRate === null) return;
-    const bucket = this.#filled(id, this.#accountRate);
-    pay(bucket, lines, "You write faster than an account may: wait a moment, then send it again");
+    const refusal = "You write faster than an account may: wait a moment, then send it again";
+    this.#pay(id, this.#accountRate, lines, refusal);
   }
 
   /** Counts a message of an account, if it is an agent's. */
@@ -152,49 +147,26 @@ export class SendLimits {
     this.#counts.delete(id);
   }
 
-  /** The agent's bucket, refilled; null if it has no rate of its own. */
-  #bucketOf(agent: RosterEntry | null): Bucket | null {
-    return agent === null || agent.rate === null ? null : this.#filled(agent.id, agent.rate);
+  /** @throws TooMany with the message if earlier ones are not paid for yet */
+  #pay(id: string, rate: AgentRate, amount: number, message: string): void {
+    const now = this.#clock();
+    const bucket = this.#bucketOf(id, rate, now);
+    const delay = bucket.delay(now);
+    if (delay > 0) throw new TooMany(message, delay / 1000);
+    bucket.take(now, amount);
   }
 
-  /** The account's bucket, refilled. */
-  #filled(id: string, rate: AgentRate): Bucket {
-    const now = this.#clock();
-    let bucket = this.#buckets.get(id);
-    if (bucket === undefined || !isSameRate(bucket.rate, rate)) {
-      bucket = { rate, tokens: rate.burst, filledAt: now };
-      this.#buckets.set(id, bucket);
-    }
-    const seconds = Math.max(0, now - bucket.filledAt) / 1000;
-    bucket.tokens = Math.min(rate.burst, bucket.tokens + seconds * rate.messages_per_second);
-    bucket.filledAt = now;
+  #bucketOf(id: string, agentRate: AgentRate, now: number): TokenBucket {
+    const rate = { perSecond: agentRate.messages_per_second, burst: agentRate.burst };
+    const bucket = this.#buckets.get(id) ?? new TokenBucket(rate, now);
+    this.#buckets.set(id, bucket);
+    bucket.follow(rate, now);
     return bucket;
   }
 
   #span(): number {
     return Math.floor(this.#clock() / SPAN);
   }
-}
-
-function isSameRate(one: AgentRate, other: AgentRate): boolean {
-  return one.messages_per_second === other.messages_per_second && one.burst === other.burst;
-}
-
-/** @throws TooMany with the message if earlier ones are not paid for yet */
-function pay(bucket: Bucket, amount: number, message: string): void {
-  if (bucket.tokens < 1) {
-    throw new TooMany(message, millisecondsFor(bucket.rate, 1 - bucket.tokens) / 1000);
-  }
-  take(bucket, amount);
-}
-
-/** Takes tokens, down to at most one whole burst below zero. */
-function take(bucket: Bucket, amount: number): void {
-  bucket.tokens = Math.max(bucket.tokens - amount, -bucket.rate.burst);
-}
-
-function millisecondsFor({ messages_per_second: perSecond }: AgentRate, tokens: number): number {
-  return Math.ceil((tokens / perSecond) * 1000);
 }
 
 /** Empties the spans that have passed since the latest. */

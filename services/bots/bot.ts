@@ -1,5 +1,5 @@
 import type { ChannelActivity, ChannelMessage } from "../bridge/mod.ts";
-import type { EventTypes, LoggedEvent, Origin } from "../events/mod.ts";
+import type { EventTypes, Origin } from "../events/mod.ts";
 import type { Log } from "../log.ts";
 import type { BotSettings, KnownBot } from "../policies/mod.ts";
 import type { BotState } from "./bot_state.ts";
@@ -75,8 +75,6 @@ export interface BotInstance {
   message?(message: BotMessage): void | Promise<void>;
   /** Somebody entered or left such a channel, or changed nick. */
   activity?(activity: ChannelActivity): void | Promise<void>;
-  /** An event of the types that the bot follows. */
-  event?(event: LoggedEvent): void | Promise<void>;
   /** The bot's settings have changed. */
   settingsChanged?(): void | Promise<void>;
   /** Ends it. Timers end by themselves. */
@@ -173,8 +171,6 @@ export interface BotPlan<Name extends BotName, Instance extends object> {
   /** What it does, in one line; shown by HELP and WHOIS. */
   readonly purpose: string;
   readonly commands: readonly BotCommand<Instance>[];
-  /** Types of events that it follows, each in full or ending in `*`; none if absent. */
-  readonly follows?: readonly string[];
   /** Lines that it may say in a second, and at once after a silence; a default if absent. */
   pace?(settings: BotSettings<Name>): { readonly perSecond: number; readonly burst: number };
   start(context: BotContext<Name>): Instance | Promise<Instance>;

@@ -1,4 +1,4 @@
-import { type EventLog, type Following, newEvent, type Origin } from "../events/mod.ts";
+import { newEvent, type Origin } from "../events/mod.ts";
 import type { Database, Statement } from "../database/mod.ts";
 import { Unavailable } from "../errors.ts";
 import { GUEST } from "../identity/mod.ts";
@@ -30,7 +30,6 @@ const STARTING = "I am starting. Try again soon.";
 /** The surroundings that all bots share. */
 export interface BotSurroundings {
   readonly database: Database;
-  readonly eventLog: Pick<EventLog, "follow" | "newest">;
   readonly voices: BotVoices;
   readonly gateway: Pick<Gateway, "complete">;
   /** The channels of the bridge, sorted. */
@@ -72,7 +71,6 @@ export class BotRunner {
   #commands: Commands | null = null;
   #voice: BotVoice | null = null;
   #instance: BotInstance | null = null;
-  #following: Following | null = null;
   #condition: BotCondition = "stopped";
   #calls = new AbortController();
   #failures = 0;
@@ -179,7 +177,6 @@ export class BotRunner {
       if (run !== this.#run) return void await instance.stop?.();
       this.#instance = instance;
       this.#condition = "running";
-      this.#followEvents(bot, instance);
       log.debug("A bot runs", { bot: bot.name });
     } catch (error) {
       if (run === this.#run) this.#fail(error);
@@ -191,8 +188,6 @@ export class BotRunner {
     this.#run++;
     const instance = this.#instance;
     this.#instance = null;
-    this.#following?.close();
-    this.#following = null;
     for (const cancel of this.#timers) cancel();
     this.#timers.clear();
     this.#calls.abort();
@@ -226,21 +221,6 @@ export class BotRunner {
         if (this.#condition === "failed") await this.#begin();
       });
     });
-  }
-
-  #followEvents(bot: BotDefinition, instance: BotInstance): void {
-    const { eventLog } = this.#options;
-    const { follows: types = [] } = bot;
-    if (types.length === 0 || instance.event === undefined) return;
-    const following = eventLog.follow({ after: eventLog.newest, types }, {
-      message: (event) => {
-        this.pass((running) => running.event?.(event));
-        this.pass(() => following.more());
-      },
-      end() {},
-    });
-    this.#following = following;
-    following.more();
   }
 
   #context(bot: BotDefinition, run: number): BotContext<BotName> {

@@ -1,6 +1,7 @@
 import type { Bridge, BridgeEars, ChannelMessage, HeardAs } from "../bridge/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import { foldCase, type ObservedMessage } from "../irc/mod.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { BotSettings, KnownBot, Policies } from "../policies/mod.ts";
 import { readAddress } from "./addressing.ts";
 import type { BotMessage, BotName, BotSource, Speaker } from "./bot.ts";
@@ -39,7 +40,7 @@ export class Bots {
   /** Folded names of all bots and of the bridge. */
   readonly #ownNames: ReadonlySet<string>;
   /** Bots of others that had an answer, folded. */
-  readonly #answered = new Set<string>();
+  readonly #answered = new BoundedMap<string, true>(MAX_ANSWERED);
   readonly #changes: Promise<unknown>[] = [];
   #stopListening: readonly (() => void)[] = [];
 
@@ -182,10 +183,8 @@ export class Bots {
   #mayAnswer(runner: BotRunner, isFromBot: boolean, { nick }: Speaker): boolean {
     if (!isFromBot) return true;
     const key = `${runner.name} ${foldCase(nick)}`;
-    if (this.#answered.has(key)) return false;
-    this.#answered.add(key);
-    const [oldest] = this.#answered;
-    if (this.#answered.size > MAX_ANSWERED && oldest !== undefined) this.#answered.delete(oldest);
+    if (this.#answered.get(key) === true) return false;
+    this.#answered.set(key, true);
     return true;
   }
 }

@@ -1,6 +1,8 @@
 import { amount } from "../amount.ts";
 import { ServiceError } from "../errors.ts";
 import { isChannelName } from "../irc/mod.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
+import { TokenBucket } from "../kernel/token_bucket.ts";
 import type { Scheduler } from "../scheduler.ts";
 import {
   ANSWER_LINES,
@@ -30,8 +32,7 @@ export interface FoundCommand {
 }
 
 /** Most commands that one speaker gives at once, and in a second after that. */
-const BURST = 10;
-const PER_SECOND = 1;
+const RATE = { perSecond: 1, burst: 10 };
 
 /** Most speakers whose rate is remembered. */
 const MAX_SPEAKERS = 1000;
@@ -45,7 +46,7 @@ export interface CommandsOptions {
 export class Commands {
   readonly #bot: BotDefinition;
   readonly #options: CommandsOptions;
-  readonly #rates = new Map<string, { tokens: number; at: number }>();
+  readonly #rates = new BoundedMap<string, TokenBucket>(MAX_SPEAKERS);
 
   constructor(bot: BotDefinition, options: CommandsOptions) {
     this.#bot = bot;
@@ -126,14 +127,13 @@ export class Commands {
   #admit({ nick, account }: Speaker, answer: AnswerTo): boolean {
     const key = account ?? `${nick} `;
     const now = this.#options.scheduler.now();
-    const { tokens, at } = this.#rates.get(key) ?? { tokens: BURST, at: now };
-    const left = Math.min(BURST, tokens + (now - at) / 1000 * PER_SECOND) - 1;
-    this.#rates.delete(key);
-    this.#rates.set(key, { tokens: Math.max(left, -1), at: now });
-    const [oldest] = this.#rates.keys();
-    if (this.#rates.size > MAX_SPEAKERS && oldest !== undefined) this.#rates.delete(oldest);
-    if (left >= 0) return true;
-    if (tokens >= 0) answer(["You give commands faster than I answer. Wait a few seconds."], true);
+    const bucket = this.#rates.use(key, () => new TokenBucket(RATE, now));
+    if (bucket.tryTake(now) === 0) return true;
+    // The refusal costs the next turn: so it is said once, not for each command of a flood.
+    if (bucket.delay(now, 0) === 0) {
+      bucket.take(now);
+      answer(["You give commands faster than I answer. Wait a few seconds."], true);
+    }
     return false;
   }
 }

@@ -1,3 +1,4 @@
+import { TokenBucket } from "../kernel/token_bucket.ts";
 import { amount } from "../amount.ts";
 import { PURPOSES } from "../policies/mod.ts";
 import { Invalid, ServiceError, TimedOut, Unavailable } from "../errors.ts";
@@ -24,16 +25,14 @@ class Herald implements BotInstance {
   readonly #context: BotContext<"herald">;
   readonly #desk: HeraldDesk;
   readonly #detach: () => void;
-  /** Notices that may be announced now, and when that was counted. */
-  #tokens = Infinity;
-  #countedAt: number;
+  /** Null without a limit. */
+  #bucket: TokenBucket | null = null;
   #isBusy = false;
   #cancelPause: () => void = () => {};
 
   constructor(context: BotContext<"herald">, desk: HeraldDesk) {
     this.#context = context;
     this.#desk = desk;
-    this.#countedAt = context.now();
     this.#detach = desk.attach(() => this.#wake(0));
   }
 
@@ -103,14 +102,15 @@ class Herald implements BotInstance {
   /** Takes the turn of one notice; returns the milliseconds until there is one, or 0. */
   #pause(): number {
     const { rate_limit: rate, burst } = this.#context.settings();
-    if (rate === 0) return 0;
+    if (rate === 0) {
+      this.#bucket = null;
+      return 0;
+    }
     const now = this.#context.now();
-    const refilled = this.#tokens + (now - this.#countedAt) / 1000 * rate;
-    this.#tokens = Math.min(Math.max(burst, 1), refilled);
-    this.#countedAt = now;
-    if (this.#tokens < 1) return Math.ceil((1 - this.#tokens) / rate * 1000);
-    this.#tokens--;
-    return 0;
+    const pace = { perSecond: rate, burst };
+    this.#bucket ??= new TokenBucket(pace, now);
+    this.#bucket.follow(pace, now);
+    return this.#bucket.tryTake(now);
   }
 }
 

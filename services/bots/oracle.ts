@@ -1,6 +1,7 @@
 import { PURPOSES } from "../policies/mod.ts";
 import type { ChannelMessage } from "../bridge/mod.ts";
 import { Invalid, ServiceError, TooMany } from "../errors.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import { type BotCommandCall, type BotContext, defineBot } from "./bot.ts";
 import { digestOf } from "./digest.ts";
 import {
@@ -37,7 +38,7 @@ class Oracle {
   readonly #context: BotContext<"oracle">;
   readonly #history: ChannelHistory;
   /** When each speaker last had a model called, in Unix milliseconds. */
-  readonly #calledAt = new Map<string, number>();
+  readonly #calledAt = new BoundedMap<string, number>(MAX_SPEAKERS);
 
   constructor(context: BotContext<"oracle">, history: ChannelHistory) {
     this.#context = context;
@@ -105,10 +106,7 @@ class Oracle {
       const seconds = Math.ceil(pause / 1000);
       throw new TooMany(`Ask again in ${seconds} seconds; DIGEST answers at once`, seconds);
     }
-    this.#calledAt.delete(speaker);
     this.#calledAt.set(speaker, now);
-    const [oldest] = this.#calledAt.keys();
-    if (this.#calledAt.size > MAX_SPEAKERS && oldest !== undefined) this.#calledAt.delete(oldest);
   }
 }
 

@@ -1,16 +1,10 @@
+import { type Rate, TokenBucket } from "../kernel/token_bucket.ts";
 import { ServiceError, TooMany, Unavailable } from "../errors.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { BotVoice } from "./voices.ts";
 
 /** Most lines that wait for their turn. */
 const MAX_WAITING = 1000;
-
-/** How fast a bot speaks. */
-export interface BotPace {
-  readonly perSecond: number;
-  /** Lines at once after a silence, at least 1. */
-  readonly burst: number;
-}
 
 interface WaitingLine {
   readonly send: (voice: BotVoice) => Promise<void>;
@@ -20,7 +14,8 @@ interface WaitingLine {
 
 export interface SpeechOptions {
   readonly voice: () => BotVoice | null;
-  readonly pace: () => BotPace;
+  /** How fast the bot speaks. */
+  readonly pace: () => Rate;
   readonly scheduler: Scheduler;
   /** Called with the number of lines that were not said since the last call. */
   readonly onDropped: (count: number) => void;
@@ -33,9 +28,7 @@ const TELL_DROPPED_MS = 60_000;
 export class Speech {
   readonly #options: SpeechOptions;
   #waiting: WaitingLine[] = [];
-  /** Lines that may be said now. */
-  #tokens = Infinity;
-  #refilledAt: number;
+  readonly #bucket: TokenBucket;
   #isSending = false;
   /** Ends the wait for the turn of the next line; null without such a wait. */
   #cancel: (() => void) | null = null;
@@ -44,7 +37,7 @@ export class Speech {
 
   constructor(options: SpeechOptions) {
     this.#options = options;
-    this.#refilledAt = options.scheduler.now();
+    this.#bucket = new TokenBucket(options.pace(), options.scheduler.now());
   }
 
   say(channel: string, lines: readonly string[], mentions: boolean): void {
@@ -120,19 +113,10 @@ export class Speech {
   /** Takes the turn of one line; returns the milliseconds until there is one, or 0. */
   #take(): number {
     const { scheduler, pace } = this.#options;
-    const { perSecond, burst } = pace();
     const now = scheduler.now();
-    const most = Math.max(burst, 1);
-    const refilled = this.#tokens + (now - this.#refilledAt) / 1000 * perSecond;
-    this.#tokens = Math.min(most, refilled);
-    this.#refilledAt = now;
-    if (this.#tokens >= 1) {
-      this.#tokens--;
-      return 0;
-    }
-    // A pace of 0 is a pause: a later change of the settings ends it.
-    if (perSecond === 0) return 1000;
-    return Math.ceil((1 - this.#tokens) / perSecond * 1000);
+    this.#bucket.follow(pace(), now);
+    // A later change of the settings ends a pause.
+    return Math.min(this.#bucket.tryTake(now), 1000);
   }
 
   #drop(): void {

@@ -1,6 +1,7 @@
 import { Unavailable } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { BridgeLogin, Pace } from "./options.ts";
+import type { Rate } from "../kernel/token_bucket.ts";
+import type { BridgeLogin } from "./options.ts";
 import type { LinkEvent, PeerBridges } from "./link_events.ts";
 import { DirectSession } from "./direct_session.ts";
 import { LinkSession } from "./link_session.ts";
@@ -17,7 +18,7 @@ export interface LinkOptions {
   /** The password for PASS, or null. */
   readonly serverPassword: string | null;
   /** The rate of outgoing lines; null for no limit. */
-  readonly pace: Pace | null;
+  readonly pace: Rate | null;
   /** The bridges of other nodes; null without nodes. */
   readonly peers: PeerBridges | null;
   readonly scheduler: Scheduler;

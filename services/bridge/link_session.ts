@@ -1,6 +1,7 @@
 import { Unavailable } from "../errors.ts";
 import { formatTags } from "../irc/mod.ts";
-import type { BridgeLogin, Pace } from "./options.ts";
+import type { Rate } from "../kernel/token_bucket.ts";
+import type { BridgeLogin } from "./options.ts";
 import type { Client, ParsedLine } from "./irc_framework.d.ts";
 import type { LinkEvent, LinkMessage, PeerBridges } from "./link_events.ts";
 import { reportEvents } from "./link_reports.ts";
@@ -47,7 +48,7 @@ export interface LinkSessionOptions extends SessionOptions {
   /** Parses a line of the server. */
   readonly parseLine: (line: string) => ParsedLine;
   readonly login: BridgeLogin | null;
-  readonly pace: Pace | null;
+  readonly pace: Rate | null;
   /** The bridges of other nodes; null without nodes. */
   readonly peers: PeerBridges | null;
 }

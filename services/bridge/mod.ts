@@ -9,7 +9,7 @@
  * Below, a `Link` is the way to the server, which comes back by itself and tells what happens as
  * `LinkEvent`s; each of its connections is a `Session`. To the server in this process that is a
  * `DirectSession`: messages pass as values, which nobody writes as lines (`DirectEvents`). To any
- * other it is a `LinkSession`, which logs in, lets lines out at the network's `Pace` (`Pacer`) and
+ * other it is a `LinkSession`, which logs in, lets lines out at the network's rate (`Pacer`) and
  * finds out by `PendingAcks` what became of a message if the server does not label its answers.
  * There irc-framework speaks IRC, over whatever carries lines (`transportOver`), and sees what
  * `LineFilter` lets through. Where several nodes share a network, messages take a way through the
@@ -35,7 +35,6 @@ export type {
   HeardAs,
   HeardMessage,
   NewPost,
-  Pace,
   Speaker,
   Speakers,
 } from "./options.ts";

@@ -2,6 +2,7 @@
 
 import type { Principal } from "../identity/mod.ts";
 import type { ChannelStanding } from "../irc/mod.ts";
+import type { Rate } from "../kernel/token_bucket.ts";
 import type { Log } from "../log.ts";
 import type { Follower, Gap, Logged, MessageSearch } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -134,14 +135,6 @@ export interface Speakers {
   onAccessChanged(listener: (channel: string) => void): () => void;
 }
 
-/** A rate of lines that the operators of a network allow. */
-export interface Pace {
-  /** Above 0. */
-  readonly perSecond: number;
-  /** How many lines may be sent at once after a silence, at least 1. */
-  readonly burst: number;
-}
-
 export interface BridgeOptions {
   readonly nick: string;
   /** Channels that the bridge joins at the start and keeps; with or without `#`. */
@@ -175,7 +168,7 @@ export interface BridgeOptions {
    */
   readonly login?: () => Promise<BridgeLogin | null>;
   /** The rate of outgoing lines; absent or null for no limit. */
-  readonly pace?: Pace | null;
+  readonly pace?: Rate | null;
   /** When credentials end, with which lines that wait go no more; absent if none can end. */
   readonly credentials?: Credentials;
   /** Called each time the bridge comes up. Must not throw. */

@@ -1,4 +1,4 @@
-import type { Pace } from "./options.ts";
+import { type Rate, TokenBucket } from "../kernel/token_bucket.ts";
 import type { Scheduler } from "../scheduler.ts";
 
 /**
@@ -6,19 +6,16 @@ import type { Scheduler } from "../scheduler.ts";
  * once.
  */
 export class Pacer {
-  readonly #pace: Pace | null;
+  /** Null without a limit. */
+  readonly #bucket: TokenBucket | null;
   readonly #scheduler: Scheduler;
   #queue: (() => void)[] = [];
-  #tokens: number;
-  #countedAt: number;
   #cancelTimer: (() => void) | null = null;
 
   /** @param pace null for no limit */
-  constructor(pace: Pace | null, scheduler: Scheduler) {
-    this.#pace = pace;
+  constructor(pace: Rate | null, scheduler: Scheduler) {
+    this.#bucket = pace === null ? null : new TokenBucket(pace, scheduler.now());
     this.#scheduler = scheduler;
-    this.#tokens = pace?.burst ?? 0;
-    this.#countedAt = scheduler.now();
   }
 
   /** Whether nothing waits. */
@@ -28,17 +25,14 @@ export class Pacer {
 
   /** Milliseconds until the last of this many further lines would be sent. */
   delay(lines: number): number {
-    if (this.#pace === null) return 0;
-    this.#count(this.#pace);
-    const missing = this.#queue.length + lines - this.#tokens;
-    return Math.max(0, Math.ceil(missing / this.#pace.perSecond * 1000));
+    return this.#bucket?.delay(this.#scheduler.now(), this.#queue.length + lines) ?? 0;
   }
 
   /** Queues a task that sends one line. */
   send(task: () => void): void {
-    if (this.#pace === null) return task();
+    if (this.#bucket === null) return task();
     this.#queue.push(task);
-    if (this.#cancelTimer === null) this.#drain(this.#pace);
+    if (this.#cancelTimer === null) this.#drain(this.#bucket);
   }
 
   /** Drops the queue. */
@@ -48,24 +42,15 @@ export class Pacer {
     this.#cancelTimer = null;
   }
 
-  #drain(pace: Pace): void {
+  #drain(bucket: TokenBucket): void {
     this.#cancelTimer = null;
-    this.#count(pace);
-    while (this.#tokens >= 1) {
-      const task = this.#queue.shift();
-      if (task === undefined) return;
-      this.#tokens--;
-      task();
+    while (!this.idle) {
+      const delay = bucket.tryTake(this.#scheduler.now());
+      if (delay > 0) {
+        this.#cancelTimer = this.#scheduler.after(delay, () => this.#drain(bucket));
+        return;
+      }
+      this.#queue.shift()?.();
     }
-    if (this.idle) return;
-    const wait = Math.ceil((1 - this.#tokens) / pace.perSecond * 1000);
-    this.#cancelTimer = this.#scheduler.after(wait, () => this.#drain(pace));
-  }
-
-  #count({ perSecond, burst }: Pace): void {
-    const now = this.#scheduler.now();
-    const earned = Math.max(0, now - this.#countedAt) / 1000 * perSecond;
-    this.#tokens = Math.min(burst, this.#tokens + earned);
-    this.#countedAt = now;
   }
 }

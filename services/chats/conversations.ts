@@ -135,11 +135,17 @@ export class Conversations {
       if (waiting === null) listener.message(message);
       else waiting.push(message);
     });
-    const query = { after, limit: MAX_MISSED };
-    const missed = after === undefined ? [] : await view?.conversation(own, name, query) ?? [];
-    const isKnown = after === undefined || parseMicroseconds(after) !== null ||
-      (await view?.conversation(own, name, { at: after, limit: 1 }))?.[0]?.id === after;
-    if (!isKnown || missed.length === MAX_MISSED) listener.gap({ from: after ?? "", to: null });
+    let missed: readonly PrivateMessage[];
+    try {
+      const query = { after, limit: MAX_MISSED };
+      missed = after === undefined ? [] : await view?.conversation(own, name, query) ?? [];
+      const isKnown = after === undefined || parseMicroseconds(after) !== null ||
+        (await view?.conversation(own, name, { at: after, limit: 1 }))?.[0]?.id === after;
+      if (!isKnown || missed.length === MAX_MISSED) listener.gap({ from: after ?? "", to: null });
+    } catch (error) {
+      close();
+      throw error;
+    }
     const ids = new Set(missed.map(({ id }) => id));
     for (const message of [...missed, ...waiting.filter(({ id }) => !ids.has(id))]) {
       listener.message(message);

@@ -43,7 +43,7 @@ export async function startBots(
   started: AsyncDisposableStack,
 ): Promise<RunningBots | null> {
   const { database, scheduler, log, folder, identity: { accounts, tokenKey: key } } = stores;
-  const { bridge, policies, eventLog, llm: { gateway }, voices } = services;
+  const { bridge, policies, llm: { gateway }, voices } = services;
   if (bridge === null || policies === null) return null;
   const settings = () => policies.of("herald");
   const guard = () => stores.leadership.guard();
@@ -61,7 +61,6 @@ export async function startBots(
     accounts,
     networkAccounts: services.irc.people.speakers,
     voices,
-    eventLog,
     gateway,
     mayRead: (speaker, channel) => mayRead(speaker, channel, bridge),
     database,

@@ -19,6 +19,11 @@ export interface Handled extends Change {
    * promise rejected.
    */
   readonly begun?: readonly { readonly seq: number; readonly done: Promise<void> }[];
+  /**
+   * Called once the change is committed with the cursor, for what must not be done twice. A kill
+   * between the two leaves it undone. It must not throw. Not called beside `begun`.
+   */
+  readonly committed?: () => void;
 }
 
 export interface LastingFollowingOptions {
@@ -36,7 +41,7 @@ export interface LastingFollowingOptions {
    * not be done twice, or only between the deed and the commit that follows it.
    */
   readonly take: (events: readonly LoggedEvent[]) => Promise<Handled | null>;
-  readonly database: Database;
+  readonly database: Pick<Database, "tables" | "commit">;
   readonly eventLog: Pick<EventLog, "follow" | "newest" | "read">;
   readonly scheduler: Scheduler;
   readonly log: Log;
@@ -137,13 +142,12 @@ export class LastingFollowing {
   async #take(): Promise<boolean> {
     const { database, log, name, scheduler, take } = this.#options;
     const last = this.#batch.at(-1)?.seq ?? this.#cursor;
-    let begun: Handled["begun"];
+    let handled: Handled | null;
     try {
-      const handled = await take(this.#batch);
-      begun = handled?.begun;
-      for (const { seq } of begun ?? []) this.#begun.add(seq);
+      handled = await take(this.#batch);
+      for (const { seq, done } of handled?.begun ?? []) this.#passAfter(seq, done);
       const reached = this.#reachedOf(last);
-      const isAlone = handled !== null && begun === undefined;
+      const isAlone = handled !== null && handled.begun === undefined;
       if (isAlone || last - this.#stored >= MAX_UNSTORED) {
         const statements = [...handled?.statements ?? [], this.#storingOf(reached)];
         await database.commit({ statements, events: handled?.events ?? [] });
@@ -157,12 +161,15 @@ export class LastingFollowing {
     }
     this.#cursor = last;
     this.#batch = [];
-    for (const { seq, done } of begun ?? []) this.#passAfter(seq, done);
+    handled?.committed?.();
+    // It may have been done before the cursor came here.
+    if (handled?.begun !== undefined) this.#storeSoon();
     return true;
   }
 
   /** Lets the stored cursor pass an event once its last part is done. */
   #passAfter(seq: number, done: Promise<void>): void {
+    this.#begun.add(seq);
     done.then(() => {
       this.#begun.delete(seq);
       this.#storeSoon();

@@ -11,7 +11,11 @@ export {
   gapAfter,
 } from "./event_log.ts";
 export { type EventFollower, type EventGap, Following } from "./following.ts";
-export { LastingFollowing, type LastingFollowingOptions } from "./lasting_following.ts";
+export {
+  type Handled,
+  LastingFollowing,
+  type LastingFollowingOptions,
+} from "./lasting_following.ts";
 export { Retention, type RetentionOptions } from "./retention.ts";
 export { type EventServices, type EventServicesOptions, openEvents } from "./open.ts";
 export { PROJECT_EVENT_NAMES } from "./project_names.ts";

@@ -167,16 +167,17 @@ export class Inbox {
   async requireRoom(units: number): Promise<void> {
     const messages = await this.load();
     const storing = this.#storing.size;
-    const all = this.#storing.values().reduce(
+    const allUnits = this.#storing.values().reduce(
       (sum, { message }) => sum + message.text.length,
       units,
     );
-    if (messages.hasRoom(all, storing + 1)) return;
+    if (messages.hasRoom(allUnits, storing + 1)) return;
     // One that can leave is enough for each: what does not fit then makes more room itself.
     const leaving = messages.read(undefined, INBOX_CAPACITY).filter((one) => this.#mayLeave(one));
     if (leaving.length > storing) return;
+    const count = messages.size + storing;
     throw new TooMany(
-      `The inbox of "${this.#options.nick}" is full: ${messages.size} messages wait for it`,
+      `The inbox of "${this.#options.nick}" is full: ${count} messages wait for it`,
     );
   }
 

@@ -1,3 +1,4 @@
+import { TokenBucket } from "../kernel/token_bucket.ts";
 import { Client } from "./client.ts";
 import { costOf, dispatch, refuseInvalidText, refuseMalformed, refuseTooLong } from "./dispatch.ts";
 import { isForeignBeginning, isForeignLine } from "./admission/foreign_protocol.ts";
@@ -5,9 +6,7 @@ import { COMMANDS } from "./commands/mod.ts";
 import { LineBuffer } from "./transport/line_buffer.ts";
 import { type Message, parseMessage } from "./protocol/message.ts";
 import { expireBatch } from "./multiline.ts";
-import type { RateLimit } from "./options.ts";
 import type { ServerState } from "./state.ts";
-import { Throttle } from "./throttle.ts";
 import {
   SEND_QUEUE_EXCEEDED,
   type Transport,
@@ -36,7 +35,8 @@ export class Connection implements TransportReceiver {
   /** Unix time in milliseconds of an unanswered PING, or null. */
   #pingedAt: number | null = null;
   readonly #input: LineBuffer;
-  readonly #throttle = new Throttle();
+  /** Null until a rate holds for the client. */
+  #bucket: TokenBucket | null = null;
   /** What the next command waits for: the last command, or the sending of its answer. */
   #busy: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -101,8 +101,7 @@ export class Connection implements TransportReceiver {
   #process(): void {
     const { client } = this;
     while (this.#busy === null && client.quitReason === null) {
-      const limit = this.#rateLimit();
-      const delay = limit === null ? 0 : this.#throttle.delay(limit, this.#state.now());
+      const delay = this.#rateDelay();
       if (delay > 0) {
         this.#waitForRate(delay);
         break;
@@ -125,10 +124,18 @@ export class Connection implements TransportReceiver {
     }
   }
 
-  #rateLimit(): RateLimit | null {
-    if (this.client.privileged) return null;
+  /** Milliseconds until the rate of the client allows a line. */
+  #rateDelay(): number {
     const { accountRate, strangerRate } = this.#state.limits;
-    return this.client.account === null ? strangerRate : accountRate;
+    const rate = this.client.account === null ? strangerRate : accountRate;
+    if (rate === null || this.client.privileged) {
+      this.#bucket = null;
+      return 0;
+    }
+    const now = this.#state.now();
+    this.#bucket ??= new TokenBucket(rate, now);
+    this.#bucket.follow(rate, now);
+    return this.#bucket.delay(now);
   }
 
   #waitForRate(delay: number): void {
@@ -147,7 +154,7 @@ export class Connection implements TransportReceiver {
     if (!client.registered && this.#isForeign(line, message)) {
       return this.#state.disconnect(client, FOREIGN);
     }
-    this.#throttle.take(message ? costOf(client, message) : 1);
+    this.#bucket?.take(this.#state.now(), message ? costOf(client, message) : 1);
     const isTooLong = tagLength > CLIENT_TAG_BYTES ||
       lineLength - tagLength > this.#state.limits.lineBytes - "\r\n".length;
     if (isTooLong) {

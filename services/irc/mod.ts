@@ -57,7 +57,6 @@ export type {
   ObservedActor,
   ObservedMessage,
   ObservedRedaction,
-  RateLimit,
   ScramAccounts,
   ScramChallenge,
   ScramProof,

@@ -1,5 +1,6 @@
 /** The interfaces that the server needs from the program, and its limits. */
 
+import type { Rate } from "../kernel/token_bucket.ts";
 import type { Bans } from "./admission/bans.ts";
 import type { HistoryStore } from "./history/store.ts";
 import type { ChannelKeeper } from "./channels/keeping.ts";
@@ -241,12 +242,6 @@ export interface IrcLogger {
   error(message: string, properties?: Record<string, unknown>): void;
 }
 
-/** A token bucket: `burst` lines at once, then `perSecond`. */
-export interface RateLimit {
-  perSecond: number;
-  burst: number;
-}
-
 /** Every limit that can be set. Null turns a limit off, if its type allows it. */
 export interface IrcLimits {
   /** Bytes of a line after its tags, with CR LF. 512 is the classic limit. */
@@ -256,9 +251,9 @@ export interface IrcLimits {
   /** Bytes that may wait to be sent to one connection. */
   sendQueueBytes: number | null;
   /** Lines that a client with an account may send. */
-  accountRate: RateLimit | null;
+  accountRate: Rate | null;
   /** Lines that a client without one may send. */
-  strangerRate: RateLimit | null;
+  strangerRate: Rate | null;
   connections: number | null;
   /** Connections from one IPv4 address or IPv6 /64; loopback is exempt. */
   connectionsPerAddress: number | null;

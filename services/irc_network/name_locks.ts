@@ -1,16 +1,16 @@
 import { Unavailable } from "../errors.ts";
 import { foldCase } from "../irc/mod.ts";
+import { KeyedSemaphore } from "../kernel/semaphore.ts";
 import type { NameLeases } from "./name_leases.ts";
-
-/** Most locks held or waited for in all; one more is refused. */
-const MAX_LOCKS = 1000;
 
 /** Locks on the names of accounts, so that changes of one account run in turn. */
 export class NameLocks {
   readonly #leases: Pick<NameLeases, "take" | "release"> | null;
-  /** The end of the last lock on each name that has any. */
-  readonly #last = new Map<string, Promise<void>>();
-  #count = 0;
+  readonly #turns = new KeyedSemaphore({
+    permits: 1,
+    maxWaiting: 1000,
+    refusal: () => new Unavailable("Too many changes wait for the IRC network"),
+  });
 
   /** @param leases the same between nodes; null without nodes */
   constructor(leases: Pick<NameLeases, "take" | "release"> | null) {
@@ -21,34 +21,21 @@ export class NameLocks {
    * Waits until every earlier lock on a name is released, and locks the name.
    *
    * @returns the lock; disposing it releases the name
-   * @throws Unavailable if too many locks are held or waited for, Conflict if another node holds it
+   * @throws Unavailable if too many locks are waited for, Conflict if another node holds it
    */
   async acquire(name: string): Promise<Disposable> {
-    if (this.#count >= MAX_LOCKS) {
-      throw new Unavailable("Too many changes wait for the IRC network");
-    }
     const key = foldCase(name);
-    const before = this.#last.get(key);
-    const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    this.#last.set(key, released);
-    this.#count++;
-    const unlock = () => {
-      this.#count--;
-      if (this.#last.get(key) === released) this.#last.delete(key);
-      release();
-    };
-    await before;
-    if (this.#leases === null) return { [Symbol.dispose]: unlock };
+    const turn = await this.#turns.acquire(key);
     try {
-      await this.#leases.take(key);
+      await this.#leases?.take(key);
     } catch (error) {
-      unlock();
+      turn[Symbol.dispose]();
       throw error;
     }
     return {
       [Symbol.dispose]: () => {
         this.#leases?.release(key);
-        unlock();
+        turn[Symbol.dispose]();
       },
     };
   }

@@ -19,9 +19,6 @@ import {
 } from "./records.ts";
 import { countedFor, countedOf, type Spending } from "./spending.ts";
 
-/** Calls that wait for a disk that refused them. */
-const MAX_UNWRITTEN = 10_000;
-
 /** Distinct models of one day with sums of their own: a request may name any. */
 const MAX_MODELS = 500;
 
@@ -58,9 +55,9 @@ export interface LedgerOptions {
 
 /**
  * The ledger of calls of models. A call's row, the sums of its day and its event are one transaction,
- * for which the end of the answer waits. If the disk refuses it, the caller gets the answer, and the
- * row is written again and again until it is on disk. A call that runs when the program is killed has
- * no row.
+ * for which the end of the answer waits. If the disk refuses it, the caller gets the answer, for which
+ * somebody pays already; the row is written again and again until it is on disk, and no further call
+ * begins before. A call that runs when the program is killed has no row, as one whose row waits.
  */
 export class Ledger {
   readonly #options: LedgerOptions;
@@ -79,7 +76,7 @@ export class Ledger {
     });
   }
 
-  /** Calls that are in no row, because the disk refused too many for too long. */
+  /** Calls that are in no row, because the database never takes it. */
   get lost(): number {
     return this.#lost;
   }
@@ -99,10 +96,13 @@ export class Ledger {
    * Admits a call, and reserves in its budgets what it may take.
    *
    * @param forecast computed only if there is a budget
-   * @throws TooMany if a budget is used up
+   * @throws TooMany if a budget is used up, Unavailable while earlier calls cannot be recorded
    */
   admit(caller: Caller, work: Work | null, forecast: () => Forecast): Admission {
     const { budgets, spending, typeOf } = this.#options;
+    if (this.#unwritten.length > 0) {
+      throw new Unavailable("Calls of models cannot be recorded at the moment, so none begins");
+    }
     const spender = spenderOf(caller.principal, typeOf);
     const counted = countedFor(spender, work);
     if (!budgets.binds(counted)) return { spender, work, release: () => {} };
@@ -132,8 +132,7 @@ export class Ledger {
       await database.commit(change);
     } catch (error) {
       log.warn("A call of a model is not in the ledger yet", { backend: call.backend, error });
-      if (this.#unwritten.length < MAX_UNWRITTEN) this.#unwritten.push(change);
-      else this.#lost++;
+      this.#unwritten.push(change);
       this.#writes.schedule();
     }
   }

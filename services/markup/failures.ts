@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 
 /** How long a failure is remembered, in milliseconds: load may have caused it. */
 const REMEMBERED_MS = 60_000;
@@ -8,8 +9,8 @@ const MAX_REMEMBERED = 1000;
 /** Texts that could not be rendered a moment ago, by their keys. */
 export class Failures {
   readonly #now: () => number;
-  /** Unix milliseconds of each failure by the key's digest, the oldest first. */
-  readonly #times = new Map<string, number>();
+  /** Unix milliseconds of each failure by the key's digest. */
+  readonly #times = new BoundedMap<string, number>(MAX_REMEMBERED);
 
   constructor(now: () => number) {
     this.#now = now;
@@ -27,11 +28,7 @@ export class Failures {
   }
 
   add(key: string): void {
-    const digest = digestOf(key);
-    this.#times.delete(digest);
-    this.#times.set(digest, this.#now());
-    const [oldest] = this.#times.keys();
-    if (this.#times.size > MAX_REMEMBERED && oldest !== undefined) this.#times.delete(oldest);
+    this.#times.set(digestOf(key), this.#now());
   }
 }
 

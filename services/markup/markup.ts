@@ -1,4 +1,5 @@
 import { Unavailable } from "../errors.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { startThread } from "../threads.ts";
 import { Failures } from "./failures.ts";
@@ -57,8 +58,10 @@ export class Markup {
   /** The texts that wait or are being rendered, by key: each is rendered once. */
   readonly #asked = new Map<string, Promise<string | null>>();
   /** HTML by its source, the least recently used first. */
-  readonly #cache = new Map<string, string>();
-  #cached = 0;
+  readonly #cache = new BoundedMap<string, string>(
+    MAX_CACHED,
+    (html, key) => key.length + html.length,
+  );
   #worker: MarkupWorker | null = null;
   #isReady = false;
   #running: Job | null = null;
@@ -224,16 +227,7 @@ export class Markup {
   }
 
   #keep(key: string, html: string): void {
-    const size = key.length + html.length;
-    if (size > MAX_CACHED / 4) return;
-    if (this.#cache.delete(key)) this.#cached -= size;
-    this.#cache.set(key, html);
-    this.#cached += size;
-    for (const [oldest, value] of this.#cache) {
-      if (this.#cached <= MAX_CACHED) return;
-      this.#cache.delete(oldest);
-      this.#cached -= oldest.length + value.length;
-    }
+    if (key.length + html.length <= MAX_CACHED / 4) this.#cache.set(key, html);
   }
 }
 

@@ -343,7 +343,7 @@ function addLedger(registry: Registry, { ledger, callExport = null }: MetricSour
   if (ledger !== undefined) {
     registry.sampled("counter", {
       name: "llm_calls_unrecorded_total",
-      help: "Calls of language models that the disk refused for too long: the ledger lacks them",
+      help: "Calls of language models that the ledger lacks, because the database refused them",
     }, () => ledger.lost);
   }
   if (callExport === null) return;

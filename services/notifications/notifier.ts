@@ -61,8 +61,9 @@ export interface NotifierOptions extends ConcernsOptions {
  * and an entry has the id of its event, so a kill neither loses nor duplicates an entry. Another
  * cursor is stored after each line in a channel: a line that waits for its turn is sent after a
  * restart. Between a line and the commit, a kill leaves the line alone; so its id follows from its
- * event, and a start asks the history for it. A line to a person alone is sent at most once more, or
- * not at all, and one in a channel of an external network at most once more.
+ * event, and a start asks the history for it. In a channel of an external network, such a line is said
+ * once more. A line to a person alone is for those who are connected, whose connections end with the
+ * program: it is sent after the commit, so never twice.
  */
 export class Notifier {
   readonly #options: NotifierOptions;
@@ -120,8 +121,11 @@ export class Notifier {
       if (event !== null) entries.push(...await this.#entriesOf(event, lines));
     }
     await this.#options.inboxes.notify(entries);
-    for (const send of lines) send();
-    return entries.length > 0 || lines.length > 0 ? {} : null;
+    if (entries.length === 0 && lines.length === 0) return null;
+    const committed = () => {
+      for (const send of lines) send();
+    };
+    return { committed };
   }
 
   /** Announces events in the channels of their projects. */

@@ -11,7 +11,6 @@ export { projectEvent, type ProjectEventData, type ProjectEventType } from "./ev
 export { type HomeListener, ProjectHomes } from "./homes.ts";
 export { isSameProject } from "./received_places.ts";
 export type { IntentionKind, RegisteredKind, Settling, Stamp } from "./intentions.ts";
-export { Locks } from "./locks.ts";
 export { Projects } from "./projects.ts";
 export {
   type HeldProject,

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Database } from "../database/mod.ts";
-import { Conflict } from "../errors.ts";
+import { Conflict, Unavailable } from "../errors.ts";
 import type { Origin } from "../events/mod.ts";
 import type {
   ImportReport,
@@ -10,6 +10,7 @@ import type {
   RepositoryPool,
 } from "../fossil/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
+import { KeyedSemaphore } from "../kernel/semaphore.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { HaltCheck } from "./access.ts";
@@ -21,7 +22,6 @@ import { projectEvent } from "./events.ts";
 import type { ProjectHomes } from "./homes.ts";
 import { Intentions, type RegisteredKind, type Stamp } from "./intentions.ts";
 import { KeptReads } from "./kept_reads.ts";
-import { Locks } from "./locks.ts";
 import { OlderCopies } from "./older_copies.ts";
 import { openPool } from "./pool.ts";
 import { StorageQuotas } from "./quotas.ts";
@@ -33,6 +33,13 @@ import { type ImportSource, RepositoryFiles } from "./repository_files.ts";
 import { SearchIndexes } from "./search_indexes.ts";
 import { Settling } from "./settling.ts";
 import { Takeovers } from "./takeovers.ts";
+
+/** The writes of one project: one at a time, and so many that wait. */
+const WRITES = {
+  permits: 1,
+  maxWaiting: 1000,
+  refusal: () => new Unavailable("Too many changes are waiting for this project"),
+};
 
 export interface ProjectRepositoriesOptions {
   /** The folder of the repository files. */
@@ -86,7 +93,8 @@ export class ProjectRepositories {
   readonly #scheduler: Scheduler;
   readonly #log: Log;
   readonly #halts: HaltCheck;
-  readonly #locks = new Locks();
+  /** One write of a project at a time, and one making or removal of a slug. */
+  readonly #turns = new KeyedSemaphore(WRITES);
   readonly places: ReceivedPlaces;
   readonly takeovers: Takeovers;
   readonly #settling: Settling;
@@ -131,7 +139,7 @@ export class ProjectRepositories {
       files: this.files,
       intentions: this.intentions,
       places: this.places,
-      alone: (project, task) => this.#locks.run(project.id, task),
+      alone: (project) => this.#turns.acquire(project.id),
       catchUp: (project) => this.catchUp(project),
     });
     this.#halts = options.halts;
@@ -170,34 +178,33 @@ export class ProjectRepositories {
    * @throws Halted if the caller is a halted agent
    * @throws OutOfRoom if the project or the caller has stored as much as it may
    */
-  write<Body, Result>(
+  async write<Body, Result>(
     project: Project,
     { caller, user, intention, coming = 0, write }: RepositoryWrite<Body, Result>,
   ): Promise<Result> {
-    return this.#locks.run(project.id, async () => {
-      // The caller may have been halted while the write waited for its turn.
-      this.#halts.requireGoing(caller.principal);
-      this.homes.requireTaken(project);
-      this.files.requireInPlace(project);
-      if (coming !== null) await this.requireRoom(project, caller, coming);
-      const origin = originOf(caller);
-      const stamp = { user: user ?? caller.principal.name, date: this.#nextDate(project.id) };
-      if (intention !== undefined) {
-        const { kind: { name: kind }, body } = intention;
-        const now = this.#scheduler.now();
-        await this.intentions.record({ projectId: project.id, kind, stamp, origin, body }, now);
-      }
-      const writing = this.files.use(project, (repository) => write(repository, stamp));
-      const isWritten = await writing.then(() => true, () => false);
-      try {
-        const bytes = await this.#settling.settle(project, { stamp, origin });
-        this.quotas.note(project, caller.principal, bytes);
-      } catch (error) {
-        if (isWritten) throw error;
-        this.#log.error("A failed write is not settled yet", { slug: project.slug, error });
-      }
-      return await writing;
-    });
+    using _turn = await this.#turns.acquire(project.id);
+    // The caller may have been halted while the write waited for its turn.
+    this.#halts.requireGoing(caller.principal);
+    this.homes.requireTaken(project);
+    this.files.requireInPlace(project);
+    if (coming !== null) await this.requireRoom(project, caller, coming);
+    const origin = originOf(caller);
+    const stamp = { user: user ?? caller.principal.name, date: this.#nextDate(project.id) };
+    if (intention !== undefined) {
+      const { kind: { name: kind }, body } = intention;
+      const now = this.#scheduler.now();
+      await this.intentions.record({ projectId: project.id, kind, stamp, origin, body }, now);
+    }
+    const writing = this.files.use(project, (repository) => write(repository, stamp));
+    const isWritten = await writing.then(() => true, () => false);
+    try {
+      const bytes = await this.#settling.settle(project, { stamp, origin });
+      this.quotas.note(project, caller.principal, bytes);
+    } catch (error) {
+      if (isWritten) throw error;
+      this.#log.error("A failed write is not settled yet", { slug: project.slug, error });
+    }
+    return await writing;
   }
 
   /**
@@ -208,25 +215,24 @@ export class ProjectRepositories {
    * receipt, or null if nothing came
    * @throws ServiceError in place of the engine's errors
    */
-  receive<Result extends { readonly receipt: number | null }>(
+  async receive<Result extends { readonly receipt: number | null }>(
     project: Project,
     caller: Caller | null,
     push: (repository: PooledRepository, mark: string | null) => Promise<Result>,
   ): Promise<Result> {
-    return this.#locks.run(project.id, async () => {
-      if (caller !== null) this.#halts.requireGoing(caller.principal);
-      this.homes.requireTaken(project);
-      this.files.requireInPlace(project);
-      await this.requireRoom(project, caller);
-      const mark = caller === null ? null : markOf(originOf(caller), this.#scheduler.now());
-      const result = await this.files.use(project, (repository) => push(repository, mark));
-      // Unversioned files leave no receipt.
-      const bytes = result.receipt === null
-        ? await this.#bytesOf(project)
-        : await this.#settling.settle(project, null);
-      this.quotas.note(project, caller?.principal ?? null, bytes);
-      return result;
-    });
+    using _turn = await this.#turns.acquire(project.id);
+    if (caller !== null) this.#halts.requireGoing(caller.principal);
+    this.homes.requireTaken(project);
+    this.files.requireInPlace(project);
+    await this.requireRoom(project, caller);
+    const mark = caller === null ? null : markOf(originOf(caller), this.#scheduler.now());
+    const result = await this.files.use(project, (repository) => push(repository, mark));
+    // Unversioned files leave no receipt.
+    const bytes = result.receipt === null
+      ? await this.#bytesOf(project)
+      : await this.#settling.settle(project, null);
+    this.quotas.note(project, caller?.principal ?? null, bytes);
+    return result;
   }
 
   /**
@@ -250,11 +256,10 @@ export class ProjectRepositories {
    * tasks, a check of it inside `write` holds until the write is settled. Never call this inside
    * `write`.
    */
-  exclusively<T>(project: Pick<Project, "id">, task: () => Promise<T>): Promise<T> {
-    return this.#locks.run(project.id, () => {
-      this.homes.requireTaken(project);
-      return task();
-    });
+  async exclusively<T>(project: Pick<Project, "id">, task: () => Promise<T>): Promise<T> {
+    using _turn = await this.#turns.acquire(project.id);
+    this.homes.requireTaken(project);
+    return await task();
   }
 
   /**
@@ -268,11 +273,10 @@ export class ProjectRepositories {
    * Settles unfinished writes, and appends the events of what other programs wrote. Afterwards,
    * everything that was in the repository before the call has its event.
    */
-  catchUp(project: Project): Promise<void> {
-    return this.#locks.run(project.id, async () => {
-      this.homes.requireTaken(project);
-      await this.#settling.settle(project, null);
-    });
+  async catchUp(project: Project): Promise<void> {
+    using _turn = await this.#turns.acquire(project.id);
+    this.homes.requireTaken(project);
+    await this.#settling.settle(project, null);
   }
 
   /**
@@ -280,15 +284,14 @@ export class ProjectRepositories {
    *
    * @throws Conflict if it lacks nothing
    */
-  accept(project: Project, caller: Caller): Promise<void> {
-    return this.#locks.run(project.id, () => {
-      this.homes.requireTaken(project);
-      return this.#copies.accept(project, async () => {
-        this.places.forget(project);
-        const by = { origin: originOf(caller), time: this.#scheduler.now() };
-        await this.places.keep(project, await this.files.endOf(project), {
-          events: [projectEvent(project, "project.accepted", {}, by)],
-        });
+  async accept(project: Project, caller: Caller): Promise<void> {
+    using _turn = await this.#turns.acquire(project.id);
+    this.homes.requireTaken(project);
+    return await this.#copies.accept(project, async () => {
+      this.places.forget(project);
+      const by = { origin: originOf(caller), time: this.#scheduler.now() };
+      await this.places.keep(project, await this.files.endOf(project), {
+        events: [projectEvent(project, "project.accepted", {}, by)],
       });
     });
   }
@@ -300,7 +303,7 @@ export class ProjectRepositories {
    * @param isTaken whether another project has taken the slug meanwhile
    * @param commit writes the project's row
    */
-  create(
+  async create(
     project: Project,
     { guideBy, isTaken, commit }: {
       readonly guideBy: string | null;
@@ -308,22 +311,21 @@ export class ProjectRepositories {
       commit(): Promise<void>;
     },
   ): Promise<void> {
-    return this.#locks.run(`slug ${project.slug}`, async () => {
-      if (isTaken()) throw new Conflict(`The project "${project.slug}" already exists`);
-      await this.files.create(project);
-      let place;
-      try {
-        if (guideBy !== null) {
-          await this.read(project, (repository) => addGuide(repository, project, guideBy));
-        }
-        place = await this.files.endOf(project);
-        await commit();
-      } catch (error) {
-        await this.files.remove(project);
-        throw error;
+    using _turn = await this.#turns.acquire(`slug ${project.slug}`);
+    if (isTaken()) throw new Conflict(`The project "${project.slug}" already exists`);
+    await this.files.create(project);
+    let place;
+    try {
+      if (guideBy !== null) {
+        await this.read(project, (repository) => addGuide(repository, project, guideBy));
       }
-      await this.places.keep(project, place);
-    });
+      place = await this.files.endOf(project);
+      await commit();
+    } catch (error) {
+      await this.files.remove(project);
+      throw error;
+    }
+    await this.places.keep(project, place);
   }
 
   /**
@@ -342,7 +344,7 @@ export class ProjectRepositories {
    *
    * @throws Conflict if it has anything beyond its first, empty check-in
    */
-  import(
+  async import(
     project: Project,
     source: ImportSource,
     { origin, onProgress, signal }: {
@@ -351,28 +353,27 @@ export class ProjectRepositories {
       readonly signal?: AbortSignal;
     },
   ): Promise<{ readonly report: ImportReport; readonly checkins: number }> {
-    return this.#locks.run(project.id, async () => {
-      await this.requireEmpty(project);
-      const { size: coming } = await Deno.stat(source.path);
-      await this.requireRoom(project, null, coming);
-      const report = await this.files.replace(project, source, {
-        mayReplace: () => this.requireEmpty(project),
-        ...(onProgress === undefined ? {} : { onProgress }),
-        ...(signal === undefined ? {} : { signal }),
-      });
-      const by = { origin, time: this.#scheduler.now() };
-      const { total: checkins } = await this.read(
-        project,
-        (repository) => repository.timeline({ limit: 0 }),
-      );
-      const data = { format: source.format, checkins };
-      await this.places.keep(project, await this.files.endOf(project), {
-        events: [projectEvent(project, "project.imported", data, by)],
-      });
-      this.quotas.forget(project);
-      this.indexes.update(project);
-      return { report, checkins };
+    using _turn = await this.#turns.acquire(project.id);
+    await this.requireEmpty(project);
+    const { size: coming } = await Deno.stat(source.path);
+    await this.requireRoom(project, null, coming);
+    const report = await this.files.replace(project, source, {
+      mayReplace: () => this.requireEmpty(project),
+      ...(onProgress === undefined ? {} : { onProgress }),
+      ...(signal === undefined ? {} : { signal }),
     });
+    const by = { origin, time: this.#scheduler.now() };
+    const { total: checkins } = await this.read(
+      project,
+      (repository) => repository.timeline({ limit: 0 }),
+    );
+    const data = { format: source.format, checkins };
+    await this.places.keep(project, await this.files.endOf(project), {
+      events: [projectEvent(project, "project.imported", data, by)],
+    });
+    this.quotas.forget(project);
+    this.indexes.update(project);
+    return { report, checkins };
   }
 
   /**
@@ -397,19 +398,19 @@ export class ProjectRepositories {
    *
    * @throws Unavailable if the disk refuses the folder for removed files; then nothing is removed
    */
-  remove(project: Project, commit: () => Promise<void>): Promise<void> {
-    return this.#locks.run(`slug ${project.slug}`, async () => {
-      await this.files.prepareRemoval();
-      await commit();
-      await this.#locks.run(project.id, () => this.files.remove(project)).catch((error) => {
-        this.#log.error("The file of a removed project cannot be moved aside", {
-          slug: project.slug,
-          error,
-        });
-      });
-      this.places.forget(project);
-      this.quotas.forget(project);
-    });
+  async remove(project: Project, commit: () => Promise<void>): Promise<void> {
+    using _turn = await this.#turns.acquire(`slug ${project.slug}`);
+    await this.files.prepareRemoval();
+    await commit();
+    try {
+      using _write = await this.#turns.acquire(project.id);
+      await this.files.remove(project);
+    } catch (error) {
+      const { slug } = project;
+      this.#log.error("The file of a removed project cannot be moved aside", { slug, error });
+    }
+    this.places.forget(project);
+    this.quotas.forget(project);
   }
 
   /**
@@ -444,7 +445,7 @@ export class ProjectRepositories {
   /** Waits for running writes and closes every file. */
   async close(): Promise<void> {
     await this.takeovers.close();
-    await this.#locks.idle();
+    await this.#turns.idle();
     await this.#pool.close();
     await this.downloads.close();
   }

@@ -16,8 +16,8 @@ export interface TakeoversOptions {
   readonly homes: Pick<ProjectHomes, "self" | "isHere" | "settle" | "onChanged">;
   readonly scheduler: Pick<Scheduler, "after">;
   readonly log: Log;
-  /** Runs a task while nothing is written to a project's repository. */
-  alone(project: Project, task: () => Promise<void>): Promise<void>;
+  /** Nothing is written to a project's repository until what this returns is disposed. */
+  alone(project: Project): Promise<Disposable>;
   /** Settles unfinished writes, and appends the events of what other programs wrote. */
   catchUp(project: Project): Promise<void>;
 }
@@ -59,7 +59,8 @@ export class Takeovers {
   async #turn(project: Project, isHere: boolean): Promise<void> {
     const { files, intentions, places, homes, scheduler, log, alone, catchUp } = this.#options;
     try {
-      await alone(project, async () => {
+      {
+        using _turn = await alone(project);
         await files.forget(project);
         if (!isHere) {
           places.forget(project);
@@ -68,8 +69,8 @@ export class Takeovers {
         await intentions.reload(project.id);
         await places.reload(project);
         homes.settle(project);
-      });
-      if (isHere) await catchUp(project);
+      }
+      await catchUp(project);
     } catch (error) {
       if (!isHere || !homes.isHere(project)) return;
       log.error("A project cannot be taken over yet", { slug: project.slug, error });

@@ -25,6 +25,7 @@ import {
   type Identity,
   type Principal,
 } from "../identity/mod.ts";
+import { KeyedSemaphore } from "../kernel/semaphore.ts";
 import {
   accessOf,
   type ProjectAccess,
@@ -40,7 +41,6 @@ import { Deliveries, type Delivery } from "./deliveries.ts";
 import { type PushRuleParts, pushRulesOf } from "./rules.ts";
 import { LeftBehindParts } from "./left_behind.ts";
 import { kindOf, SyncCounters, type SyncStats } from "./sync_stats.ts";
-import { Turns } from "./turns.ts";
 
 /** A body up to this length, and its cards, are read on the main thread, in bytes. */
 const SMALL_BODY_BYTES = 64 * 1024;
@@ -52,9 +52,9 @@ const MAX_READING_BYTES = 16 * 1024 * 1024;
 const MAX_READING = 8;
 
 /** Messages of one caller that a worker answers at once. A worker answers other callers meanwhile. */
-const ANSWERS = { atOnce: 1, maxWaiting: 100 };
+const ANSWERS = { permits: 1, maxWaiting: 100, refusal: tooManyWait };
 /** Large messages of one caller that are on the disk at once. The rest waits at its sender. */
-const BODIES = { atOnce: 2, maxWaiting: 20 };
+const BODIES = { permits: 2, maxWaiting: 20, refusal: tooManyWait };
 
 /** Users of the program who prove nothing. */
 const NOBODIES: ReadonlySet<string> = new Set(["nobody", "anonymous"]);
@@ -127,8 +127,8 @@ export class ProjectSync {
   readonly #counters = new SyncCounters();
   /** How many large messages of callers who only read are arriving. */
   #arriving = 0;
-  readonly #answers = new Turns(ANSWERS);
-  readonly #bodies = new Turns(BODIES);
+  readonly #answers = new KeyedSemaphore(ANSWERS);
+  readonly #bodies = new KeyedSemaphore(BODIES);
   readonly #deliveries: Deliveries;
   readonly #leftBehind: LeftBehindParts;
 
@@ -217,11 +217,10 @@ export class ProjectSync {
     const maxBytes = mayWrite ? this.#options.maxBytes : MAX_READING_BYTES;
     const arriving = call.source;
     if (arriving.kind === "arriving") {
-      return await this.#bodies.run(keyOf(principal, call), async () => {
-        const source = await this.#bodyOf(arriving, { mayWrite, maxBytes });
-        // That takes time: the credential may have ended meanwhile, or the project.
-        return await this.#answer({ ...call, source }, survey, now);
-      }, call.signal);
+      using _body = await this.#bodies.acquire(keyOf(principal, call), call.signal);
+      const source = await this.#bodyOf(arriving, { mayWrite, maxBytes });
+      // That takes time: the credential may have ended meanwhile, or the project.
+      return await this.#answer({ ...call, source }, survey, now);
     }
     const message = { source: arriving, form, maxBytes, cookie: call.cookie, isSigned, now };
     const sent = { call, access, message };
@@ -277,28 +276,27 @@ export class ProjectSync {
   }
 
   /** Exchanges without changing anything, beside other work on the repository. */
-  #send(sent: SentMessage): Promise<SyncAnswer> {
+  async #send(sent: SentMessage): Promise<SyncAnswer> {
     const { repositories } = this.#options;
     const { call, access: { project, principal } } = sent;
     const { signal } = call;
-    return this.#answers.run(keyOf(principal, call), async () => {
-      this.#deliveries.require(keyOf(principal, call));
-      const request = await this.#requestOf(sent);
-      const exchange = (mayDefer: boolean) =>
-        repositories.read(
-          project,
-          (repository) =>
-            repository.sync({ ...request, mark: null, leftBehind: null, mayDefer }, { signal }),
-        );
-      const answer = await exchange(true);
-      if (!answer.wantsClusters) return answer;
-      const isHalted = (sent.access.halts?.reasonById(principal.id) ?? null) !== null;
-      if (project.archivedAt === null && !isHalted) {
-        const write = (repository: PooledRepository) => repository.cluster();
-        await repositories.write(project, { caller: callerOf(call, principal), write });
-      }
-      return await exchange(false);
-    }, signal);
+    using _turn = await this.#answers.acquire(keyOf(principal, call), signal);
+    this.#deliveries.require(keyOf(principal, call));
+    const request = await this.#requestOf(sent);
+    const exchange = (mayDefer: boolean) =>
+      repositories.read(
+        project,
+        (repository) =>
+          repository.sync({ ...request, mark: null, leftBehind: null, mayDefer }, { signal }),
+      );
+    const answer = await exchange(true);
+    if (!answer.wantsClusters) return answer;
+    const isHalted = (sent.access.halts?.reasonById(principal.id) ?? null) !== null;
+    if (project.archivedAt === null && !isHalted) {
+      const write = (repository: PooledRepository) => repository.cluster();
+      await repositories.write(project, { caller: callerOf(call, principal), write });
+    }
+    return await exchange(false);
   }
 
   /**
@@ -385,6 +383,10 @@ function mayPush(access: ProjectAccess): boolean {
 
 function callerOf({ address, requestId }: SyncCall, principal: Principal): Caller {
   return { principal, address, requestId };
+}
+
+function tooManyWait(): TooMany {
+  return new TooMany("Too many of your messages wait to be answered; try again later");
 }
 
 /** The caller whose messages take turns: an account, a project's tokens, or an address. */

@@ -1,10 +1,14 @@
 import { slotFull, type Slots } from "../agents/mod.ts";
-import { TooMany } from "../errors.ts";
-import { Locks, type Project } from "../projects/mod.ts";
+import { TooMany, Unavailable } from "../errors.ts";
+import { KeyedSemaphore } from "../kernel/semaphore.ts";
+import type { Project } from "../projects/mod.ts";
 import type { WorkspaceStore } from "./store.ts";
 
 /** Most workspaces that a refusal reads. */
 const MAX_TOLD = 20;
+
+/** Tasks of one owner that may wait; further ones are refused. */
+const MAX_WAITING = 1000;
 
 /** How many active workspaces there may be. */
 export interface WorkspaceLimits {
@@ -17,7 +21,12 @@ export interface WorkspaceLimits {
 export class WorkspaceRoom {
   readonly #store: WorkspaceStore;
   readonly #limits: WorkspaceLimits;
-  readonly #locks = new Locks();
+  /** By owner. */
+  readonly #turns = new KeyedSemaphore({
+    permits: 1,
+    maxWaiting: MAX_WAITING,
+    refusal: () => new Unavailable("Too many changes are waiting for your workspaces"),
+  });
 
   constructor(
     store: WorkspaceStore,
@@ -33,8 +42,9 @@ export class WorkspaceRoom {
    *
    * @throws Unavailable if too many of the owner's tasks wait; else what the task throws
    */
-  give<T>(ownerKey: string, task: () => Promise<T>): Promise<T> {
-    return this.#locks.run(ownerKey, task);
+  async give<T>(ownerKey: string, task: () => Promise<T>): Promise<T> {
+    using _turn = await this.#turns.acquire(ownerKey);
+    return await task();
   }
 
   /** @throws TooMany if the owner or the project has no room for one more */

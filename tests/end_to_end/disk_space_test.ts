@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { call, callAs, order, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
+import { textAt } from "../support/json.ts";
 import { peer } from "../support/peers.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { type HeldDisk, holdDisk, smallDisk } from "../support/small_disk.ts";
@@ -106,6 +107,139 @@ Deno.test(
       await bob.send("JOIN #den", "MODE #den");
       if (holds.topic !== "") await bob.expect(new RegExp(` 332 bob #den :${holds.topic}$`));
       assert.equal(/ \+\w*m/.test(await bob.expect(/ 324 bob #den /)), holds.modes === "m");
+    }),
+);
+
+/** A change that somebody asks for again and again, under another name each time. */
+interface Kind {
+  /** Method and path. */
+  request(name: string): string;
+  body(name: string): unknown;
+  /** Where it is read afterwards. */
+  readonly proof: (name: string) => string;
+  /** Whether the last one takes the place of those before it. */
+  readonly isOne?: boolean;
+}
+
+const API = `${PROJECT}/api`;
+
+const KINDS: readonly Kind[] = [
+  kind(`POST ${MESSAGES}`, (text) => ({ text }), `${MESSAGES}?limit=200`),
+  kind("POST /v1/agents/register", (nick) => ({ nick }), "/v1/agents/NAME"),
+  kind(
+    "POST /v1/agents/scout/messages",
+    (text) => ({ text }),
+    "/v1/agents/scout/messages?limit=200",
+  ),
+  kind(
+    "POST /v1/tokens",
+    (name) => ({ owner: "scout", name, scopes: ["read"] }),
+    "/v1/tokens?limit=1000",
+  ),
+  kind("POST /v1/tokens", (name) => ({ project: "demo", name, scopes: ["read"] }), "/v1/tokens"),
+  kind("POST /v1/questions", (text) => ({ text }), "/v1/questions?limit=100"),
+  kind("POST /v1/irc/accounts", (account) => ({ account, password: PASSWORD }), "/v1/irc/accounts"),
+  kind("POST /v1/admins", (username) => ({ username, password: PASSWORD }), "/v1/admins"),
+  kind("POST /v1/herald/sources", (name) => ({ name, kind: "github" }), "/v1/herald/sources"),
+  one("POST /v1/halt", (reason) => ({ agents: ["halted"], reason }), "/v1/halt"),
+  one(
+    "PUT /v1/settings/policies",
+    (text) => ({ oracle: { backend: text } }),
+    "/v1/settings/policies",
+  ),
+  one("PATCH /v1/projects/demo", (description) => ({ description }), "/v1/projects/demo"),
+  one(
+    "PUT /v1/projects/demo/protection",
+    (pattern) => [{ pattern, contexts: ["ci"] }],
+    "/v1/projects/demo/protection",
+  ),
+  kind(
+    "POST /v1/projects/demo/webhooks",
+    (name) => ({ url: `https://example.com/${name}` }),
+    "/v1/projects/demo/webhooks",
+  ),
+  kind(`POST ${API}/tickets`, (title) => ({ title }), `${API}/tickets?per_page=100`),
+  kind(`PUT ${API}/wiki/NAME`, (content) => ({ content }), `${API}/wiki/NAME`),
+  kind(
+    `POST ${API}/technotes`,
+    (comment) => ({ comment, content: "x" }),
+    `${API}/technotes?per_page=100`,
+  ),
+  kind(`POST ${API}/forum`, (title) => ({ title, content: "x" }), `${API}/forum?per_page=100`),
+  kind(`POST ${API}/workspaces/create`, (name) => ({ name }), `${API}/workspaces/NAME`),
+  kind(
+    `POST ${API}/reviews/create`,
+    (title) => ({ title, diff: "--- a\n+++ b\n" }),
+    `${API}/reviews?per_page=100`,
+  ),
+  kind(`POST ${API}/releases`, (tag_name) => ({ tag_name }), `${API}/releases/NAME`),
+  kind(
+    `PUT ${API}/releases/first/assets/NAME`,
+    (text) => text.repeat(300),
+    `${API}/releases/first/assets/NAME`,
+  ),
+];
+
+function kind(request: string, body: Kind["body"], proof: string): Kind {
+  const named = (text: string) => (name: string) => text.replace("NAME", name);
+  return { request: named(request), body, proof: named(proof) };
+}
+
+function one(request: string, body: Kind["body"], proof: string): Kind {
+  return Object.assign(kind(request, body, proof), { isOne: true });
+}
+
+Deno.test(
+  "on a full disk, nothing of any kind is acknowledged that a kill would lose",
+  smallDisk(),
+  () =>
+    withFolder(async (folder) => {
+      await using disk = await holdDisk(folder, 32);
+      const options = {
+        folder: disk.folder,
+        words: disk.words,
+        readFile: disk.readFile,
+        environment: { MUSTER_DATA_DIR: `${disk.folder}/data`, MUSTER_LIMITS_FREE_BYTES: "0" },
+      };
+      const acknowledged: { readonly kind: Kind; readonly name: string }[] = [];
+      {
+        await using program = await startProgram(options);
+        for (const nick of ["scout", "halted"]) await registerAgent(program, nick);
+        await order(program, "POST /v1/projects", { slug: "demo" });
+        await order(program, `POST ${API}/releases`, { tag_name: "first" });
+        const uuid = textAt(await order(program, `GET ${API}/timeline`), "checkins.0.uuid");
+        const checks = kind(
+          `POST ${API}/status`,
+          (context) => ({ checkin: uuid, context, state: "success" }),
+          `${API}/status?checkin=${uuid}`,
+        );
+        // From here on the room only shrinks, so that nothing can be stored later.
+        disk.fill(3 * 1024 * 1024);
+        const refused = new Set<Kind>();
+        for (let round = 0; round < 40 && refused.size <= KINDS.length; round++) {
+          for (const [index, kind] of [...KINDS, checks].entries()) {
+            const name = `n${index}-${round}-${"x".repeat(12)}`;
+            const [method = "", path = ""] = kind.request(name).split(" ");
+            const { status, text } = await statusOf(program, method, path, kind.body(name));
+            assert.ok(status < 300 || status === 503, `${method} ${path}: ${status} ${text}`);
+            if (status < 300) acknowledged.push({ kind, name });
+            else refused.add(kind);
+          }
+        }
+        assert.ok(refused.size > 0, "all were taken");
+        assert.ok(acknowledged.length > 0, "none was taken");
+        await program.stop("SIGKILL");
+      }
+      disk.empty();
+      await using program = await startProgram(options);
+      const lost: string[] = [];
+      for (const { kind, name } of acknowledged) {
+        const last = acknowledged.findLast((other) => other.kind === kind)?.name;
+        if (kind.isOne === true && name !== last) continue;
+        const { text } = await statusOf(program, "GET", kind.proof(name));
+        if (!text.includes(name)) lost.push(`${kind.request(name)}: ${text.slice(0, 200)}`);
+      }
+      assert.deepEqual(lost, []);
     }),
 );
 

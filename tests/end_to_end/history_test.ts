@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { call, ChannelStream, registerAgent } from "../support/api.ts";
+import { call, ChannelStream, type Credentials, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
+import { McpAgent } from "../support/mcp_agent.ts";
 import { type Program, runMuster, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
 import { headersOf, logIn } from "../support/visiting.ts";
@@ -181,8 +182,10 @@ Deno.test("a resume says that messages are missing if retention removed some, an
       }
     };
     const long = "1970-01-01T00:00:00Z";
+    let scout: Credentials;
     {
       await using program = await startProgram({ folder, environment });
+      scout = await registerAgent(program, "scout");
       await say(program, 0, 4);
       assert.equal(await gapSince(program, long), null, "everything is there");
     }
@@ -196,6 +199,12 @@ Deno.test("a resume says that messages are missing if retention removed some, an
     const [oldest] = await read(program, `?since=${long}`);
     assert.equal(await gapSince(program, long), oldest?.timestamp);
     assert.equal(await gapSince(program, oldest?.timestamp ?? ""), null);
+    await using agent = await McpAgent.connect(program, scout);
+    const since = (time: string) => agent.call("get_history", { channel: "general", since: time });
+    assert.deepEqual((await since(long))["gap"], { from: long, to: oldest?.timestamp });
+    assert.equal((await since(oldest?.timestamp ?? ""))["gap"], undefined);
+    const [text = ""] = await agent.texts("get_history", { channel: "general", since: long });
+    assert.match(text, /messages after 1970\S+ may be missing here/);
   }));
 
 async function post(program: Program, body: { nick: string; text: string }): Promise<void> {

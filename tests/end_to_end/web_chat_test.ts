@@ -20,9 +20,12 @@ interface Chat {
   until(expression: string): Promise<void>;
 }
 
-async function withChat(run: (chat: Chat) => Promise<void>): Promise<void> {
+async function withChat(
+  run: (chat: Chat) => Promise<void>,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<void> {
   await using program = await startProgram({
-    environment: { MUSTER_IRC_LIMITS_FLOOD_LINES_PER_SECOND: "0" },
+    environment: Object.assign({ MUSTER_IRC_LIMITS_FLOOD_LINES_PER_SECOND: "0" }, environment),
   });
   const { folder } = program;
   const { stdout } = await runMuster(["account", "add", "ann"], { folder });
@@ -295,5 +298,47 @@ Deno.test({
       assert.deepEqual((await messages()).slice(0, -1), live);
       assert.equal(await browser.page.title(), "#general · muster");
       assert.deepEqual(browser.complaints, []);
+    }),
+});
+
+Deno.test({
+  name: "a page that comes back too late to get all that it missed is loaded again",
+  ...peer("chromium"),
+  fn: () =>
+    withChat(async ({ browser, bob, messages, until }) => {
+      const { page } = browser;
+      const say = async (first: number, last: number) => {
+        for (let index = first; index <= last; index++) {
+          await bob.send(`PRIVMSG #general :message ${index}`);
+        }
+        await bob.send(`PING said-${last}`);
+        await bob.expect(new RegExp(` PONG .*said-${last}$`));
+      };
+      const shows = (text: string) =>
+        `document.querySelector(".messages")?.textContent.includes(${JSON.stringify(text)})`;
+      await say(1, 3);
+      await until(shows("message 3"));
+      // In the background for a while, during which the server forgets.
+      await page.evaluate('document.body.dataset.old = ""; dispatchEvent(new Event("pagehide"))');
+      await say(4, 40);
+      await page.evaluate('dispatchEvent(new Event("pageshow"))');
+      await until(`document.body.dataset.old === undefined && ${shows("message 40")}`);
+      const shown = await messages();
+      assert.deepEqual(
+        shown,
+        Array.from({ length: shown.length }, (_, index) =>
+          `bob: message ${41 + index - shown.length}`),
+      );
+      // One that missed nothing stays as it is.
+      await page.evaluate('document.body.dataset.old = ""; dispatchEvent(new Event("pagehide"))');
+      await say(41, 43);
+      await page.evaluate('dispatchEvent(new Event("pageshow"))');
+      await until(shows("message 43"));
+      assert.equal(await page.evaluate("document.body.dataset.old"), "");
+      assert.deepEqual(browser.complaints, []);
+    }, {
+      MUSTER_IRC_HISTORY_PERSIST: "false",
+      MUSTER_IRC_HISTORY_MESSAGES: "10",
+      MUSTER_BRIDGE_BUFFER_SIZE: "10",
     }),
 });

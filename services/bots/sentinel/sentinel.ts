@@ -3,7 +3,7 @@ import { PURPOSES } from "../../policies/mod.ts";
 import { Invalid, NotFound, ServiceError } from "../../errors.ts";
 import { foldCase } from "../../irc/mod.ts";
 import { type BotCommandCall, type BotContext, type BotMessage, defineBot } from "../bot.ts";
-import { BoundedMap } from "../bounded_map.ts";
+import { BoundedMap } from "../../kernel/bounded_map.ts";
 import { type Incident, Incidents, incidentsSchema } from "./incidents.ts";
 import { ANSWER_SCHEMA, instructionsFor, quote, readAnswer } from "./model_judge.ts";
 import type { Reports } from "./reports.ts";

@@ -4,7 +4,7 @@ import { type ChannelActivity, parseEnvelope } from "../../bridge/mod.ts";
 import { foldCase, isNick } from "../../irc/mod.ts";
 import type { BotCommandCall, BotMessage } from "../bot.ts";
 import { type BotContext, defineBot } from "../bot.ts";
-import { BoundedMap } from "../bounded_map.ts";
+import { BoundedMap } from "../../kernel/bounded_map.ts";
 import { type Presence, type PresenceChange, Watched, watchedSchema } from "./watched.ts";
 import { Windows } from "./windows.ts";
 

@@ -1,4 +1,4 @@
-import { BoundedMap } from "../bounded_map.ts";
+import { BoundedMap } from "../../kernel/bounded_map.ts";
 
 /** Most things that are counted at one time. */
 const MAX_COUNTED = 10_000;

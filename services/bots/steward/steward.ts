@@ -4,7 +4,7 @@ import { z } from "zod";
 import { Forbidden, ServiceError } from "../../errors.ts";
 import { foldCase } from "../../irc/mod.ts";
 import { type BotCommandCall, type BotContext, defineBot, type Speaker } from "../bot.ts";
-import { BoundedMap } from "../bounded_map.ts";
+import { BoundedMap } from "../../kernel/bounded_map.ts";
 import {
   isSame,
   type ModeratedServer,

@@ -1,4 +1,4 @@
-import { BoundedMap } from "../bounded_map.ts";
+import { BoundedMap } from "../../kernel/bounded_map.ts";
 
 /** Most speakers whose violations are known at one time. */
 const MAX_SPEAKERS = 10_000;

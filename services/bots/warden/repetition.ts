@@ -1,5 +1,5 @@
 import { parseEnvelope } from "../../bridge/mod.ts";
-import { BoundedMap } from "../bounded_map.ts";
+import { BoundedMap } from "../../kernel/bounded_map.ts";
 
 /** Most channels whose last messages are known at one time. */
 const MAX_CHANNELS = 2000;

@@ -71,6 +71,22 @@ export function isEnd(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";
 }
 
+/** PostgreSQL's codes for a connection that it ends on somebody's word, or because it was idle. */
+const ENDINGS = ["57P01", "57P05"];
+
+/**
+ * Whether a connection was closed before it was ready. Nothing was written in it, so another one may
+ * take its place at once. It is none that PostgreSQL refuses, as it does while it starts.
+ *
+ * @param error also one that has it as its cause
+ */
+export function isCut(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof pg.DatabaseError) return ENDINGS.includes(error.code ?? "");
+  const isBroken = "code" in error && (error.code === "EPIPE" || error.code === "ECONNRESET");
+  return isBroken || error.message === "Connection terminated unexpectedly" || isCut(error.cause);
+}
+
 export function reasonOf(error: unknown): string {
   // Deno reports a refused connection to several addresses as an error without a message.
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join("; ");

@@ -3,6 +3,7 @@ import type { JournalKey } from "../journal.ts";
 import type { Tables } from "../schema.ts";
 import type { Peers, Store, StoreWriter, WriterListener } from "../store.ts";
 import { DatabaseError } from "../migrate.ts";
+import { isCut } from "./connection.ts";
 import { type ClusterOptions, Member } from "./member.ts";
 import { isCurrent, migratePostgres } from "./migrate.ts";
 import { PostgresJournal } from "./postgres_journal.ts";
@@ -10,6 +11,9 @@ import { PostgresWriter } from "./postgres_writer.ts";
 import { WritingSession } from "./session.ts";
 import type { PostgresSettings } from "./settings.ts";
 import { postgresTables } from "./tables.ts";
+
+/** How often a connection is made that is cut before it is ready. */
+const MAX_TRIES = 10;
 
 export interface PostgresOptions extends PostgresSettings {
   /** The key that seals the event log; without one its rows are chained and not sealed. */
@@ -82,14 +86,28 @@ export class PostgresStore implements Store {
    */
   async settle(): Promise<void> {
     if (this.#next !== null && !this.#next.isOver) return;
-    const session = await WritingSession.open(this.#settings, this.#member?.node ?? null);
+    for (let tries = 1; !await this.#connect(tries < MAX_TRIES); tries++);
+  }
+
+  /**
+   * Makes the connection for the next writer.
+   *
+   * @param mayFail whether one that is cut before it is ready is no error
+   * @returns whether it is ready
+   */
+  async #connect(mayFail: boolean): Promise<boolean> {
+    const { url } = this.#settings;
+    let session: WritingSession | null = null;
     try {
-      await isCurrent(session, this.#settings.url);
+      session = await WritingSession.open(this.#settings, this.#member?.node ?? null);
+      await isCurrent(session, url);
       this.#next = session;
+      return true;
     } catch (error) {
-      await session.close();
+      await session?.close();
+      if (mayFail && isCut(error)) return false;
       // Its lease ends, and with it everything that it serves.
-      if (error instanceof DatabaseError) void this.#member?.follower.close();
+      if (session !== null && error instanceof DatabaseError) void this.#member?.follower.close();
       throw error;
     }
   }

@@ -5,7 +5,7 @@ import { Unavailable } from "../../errors.ts";
 import type { SqlValue } from "../protocol.ts";
 import {
   clientOptions,
-  isEnd,
+  isCut,
   isRefusal,
   QUERY_MILLISECONDS,
   STAY,
@@ -60,15 +60,12 @@ export class ReadingPool implements PostgresPool {
 
 /** @throws Unavailable */
 async function connected(pool: Pool): Promise<PoolClient> {
-  try {
-    return await pool.connect();
-  } catch (error) {
-    if (isEnd(error)) {
-      return await pool.connect().catch((last: unknown) => {
-        throw cannotRead(last);
-      });
+  for (let tries = 0;; tries++) {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      if (tries > CONNECTIONS || !isCut(error)) throw cannotRead(error);
     }
-    throw cannotRead(error);
   }
 }
 

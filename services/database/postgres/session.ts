@@ -110,7 +110,7 @@ export class WritingSession {
       const shown = `The database "${shownUrl(settings.url)}"`;
       if (error instanceof InUse) throw new DatabaseError(`${shown} is in use by ${error.message}`);
       if (error instanceof DatabaseError) throw error;
-      throw new DatabaseError(`${shown} cannot be opened: ${reasonOf(error)}`);
+      throw new DatabaseError(`${shown} cannot be opened: ${reasonOf(error)}`, { cause: error });
     }
   }
 

@@ -1,9 +1,13 @@
 /** Decides which connections are accepted, before they send anything. */
 
+import { BoundedMap } from "../../kernel/bounded_map.ts";
+import { TokenBucket } from "../../kernel/token_bucket.ts";
 import { banText } from "./bans.ts";
 import { addressNetwork, isLoopback } from "./cloak.ts";
-import { ConnectRate } from "./connect_rate.ts";
 import type { ServerState } from "../state.ts";
+
+/** Most networks whose rate is remembered; the one that connected longest ago is dropped first. */
+const REMEMBERED = 10_000;
 
 /** Why a connection is refused: there are too many, or the address is banned. */
 export type RefusalKind = "connections" | "address" | "rate" | "ban";
@@ -40,7 +44,8 @@ export class Admission {
 
   readonly #state: ServerState;
   readonly #perNetwork = new Map<string, number>();
-  readonly #connects = new ConnectRate();
+  /** By address, or IPv6 /64. */
+  readonly #connects = new BoundedMap<string, TokenBucket>(REMEMBERED);
 
   constructor(state: ServerState) {
     this.#state = state;
@@ -83,12 +88,22 @@ export class Admission {
     if (!isLoopback(address)) {
       const ban = options.bans?.findByAddress(address) ?? null;
       if (ban !== null) return { kind: "ban", reason: banText(ban) };
-      const inTime = this.#connects.take(network, limits.connectsPerMinute, this.#state.now());
-      if (!inTime) return refusal("rate");
+      if (!this.#mayConnect(network)) return refusal("rate");
       const most = limits.connectionsPerAddress ?? Infinity;
       if (count > most) return makeRoom(network) ? null : refusal("address");
     }
     return !isFull || makeRoom(null) ? null : refusal("connections");
+  }
+
+  /** Counts a connection against the rate of its network: that of a minute may be used at once. */
+  #mayConnect(network: string): boolean {
+    const perMinute = this.#state.limits.connectsPerMinute;
+    if (perMinute === null) return true;
+    const now = this.#state.now();
+    const rate = { perSecond: perMinute / 60, burst: perMinute };
+    const bucket = this.#connects.use(network, () => new TokenBucket(rate, now));
+    bucket.follow(rate, now);
+    return bucket.tryTake(now) === 0;
   }
 }
 

@@ -3,7 +3,7 @@
 import { METADATA_KEYS, METADATA_SUBSCRIPTIONS } from "../protocol/capabilities.ts";
 import type { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
-import { Throttle } from "../throttle.ts";
+import { TokenBucket } from "../../kernel/token_bucket.ts";
 
 /** Limits of one client's changes and synchronisations. */
 const CHANGE_RATE = { perSecond: 0.5, burst: 20 } as const;
@@ -24,7 +24,7 @@ const NO_KEYS: ReadonlySet<string> = new Set();
 export class Metadata {
   readonly #values = new WeakMap<MetadataTarget, Map<string, string>>();
   readonly #subscriptions = new WeakMap<Client, Set<string>>();
-  readonly #throttles = new WeakMap<Client, Throttle>();
+  readonly #buckets = new WeakMap<Client, TokenBucket>();
 
   /** The values of a user or a channel by key, in the order in which they were first set. */
   valuesOf(target: MetadataTarget): ReadonlyMap<string, string> {
@@ -75,10 +75,8 @@ export class Metadata {
    * @returns milliseconds after which it may try again; 0 if it may now
    */
   take(client: Client, now: number): number {
-    const throttle = this.#throttles.get(client) ?? new Throttle();
-    this.#throttles.set(client, throttle);
-    const delay = throttle.delay(CHANGE_RATE, now);
-    if (delay === 0) throttle.take(1);
-    return delay;
+    const bucket = this.#buckets.get(client) ?? new TokenBucket(CHANGE_RATE, now);
+    this.#buckets.set(client, bucket);
+    return bucket.tryTake(now);
   }
 }

@@ -108,19 +108,21 @@ Deno.test("every call is a row, also one that fails, and usage adds them up", as
   });
 });
 
-Deno.test("a call that the disk refuses is answered, counts, and is a row later", async () => {
+Deno.test("a call that the disk refuses is answered, counts, and is a row before the next one", async () => {
   await withLedger(async (api) => {
     let isFull = true;
     const watched = watchWrites(api, () => !isFull);
     assert.equal(await call(api), 200);
     assert.equal((await usage(api, "by=agent")).total.calls, 0);
+    assert.equal(await call(api), 503);
     isFull = false;
     api.services.clock.advance(30_000);
     await until(() => watched.written > 0);
     assert.equal((await usage(api, "by=agent")).total.calls, 1);
+    assert.equal(await call(api), 200);
     await api.answer("PUT /v1/llm/budgets/agent.caller.day", { max_cost_micro_usd: 100 });
     const [budget] = await api.answer("GET /v1/llm/budgets") as { spent_micro_usd: number }[];
-    assert.equal(budget?.spent_micro_usd, 95);
+    assert.equal(budget?.spent_micro_usd, 2 * 95);
   });
 });
 

@@ -184,6 +184,7 @@ testParrot("A bot never answers another bot more than once", async (world) => {
   const robot = await world.guest("robot");
   robot.send("MODE robot +B");
   for (const text of ["one", "two", "three"]) robot.send(`PRIVMSG #general :!scroll say ${text}`);
+  await robot.sync();
   ann.send("PRIVMSG #general :!scroll say end");
   await ann.expect(/PRIVMSG #general :end$/);
   const answered = ann.lines.filter((line) => /^:scroll!.* PRIVMSG #general/.test(line));

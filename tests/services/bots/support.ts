@@ -103,7 +103,7 @@ export async function withOwnBots(
 ): Promise<void> {
   await withBots(async ({ services }) => {
     await services.bots?.stop();
-    const { accounts, bridge, database, eventLog, llm, log, policies, server } = services;
+    const { accounts, bridge, database, llm, log, policies, server } = services;
     if (bridge === null) throw new Error("There is no bridge");
     const bots = new Bots({
       sources: (await definitionsOf({ ...services, bridge }))
@@ -113,7 +113,6 @@ export async function withOwnBots(
       bridge,
       database,
       guard: () => [],
-      eventLog,
       gateway: llm.gateway,
       policies,
       log,

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { sql } from "kysely";
+// @ts-types="../../../services/database/postgres/pg.d.ts"
+import pg from "pg";
 import {
   type Database,
   DatabaseError,
@@ -452,4 +454,33 @@ testPostgres("a transaction that ends each connection is refused", async (world)
   });
   await database.commit({ statements: [setting(database, "b", "1")] });
   assert.ok((await settings(database)).includes("b=1"));
+});
+
+testPostgres("a connection that is cut before it is ready costs no answer", async (world) => {
+  const { database, ask, url } = world;
+  const lock = "hashtextextended('muster ' || current_schema(), 0)";
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const taken = client.query(`SELECT pg_advisory_lock(${lock})`);
+    const waiting = () =>
+      ask(`SELECT pid FROM pg_stat_activity
+        WHERE wait_event = 'advisory' AND datname = current_database()`);
+    await asked(waiting, (found) => found.length === 1);
+    await endWriter(world);
+    await taken;
+    const committed = Promise.allSettled([
+      database.commit({ statements: [setting(database, "a", "1")] }),
+    ]);
+    for (let times = 0; times < 3; times++) {
+      const [next] = await asked(waiting, (found) => found.length === 1);
+      await ask("SELECT pg_terminate_backend($1, 5000)", next?.["pid"]);
+    }
+    await client.query(`SELECT pg_advisory_unlock(${lock})`);
+    assert.deepEqual(await committed, [
+      { status: "fulfilled", value: { changes: [1], sequence: [] } },
+    ]);
+  } finally {
+    await client.end();
+  }
 });

@@ -1,8 +1,10 @@
 /** Followers of the event log that go on where an earlier process ended. */
 import assert from "node:assert/strict";
-import { LastingFollowing } from "../../../services/events/mod.ts";
+import type { Database } from "../../../services/database/mod.ts";
+import { Unavailable } from "../../../services/errors.ts";
+import { type Handled, LastingFollowing, type LoggedEvent } from "../../../services/events/mod.ts";
 import { silentLog } from "../../../services/log.ts";
-import { type LogWorld, withLog } from "./support.ts";
+import { type LogWorld, types, withLog } from "./support.ts";
 
 /** Follows under a name until there is nothing more, and gives what it was told. */
 async function followed(world: LogWorld, name: string, append: readonly string[] = []) {
@@ -88,5 +90,71 @@ Deno.test("after a kill, a follower gets again only what was not done yet", asyn
     await last.idle();
     assert.deepEqual(taken, []);
     for (const following of [killed, next, last]) await following.close();
+  });
+});
+
+/** A follower whose commits fail as often as it is told, after its first start. */
+function failing(
+  { database, ...world }: LogWorld,
+  take: (events: readonly LoggedEvent[]) => Handled | null,
+) {
+  let failures = 0;
+  const commit: Database["commit"] = (change) =>
+    failures-- > 0 ? Promise.reject(new Unavailable("The disk is full")) : database.commit(change);
+  const following = new LastingFollowing({
+    ...world,
+    name: "notices",
+    types: ["test.*"],
+    take: (events) => Promise.resolve(take(events)),
+    database: { tables: database.tables, commit },
+    log: silentLog,
+  });
+  return { following, fail: (times: number) => failures = times };
+}
+
+Deno.test("what must not be done twice is done once the place is stored, and not with each try before", async () => {
+  await withLog(async (world) => {
+    const told: string[] = [];
+    const { following, fail } = failing(world, (events) => ({
+      committed: () => told.push(...events.map(({ type }) => type)),
+    }));
+    await following.start();
+    fail(2);
+    await world.append(["test.one"]);
+    await following.idle();
+    assert.deepEqual(told, []);
+    for (let tries = 0; tries < 3; tries++) {
+      world.scheduler.advance(5000);
+      await following.idle();
+    }
+    assert.deepEqual(told, ["test.one"]);
+    await following.close();
+  });
+});
+
+Deno.test("a place that once could not be stored passes what was begun before", async () => {
+  await withLog(async (world) => {
+    const begun = new Set<number>();
+    const { following, fail } = failing(world, (events) => {
+      const fresh = events.filter(({ seq }) => !begun.has(seq)).map(({ seq }) => seq);
+      for (const seq of fresh) begun.add(seq);
+      return fresh.length === 0
+        ? null
+        : { begun: fresh.map((seq) => ({ seq, done: Promise.resolve() })) };
+    });
+    await following.start();
+    fail(Infinity);
+    await world.append(types(1200));
+    await following.idle();
+    fail(0);
+    world.scheduler.advance(5000);
+    await world.append(["test.last"]);
+    await following.idle();
+    await following.close();
+    assert.equal(
+      (await world.database.tables.selectFrom("event_cursors").select("seq").executeTakeFirst())
+        ?.seq,
+      world.eventLog.newest,
+    );
   });
 });

@@ -35,7 +35,7 @@ function makeTakeovers(catchUp: () => Promise<void>) {
     },
     scheduler,
     log: new TestLog(),
-    alone: (_, task) => task(),
+    alone: () => Promise.resolve({ [Symbol.dispose]() {} }),
     catchUp,
   });
   return { scheduler, takeovers, arrive: () => change(PROJECT, true) };
