@@ -81,7 +81,9 @@ export const HERALD: Group = {
       summary: "take a program's webhooks, and print the secret once",
       parameters: [{ usage: "<name>" }, { usage: "<kind>" }],
       options: [JSON_OPTION, URL_OPTION],
-      notes: ["The kind is github, forgejo (also for Gitea) or standard (Standard Webhooks)."],
+      notes: [
+        "The kind is github, forgejo (also for Gitea), gitlab or standard (Standard Webhooks).",
+      ],
       run: addSource,
     },
     {

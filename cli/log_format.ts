@@ -21,9 +21,12 @@ const PLAIN = /^[ !#-[\]-~]*$/;
 /** The members of every line. */
 const COMMON: ReadonlySet<string> = new Set(["@timestamp", "level", "message", "logger"]);
 
-/** Characters that terminals treat as commands. JSON escapes only those below U+0020. */
+/**
+ * Characters that terminals treat as commands, or that turn the direction of text. JSON escapes only
+ * those below U+0020.
+ */
 // deno-lint-ignore no-control-regex
-const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
+const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** The names of the levels in JSON. */
 const JSON_LEVELS: Readonly<Record<LogLevel, string>> = {

@@ -137,9 +137,12 @@ function quoted(path: string): string {
   return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-/** Makes untrusted text safe for a terminal: control characters become visible. */
+/**
+ * Makes untrusted text safe for a terminal: what a terminal obeys becomes visible, control characters
+ * and those that end a line or turn the direction of text.
+ */
 export function visible(text: string): string {
-  return text.replace(/\p{Cc}/gu, (character) => {
+  return text.replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0;
     return code < 0x20 ? String.fromCodePoint(0x2400 + code) : "\u{fffd}";
   });

@@ -138,32 +138,33 @@ export class BodyReader {
    * Reads the body of a request, as it is, within two minutes.
    *
    * @param shortBytes the usual length
-   * @param onLong called once it is longer than that; may throw
+   * @param onLong called once it is longer than that, and awaited before more is read; may throw
    * @throws TooLarge as soon as it exceeds the limit, TooSlow if a part does not arrive in time,
    * Invalid if it is incomplete, and what `onLong` throws
    */
   async readBytes(
     request: Request,
     shortBytes: number,
-    onLong: () => void,
+    onLong: () => Promise<void>,
   ): Promise<Uint8Array<ArrayBuffer>> {
     const declared = Number(request.headers.get("content-length") ?? 0);
     if (declared > this.#maxBytes) throw this.#tooLarge();
-    const begun = performance.now();
+    let begun = performance.now();
     let isLong = false;
-    const onLength = (length: number) => {
+    const onLength = async (length: number) => {
       if (performance.now() - begun > LONG_MILLISECONDS) throw tooSlow();
       if (isLong || length <= shortBytes) return;
       isLong = true;
-      onLong();
+      await onLong();
+      begun = performance.now();
     };
-    onLength(declared);
+    await onLength(declared);
     return new Uint8Array(await this.#readParts(request.body, onLength));
   }
 
   async #readParts(
     body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
-    onLength: (length: number) => void = () => {},
+    onLength?: (length: number) => Promise<void>,
   ): Promise<ArrayBuffer> {
     if (body === null) return new ArrayBuffer(0);
     const reader = body.getReader();
@@ -174,7 +175,7 @@ export class BodyReader {
       if (done) return await new Blob(parts).arrayBuffer();
       length += value.byteLength;
       if (length > this.#maxBytes) throw this.#tooLarge();
-      onLength(length);
+      await onLength?.(length);
       parts.push(value);
     }
   }

@@ -11,7 +11,7 @@ const SENT =
   `X-Muster-Ticket, Mcp-Session-Id, MCP-Protocol-Version, ${SENT_BY_UPLOADS}`;
 const EXPOSED = "Accept-Ranges, Content-Disposition, Content-Range, ETag, Mcp-Session-Id, " +
   "MCP-Protocol-Version, Muster-Gap, Retry-After, WWW-Authenticate, X-Checkin, " +
-  `X-Muster-Warnings, X-Request-Id, ${EXPOSED_BY_UPLOADS}`;
+  `X-Muster-Warnings, X-Request-Id, X-Should-Retry, ${EXPOSED_BY_UPLOADS}`;
 
 /** Headers that clients of models and of MCP add under names of their own; none has an effect. */
 const OF_CLIENTS = /^(?:mcp|openai|x-stainless)-[a-z0-9-]{1,64}$/i;

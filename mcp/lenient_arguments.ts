@@ -1,6 +1,7 @@
 /** Arguments as models write them, in the form that the schema of a tool takes. */
 
 import { z } from "zod";
+import { isBounded, parseJson } from "../services/validation/mod.ts";
 import { isRecord } from "./plain_messages.ts";
 
 /** Longest text that may be a number. */
@@ -13,8 +14,8 @@ export const KEEPS_EMPTY = { keepsEmpty: true };
 
 /**
  * Leaves out of an object, at every depth that the schema describes, fields that are null, and
- * optional ones that are `""`; numbers and booleans may be texts. All other values stay as they are:
- * the schema refuses what it does not take.
+ * optional ones that are `""`; numbers and booleans may be texts, and arrays and objects the JSON text
+ * of one. All other values stay as they are: the schema refuses what it does not take.
  *
  * @param schema describes the value
  */
@@ -33,6 +34,10 @@ export function lenient(value: unknown, schema: z.core.$ZodType): unknown {
       : lenient(read, out);
   }
   if (schema instanceof z.ZodUnion) return lenientChoice(value, schema.def.options);
+  if (typeof value === "string" && isComposite(schema)) {
+    const inner = compositeIn(value);
+    return inner === null ? value : lenient(inner, schema);
+  }
   if (schema instanceof z.ZodObject && isRecord(value)) return lenientObject(value, schema);
   if (schema instanceof z.ZodArray && Array.isArray(value)) {
     return value.map((element) => lenient(element, schema.def.element));
@@ -80,6 +85,22 @@ function lenientObject(
 function isLeftOut(field: z.core.$ZodType): boolean {
   return z.safeParse(field, undefined).success &&
     z.globalRegistry.get(field)?.keepsEmpty !== true;
+}
+
+function isComposite(schema: z.core.$ZodType): boolean {
+  return schema instanceof z.ZodObject || schema instanceof z.ZodArray ||
+    schema instanceof z.ZodRecord;
+}
+
+/** The array or the object whose JSON a text is. */
+function compositeIn(text: string): object | null {
+  if (!/^\s*[[{]/.test(text) || !isBounded(text)) return null;
+  try {
+    const value = parseJson(text);
+    return typeof value === "object" ? value : null;
+  } catch {
+    return null;
+  }
 }
 
 function mapped(

@@ -15,7 +15,13 @@ import {
 } from "../services/identity/mod.ts";
 import type { Log } from "../services/log.ts";
 import { describeIssue } from "../services/validation/mod.ts";
-import { bounded, hintFor, publishPatterns, showLengths } from "../services/validation/schemas.ts";
+import {
+  bounded,
+  closed,
+  hintFor,
+  publishPatterns,
+  showLengths,
+} from "../services/validation/schemas.ts";
 import { type Advice, explain } from "./advice.ts";
 import { lenient } from "./lenient_arguments.ts";
 import { formResult, UserAsked, type UserReply } from "./user_forms.ts";
@@ -129,7 +135,7 @@ export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefiniti
   const { name, description, output, readOnly, hints = {} } = definition;
   const rights = rightsOf(definition);
   const shownOf = once(() => z.strictObject(definition.input));
-  const schemaOf = once(() => bounded(shownOf()));
+  const schemaOf = once(() => bounded(closed(shownOf())));
   const names = Object.keys(definition.input);
   const describe = once(() => ({
     name,
@@ -229,8 +235,10 @@ function describeUnknown(
   return names.length === 0 ? `${refusal}, which takes none` : refusal + hintFor(shown, names);
 }
 
+/** An unknown field often stands for one that is missed. */
 function describeError(error: z.ZodError | undefined): string {
-  const [issue] = error?.issues ?? [];
+  const issues = error?.issues ?? [];
+  const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
   return issue === undefined ? "The arguments are not valid" : describeIssue(issue);
 }
 

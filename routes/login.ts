@@ -82,7 +82,8 @@ export function loginRoutes(options: LoginRoutesOptions) {
     .openapi(beginSession, async (context) => {
       const { address, requestId } = context.var;
       const before = sessionOf(context, options);
-      const from = { address, requestId };
+      // Browsers log in at `/enter`; programs keep no mark.
+      const from = { address, requestId, browser: null };
       const session = await login.logIn(context.req.valid("json"), from, before);
       setSessionCookies(context, session);
       return context.json({ username: session.principal.name }, 200);
@@ -128,7 +129,7 @@ function leadForms(place: PagesPlace) {
 /** Every attempt counts, even with a malformed body. */
 function countAttempt(login: AdminLogin) {
   return createMiddleware<AppEnv>(async (context, next) => {
-    login.admit(context.get("address"));
+    login.admit({ address: context.get("address"), browser: null });
     await next();
   });
 }

@@ -41,7 +41,10 @@ export function tableRoute<Name extends string, Described extends Description>(
   { schemes, isOpen, refusesHalted, middleware }: RouteAccess,
 ) {
   const [method, path] = name.split(" ") as [string, PathOf<Name>];
-  const whole = refusesHalted ? withHalted(description, path) : description;
+  const { params } = description.request ?? {};
+  // A parameter may be too long, if nothing else is wrong with it.
+  const malformed = params === undefined ? description : withError(description, path, 400);
+  const whole = refusesHalted ? withError(malformed, path, 423) : malformed;
   return createRoute({
     ...strict(whole),
     method: method.toLowerCase() as MethodOf<Name>,
@@ -51,13 +54,15 @@ export function tableRoute<Name extends string, Described extends Description>(
   });
 }
 
-/** The description with the answer to a halted agent. */
-function withHalted<Described extends Description>(
+/** The description with one more answer: to a malformed request, or to a halted agent. */
+function withError<Described extends Description>(
   description: Described,
   path: string,
+  status: 400 | 423,
 ): Described {
-  const halted = path.startsWith("/v1/llm/openai/") ? openAiErrors(423) : errors(423);
-  return { ...description, responses: { ...description.responses, 423: halted[423] } };
+  const answers = path.startsWith("/v1/llm/openai/") ? openAiErrors(status) : errors(status);
+  const responses = { [status]: answers[status], ...description.responses };
+  return { ...description, responses };
 }
 
 /** The description with a query that refuses unknown parameters, if it takes a query. */

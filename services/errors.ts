@@ -110,3 +110,6 @@ export interface RefusalDetails {
   readonly type: string | null;
   readonly code: string | null;
 }
+
+/** OpenAI's words for a budget, or an account at a provider, that is used up. */
+export const QUOTA_USED = { type: "insufficient_quota", code: "insufficient_quota" } as const;

@@ -10,7 +10,12 @@ import {
   loginAt,
   pagesElsewhere,
 } from "../routes/middleware/pages_host.ts";
-import { clearSessionCookies, setSessionCookies } from "../routes/middleware/session.ts";
+import {
+  browserMark,
+  clearSessionCookies,
+  setBrowserMark,
+  setSessionCookies,
+} from "../routes/middleware/session.ts";
 import type { Services } from "../services/daemon/mod.ts";
 import { Invalid } from "../services/errors.ts";
 import type { Statistics } from "../services/fossil/mod.ts";
@@ -112,6 +117,16 @@ export class Visit {
   keepSession(session: WebSession | null): void {
     if (session === null) clearSessionCookies(this.context);
     else setSessionCookies(this.context, session);
+  }
+
+  /** The mark of this browser, if somebody has logged in there. */
+  get browserMark(): string | undefined {
+    return browserMark(this.context);
+  }
+
+  /** Lets the browser keep such a mark. */
+  keepBrowserMark(mark: string): void {
+    setBrowserMark(this.context, mark);
   }
 
   /** The field that the refusal of the form is about; null if it names none. */

@@ -157,7 +157,7 @@ const createTicket = projectTool({
   needs: "write",
   input: {
     title: z.string().min(1).max(500),
-    body: z.string().max(100_000).describe("The description, in Markdown"),
+    body: z.string().max(100_000).default("").describe("The description, in Markdown"),
     type: z.string().max(100).default("Code_Defect")
       .describe("Code_Defect, Build_Problem, Documentation, Feature_Request or Incident"),
     severity: z.string().max(100).default("Important")

@@ -10,6 +10,7 @@ import {
   Invalid,
   NotFound,
   OutOfRoom,
+  QUOTA_USED,
   ServiceError,
   TimedOut,
   TooLarge,
@@ -69,9 +70,6 @@ function abortReasonOf({ req }: Context<AppEnv>): unknown {
 
 function serviceError(error: ServiceError, context: Context<AppEnv>): Response {
   if (error instanceof Unavailable && isSync(context.req)) return syncRefusal(context, error);
-  if (error instanceof UpstreamRefused && error.details.retryAfter !== null) {
-    context.header("Retry-After", error.details.retryAfter);
-  }
   const status = statusOf(error);
   if (error instanceof Unauthorized) context.header("WWW-Authenticate", 'Bearer realm="muster"');
   if (error instanceof TooSlow) context.header("Connection", "close");
@@ -86,8 +84,7 @@ function serviceError(error: ServiceError, context: Context<AppEnv>): Response {
 /** The words of OpenAI's API for an error, where its status alone does not tell them. */
 export function wordsOf(error: ServiceError): ErrorWords | undefined {
   if (error instanceof UpstreamRefused) return error.details;
-  if (!(error instanceof BudgetUsed)) return undefined;
-  return { type: "insufficient_quota", code: "insufficient_quota" };
+  return error instanceof BudgetUsed ? QUOTA_USED : undefined;
 }
 
 /**
@@ -105,12 +102,35 @@ function syncRefusal({ req }: Context<AppEnv>, { message }: Unavailable): Respon
   });
 }
 
-/** Says in `Retry-After` when another attempt may succeed, if the error knows. */
+/** Says in headers when another attempt may succeed, if the error knows. */
 export function noteRetry(context: Context<AppEnv>, error: ServiceError): void {
+  const after = retryAfter(error);
+  if (after !== null) context.header("Retry-After", after);
+  if (isFutile(error, after)) context.header("X-Should-Retry", "false");
+}
+
+/** When another attempt may succeed, as `Retry-After` says it; null if the error does not know. */
+function retryAfter(error: ServiceError): string | null {
+  if (error instanceof UpstreamRefused) return error.details.retryAfter;
   const mayKnow = error instanceof TooMany || error instanceof Unavailable;
-  if (mayKnow && error.retryAfterSeconds !== undefined) {
-    context.header("Retry-After", String(Math.ceil(error.retryAfterSeconds)));
-  }
+  if (!mayKnow || error.retryAfterSeconds === undefined) return null;
+  return String(Math.ceil(error.retryAfterSeconds));
+}
+
+/** Longest wait for a model that a client is left to, in seconds. */
+const LONGEST_WAIT_SECONDS = 60;
+
+/**
+ * Whether a call of a model must not be tried again by itself. OpenAI's SDKs wait as long as
+ * `Retry-After` says, hours too, unless the header `X-Should-Retry` forbids it.
+ */
+function isFutile(error: ServiceError, after: string | null): boolean {
+  if (error instanceof BudgetUsed) return true;
+  if (!(error instanceof UpstreamRefused)) return false;
+  if (error.details.code === QUOTA_USED.code) return true;
+  if (after === null) return false;
+  const seconds = /^\d+$/.test(after) ? Number(after) : (Date.parse(after) - Date.now()) / 1000;
+  return seconds > LONGEST_WAIT_SECONDS;
 }
 
 /** The status of an answer that tells of an error. */

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { setCookie } from "hono/cookie";
+import { getCookie, setCookie } from "hono/cookie";
 import { SESSION_COOKIE } from "../../http/mod.ts";
 import { Forbidden } from "../../services/errors.ts";
 import {
@@ -12,6 +12,7 @@ import type { AppEnv } from "../context.ts";
 import { isAstray, type PagesPlace } from "./pages_host.ts";
 
 const CSRF_COOKIE = "muster_csrf";
+const BROWSER_COOKIE = "muster_browser";
 
 /** Session cookies of one request that are looked at. A browser of ours sends one. */
 const MAX_SESSION_COOKIES = 8;
@@ -85,7 +86,26 @@ export function setSessionCookies(context: Context<AppEnv>, session: WebSession)
   setCookies(context, session.secret, session.csrfToken, SESSION_SECONDS);
 }
 
-/** Deletes both cookies. */
+/** How long a browser remembers that somebody has logged in there, in seconds: a year. */
+const BROWSER_SECONDS = 365 * 86_400;
+
+/** The mark of a browser in which somebody has logged in. */
+export function browserMark(context: Context<AppEnv>): string | undefined {
+  return getCookie(context, cookieName(context, BROWSER_COOKIE));
+}
+
+/** Lets a browser keep the mark that somebody has logged in there. */
+export function setBrowserMark(context: Context<AppEnv>, mark: string): void {
+  setCookie(context, cookieName(context, BROWSER_COOKIE), mark, {
+    path: "/",
+    sameSite: "Lax",
+    secure: context.get("secure"),
+    maxAge: BROWSER_SECONDS,
+    httpOnly: true,
+  });
+}
+
+/** Deletes the cookies of a session. */
 export function clearSessionCookies(context: Context<AppEnv>): void {
   setCookies(context, "", "", 0);
 }

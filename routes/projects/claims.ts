@@ -1,5 +1,5 @@
 import { z } from "../extended_zod.ts";
-import { lineSchema } from "../../services/validation/schemas.ts";
+import { trimmedLineSchema } from "../../services/validation/schemas.ts";
 import type { Context } from "hono";
 import type { Services } from "../../services/daemon/mod.ts";
 import { actorOf } from "../../services/projects/mod.ts";
@@ -70,7 +70,7 @@ const claimTicket = projectRoute("POST /api/tickets/{uuid}/claim", {
     params,
     body: optionalJsonRequest(
       acting.extend({
-        workspace: z.string().trim().pipe(lineSchema(0, 200)).optional().openapi({
+        workspace: trimmedLineSchema(0, 200).optional().openapi({
           description: "The workspace in which you will work",
         }),
       }),

@@ -1,5 +1,6 @@
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
+import { shownText } from "../../services/fossil/front/mod.ts";
 import { actorOf } from "../../services/projects/mod.ts";
 import { newTagSchema } from "../../services/releases/schemas.ts";
 import { newRoutes } from "../context.ts";
@@ -123,9 +124,9 @@ export function nameRoutes(services: Pick<Services, "hosting" | "accounts">) {
         services,
         async (repository) => {
           const isDiverged = context.req.valid("query").divergence === "true";
-          return {
-            branches: await (isDiverged ? repository.divergedBranches() : repository.branches()),
-          };
+          const branches =
+            await (isDiverged ? repository.divergedBranches() : repository.branches());
+          return { branches: branches.map(shown) };
         },
       ))
     .openapi(listTags, (context) =>
@@ -154,4 +155,9 @@ export function nameRoutes(services: Pick<Services, "hosting" | "accounts">) {
       });
       return context.json({ name, uuid }, 201);
     });
+}
+
+/** A branch whose name is cut as pages cut it: one that came in an import may have any length. */
+function shown<Named extends { readonly name: string }>(branch: Named): Named {
+  return { ...branch, name: shownText(branch.name, "name") };
 }

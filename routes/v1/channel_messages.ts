@@ -136,6 +136,8 @@ const streamMessages = route("GET /v1/channels/{channel}/stream", {
 
 const postMessage = route("POST /v1/channels/{channel}/messages", {
   summary: "Post a message to a channel",
+  description: "It is said as often as it is sent: a `client_id` counts for messages to an agent " +
+    "or a person alone.",
   request: { params: channelParams, body: jsonRequest(postSchema, { text: "hello, agents" }) },
   responses: {
     204: { description: "Delivered to IRC" },

@@ -3,6 +3,7 @@ import { type BodyLimits, BodyReader } from "../../http/mod.ts";
 import type { HeraldDesk } from "../../services/bots/mod.ts";
 import { heraldSourceSchema } from "../../services/bots/schemas.ts";
 import { Conflict, TooMany } from "../../services/errors.ts";
+import { placeOf } from "../../services/identity/mod.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import { route } from "../route.ts";
@@ -85,13 +86,78 @@ const WEBHOOK_BYTES = 26_214_400;
 /** Most webhooks beyond the usual length that are read at once; one of each address. */
 const MAX_LONG = 3;
 
+/** Most of them that wait, in all and of one address, and how long, in milliseconds: as GitHub does. */
+const MAX_WAITING = 32;
+const MAX_WAITING_OF_ONE = 8;
+const LONGEST_WAIT_MS = 10_000;
+
 /** After how many seconds to send a long webhook again that found no place. */
 const RETRY_SECONDS = 10;
+
+interface LongWebhook {
+  readonly place: string;
+  readonly enter: () => void;
+}
+
+/** Who reads a long webhook, and who waits for it: GitHub does not send one again that was refused. */
+class LongWebhooks {
+  /** The places that have one that is being read. */
+  readonly #reading = new Set<string>();
+  readonly #waiting = new Set<LongWebhook>();
+
+  /**
+   * Waits for a turn.
+   *
+   * @param address the sender's
+   * @returns ends the turn
+   * @throws TooMany if too many wait, or after ten seconds
+   */
+  async enter(address: string): Promise<() => void> {
+    const place = placeOf(address);
+    if (this.#hasRoomFor(place)) this.#reading.add(place);
+    else await this.#wait(place);
+    return () => {
+      this.#reading.delete(place);
+      this.#admit();
+    };
+  }
+
+  #hasRoomFor(place: string): boolean {
+    return this.#reading.size < MAX_LONG && !this.#reading.has(place);
+  }
+
+  #wait(place: string): Promise<void> {
+    const own = [...this.#waiting].filter((other) => other.place === place).length;
+    if (own >= MAX_WAITING_OF_ONE || this.#waiting.size >= MAX_WAITING) throw noTurn();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiting = { place, enter: resolve };
+    this.#waiting.add(waiting);
+    const timer = setTimeout(() => {
+      this.#waiting.delete(waiting);
+      reject(noTurn());
+    }, LONGEST_WAIT_MS);
+    return promise.finally(() => clearTimeout(timer));
+  }
+
+  /** Gives places that are free to those who have waited longest. */
+  #admit(): void {
+    for (const waiting of this.#waiting) {
+      if (!this.#hasRoomFor(waiting.place)) continue;
+      this.#waiting.delete(waiting);
+      this.#reading.add(waiting.place);
+      waiting.enter();
+    }
+  }
+}
+
+function noTurn(): TooMany {
+  return new TooMany("Other long webhooks are being read; send it again later", RETRY_SECONDS);
+}
 
 /** `/webhooks/…`: its callers prove themselves by a signature. */
 export function heraldWebhookRoutes(desk: HeraldDesk | null, limits: BodyLimits) {
   const receive = route("POST /webhooks/{name}", {
-    summary: "Receive a signed webhook of GitHub, Forgejo, Gitea or Standard Webhooks",
+    summary: "Receive a webhook of GitHub, Forgejo, Gitea, GitLab or Standard Webhooks",
     request: { params: name },
     responses: {
       200: { description: "It was accepted before" },
@@ -101,30 +167,24 @@ export function heraldWebhookRoutes(desk: HeraldDesk | null, limits: BodyLimits)
   });
   const maxBytes = Math.max(limits.maxBytes, WEBHOOK_BYTES);
   const reader = new BodyReader({ ...limits, maxBytes });
-  /** The addresses from which a long one is being read. */
-  const long = new Set<string>();
+  const long = new LongWebhooks();
   return newRoutes().openapi(receive, async (context) => {
     // Senders send again what was not accepted.
     context.get("space").require();
     const { raw } = context.req;
     const { name } = context.req.valid("param");
     const headers = Object.fromEntries(raw.headers);
-    const address = context.get("address") ?? "";
-    let isLong = false;
-    const enter = () => {
+    let leave = () => {};
+    const enter = async () => {
       required(desk).requireSource(name);
-      if (long.has(address) || long.size >= MAX_LONG) {
-        throw new TooMany("Other long webhooks are being read; send it again later", RETRY_SECONDS);
-      }
-      long.add(address);
-      isLong = true;
+      leave = await long.enter(context.get("address") ?? "");
     };
     try {
       const body = await reader.readBytes(raw, limits.maxBytes, enter);
       const accepted = await required(desk).receive(name, headers, body);
       return accepted === null ? context.body(null, 200) : context.json(accepted, 202);
     } finally {
-      if (isLong) long.delete(address);
+      leave();
     }
   });
 }

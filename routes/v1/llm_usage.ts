@@ -128,7 +128,12 @@ const listBudgets = route("GET /v1/llm/budgets", {
   responses: { 200: json(z.array(budgetViewSchema), "The budgets"), ...errors() },
 });
 
-const params = z.object({ budget: z.string() });
+const params = z.object({
+  budget: z.string().openapi({
+    example: "agent.scout.day",
+    pattern: "^(?:all|(?:type|agent|project)\\.[^.]+)\\.(?:day|month)$",
+  }),
+});
 
 const setBudget = route("PUT /v1/llm/budgets/{budget}", {
   summary: "Make or replace a budget: it warns, and then stops calls until its period ends",

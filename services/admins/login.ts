@@ -11,6 +11,7 @@ import {
   type WebSession,
   type WebSessions,
 } from "../identity/mod.ts";
+import { type BrowserKey, type KnownBrowser, KnownBrowsers } from "./known_browsers.ts";
 import type { LoginRequest } from "./schemas.ts";
 
 /** Most addresses whose attempts are remembered. */
@@ -26,6 +27,16 @@ export interface AdminLoginOptions {
   readonly window: number;
   /** Unix milliseconds. */
   readonly clock: () => number;
+  /** What the marks of browsers are derived from. */
+  readonly key: BrowserKey;
+}
+
+/** From where somebody logs in. */
+export interface LoginPlace {
+  /** The client's IP address. */
+  readonly address: string;
+  /** The browser, if somebody has logged in there: it has limits of its own. */
+  readonly browser: KnownBrowser | null;
 }
 
 /** How admins log in to the web pages. */
@@ -34,9 +45,13 @@ export class AdminLogin {
   readonly #sessions: WebSessions;
   readonly #refusals: Refusals;
   readonly #attempts: AttemptLimit;
+  readonly #browsers: KnownBrowsers;
+  readonly #clock: () => number;
 
   constructor(options: AdminLoginOptions) {
     const { attempts: failures, window, clock } = options;
+    this.#browsers = new KnownBrowsers(options.key);
+    this.#clock = clock;
     this.#logins = options.logins;
     this.#sessions = options.webSessions;
     this.#refusals = options.refusals;
@@ -46,19 +61,43 @@ export class AdminLogin {
   /**
    * Counts an attempt, whatever its result.
    *
-   * @param address the client's IP address
-   * @throws TooMany if too many came from its address
+   * @throws TooMany if too many came from its browser, or else from its address
    */
-  admit(address: string): void {
-    const place = placeOf(address);
+  admit({ address, browser }: LoginPlace): void {
+    const place = browser?.id ?? placeOf(address);
     const permit = this.#attempts.permit(place);
     if (permit.kind === "exhausted") {
       this.#refusals.note({ door: "login", address, reason: "too many attempts" });
       const wait = permit.retryAfterSeconds;
       throw new TooMany(`Too many logins, try again in ${waitInWords(wait)}`, wait);
     }
+    this.#count(place);
+  }
+
+  #count(place: string): void {
     this.#attempts.begin(place);
     this.#attempts.end(place, "failed");
+  }
+
+  /**
+   * The browser that keeps a mark of {@linkcode remember}; null if it keeps none.
+   */
+  recognize(mark: string | undefined): Promise<KnownBrowser | null> {
+    return this.#browsers.recognize(mark);
+  }
+
+  /**
+   * Makes the mark that a browser keeps after a login.
+   *
+   * @param before the browser as it was recognized: it keeps the mark that it has
+   * @returns null if it needs no other mark
+   */
+  async remember(account: string, before: KnownBrowser | null): Promise<string | null> {
+    if (before?.account === account) return null;
+    const { mark, id } = await this.#browsers.mark(account, this.#clock());
+    // The login that made it counts there, too.
+    this.#count(id);
+    return mark;
   }
 
   /**
@@ -69,10 +108,10 @@ export class AdminLogin {
    */
   async logIn(
     { username, password }: LoginRequest,
-    from: Omit<Caller, "principal" | "address"> & { readonly address: string },
+    { browser, ...from }: Omit<Caller, "principal" | "address"> & LoginPlace,
     before: WebSession | null = null,
   ): Promise<WebSession> {
-    const account = await this.prove({ username, password }, from.address);
+    const account = await this.prove({ username, password }, { ...from, browser });
     const session = await this.#sessions.open(account, from);
     if (before !== null) await this.#sessions.close({ ...from, principal: before.principal });
     return session;
@@ -83,8 +122,11 @@ export class AdminLogin {
    *
    * @throws Unauthorized, TooMany, Unavailable
    */
-  async prove({ username, password }: LoginRequest, address: string): Promise<Account> {
-    const attempt = { name: username, password, address, door: "login" } as const;
+  async prove(
+    { username, password }: LoginRequest,
+    { address, browser }: LoginPlace,
+  ): Promise<Account> {
+    const attempt = { name: username, password, address, browser, door: "login" } as const;
     const outcome = await this.#logins.logIn(attempt, ["admin", "person"]);
     return acceptedAccount(outcome, "The name or the password is wrong");
   }

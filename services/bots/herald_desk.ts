@@ -145,7 +145,7 @@ export class HeraldDesk {
    *
    * @param channel if absent, the settings decide by the type
    * @param more statements of the same transaction
-   * @throws Conflict if the bot is not enabled, TooMany if too many wait, Invalid, Unavailable
+   * @throws Conflict if the bot is not enabled or its settings name no channel, TooMany if too many wait, Invalid, Unavailable
    */
   async announce(
     notice: HeraldNotice,
@@ -155,7 +155,10 @@ export class HeraldDesk {
     this.#requireLoaded();
     if (!this.#options.settings().enabled) throw new Conflict("The bot herald is not enabled");
     const target = channelName(channel ?? this.#routeOf(notice.type));
-    if (target === null) throw new Invalid('"channel" must be the name of a channel');
+    if (target === null) {
+      if (channel !== undefined) throw new Invalid('"channel" must be the name of a channel');
+      throw new Conflict("The settings of herald name no channel for this event");
+    }
     if (this.#waiting.length + this.#accepting >= MAX_WAITING) {
       await this.#drop();
       throw new TooMany(`${MAX_WAITING} notices wait already`, 60);

@@ -26,7 +26,8 @@ export const heraldSourceSchema = z.strictObject({
     error: "must have 1 to 64 lower-case letters, digits and hyphens",
   }).describe("It is in the address, and begins the types of events"),
   kind: z.enum(SOURCE_KINDS).describe(
-    "`forgejo` also stands for Gitea, `standard` for everything that signs as Standard Webhooks say",
+    "`forgejo` also stands for Gitea, `standard` for everything that signs as Standard Webhooks say; " +
+      "`gitlab` takes GitLab's signing token and its secret token",
   ),
 });
 export type HeraldSource = z.infer<typeof heraldSourceSchema>;

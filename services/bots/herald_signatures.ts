@@ -1,6 +1,6 @@
 /** Signatures of webhooks that come from outside. */
 import { Buffer } from "node:buffer";
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 /** How far the clock of a sender may be off, in milliseconds (Standard Webhooks). */
 const TOLERANCE_MS = 300_000;
@@ -9,7 +9,7 @@ const TOLERANCE_MS = 300_000;
 const MOST_SIGNATURES = 10;
 
 /** The programs whose webhooks herald understands. */
-export const SOURCE_KINDS = ["github", "forgejo", "standard"] as const;
+export const SOURCE_KINDS = ["github", "forgejo", "gitlab", "standard"] as const;
 export type SourceKind = typeof SOURCE_KINDS[number];
 
 /** A webhook as it arrived. */
@@ -23,7 +23,7 @@ export interface Delivery {
 export interface ProvenDelivery {
   /** What makes it this delivery. Only what is signed counts: of GitHub and Forgejo, the body. */
   readonly id: string;
-  /** The name of the event, as the sender's header has it; empty for Standard Webhooks. */
+  /** The name of the event, as the sender's header has it; empty if the body names it. */
   readonly event: string;
 }
 
@@ -45,6 +45,8 @@ export function proven(
       return fromHub(delivery, secret, ["github"]);
     case "forgejo":
       return fromHub(delivery, secret, ["forgejo", "gitea", "gogs"]);
+    case "gitlab":
+      return fromStandard(delivery, secret, now) ?? fromGitLab(delivery, secret);
     case "standard":
       return fromStandard(delivery, secret, now);
   }
@@ -62,6 +64,16 @@ function fromHub(
   if (given === null || event === null) return null;
   const expected = createHmac("sha256", secret).update(body).digest("hex");
   return isSame(given.toLowerCase(), expected) ? { id: expected, event } : null;
+}
+
+/**
+ * GitLab's "Secret token", which it sends as it is. It signs nothing: its holder may send anything, so
+ * the id of the delivery counts too, which stays the same when GitLab sends it again.
+ */
+function fromGitLab({ header, body }: Delivery, secret: string): ProvenDelivery | null {
+  if (!isSame(header("x-gitlab-token") ?? "", secret)) return null;
+  const id = header("idempotency-key") ?? createHash("sha256").update(body).digest("hex");
+  return { id, event: "" };
 }
 
 /** https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */

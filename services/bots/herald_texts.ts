@@ -26,8 +26,12 @@ export function noticeOf(
   event: string,
   payload: unknown,
 ): HeraldNotice {
-  if (kind !== "standard") return hubNotice(source, event, payload);
-  const gitlabKind = textAt(payload, "object_kind");
+  if (kind === "github" || kind === "forgejo") return hubNotice(source, event, payload);
+  // GitLab's events about members and groups have another field for it.
+  const gitlabKind = firstText(payload, [
+    "object_kind",
+    ...kind === "gitlab" ? ["event_name"] : [],
+  ]);
   return gitlabKind === ""
     ? standardNotice(source, payload)
     : gitlabNotice(source, gitlabKind, payload);

@@ -1,4 +1,4 @@
-import { AdminLogin, Admins, type AdminsOptions } from "../admins/mod.ts";
+import { AdminLogin, Admins, type AdminsOptions, type BrowserKey } from "../admins/mod.ts";
 import {
   type AgentRate,
   Agents,
@@ -149,7 +149,7 @@ export async function openPeople(
     ircAccounts,
     isOnline,
     isMember: (account, channel) => users.isMember(account, channel),
-    ...openAdmins(config, shared),
+    ...openAdmins(config, shared, stores.identity.tokenKey),
     observer: observerOf({ ...observers, bridgeNick: bridgeNickOf(config), moderation }),
   };
 }
@@ -180,9 +180,10 @@ async function openVirtualUsers(
 function openAdmins(
   config: Config,
   shared: AdminsOptions & IdentityServices,
+  key: BrowserKey,
 ): Pick<People, "admins" | "adminLogin"> {
   if (!config.admins.enabled) return { admins: null, adminLogin: null };
-  const adminLogin = new AdminLogin({ ...shared, ...loginLimits(config) });
+  const adminLogin = new AdminLogin({ ...shared, ...loginLimits(config), key });
   return { admins: new Admins(shared), adminLogin };
 }
 

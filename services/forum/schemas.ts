@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { TEXT_BOUNDS } from "../fossil/front/mod.ts";
-import { lineSchema, longTextSchema } from "../validation/schemas.ts";
+import { longTextSchema, trimmedLineSchema } from "../validation/schemas.ts";
 
 /** Longest text of a post, in characters. */
 const MAX_TEXT = 100_000;
 
-const title = z.string().trim().pipe(lineSchema(1, TEXT_BOUNDS.name));
+const title = trimmedLineSchema(1, TEXT_BOUNDS.name);
 const content = longTextSchema(MAX_TEXT).regex(/\S/, { error: "must not be blank" });
 const mimetype = z.enum(["text/x-markdown", "text/x-fossil-wiki", "text/plain"], {
   error: 'must be "text/x-markdown", "text/x-fossil-wiki" or "text/plain"',

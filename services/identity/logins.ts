@@ -47,6 +47,11 @@ export interface LoginAttempt {
   /** The client's IP address. */
   readonly address: string;
   readonly door: LoginMethod;
+  /**
+   * The browser in which the owner of an account has logged in before. It has limits of its own for
+   * that account: who shares its address cannot use them up.
+   */
+  readonly browser?: { readonly account: string; readonly id: string } | null;
 }
 
 /** An account whose password was proven, and the server's proof. */
@@ -75,8 +80,9 @@ interface Lock<Accepted> {
 /**
  * Checks names and passwords for every protocol. A wrong password counts against its address and
  * name together, so nobody can lock an account out from elsewhere. It also counts against the
- * address alone, except on loopback, which many programs share. A refusal takes the same time
- * whether or not the name exists.
+ * address alone, except on loopback, which many programs share. A browser in which the account's owner
+ * has logged in before counts in place of its address. A refusal takes the same time whether or not
+ * the name exists.
  */
 export class Logins {
   readonly #accounts: AccountDirectory;
@@ -219,10 +225,12 @@ export class Logins {
   }
 
   async #judge<Accepted>(
-    { name, address }: Omit<LoginAttempt, "password">,
+    { name, address, browser }: Omit<LoginAttempt, "password">,
     lock: Lock<Accepted>,
   ): Promise<LoginOutcome<Accepted>> {
-    const place = placeOf(address);
+    const isKnown = browser !== null && browser !== undefined &&
+      this.#accounts.find(name)?.id === browser.account;
+    const place = isKnown ? browser.id : placeOf(address);
     const pair = `${place} ${foldCase(name).slice(0, NAME_LENGTH)}`;
     const permit = this.#perAccount.permit(pair);
     if (permit.kind === "exhausted") return { ...permit, kind: "throttled" };

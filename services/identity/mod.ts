@@ -54,7 +54,7 @@ export { type IdentityServices, type IdentityServicesOptions, openIdentity } fro
 export type { TokenRequest } from "./schemas.ts";
 export { seal, type SealingKey, type SealingPurpose, unseal } from "./sealing.ts";
 export { readSecretFile, SecretFileError } from "./secret_file.ts";
-export { newSecret, sha256 } from "./secrets.ts";
+export { newSecret, sameDigest, sha256 } from "./secrets.ts";
 export type { TokenKey } from "./token_key.ts";
 export type { Token, TokenFilter } from "./token_lists.ts";
 export { type IssuedToken, MOST_OWN_TOKENS, Tokens } from "./tokens.ts";

@@ -1,5 +1,6 @@
 import { bodyUntil } from "../body_until.ts";
 import {
+  QUOTA_USED,
   REFUSAL_STATUSES,
   type RefusalDetails,
   ServiceError,
@@ -20,6 +21,9 @@ const MAX_REASON_LENGTH = 500;
 
 /** Seconds or a date (RFC 9110, 10.2.3). */
 const RETRY_AFTER = /^(?:\d{1,9}|[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT)$/;
+
+/** By this status, providers such as OpenRouter and DeepSeek say that the account is used up. */
+const PAYMENT_REQUIRED = 402;
 
 /** How long one exchange with a provider may last, and how large its answer may be. */
 export interface ExchangeLimits {
@@ -197,9 +201,15 @@ export class Exchange {
     const reason = reasonOf(answer);
     const because = reason === "" ? "" : `: ${this.#tellable(reason)}`;
     const message = `${this.#subject} answered ${status ?? "with an error"}${because}`;
+    const details = this.#details(answer, headers);
+    const words = [details.type, details.code];
+    // To try again soon is of no use, whatever `Retry-After` says.
+    if (status === PAYMENT_REQUIRED || words.includes(QUOTA_USED.code)) {
+      return new UpstreamRefused(message, 429, { ...QUOTA_USED, retryAfter: null });
+    }
     const refused = REFUSAL_STATUSES.find((candidate) => candidate === status);
     if (refused === undefined) return new UpstreamFailed(message);
-    return new UpstreamRefused(message, refused, this.#details(answer, headers));
+    return new UpstreamRefused(message, refused, details);
   }
 
   #details(answer: unknown, headers: Headers | null): RefusalDetails {

@@ -30,12 +30,6 @@ export function stateOfFileNow(path: string): string | null {
   );
 }
 
-/** Like {@link stateOfFileNow}, without blocking: for checks of many files. */
-export async function stateOfFile(path: string): Promise<string | null> {
-  const parts = filesOf(path).map((file) => Deno.stat(file).then(partOf, () => ABSENT));
-  return stateOf(await Promise.all(parts));
-}
-
 /** The file and its write-ahead log: a write goes to the log first and into the file later. */
 function filesOf(path: string): readonly string[] {
   return [path, `${path}-wal`];

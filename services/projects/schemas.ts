@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { TEXT_BOUNDS } from "../fossil/front/mod.ts";
 import { channelName } from "../irc/mod.ts";
-import { lineSchema, longTextSchema } from "../validation/schemas.ts";
+import { longTextSchema, trimmedLineSchema } from "../validation/schemas.ts";
 
 /** The name of a project in URLs and of its file. */
 export const slugSchema = z.string().regex(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/, {
@@ -9,7 +9,7 @@ export const slugSchema = z.string().regex(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9]
     "with a letter or digit",
 });
 
-const name = z.string().trim().pipe(lineSchema(1, TEXT_BOUNDS.name));
+const name = trimmedLineSchema(1, TEXT_BOUNDS.name);
 const description = longTextSchema(5000);
 const visibility = z.enum(["public", "internal", "private"], {
   error: 'must be "public", "internal" or "private"',

@@ -1,6 +1,7 @@
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { stateOfFile } from "./file_states.ts";
+import { nextTurn } from "../pieces.ts";
+import { stateOfFileNow } from "./file_states.ts";
 import type { Project } from "./records.ts";
 import type { Projects } from "./projects.ts";
 import type { ProjectRepositories } from "./repositories.ts";
@@ -12,6 +13,8 @@ const PAUSE_MS = 1000;
  * often.
  */
 const PAUSE_FACTOR = 20;
+/** How long files are checked before other tasks have their turn, in milliseconds. */
+const PIECE_MS = 1;
 
 export interface RepositoryWatchOptions {
   readonly projects: Pick<Projects, "all" | "get">;
@@ -74,13 +77,18 @@ export class RepositoryWatch {
 
   async #lookAtAll(): Promise<void> {
     const { projects, repositories: { files, homes, indexes } } = this.#options;
+    let end = performance.now() + PIECE_MS;
     for (const { project } of projects.all()) {
+      if (performance.now() >= end) {
+        await nextTurn();
+        end = performance.now() + PIECE_MS;
+      }
       if (this.#isClosed) return;
       if (!homes.isHere(project)) {
         this.#seen.delete(project.id);
         continue;
       }
-      const state = await stateOfFile(files.pathOf(project));
+      const state = stateOfFileNow(files.pathOf(project));
       const isSeen = state !== null && state === this.#seen.get(project.id);
       if (isSeen && !this.#failing.has(project.id)) continue;
       if (!this.#seen.has(project.id)) await indexes.buildIfMissing(project);

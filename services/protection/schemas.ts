@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { lineSchema } from "../validation/schemas.ts";
+import { trimmedLineSchema } from "../validation/schemas.ts";
 
 const MAX_RULES = 100;
 const MAX_CONTEXTS = 50;
@@ -7,7 +7,7 @@ const MAX_TEXT = 200;
 const MAX_APPROVALS = 20;
 const MAX_REPORTERS = 20;
 
-const text = z.string().trim().pipe(lineSchema(1, MAX_TEXT));
+const text = trimmedLineSchema(1, MAX_TEXT);
 
 const approvals = z.int({ error: "must be a whole number" }).min(0).max(MAX_APPROVALS).default(0);
 

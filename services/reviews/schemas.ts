@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { MAX_BODY, MAX_TITLE } from "./limits.ts";
-import { lineSchema, longTextSchema } from "../validation/schemas.ts";
+import { lineSchema, longTextSchema, trimmedLineSchema } from "../validation/schemas.ts";
 
 /** Most files that a review names. */
 const MAX_FILES = 5000;
 
-const title = z.string().trim().pipe(lineSchema(0, MAX_TITLE));
+const title = trimmedLineSchema(0, MAX_TITLE);
 const description = longTextSchema(20_000);
 const path = lineSchema(0, 1000);
 const agent_id = z.string().max(200, { error: "must have at most 200 characters" }).optional()
@@ -23,7 +23,7 @@ export const newReviewSchema = z.object({
     .describe(
       "The workspace under review; the server then computes the diff and the files, and pins them to its tip",
     ),
-  target_branch: z.string().trim().pipe(lineSchema(1, 200)).optional()
+  target_branch: trimmedLineSchema(1, 200).optional()
     .describe("The branch to merge into; by default, the main branch"),
   diff: z.string().max(1_000_000, { error: "must have at most 1000000 characters" }).optional()
     .describe("The change, if there is no workspace"),

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { TEXT_BOUNDS } from "../fossil/front/mod.ts";
-import { lineSchema, longTextSchema } from "../validation/schemas.ts";
+import { lineSchema, longTextSchema, trimmedLineSchema } from "../validation/schemas.ts";
 
 /** Longest text of a note, in characters. */
 const MAX_TEXT = 1_000_000;
 const MAX_TAGS = 20;
 
-const comment = z.string().trim().pipe(lineSchema(1, TEXT_BOUNDS.comment))
+const comment = trimmedLineSchema(1, TEXT_BOUNDS.comment)
   .describe("One line for the timeline");
 const content = longTextSchema(MAX_TEXT).min(1, { error: "must not be empty" });
 const mimetype = z.enum(["text/x-markdown", "text/x-fossil-wiki", "text/plain"], {

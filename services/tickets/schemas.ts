@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { TEXT_BOUNDS, TICKET_FIELD_TYPES } from "../fossil/front/mod.ts";
-import { lineSchema, longTextSchema } from "../validation/schemas.ts";
+import { lineSchema, longTextSchema, trimmedLineSchema } from "../validation/schemas.ts";
 
 /** Most entries of `fields` in one request. */
 const MAX_FIELDS = 50;
 
 const long = longTextSchema(TEXT_BOUNDS.field);
-const title = z.string().trim().pipe(lineSchema(1, TEXT_BOUNDS.title));
+const title = trimmedLineSchema(1, TEXT_BOUNDS.title);
 const word = lineSchema(0, 100);
 
 /** Markups of a text. */
@@ -68,7 +68,7 @@ const MAX_FILES = 1000;
 /** The body of a request that submits work. */
 export const submissionSchema = z.object({
   summary: long.default(""),
-  workspace: z.string().trim().pipe(lineSchema(0, 200)).optional(),
+  workspace: trimmedLineSchema(0, 200).optional(),
   files_changed: z.array(lineSchema(1, 1000)).max(MAX_FILES, {
     error: `must have at most ${MAX_FILES} entries`,
   }).default([]),

@@ -2,4 +2,11 @@
 export { bounded, showLengths } from "./bounded.ts";
 export { closed, hintFor } from "./closed.ts";
 export { publishPatterns } from "./portable_patterns.ts";
-export { lineSchema, longTextSchema, paragraphSchema, textSchema, whole } from "./text.ts";
+export {
+  lineSchema,
+  longTextSchema,
+  paragraphSchema,
+  textSchema,
+  trimmedLineSchema,
+  whole,
+} from "./text.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { FORGING, isLine } from "../fossil/front/mod.ts";
+import { isVisible } from "../visible.ts";
 
 /**
  * Refuses halves of surrogate pairs. Artifacts and databases hold whole characters alone: another
@@ -16,12 +17,25 @@ const NO_CONTROLS = "^[^\\x00-\\x1f\\x7f-\\x9f]*$";
 
 /**
  * A string that is one line wherever it is shown: on a page, in a mail, on IRC. Titles, names and
- * other short texts of projects are such lines. Its length is bounded in UTF-16 code units.
+ * other short texts of projects are such lines, so a person sees something of them unless they may be
+ * empty and are blank. Its length is bounded in UTF-16 code units.
  */
 export function lineSchema(minLength: number, maxLength: number): z.ZodString {
-  return textSchema(minLength, maxLength)
+  return lineOf(z.string(), minLength, maxLength);
+}
+
+/** As {@linkcode lineSchema}, without the white space at its ends. */
+export function trimmedLineSchema(minLength: number, maxLength: number): z.ZodString {
+  return lineOf(z.string().trim(), minLength, maxLength);
+}
+
+function lineOf(text: z.ZodString, minLength: number, maxLength: number): z.ZodString {
+  return textOf(text, minLength, maxLength)
     .refine(isLine, {
       error: "must have no line breaks, invisible characters or overrides of the text's direction",
+    })
+    .refine((line) => isVisible(line) || minLength === 0 && line.trim() === "", {
+      error: "must have a character that can be seen",
     });
 }
 
@@ -30,10 +44,14 @@ export function lineSchema(minLength: number, maxLength: number): z.ZodString {
  * code units.
  */
 export function textSchema(minLength: number, maxLength: number): z.ZodString {
+  return textOf(z.string(), minLength, maxLength);
+}
+
+function textOf(text: z.ZodString, minLength: number, maxLength: number): z.ZodString {
   const atLeast = minLength === 1
     ? "must not be empty"
     : `must have at least ${minLength} characters`;
-  const schema = z.string()
+  const schema = text
     .min(minLength, { error: atLeast })
     .max(maxLength, { error: `must have at most ${maxLength} characters` })
     .regex(new RegExp(NO_CONTROLS), { error: "must have no control characters" });
@@ -69,6 +87,6 @@ export function paragraphSchema(maxLength: number): z.ZodString {
     .refine((text) => !FORGES_PARAGRAPHS.test(text), {
       error: "must have no control or invisible characters other than line feeds and tabs",
     })
-    .refine((text) => /\S/.test(text), { error: "must not be blank" });
+    .refine(isVisible, { error: "must not be blank" });
   return whole(schema).meta({ pattern: "^[^\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f]*$" });
 }

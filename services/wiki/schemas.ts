@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isLine, TEXT_BOUNDS } from "../fossil/front/mod.ts";
 import { lineSchema, whole } from "../validation/schemas.ts";
+import { isVisible } from "../visible.ts";
 
 /** The markups of a page, under the names that Fossil stores. */
 export const MIMETYPES = ["text/x-markdown", "text/x-fossil-wiki", "text/plain"] as const;
@@ -17,7 +18,7 @@ const encoder = new TextEncoder();
 function isPageName(name: string): boolean {
   return encoder.encode(name).length <= MAX_NAME_BYTES &&
     /^[^ \p{Cc}](?:[^\p{Cc}]*[^ \p{Cc}])?$/u.test(name) && !name.includes("  ") &&
-    isLine(name);
+    isLine(name) && isVisible(name);
 }
 
 /** The name of a page to write. */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { cut, pad, widthOf } from "../../cli/command_line/mod.ts";
 import { join } from "node:path";
-import { calledAs } from "../../cli/output.ts";
+import { calledAs, visible } from "../../cli/output.ts";
+import { escapeControls } from "../../cli/log_format.ts";
 import { amount } from "../../services/amount.ts";
 import { withFolder } from "../support/temporary.ts";
 
@@ -56,4 +57,29 @@ Deno.test("calledAs() names an executable that PATH leads to, and otherwise its 
     await Deno.symlink(executable, link);
     assert.equal(calledAs(executable, others, folder), "muster");
   });
+});
+
+Deno.test("a terminal gets nothing that it obeys, and JSON keeps its value", () => {
+  const obeyed = [
+    0x0,
+    0x7,
+    0x1b,
+    0x7f,
+    0x9b,
+    0x61c,
+    0x200f,
+    0x2028,
+    0x202a,
+    0x202e,
+    0x2066,
+    0x2069,
+  ];
+  for (const code of obeyed) {
+    const text = `a${String.fromCodePoint(code)}b`;
+    for (const shown of [visible(text), escapeControls(text)]) {
+      assert.ok(!shown.includes(String.fromCodePoint(code)), code.toString(16));
+    }
+    assert.equal(JSON.parse(escapeControls(JSON.stringify(text))), text);
+  }
+  assert.equal(visible("é 👩‍💻 می‌خواهم"), "é 👩‍💻 می‌خواهم");
 });

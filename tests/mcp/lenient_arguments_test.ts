@@ -61,3 +61,23 @@ Deno.test("what a schema does not take reaches it as it came", () => {
   assert.deepEqual(lenient({ changes: "x" }, schema), { changes: "x" });
   assert.deepEqual(lenient({ name: null }, schema), {});
 });
+
+Deno.test("an array and an object may be the text of their JSON, at every depth", () => {
+  const changes = [{ path: "p", run: true, lines: { first: 1 } }];
+  const given = {
+    name: '["x"]',
+    changes: JSON.stringify([{ path: "p", run: "true", lines: '{"first":"1"}' }]),
+    free: ' {"kept":"[1]"}',
+  };
+  assert.deepEqual(schema.parse(lenient(given, schema)), {
+    name: '["x"]',
+    count: 1,
+    changes,
+    free: { kept: "[1]" },
+  });
+  const deep = "[".repeat(5000) + "]".repeat(5000);
+  for (const text of ["[", "{]", '"a"', "1", "null", "[1", deep]) {
+    const read = lenient({ changes: text, free: text }, schema) as Record<string, unknown>;
+    assert.deepEqual(read, { changes: text, free: text });
+  }
+});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { heldBack } from "../support/scenarios.ts";
 import { BY_OPERATOR } from "../support/services.ts";
-import { fillProject, withWeb } from "../support/web.ts";
+import { fillProject, Visitor, withWeb } from "../support/web.ts";
 
 Deno.test("a guest is led to the login, and an account is logged in", async () => {
   await withWeb(async ({ admin, person, guest }) => {
@@ -69,6 +69,52 @@ Deno.test("a person logs in by the form, and comes to the page that was asked fo
     const led = await guest.post("/enter", right, { follow: false });
     assert.deepEqual([led.status, led.to], [303, "/?a=1"]);
     assert.match((await guest.see("/")).text, /Log out ann/);
+  });
+});
+
+Deno.test("who shares an address with a person cannot lock them out of their browser", async () => {
+  await withWeb(async ({ api, guest, addPerson }) => {
+    const right = { action: "enter", username: "ann", password: "correct horse" };
+    const wrong = { ...right, password: "wrong" };
+    const enter = async (visitor: Visitor, fields: Record<string, string>) => {
+      const { status, to } = await visitor.post("/enter", fields, { follow: false });
+      return to === "" ? status : to;
+    };
+    assert.equal(await enter(guest, right), "/");
+    const mark = guest.cookie("muster_browser");
+    assert.match(mark, /^[0-9A-Z]{26}\.[0-9A-Z]{26}\.[0-9a-f]{64}$/);
+    await guest.post("/enter", { action: "leave" });
+    assert.equal(guest.cookie("muster_browser"), mark, "the mark outlives the session");
+
+    const stranger = new Visitor(api);
+    const statuses = [];
+    for (let time = 0; time < 12; time++) statuses.push(await enter(stranger, wrong));
+    assert.deepEqual(statuses, [...Array(9).fill(403), 429, 429, 429]);
+    for (let time = 0; time < 12; time++) {
+      await api.services.authority.verify("ann", "wrong", "127.0.0.1");
+    }
+    assert.equal(await enter(stranger, right), 429);
+    await addPerson("eve");
+    const forged = [mark.replace(/.$/, "0"), mark.replace(/.$/, "1"), mark.replace(/^./, "9"), "x"]
+      .filter((one) => one !== mark);
+    for (const muster_browser of forged) {
+      assert.equal(await enter(new Visitor(api, { muster_browser }), right), 429);
+    }
+
+    assert.equal(await enter(guest, right), "/");
+    assert.equal(guest.cookie("muster_browser"), mark);
+    await guest.post("/enter", { action: "leave" });
+    const own = [];
+    for (let time = 0; time < 9; time++) own.push(await enter(guest, wrong));
+    assert.deepEqual(own, [...Array(8).fill(403), 429], "its two logins count, too");
+    // The mark of one account opens no place for the wrong passwords of another.
+    const other = new Visitor(api, { muster_browser: mark });
+    api.services.clock.advance(16 * 60_000);
+    for (let time = 0; time < 10; time++) {
+      await api.services.authority.verify("eve", "wrong", "127.0.0.1");
+    }
+    assert.equal(await enter(other, { ...right, username: "eve" }), 429);
+    assert.equal(await enter(other, right), "/");
   });
 });
 

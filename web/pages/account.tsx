@@ -214,16 +214,17 @@ async function password(visit: Visit): Promise<Leads> {
   const schema = visit.isAdmin ? passwordSchema : personSchema.pick({ password: true });
   visit.parse(schema, { password: next });
   const { address, requestId } = context.var;
-  adminLogin.admit(address);
+  const from = { address, browser: await adminLogin.recognize(visit.browserMark) };
+  adminLogin.admit(from);
   const checked = accounts.find(name);
-  await adminLogin.prove({ username: name, password: current }, address).catch((error) => {
+  await adminLogin.prove({ username: name, password: current }, from).catch((error) => {
     // Another 401 would lead to the login.
     throw error instanceof Unauthorized ? new Forbidden("The current password is wrong") : error;
   });
   if (visit.isAdmin) await admins?.setPassword(name, next, visit.caller, checked);
   else await ircAccounts.setPassword(name, next, visit.caller, checked);
   const login = { username: name, password: next };
-  visit.keepSession(await adminLogin.logIn(login, { address, requestId }));
+  visit.keepSession(await adminLogin.logIn(login, { ...from, requestId }));
   return { to: "/account", notice: "Your password is changed." };
 }
 

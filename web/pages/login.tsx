@@ -53,12 +53,17 @@ async function enter(visit: Visit): Promise<Leads> {
     throw new NotFound("Nobody can log in: admins.enabled is false in the configuration");
   }
   const { address, requestId } = context.var;
-  adminLogin.admit(address);
+  const browser = await adminLogin.recognize(visit.browserMark);
+  adminLogin.admit({ address, browser });
   const { username, password } = Object.fromEntries(form);
   const request = visit.parse(loginSchema, { username, password });
   try {
-    const from = { address, requestId };
-    visit.keepSession(await adminLogin.logIn(request, from, visit.session));
+    const from = { address, requestId, browser };
+    const session = await adminLogin.logIn(request, from, visit.session);
+    const { id } = session.principal;
+    const mark = id === null ? null : await adminLogin.remember(id, browser);
+    if (mark !== null) visit.keepBrowserMark(mark);
+    visit.keepSession(session);
   } catch (error) {
     // A wrong password shows the form again; a missing session would lead to the login.
     throw error instanceof Unauthorized ? new Forbidden(error.message) : error;

@@ -11,6 +11,7 @@ import { SettingsFrame } from "./settings_frame.tsx";
 const KINDS: readonly (readonly [SourceKind, string])[] = [
   ["github", "GitHub"],
   ["forgejo", "Forgejo or Gitea"],
+  ["gitlab", "GitLab"],
   ["standard", "Standard Webhooks"],
 ];
 

@@ -1,5 +1,7 @@
 /** Rules for names in artifacts. */
+import { isVisible } from "../../visible.ts";
 import { encodeUtf8, isHex } from "../codec/mod.ts";
+import { isLine } from "./line.ts";
 
 /** Longest path of a file that a commit or a push may add, in UTF-16 units. */
 export const MAX_PATH = 1000;
@@ -50,6 +52,8 @@ export function nameFault(name: string): string | null {
   const isPrefix = length >= HASH_DIGITS.least && length <= HASH_DIGITS.most;
   if (isPrefix && isHex(name.toLowerCase())) return "may be the beginning of a hash";
   if (/[\p{Cc}\[\]]/u.test(name)) return "has a bracket or a control character";
+  if (!isLine(name)) return "has an invisible character, or one that reverses text";
+  if (name !== "" && !isVisible(name)) return "has no character that can be seen";
   return null;
 }
 

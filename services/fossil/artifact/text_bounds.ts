@@ -1,4 +1,5 @@
 /** Bounds of the texts in artifacts. The API and the judge of pushes both take them from here. */
+import { isVisible } from "../../visible.ts";
 import { asLine, isLine } from "./line.ts";
 import type { Artifact, TagCard } from "./types.ts";
 
@@ -53,7 +54,11 @@ export function textFault(artifact: Artifact): string | null {
       return `its ${what} must be one line, without control or invisible characters and overrides ` +
         "of the text's direction";
     }
-    if (NEVER_BLANK.has(what) && text.trim() === "") return `its ${what} must not be empty`;
+    const isBlank = text.trim() === "";
+    if (isBlank && NEVER_BLANK.has(what)) return `its ${what} must not be empty`;
+    if (!isBlank && IS_LINE.has(bound) && !isVisible(text)) {
+      return `its ${what} must have a character that can be seen`;
+    }
   }
   return null;
 }

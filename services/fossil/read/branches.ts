@@ -84,7 +84,7 @@ function tags(reader: Reader): Tag[] {
        GROUP BY tag.tagid ORDER BY 2 DESC, 1`,
   );
   return rows.map(({ name, mtime, uuid, user, count }) => ({
-    name,
+    name: shownText(name, "name"),
     uuid,
     timestamp: timestampOf(mtime),
     user: shownText(user, "name"),

@@ -106,8 +106,8 @@ function checkinOf(row: CheckinRow): TimelineCheckin {
   const tags: string[] = JSON.parse(row.tags);
   return {
     ...refOf(row),
-    branch: row.branch,
-    tags: tags.filter((tag) => tag !== row.branch).sort(),
+    branch: shownText(row.branch, "name"),
+    tags: tags.filter((tag) => tag !== row.branch).map((tag) => shownText(tag, "name")).sort(),
     parents,
     is_merge: parents.length > 1,
     is_leaf: row.isLeaf === 1,

@@ -1,6 +1,7 @@
 import { ancestryOf } from "./ancestry.ts";
 import { branchColumn, REF_COLUMNS, refOf, type RefRow } from "./checkins.ts";
 import type { PathOptions } from "./file.ts";
+import { shownText } from "../artifact/mod.ts";
 import { FossilError } from "../error.ts";
 import { normalizePath } from "./manifests.ts";
 import { pageOf, type Paging } from "./paging.ts";
@@ -99,7 +100,7 @@ function versionOf(reader: Reader, { mid, fnid }: Change): FileVersion | null {
   if (row === undefined) return null;
   return {
     ...refOf(row),
-    branch: row.branch,
+    branch: shownText(row.branch, "name"),
     name: row.name,
     change_type: changeType(row),
     file_uuid: row.file,

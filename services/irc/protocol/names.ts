@@ -1,5 +1,7 @@
 /** Names of users and channels: which are valid, which are the same, and masks that match them. */
 
+import { isVisible } from "../../visible.ts";
+
 /** Longest nick, in characters; announced as `NICKLEN`. */
 export const NICK_LENGTH = 64;
 /** Longest channel name, in characters; announced as `CHANNELLEN`. */
@@ -48,16 +50,17 @@ export function isNick(text: string): boolean {
 
 /** Whether the text may be a nick on another network, which no user here can have. */
 export function isRelayedNick(text: string): boolean {
-  return text.length <= NICK_LENGTH && RELAYED_NICK.test(text);
+  return text.length <= NICK_LENGTH && RELAYED_NICK.test(text) && isVisible(text);
 }
 
 /** Whether the text may be the name of a channel, with its `#`. */
 export function isChannelName(text: string): boolean {
-  return text.length <= CHANNEL_LENGTH && CHANNEL.test(text);
+  return text.length <= CHANNEL_LENGTH && CHANNEL.test(text) && isVisible(text.slice(1));
 }
 
 /** A pattern that documents publish for what {@link channelName} takes, which takes a little less. */
-export const CHANNEL_ARGUMENT_PATTERN = "^[^\\x00-\\x20,\\x7f-\\xa0]+$";
+export const CHANNEL_ARGUMENT_PATTERN =
+  "^(?:#[^\\x00-\\x20,\\x7f-\\xa0]{1,79}|[^\\x00-\\x20#,\\x7f-\\xa0][^\\x00-\\x20,\\x7f-\\xa0]{0,78})$";
 
 /**
  * Adds the `#` to the name of a channel if it is missing.

@@ -141,6 +141,25 @@ Deno.test("a hunk whose lines stand at several other places is refused", async (
   });
 });
 
+Deno.test("an unknown field of a change is named before a missing one, with those that it takes", async () => {
+  await withTools(async (test) => {
+    await test.use("create_workspace", { name: "w" });
+    const inputs: readonly (readonly [object, RegExp])[] = [
+      [{ edits: [{ path: "a", find: "b", new_text: "c" }] }, /^"edits\[0\]\.find" is not a field/],
+      [{ edits: [{ path: "a", find: "b" }] }, /takes "path", "old_text", and "new_text"$/],
+      [{ changes: [{ path: "a", contents: "b" }] }, /; did you mean "content"\?$/],
+      [{ changes: [{ path: "a", agent_id: "b" }] }, /^"changes\[0\]\.agent_id" .* it takes "path"/],
+      [{ changes: [{ path: "a", zzz: "b" }] }, /^(?!.*agent_id).*"rename_to", and "executable"$/],
+    ];
+    for (const [input, expected] of inputs) {
+      const given = { workspace: "w", message: "m", ...input };
+      assert.match(await test.fail("commit_files", given), expected);
+    }
+    const text = JSON.stringify([{ path: "a.txt", content: "a", executable: "false" }]);
+    await test.use("commit_files", { workspace: "w", message: "m", changes: text });
+  });
+});
+
 Deno.test("edits replace text that occurs once", async () => {
   await withWorkspace(async (test) => {
     const edit = (old_text: string, new_text = "new") => ({

@@ -128,6 +128,45 @@ Deno.test("a refusal of the provider keeps its status and Retry-After; an outage
   }, { config: { llm: { backends: [backend] } }, environment: { THE_KEY: KEY } });
 });
 
+Deno.test("OpenAI's SDKs do not wait for hours, nor try again where that is of no use", async () => {
+  const inTime = { message: "slow down", type: "requests", code: "rate_limit_exceeded" };
+  const usedUp = { message: "pay first", type: "insufficient_quota", code: "insufficient_quota" };
+  const hours = new Date(Date.now() + 9 * 3_600_000).toUTCString();
+  const cases: readonly {
+    readonly answer: readonly [status: number, error: unknown, retryAfter: string | null];
+    readonly expected: readonly (string | null)[];
+  }[] = [
+    { answer: [429, inTime, "2"], expected: ["2", null, inTime.code] },
+    { answer: [429, inTime, "60"], expected: ["60", null, inTime.code] },
+    { answer: [429, inTime, null], expected: [null, null, inTime.code] },
+    { answer: [429, inTime, "32400"], expected: ["32400", "false", inTime.code] },
+    { answer: [429, inTime, hours], expected: [hours, "false", inTime.code] },
+    { answer: [429, usedUp, "32400"], expected: [null, "false", usedUp.code] },
+    { answer: [200, usedUp, null], expected: [null, "false", usedUp.code] },
+    { answer: [402, { message: "pay first" }, "32400"], expected: [null, "false", usedUp.code] },
+    { answer: [402, "pay first", null], expected: [null, "false", usedUp.code] },
+    { answer: [200, { message: "x", code: 402 }, null], expected: [null, "false", usedUp.code] },
+  ];
+  await using fake = new FakeProvider(({ body }) => {
+    const [status, error, after] = cases[Number((body as { model: string }).model)]?.answer ?? [];
+    const headers = after === null || after === undefined ? {} : { "retry-after": after };
+    return Response.json({ error }, { status: status ?? 500, headers });
+  });
+  const backend = { name: "main", provider: "mine", base_url: fake.url, api_key_env: "THE_KEY" };
+  await withApi(async (api) => {
+    for (const [model, { expected }] of cases.entries()) {
+      for (const stream of [false, true]) {
+        const body = { messages: MESSAGES, model: String(model), stream };
+        const response = await api.send({ request: OPENAI_COMPLETE, body });
+        const { error } = await response.json();
+        const [after, retry] = ["retry-after", "x-should-retry"]
+          .map((name) => response.headers.get(name));
+        assert.deepEqual([response.status, after, retry, error.code], [429, ...expected]);
+      }
+    }
+  }, { config: { llm: { backends: [backend] } }, environment: { THE_KEY: KEY } });
+});
+
 Deno.test("clients of OpenAI's API find one model by its id or its bare name", async () => {
   await using fake = new FakeProvider(() =>
     Response.json({ data: [{ id: "gpt-5" }, { id: "meta/llama" }] })

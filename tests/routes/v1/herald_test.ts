@@ -93,6 +93,13 @@ Deno.test("POST /v1/herald announces in the channel of the longest prefix, or in
       ...byEverybody("POST /v1/herald/sources", ["operator"], 400),
       ...byEverybody("DELETE /v1/herald/sources/none", ["operator"], 404),
     ]);
+    await api.services.policies.change({ herald: { channel: "a b", routes: {} } }, BY_OPERATOR);
+    await api.expect([{
+      request: "POST /v1/herald",
+      body: { text: "x" },
+      status: 409,
+      matches: /settings of herald name no channel/,
+    }]);
     await api.services.policies.change({ herald: { enabled: false } }, BY_OPERATOR);
     await api.expect([{ request: "POST /v1/herald", body: { text: "x" }, status: 409 }]);
   }));
@@ -441,38 +448,108 @@ Deno.test("herald says in one line what a delivery is about, and the result of w
     );
   }));
 
-Deno.test(
-  "herald takes webhooks of up to 25 MB, one at a time of each address",
-  THOROUGH,
-  () =>
-    withHerald(async (api, ann) => {
-      const hub = await addSource(api, "code", "github");
-      const body = (bytes: number) => {
-        const head = '{"action":"opened","issue":{"number":7,"title":"Big"},"pad":"';
-        return `${head}${"x".repeat(bytes - head.length - 2)}"}`;
-      };
-      const large = body(26_214_400);
-      const good = hubHeaders(hub.secret, large, "1", "issues");
-      assert.equal((await hub.send(large, good)).status, 202);
-      assert.equal((await hub.send(large, good)).status, 200);
-      await ann.expect(/:\[code\.issues\.opened\] opened issue #7 Big$/);
-      assert.equal((await hub.send(`${large} `, good)).status, 413);
-      const forged = hubHeaders(`${hub.secret}x`, large, "1", "issues");
-      assert.equal((await hub.send(large, forged)).status, 401);
-      const broken = large.slice(0, -1);
-      assert.equal(
-        (await hub.send(broken, hubHeaders(hub.secret, broken, "2", "issues"))).status,
-        400,
-      );
-      await api.expect([{
-        who: "guest",
-        request: "POST /webhooks/none",
-        body: { large: body(2_000_000) },
-        status: 401,
-      }]);
-      const other = body(2_000_000);
-      const headers = hubHeaders(hub.secret, other, "3", "issues");
-      const both = await Promise.all([hub.send(other, headers), hub.send(other, headers)]);
-      assert.deepEqual(both.map(({ status }) => status).sort(), [202, 429]);
-    }),
-);
+Deno.test("herald takes webhooks of up to 25 MB", THOROUGH, () =>
+  withHerald(async (api, ann) => {
+    const hub = await addSource(api, "code", "github");
+    const body = (bytes: number) => {
+      const head = '{"action":"opened","issue":{"number":7,"title":"Big"},"pad":"';
+      return `${head}${"x".repeat(bytes - head.length - 2)}"}`;
+    };
+    const large = body(26_214_400);
+    const good = hubHeaders(hub.secret, large, "1", "issues");
+    assert.equal((await hub.send(large, good)).status, 202);
+    assert.equal((await hub.send(large, good)).status, 200);
+    await ann.expect(/:\[code\.issues\.opened\] opened issue #7 Big$/);
+    assert.equal((await hub.send(`${large} `, good)).status, 413);
+    const forged = hubHeaders(`${hub.secret}x`, large, "1", "issues");
+    assert.equal((await hub.send(large, forged)).status, 401);
+    const broken = large.slice(0, -1);
+    assert.equal(
+      (await hub.send(broken, hubHeaders(hub.secret, broken, "2", "issues"))).status,
+      400,
+    );
+    await api.expect([{
+      who: "guest",
+      request: "POST /webhooks/none",
+      body: { large: body(2_000_000) },
+      status: 401,
+    }]);
+    const other = body(2_000_000);
+    const headers = hubHeaders(hub.secret, other, "3", "issues");
+    const both = await Promise.all([hub.send(other, headers), hub.send(other, headers)]);
+    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 202], "the second one waits");
+  }));
+
+Deno.test("long webhooks of one address wait for each other, within a bound", () =>
+  withHerald(async (api) => {
+    const hub = await addSource(api, "code", "github");
+    const hold = Promise.withResolvers<void>();
+    const text = (index: number) => `{"action":"${index}","pad":"${"x".repeat(1_100_000)}"}`;
+    const first = api.handle(
+      new Request("http://localhost/webhooks/code", {
+        method: "POST",
+        headers: hubHeaders(hub.secret, text(0), "0", "star"),
+        body: new ReadableStream({
+          start: (stream) => stream.enqueue(new TextEncoder().encode(text(0))),
+          pull: (stream) => hold.promise.then(() => stream.close()),
+        }),
+      }),
+      { remoteAddress: "192.0.2.1" },
+    );
+    const others = Array.from({ length: 9 }, (_, index) => {
+      const body = text(index + 1);
+      return hub.send(body, hubHeaders(hub.secret, body, `${index}`, "star"));
+    });
+    const refused = await Promise.race(others);
+    assert.equal(refused.status, 429);
+    hold.resolve();
+    assert.equal((await first).status, 202);
+    const statuses = (await Promise.all(others)).map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [...Array(8).fill(202), 429]);
+  }));
+
+Deno.test("herald takes GitLab's secret token, and its signing token", () =>
+  withHerald(async (api, ann) => {
+    const lab = await addSource(api, "lab", "gitlab");
+    const now = Math.floor(api.services.clock.now() / 1000);
+    const payload = (iid: number) =>
+      JSON.stringify({
+        object_kind: "merge_request",
+        user: { username: "bob" },
+        project: { path_with_namespace: "acme/app" },
+        object_attributes: { iid, title: "New", action: "merge", state: "merged" },
+      });
+    const token = (secret: string, id?: string) => ({
+      "x-gitlab-event": "Merge Request Hook",
+      "x-gitlab-token": secret,
+      ...id === undefined ? {} : { "idempotency-key": id },
+    });
+    const body = payload(1);
+    const sent: readonly (readonly [Record<string, string>, number])[] = [
+      [token(lab.secret, "1"), 202],
+      [token(lab.secret, "1"), 200],
+      [token(lab.secret, "2"), 202],
+      [token(lab.secret), 202],
+      [token(lab.secret), 200],
+      [standardHeaders(lab.secret, body, "3", now), 202],
+      [token(""), 401],
+      [token(`${lab.secret}x`), 401],
+      [token(lab.secret.slice(0, -1)), 401],
+      [token(lab.secret.slice("whsec_".length)), 401],
+      [{ "x-gitlab-event": "Merge Request Hook" }, 401],
+      [hubHeaders(lab.secret, body, "4", "push"), 401],
+    ];
+    for (const [headers, status] of sent) {
+      assert.equal((await lab.send(body, headers)).status, status, JSON.stringify(headers));
+    }
+    await ann.expect(/:\[lab\.merge_request\.merge\] acme\/app bob merged merge request #1 New$/);
+    const member = JSON.stringify({
+      event_name: "user_add_to_group",
+      user_username: "eve",
+      group_name: "Team",
+    });
+    assert.equal((await lab.send(member, token(lab.secret, "5"))).status, 202);
+    await ann.expect(/:\[lab\.user_add_to_group\] eve user add to group$/);
+    const other = await addSource(api, "pay", "standard");
+    assert.equal((await other.send(body, token(other.secret, "6"))).status, 401);
+  }));

@@ -9,7 +9,7 @@ import {
   withServices,
 } from "../../support/services.ts";
 
-const FROM = { address: "192.0.2.1", requestId: "request-1" };
+const FROM = { address: "192.0.2.1", requestId: "request-1", browser: null };
 
 function create({ admins }: TestServices, username: string, password = "correct horse") {
   return admins.create({ username, password }, BY_OPERATOR);

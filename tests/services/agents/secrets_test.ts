@@ -31,7 +31,7 @@ Deno.test("no secret is in the database, in the log or in an error", async () =>
     const first = await admins.createFirst();
     await admins.create({ username: "bob", password: adminPassword }, BY_OPERATOR);
     await admins.create({ username: "bob", password: adminPassword }, BY_OPERATOR).catch(noteError);
-    const from = { address: ADDRESS, requestId: null };
+    const from = { address: ADDRESS, requestId: null, browser: null };
     const login = { username: "bob", password: adminPassword };
     const session = await adminLogin.logIn(login, from);
     await adminLogin.logIn({ ...login, password: wrong }, from).catch(noteError);

@@ -441,6 +441,13 @@ Deno.test("texts of a push obey the bounds of the API, and those from elsewhere 
     scene.refuses(/title must not be empty/, ticket("title", blank));
     scene.refuses(/name of a tag must not be empty/, control(tag("+", `sym-${blank}`, bobs)));
   }
+  for (const unseen of ["\u200d", "\u3164"]) {
+    const expected = (what: string) => new RegExp(`${what} must have a character that can be seen`);
+    scene.refuses(expected("title"), ticket("title", unseen));
+    scene.refuses(expected("title"), { ...post, title: unseen, ...common });
+    scene.refuses(expected("its name"), attachment(unseen));
+    scene.refuses(expected("name of a tag"), control(tag("+", `sym-${unseen}`, bobs)));
+  }
   scene.refuses(/branch has 201/, checkin(bobs, { tags: starting("b".repeat(201)) }));
   scene.assertSound();
 });

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import {
   encodeUtf8,
   listAttachments,
+  listBranches,
   listForumThreads,
+  listTags,
   listTechnotes,
   listTickets,
   listWikiPages,
@@ -15,6 +17,7 @@ import {
   readForumThread,
   readTechnote,
   readTicket,
+  readTimeline,
   readTree,
   readWikiHistory,
   readWikiPage,
@@ -75,6 +78,30 @@ Deno.test("texts from elsewhere beyond the bounds of a push are shown cut, in on
   writeForumPost(repository, { ...author, place: { title: "t".repeat(5000) }, text: "post" });
   const [[page], { threads: [thread] }] = [listWikiPages(reader), listForumThreads(reader)];
   assert.deepEqual([page?.user.length, thread?.user.length, thread?.title.length], [200, 200, 200]);
+});
+
+Deno.test("names of tags and branches from elsewhere are shown cut in lists", () => {
+  using fixture = new Fixture();
+  const [tag, branch] = ["t".repeat(5000), "z".repeat(5000)];
+  fixture.commit([put("a", "a")], { tags: [tag] });
+  fixture.commit([put("a", "b")], { branch });
+  const reader = new Reader(fixture.repository);
+  const { checkins } = readTimeline(reader);
+  const shown = checkins.flatMap((checkin) => [checkin.branch, ...checkin.tags]);
+  const names = [...shown, ...listTags(reader).map(({ name }) => name)];
+  assert.equal(names.filter((name) => name === `${"t".repeat(199)}…`).length, 2);
+  assert.equal(names.filter((name) => name === `${"z".repeat(199)}…`).length, 1);
+  assert.ok(names.every((name) => name.length <= 200));
+  // Those who look for a branch by its name get it whole.
+  assert.ok(listBranches(reader).some(({ name }) => name === branch));
+});
+
+Deno.test("a name that shows nothing is refused, for a branch as for a tag", () => {
+  using fixture = new Fixture();
+  for (const name of ["\u200d", "\u3164", "a\u202eb"]) {
+    refuses("invalid", () => fixture.commit([put("a", name)], { tags: [name] }));
+    refuses("invalid", () => fixture.commit([put("a", name)], { branch: name }));
+  }
 });
 
 Deno.test("tickets are listed newest first and read with comments and changes", () => {

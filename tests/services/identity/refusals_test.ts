@@ -30,7 +30,10 @@ Deno.test("refusals of every protocol are counted by address and reason", async 
       await refuse(authority.verify("nobody", "x", address));
       await refuse(authority.verifyOperator("nobody", "x", address));
       await refuse(
-        adminLogin.logIn({ username: "nobody", password: "x" }, { address, requestId: null }),
+        adminLogin.logIn(
+          { username: "nobody", password: "x" },
+          { address, requestId: null, browser: null },
+        ),
       );
     }
     const of = (place: string) => [
@@ -50,8 +53,11 @@ Deno.test("attempts that are refused unjudged are counted separately", async () 
     const { adminLogin, authority } = services;
     for (let times = 0; times < 12; times++) {
       await authority.verify("nobody", "x", HERE);
-      if (times < 10) adminLogin.admit(HERE);
-      else assert.throws(() => adminLogin.admit(HERE), { name: "TooMany" });
+      if (times < 10) adminLogin.admit({ address: HERE, browser: null });
+      else {
+        const admit = () => adminLogin.admit({ address: HERE, browser: null });
+        assert.throws(admit, { name: "TooMany" });
+      }
     }
     assert.deepEqual(await written(services), [
       `${HERE} sasl: wrong password (10)`,

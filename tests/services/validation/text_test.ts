@@ -8,6 +8,7 @@ import {
   paragraphSchema,
   textSchema,
 } from "../../../services/validation/schemas.ts";
+import { isVisible } from "../../../services/visible.ts";
 import { anyCharacter } from "../../support/any_character.ts";
 
 for (
@@ -30,7 +31,9 @@ for (
           const text = parts.join("");
           // The server also refuses what no pattern for every engine can say.
           if (schema.safeParse(text).success) assert.match(text, documented);
-          else if (isLine(text)) assert.doesNotMatch(text, documented);
+          else if (isLine(text) && (isVisible(text) || text.trim() === "")) {
+            assert.doesNotMatch(text, documented);
+          }
         }),
       );
     }
@@ -57,4 +60,21 @@ Deno.test("half of a surrogate pair is refused, because only whole characters ca
     }
     assert.equal(schema.safeParse("👩‍💻").success, true);
   }
+});
+
+const UNSEEN = ["\u200d", "\u200c\u200d", "\u00ad", "\u3164", "\u115f\u1160", "\ufe0f", "\u2800"];
+
+Deno.test("a name that shows nothing is none", () => {
+  const invisible = [...UNSEEN, "\u{e0041}", "\u034f", "\u180e", "\u200e", "\u{e01ef}"];
+  for (const text of [...invisible, ...invisible.map((one) => ` ${one}\u00a0`)]) {
+    assert.equal(isVisible(text), false, JSON.stringify(text));
+    for (const schema of [lineSchema(0, 9), lineSchema(1, 9), paragraphSchema(9)]) {
+      assert.equal(schema.safeParse(text).success, false, JSON.stringify(text));
+    }
+  }
+  for (const text of ["a", ".", "\u200da", "é", "\u0301", "👩‍💻", "می‌خواهم", "\ue000", "日"]) {
+    assert.equal(lineSchema(1, 9).safeParse(text).success, true, JSON.stringify(text));
+  }
+  assert.equal(lineSchema(0, 9).safeParse(" ").success, true);
+  assert.equal(lineSchema(1, 9).safeParse(" ").success, false);
 });
