@@ -1,5 +1,6 @@
 /** Lists of tickets: filtered, searched and sorted. */
 import type { TICKET_ORDERS } from "./bounds.ts";
+import { shownText } from "../artifact/mod.ts";
 import { readTicketClosing } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import { pageOf, type Paging } from "./paging.ts";
@@ -51,6 +52,9 @@ interface OrderedTicket extends Readonly<Record<WordField, string>> {
 
 /** What an entry of the order of tickets takes in memory without its texts, roughly. */
 const ORDERED_TICKET_BYTES = 300;
+
+/** Most statuses that are counted: pushed tickets may have any text as theirs. */
+const MAX_STATUSES = 100;
 
 /** A page of tickets, with the number of tickets of each status. */
 export function listTickets(reader: Reader, options: TicketListOptions = {}): TicketList {
@@ -113,7 +117,7 @@ function compare(one: string, other: string): number {
   return one === other ? 0 : one < other ? -1 : 1;
 }
 
-/** The number of tickets of each status; the most frequent one first. */
+/** The number of tickets of each of the most frequent statuses, the most frequent one first. */
 function countStatuses(
   tickets: readonly OrderedTicket[],
   closed: ReadonlySet<string>,
@@ -121,7 +125,8 @@ function countStatuses(
   const counts = new TextMap<number>();
   for (const { status } of tickets) counts.set(status, (counts.get(status) ?? 0) + 1);
   return [...counts].map(([name, count]) => ({ name, count, is_closed: closed.has(name) }))
-    .sort((a, b) => b.count - a.count || compare(a.name, b.name));
+    .sort((a, b) => b.count - a.count || compare(a.name, b.name)).slice(0, MAX_STATUSES)
+    .map((status) => ({ ...status, name: shownText(status.name, "name") }));
 }
 
 /** The statuses of closed tickets. Needs `read`. */

@@ -67,6 +67,7 @@ Deno.test("texts from elsewhere beyond the bounds of a push are shown cut, in on
   const fields = Object.entries({ title, status: name, type: name })
     .map(([name, value]) => ({ name, value, append: false }));
   const { ticket } = writeTicketChange(repository, { ...fixture.author(name), fields });
+  assert.equal(listTickets(reader).statuses[0]?.name.length, 200);
   const read = readTicket(reader, ticket);
   for (const shown of [...listTickets(reader).tickets, read]) {
     assert.match(shown.title, /^two lines \u{1f600}{244}…$/u);
@@ -78,6 +79,19 @@ Deno.test("texts from elsewhere beyond the bounds of a push are shown cut, in on
   writeForumPost(repository, { ...author, place: { title: "t".repeat(5000) }, text: "post" });
   const [[page], { threads: [thread] }] = [listWikiPages(reader), listForumThreads(reader)];
   assert.deepEqual([page?.user.length, thread?.user.length, thread?.title.length], [200, 200, 200]);
+});
+
+Deno.test("of very many statuses, lists of tickets count the most frequent ones", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const statuses = Array.from({ length: 110 }, (_, index) => `S${index}`).concat("S109", "S109");
+  for (const value of statuses) {
+    const fields = [{ name: "status", value, append: false }];
+    writeTicketChange(repository, { ...fixture.author("bob"), fields });
+  }
+  const { statuses: counted, total } = listTickets(new Reader(repository));
+  assert.deepEqual([total, counted.length], [112, 100]);
+  assert.deepEqual(counted[0], { name: "S109", count: 3, is_closed: false });
 });
 
 Deno.test("names of tags and branches from elsewhere are shown cut in lists", () => {
