@@ -81,7 +81,7 @@ Deno.test("hostile messages, branches and tags are shown as text", THOROUGH, asy
             ...stamp,
             parent,
             comment: `${text}\n\n${text}`,
-            branch: text.replace(/[:[\]\p{Cc}\u2028\u2029]/gu, "!").slice(0, 60).trim(),
+            branch: text.replace(/[:[\]\p{Cc}\p{Cf}\u2028\u2029]/gu, "!").slice(0, 60).trim(),
             changes: [{ kind: "write", path: "x.txt", content }],
           });
         },
