@@ -17,7 +17,8 @@ export const ticketListSchema = z.object({
     count: z.int(),
     is_closed: z.boolean().openapi({ description: "Whether the status closes a ticket" }),
   })).readonly().openapi({
-    description: "The tickets that match the other conditions, by status: the 100 most frequent ones",
+    description:
+      "The tickets that match the other conditions, by status: the 100 most frequent ones",
   }),
   total: pageFields.total,
   page: pageFields.page,
