@@ -14,7 +14,7 @@ interface Written<Item> {
  * readers of a list get what the one before them got.
  */
 export class ListTexts<Item extends object> {
-  /** By name, the oldest first. */
+  /** By name. */
   readonly #written = new BoundedMap<string, Written<Item>>(MOST_LISTS);
 
   /** The JSON of a list. */

@@ -51,9 +51,10 @@ export async function writeArray<Item>(
 
 /** The JSON array of items that are JSON. */
 export function joinArray(texts: readonly string[]): string {
-  const [first, ...others] = texts;
-  const last = others.pop();
-  if (first === undefined) return "[]";
-  // The array is joined with its brackets: to add them afterwards would copy it once more.
-  return last === undefined ? `[${first}]` : [`[${first}`, ...others, `${last}]`].join(",");
+  if (texts.length === 0) return "[]";
+  // The texts are joined with their brackets: to add these afterwards would copy the whole once more.
+  const parts = [...texts];
+  parts[0] = `[${parts[0]}`;
+  parts.push(`${parts.pop()}]`);
+  return parts.join(",");
 }

@@ -23,7 +23,7 @@ export class AgentTexts {
   /** The list that was asked for last, and its parts: it is asked for far more often than it changes. */
   #last: { readonly parts: readonly string[]; readonly text: string } = { parts: [], text: "[]" };
 
-  /** The JSON array of agents. Pages of other length or content replace what is remembered. */
+  /** The JSON array of agents. */
   async list(rows: readonly AgentRow[], stateOf: (row: AgentRow) => AgentState): Promise<string> {
     const parts: string[] = [];
     await inPieces(rows, (row) => parts.push(this.#of(row, stateOf(row))));
