@@ -30,8 +30,9 @@ export class Protocols {
     if (services.projectApi === undefined) this.#whole = this.#coordination;
   }
 
-  /** Loads the tools for projects if there is a project. */
+  /** Prepares the tools of coordination, and loads those for projects if there is a project. */
   async prepare(): Promise<void> {
+    for (const tool of this.#tools) tool.prepare();
     const { hosting } = this.#services;
     if (hosting !== undefined && hosting.projects.all().length > 0) await this.#load();
   }

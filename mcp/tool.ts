@@ -126,6 +126,8 @@ export interface Tool {
   call(input: Record<string, unknown>, context: ToolContext): Promise<ToolOutput>;
   /** Whether a call with these arguments may wait for news (`wait_seconds`). */
   mayWait(input: unknown): boolean;
+  /** Builds the schema for which the first call would otherwise wait. */
+  prepare(): void;
 }
 
 const waitSchema = z.looseObject({ wait_seconds: z.number().positive() });
@@ -173,6 +175,9 @@ export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefiniti
     mayWait(input) {
       if (!names.includes("wait_seconds")) return false;
       return waitSchema.safeParse(lenient(input, waitSchema)).success;
+    },
+    prepare() {
+      schemaOf().safeParse(lenient({}, shownOf()));
     },
   };
 }
