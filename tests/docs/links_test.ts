@@ -16,9 +16,9 @@ Deno.test("every relative link of the documentation leads to a file and a headin
   assert.deepEqual(broken, []);
 });
 
-Deno.test("the README leads to every page of docs/", async () => {
-  const readme = await readPage("README.md");
-  const targets = readme.links.map((link) => targetOf(readme, link));
+Deno.test("the README leads to every page of docs/, to those about projects by docs/projects.md", async () => {
+  const indexes = [await readPage("README.md"), await readPage("docs/projects.md")];
+  const targets = indexes.flatMap((page) => page.links.map((link) => targetOf(page, link)));
   for (const { path } of await readUserPages()) {
     if (path !== "README.md") assert.ok(targets.includes(path), path);
   }
