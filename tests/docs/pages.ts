@@ -56,7 +56,7 @@ async function pagesBelow(folder: string): Promise<string[]> {
 }
 
 /** Pages of `docs/` for people who work on muster. */
-const FOR_DEVELOPERS = /^docs\/(?:dev\/|architecture\.md$)/;
+export const FOR_DEVELOPERS = /^docs\/(?:dev\/|architecture\.md$)/;
 
 /** Reads the README and the pages of `docs/` for users. */
 export async function readUserPages(): Promise<Page[]> {
