@@ -104,7 +104,7 @@ export class LandingQueue {
   ): Promise<Omit<QueuedLanding, "checks">> {
     const { database, repositories, reviews, protection, scheduler } = this.#options;
     await repositories.catchUp(project);
-    const landing = await repositories.exclusively(project, async () => {
+    const landing = await repositories.exclusively(project, caller, async () => {
       const review = await reviews.require(project, number);
       const waiting = await this.store.openOf(review.id);
       if (waiting !== null) return waiting;

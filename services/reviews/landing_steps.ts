@@ -162,7 +162,7 @@ export class LandingSteps {
     caller: Caller = this.#callerOf(landing),
   ): Promise<void> {
     const { database, repositories, store, clock } = this.#options;
-    const isEnded = await repositories.exclusively(project, async () => {
+    const isEnded = await repositories.exclusively(project, caller, async () => {
       const current = await store.get(landing.id);
       if (current === null || current.endedAt !== null) return true;
       const by = { origin: originOf(caller), now: clock() };

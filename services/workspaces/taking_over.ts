@@ -56,7 +56,7 @@ export class TakingOver {
       );
       return taken;
     };
-    return room.give(actor.key, () => repositories.exclusively(project, take));
+    return room.give(actor.key, () => repositories.exclusively(project, caller, take));
   }
 
   /**
