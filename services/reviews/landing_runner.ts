@@ -1,4 +1,4 @@
-import { Conflict } from "../errors.ts";
+import { Conflict, OutOfRoom } from "../errors.ts";
 import type { EventLog } from "../events/mod.ts";
 import type { Log } from "../log.ts";
 import type { Identity } from "../identity/mod.ts";
@@ -245,7 +245,7 @@ export class LandingRunner {
       if (reason !== null) await steps.giveBack(project, landing, reason);
     } catch (error) {
       if (error instanceof Moved) return;
-      if (!(error instanceof Conflict)) throw error;
+      if (!(error instanceof Conflict || error instanceof OutOfRoom)) throw error;
       await steps.giveBack(project, landing, { message: error.message });
     }
   }
@@ -265,6 +265,9 @@ export class LandingRunner {
       await steps.land(project, landing, check);
     } catch (error) {
       if (error instanceof Moved) return;
+      if (error instanceof OutOfRoom) {
+        return await steps.giveBack(project, landing, { message: error.message });
+      }
       if (!(error instanceof Conflict)) throw error;
       const { targetBranch: branch, base } = landing;
       const tip = await repositories.read(project, (it) => it.branchTip(branch));

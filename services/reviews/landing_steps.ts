@@ -174,6 +174,8 @@ export class LandingSteps {
     await repositories.write(project, {
       caller,
       user: landing.queuedBy.name,
+      // What ends work is done although there is no room.
+      coming: null,
       write: (repository, stamp) =>
         repository.changeTags({ ...stamp, changes: [{ sign: "+", name: "closed", target }] }),
     });

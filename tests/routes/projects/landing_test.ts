@@ -1,3 +1,4 @@
+import { encodeBase64 } from "@std/encoding/base64";
 import assert from "node:assert/strict";
 import { projectToken, type TestProject, withProject } from "../../support/projects.ts";
 
@@ -515,4 +516,32 @@ Deno.test("a landing that an admin asked for past a rule comes back once that ad
     const { reason } = await landingOf(test, one, isReturned);
     assert.match(reason ?? "", /^Branch 'trunk' is protected: /);
   });
+});
+
+Deno.test("a landing for which its project has no more room comes back and says so, and the next one too", async () => {
+  await withProject(async (test) => {
+    const { answer, caller } = test;
+    await protect(test);
+    const one = await approved(test, { name: "one" });
+    const two = await approved(test, { name: "two", path: "b.txt" });
+    for (const review of [one, two]) await land(test, review);
+    const { candidate } = await landingOf(test, one, isTesting);
+    await answer("POST /api/workspaces/create", { as: caller, body: { name: "full" } });
+    const changes = Array.from({ length: 6 }, (_, index) => {
+      const bytes = crypto.getRandomValues(new Uint8Array(60_000));
+      return { path: `${index}.bin`, content_base64: encodeBase64(bytes) };
+    });
+    await answer("POST /api/workspaces/full/commit", {
+      as: caller,
+      body: { message: "Fill", changes },
+    });
+    await report(test, candidate, "success");
+    for (const review of [one, two]) {
+      const { reason } = await landingOf(test, review, isReturned);
+      assert.match(
+        reason ?? "",
+        /^The project "demo" has \d+ bytes of \d+ \(limits\.project_bytes\)/,
+      );
+    }
+  }, { config: { limits: { project_bytes: 450_000 } } });
 });
