@@ -26,7 +26,7 @@ const WRITES = ({ ticket, review }: Scene): readonly Asked[] => [
   { request: `POST /api/tickets/${ticket}/comments`, body: { comment: "Late" } },
   { request: `POST /api/tickets/${ticket}/release`, body: {} },
   { request: "PUT /api/wiki/Late", body: { content: "Late" } },
-  { request: "POST /api/technotes", body: { comment: "Late", body: "Late" } },
+  { request: "POST /api/technotes", body: { comment: "Late", content: "Late" } },
   { request: "POST /api/forum", body: { title: "Late", content: "Late" } },
   { request: "POST /api/tags", body: { name: "late", checkin: "trunk" } },
   { request: "POST /api/releases", body: { tag_name: "late", name: "Late", checkin: "trunk" } },
@@ -154,7 +154,7 @@ Deno.test("what waits for its project's turn is refused once its caller may no l
         const taken = answers.filter((answer) => !/^(401|403|409 .*archived)/.test(answer));
         assert.deepEqual(taken, []);
         const after = (await happened(test)).filter((line) =>
-          !/^project\.(changed|archived)|"outcome":"revoked"/.test(line)
+          !/^project\.(changed|archived)|"status":"revoked"/.test(line)
         );
         assert.deepEqual(after, before);
       });
