@@ -23,7 +23,8 @@ export interface InnerCallsOptions extends Pick<AppEnv["Variables"], "enterAgain
 export class InnerCalls {
   readonly #routes = new Hono<AppEnv>();
 
-  constructor({ api, enterAgain, space, onError }: InnerCallsOptions) {
+  constructor(options: InnerCallsOptions) {
+    const { api, enterAgain, space, onError } = options;
     this.#routes.onError(onError);
     this.#routes.notFound(({ json, req }) => json({ error: `Unknown API path: ${req.path}` }, 404));
     this.#routes.use(async (context, next) => {

@@ -167,7 +167,9 @@ Deno.test("a number out of range is refused with the same words as a text that s
     const differing: string[] = [];
     for (const { name, inputSchema } of await test.tools(test.operator)) {
       const { required = [], properties } = inputSchema;
-      const others = Object.fromEntries(required.map((key) => [key, key === "slug" ? "demo" : "x1"]));
+      const others = Object.fromEntries(
+        required.map((key) => [key, key === "slug" ? "demo" : "x1"]),
+      );
       for (const [argument, schema] of Object.entries(properties)) {
         for (const number of numbersOf(schema)) {
           const input = (value: unknown) => ({ ...others, [argument]: value });
