@@ -51,3 +51,44 @@ Deno.test("an answer counts that came in time, though the main thread stood stil
   await lane.close();
   URL.revokeObjectURL(url);
 });
+
+Deno.test("a timer that runs although it was cleared interrupts no other job", async () => {
+  let interrupt = new Int32Array(new SharedArrayBuffer(4));
+  const worker = {
+    onmessage: (_event: MessageEvent) => {},
+    onerror: null,
+    postMessage: (message: { readonly kind: string; readonly interrupt: SharedArrayBuffer }) => {
+      if (message.kind === "start") interrupt = new Int32Array(message.interrupt);
+    },
+    terminate: () => {},
+  };
+  const lane = new Lane({
+    settings: SETTINGS,
+    maxQueued: 9,
+    graceMs: 50,
+    closeMs: 1,
+    startWorker: () => worker as unknown as Worker,
+  });
+  const submit = (move: (() => Promise<unknown>) | null) => {
+    const result = lane.submit("one.fossil", { kind: "open", path: "one.fossil" }, {}, move);
+    result.catch(() => {});
+    return result;
+  };
+  const timers: (() => void)[] = [];
+  const { setTimeout } = globalThis;
+  globalThis.setTimeout = ((task: () => void) => timers.push(task)) as unknown as typeof setTimeout;
+  try {
+    // The first may move, and keeps others waiting; it ends in the turn in which its time is up.
+    submit(() => Promise.resolve());
+    submit(null);
+    submit(null);
+    assert.equal(timers.length, 1);
+    const refused = { kind: "refused", code: "missing", message: "No such file" } as const;
+    worker.onmessage(new MessageEvent("message", { data: refused }));
+    timers[0]?.();
+    assert.equal(Atomics.load(interrupt, 0), 0);
+  } finally {
+    globalThis.setTimeout = setTimeout;
+  }
+  await lane.close();
+});
