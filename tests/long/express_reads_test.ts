@@ -12,13 +12,13 @@ import {
   readTree,
   Repository,
   resolveArtifact,
-} from "../../../services/fossil/mod.ts";
-import { Scratch } from "./support/fossil.ts";
-import { judged } from "./support/judges.ts";
-import { patched } from "./support/patch.ts";
+} from "../../services/fossil/mod.ts";
+import { Scratch } from "../services/fossil/support/fossil.ts";
+import { judged } from "../services/fossil/support/judges.ts";
+import { patched } from "../services/fossil/support/patch.ts";
 
 /** Kept beside this repository; not every machine has it. */
-const EXPRESS = new URL("../../../../shared/data/express.fossil", import.meta.url);
+const EXPRESS = new URL("../../../shared/data/express.fossil", import.meta.url);
 
 /** A copy of the repository, a reader of it, and a checkout for commands that need one. */
 class Express implements Disposable {
