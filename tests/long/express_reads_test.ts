@@ -1,4 +1,4 @@
-/** Reading a real repository, judged by the program over its whole history. */
+/** Reading and rebuilding a real repository, judged by the program over its whole history. */
 import assert from "node:assert/strict";
 import {
   FossilError,
@@ -13,8 +13,10 @@ import {
   Repository,
   resolveArtifact,
 } from "../../services/fossil/mod.ts";
+import { peer } from "../support/peers.ts";
 import { Scratch } from "../services/fossil/support/fossil.ts";
 import { judged } from "../services/fossil/support/judges.ts";
+import { assertRebuilds } from "../services/fossil/support/tables.ts";
 import { patched } from "../services/fossil/support/patch.ts";
 
 /** Kept beside this repository; not every machine has it. */
@@ -196,4 +198,17 @@ express("diffs lead from one check-in to the other", (express) => {
       assert.equal(patched(before, file.diff), text(to, file.name, file.uuid), file.name);
     }
   }
+});
+
+Deno.test({
+  name: "a rebuild of express.fossil equals the one of fossil",
+  ignore: peer("fossil").ignore || isMissing(EXPRESS),
+  fn: () => {
+    using scratch = new Scratch();
+    const path = scratch.path("express.fossil");
+    Deno.copyFileSync(EXPRESS, path);
+    assertRebuilds(path);
+    using original = Repository.open(path, { readOnly: true });
+    assert.deepEqual(original.verify(), []);
+  },
 });
