@@ -207,7 +207,7 @@ export class Lane {
     if (running.job.move === null || running.patience !== null || this.#queues.size === 0) return;
     const left = running.since + PATIENCE_MS - performance.now();
     running.patience = setTimeout(() => {
-      // Deno 2.4 may run a timer of 0 ms although it was cleared in the same turn.
+      // Deno 2.4 may run a timer that was cleared in the turn in which it ended.
       if (running !== this.#running) return;
       running.patience = null;
       if (this.#queues.size === 0) return;

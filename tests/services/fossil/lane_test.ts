@@ -1,6 +1,8 @@
 /** The main thread's side of a worker. */
 import assert from "node:assert/strict";
 import { Lane } from "../../../services/fossil/workers/lane.ts";
+import { Watchdog } from "../../../services/fossil/workers/watchdog.ts";
+import { keepTimers } from "../../support/kept_timers.ts";
 
 /** A worker that counts its answers to jobs where another thread can see them. */
 const WORKER = `
@@ -74,10 +76,7 @@ Deno.test("a timer that runs although it was cleared interrupts no other job", a
     result.catch(() => {});
     return result;
   };
-  const timers: (() => void)[] = [];
-  const { setTimeout } = globalThis;
-  globalThis.setTimeout = ((task: () => void) => timers.push(task)) as unknown as typeof setTimeout;
-  try {
+  keepTimers((timers) => {
     // The first may move, and keeps others waiting; it ends in the turn in which its time is up.
     submit(() => Promise.resolve());
     submit(null);
@@ -87,8 +86,21 @@ Deno.test("a timer that runs although it was cleared interrupts no other job", a
     worker.onmessage(new MessageEvent("message", { data: refused }));
     timers[0]?.();
     assert.equal(Atomics.load(interrupt, 0), 0);
-  } finally {
-    globalThis.setTimeout = setTimeout;
-  }
+  });
   await lane.close();
+});
+
+Deno.test("a watchdog that was called off says nothing, though its timer runs", () => {
+  keepTimers((timers) => {
+    let silences = 0;
+    const runLast = () => timers.at(-1)?.();
+    new Watchdog(10, () => silences++);
+    while (silences === 0) runLast();
+    const steps = timers.length;
+    const late = new Watchdog(10, () => silences++);
+    while (timers.length < 2 * steps) runLast();
+    late.stop();
+    runLast();
+    assert.equal(silences, 1);
+  });
 });
