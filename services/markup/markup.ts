@@ -1,3 +1,4 @@
+import process from "node:process";
 import { Unavailable } from "../errors.ts";
 import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -11,8 +12,10 @@ import type { Source } from "./render.ts";
 
 export interface MarkupOptions {
   readonly scheduler: Scheduler;
-  /** Time limit for one text, in milliseconds. */
+  /** How long one text may compute, in milliseconds. */
   readonly limitMs?: number;
+  /** The processor time of the program so far, in milliseconds. */
+  readonly computed?: () => number;
   /** Starts a worker that runs `markup_worker.ts`. */
   readonly startWorker?: () => MarkupWorker;
 }
@@ -21,6 +24,10 @@ export interface MarkupOptions {
 export type MarkupWorker = Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror">;
 
 const LIMIT_MS = 2_000;
+/** How much longer it may take by the clock, in milliseconds: a busy machine has no core for it. */
+const MOST_WAITING_MS = 20_000;
+/** Least time between two looks at a text that takes long, in milliseconds. */
+const LOOK_MS = 100;
 /** An idle worker ends after this time, which frees its memory. */
 const IDLE_MS = 60_000;
 /** Longest rendered text, and longest HTML, in UTF-16 units. */
@@ -52,6 +59,7 @@ interface Job extends RenderRequest {
 export class Markup {
   readonly #scheduler: Scheduler;
   readonly #limitMs: number;
+  readonly #computed: () => number;
   readonly #startWorker: () => MarkupWorker;
   readonly #waiting: FairQueue<Job>;
   readonly #failures: Failures;
@@ -65,13 +73,15 @@ export class Markup {
   #worker: MarkupWorker | null = null;
   #isReady = false;
   #running: Job | null = null;
-  #runningSince = 0;
+  /** When the running text began, by the clock and by processor time. */
+  #began = { at: 0, computed: 0 };
   #cancelTimer: (() => void) | null = null;
   #lastId = 0;
 
   constructor(options: MarkupOptions) {
     this.#scheduler = options.scheduler;
     this.#limitMs = options.limitMs ?? LIMIT_MS;
+    this.#computed = options.computed ?? computed;
     this.#startWorker = options.startWorker ?? startMarkupWorker;
     this.#waiting = new FairQueue(options.scheduler.now);
     this.#failures = new Failures(options.scheduler.now);
@@ -162,9 +172,25 @@ export class Markup {
     }
     if (job === null) return;
     this.#running = job;
-    this.#runningSince = this.#scheduler.now();
-    this.#setTimer(this.#limitMs, () => this.#fail());
+    this.#began = { at: this.#scheduler.now(), computed: this.#computed() };
+    this.#look(this.#limitMs);
     this.#worker.postMessage({ id: job.id, source: job.source } satisfies RenderRequest);
+  }
+
+  /** Gives up the running text once it has used its time. Other threads count, so it may have less. */
+  #look(afterMs: number): void {
+    this.#setTimer(afterMs, () => {
+      const left = this.#limitMs - this.#usedTime();
+      const isLate = this.#scheduler.now() - this.#began.at >= this.#limitMs + MOST_WAITING_MS;
+      if (left <= 0 || isLate) this.#fail();
+      else this.#look(Math.max(left, LOOK_MS));
+    });
+  }
+
+  /** Most milliseconds that the running text can have computed so far. */
+  #usedTime(): number {
+    const { at, computed } = this.#began;
+    return Math.min(this.#scheduler.now() - at, this.#computed() - computed);
   }
 
   /** The next text; those of projects that have used too much time are given up. */
@@ -212,7 +238,7 @@ export class Markup {
     const job = this.#running;
     if (job === null) return;
     this.#running = null;
-    this.#waiting.charge(job, this.#scheduler.now() - this.#runningSince);
+    this.#waiting.charge(job, this.#usedTime());
     job.resolve(html);
   }
 
@@ -229,6 +255,12 @@ export class Markup {
   #keep(key: string, html: string): void {
     if (key.length + html.length <= MAX_CACHED / 4) this.#cache.set(key, html);
   }
+}
+
+/** The processor time of this program, in milliseconds. */
+function computed(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }
 
 /** @throws Unavailable if no thread can start */

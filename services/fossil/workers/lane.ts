@@ -207,6 +207,8 @@ export class Lane {
     if (running.job.move === null || running.patience !== null || this.#queues.size === 0) return;
     const left = running.since + PATIENCE_MS - performance.now();
     running.patience = setTimeout(() => {
+      // Deno 2.4 may run a timer that was cleared in the turn in which it ended.
+      if (running !== this.#running) return;
       running.patience = null;
       if (this.#queues.size === 0) return;
       running.isMoving = true;

@@ -9,6 +9,7 @@ const STEPS = 10;
  */
 export class Watchdog {
   #timer: ReturnType<typeof setTimeout>;
+  #isOff = false;
 
   /**
    * @param ms the time, in milliseconds
@@ -17,6 +18,8 @@ export class Watchdog {
   constructor(ms: number, onSilence: () => void) {
     const wait = (left: number): ReturnType<typeof setTimeout> =>
       setTimeout(() => {
+        // Deno 2.4 may run a timer that was cleared in the turn in which it ended.
+        if (this.#isOff) return;
         if (left === 0) onSilence();
         else this.#timer = wait(left - 1);
       }, ms / STEPS);
@@ -25,6 +28,7 @@ export class Watchdog {
 
   /** Calls it off. */
   stop(): void {
+    this.#isOff = true;
     clearTimeout(this.#timer);
   }
 }

@@ -16,9 +16,12 @@ class Bench {
   workers = 0;
   #worker: MarkupWorker | null = null;
   #request: Request | null = null;
+  /** The part of a core that the program gets. */
+  share = 1;
   readonly markup = new Markup({
     scheduler: this.scheduler,
     limitMs: 2000,
+    computed: () => this.scheduler.now() * this.share,
     startWorker: () => this.#start(),
   });
 
@@ -139,5 +142,22 @@ Deno.test("a text that took too long is not tried again for a minute, except in 
   await Promise.resolve();
   bench.answer();
   assert.equal(await again, "<b>slow</b>");
+  bench.markup.close();
+});
+
+Deno.test("on a busy machine, a text has as much time to compute, and its project pays for no more", async () => {
+  const bench = new Bench();
+  bench.share = 0.01;
+  for (const text of numbered("a", 10)) {
+    const html = bench.render("one", text);
+    await Promise.resolve();
+    for (let seconds = 0; seconds < 20; seconds++) bench.scheduler.advance(1000);
+    bench.answer();
+    assert.equal(await html, `<b>${text}</b>`);
+  }
+  const never = bench.render("one", "b");
+  await Promise.resolve();
+  for (let seconds = 0; seconds < 23; seconds++) bench.scheduler.advance(1000);
+  assert.equal(await never, "<pre>b</pre>");
   bench.markup.close();
 });

@@ -1,4 +1,4 @@
-/** Reading a real repository, judged by the program over its whole history. */
+/** Reading and rebuilding a real repository, judged by the program over its whole history. */
 import assert from "node:assert/strict";
 import {
   FossilError,
@@ -12,13 +12,15 @@ import {
   readTree,
   Repository,
   resolveArtifact,
-} from "../../../services/fossil/mod.ts";
-import { Scratch } from "./support/fossil.ts";
-import { judged } from "./support/judges.ts";
-import { patched } from "./support/patch.ts";
+} from "../../services/fossil/mod.ts";
+import { peer } from "../support/peers.ts";
+import { Scratch } from "../services/fossil/support/fossil.ts";
+import { judged } from "../services/fossil/support/judges.ts";
+import { assertRebuilds } from "../services/fossil/support/tables.ts";
+import { patched } from "../services/fossil/support/patch.ts";
 
 /** Kept beside this repository; not every machine has it. */
-const EXPRESS = new URL("../../../../shared/data/express.fossil", import.meta.url);
+const EXPRESS = new URL("../../../shared/data/express.fossil", import.meta.url);
 
 /** A copy of the repository, a reader of it, and a checkout for commands that need one. */
 class Express implements Disposable {
@@ -196,4 +198,17 @@ express("diffs lead from one check-in to the other", (express) => {
       assert.equal(patched(before, file.diff), text(to, file.name, file.uuid), file.name);
     }
   }
+});
+
+Deno.test({
+  name: "a rebuild of express.fossil equals the one of fossil",
+  ignore: peer("fossil").ignore || isMissing(EXPRESS),
+  fn: () => {
+    using scratch = new Scratch();
+    const path = scratch.path("express.fossil");
+    Deno.copyFileSync(EXPRESS, path);
+    assertRebuilds(path);
+    using original = Repository.open(path, { readOnly: true });
+    assert.deepEqual(original.verify(), []);
+  },
 });

@@ -1,7 +1,7 @@
 /** Reads of a real repository over HTTP, judged by the `fossil` program. */
 import assert from "node:assert/strict";
-import type { CheckinDetail, Tree } from "../../../services/fossil/mod.ts";
-import { type ExpressProject, withExpress } from "../../support/express.ts";
+import type { CheckinDetail, Tree } from "../../services/fossil/mod.ts";
+import { type ExpressProject, withExpress } from "../support/express.ts";
 
 withExpress("reads over HTTP are those of fossil", async (test, step) => {
   await step("trees and files of old check-ins", () => compareTrees(test));
