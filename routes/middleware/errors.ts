@@ -139,6 +139,11 @@ export function statusOf(error: ServiceError): ContentfulStatusCode {
   return STATUS.find(([kind]) => error instanceof kind)?.[1] ?? 500;
 }
 
+/** The status of an answer that tells of an error of this class. */
+export function statusOfClass(kind: ErrorClass): ContentfulStatusCode {
+  return STATUS.find(([one]) => one === kind)?.[1] ?? 500;
+}
+
 /** Answers a request that its schema refused: 400, naming the field or the query parameter. */
 export function invalidRequest(
   result: { target: string; success: boolean; error?: z.core.$ZodError },

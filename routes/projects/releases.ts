@@ -1,3 +1,4 @@
+import { htmlParameter, htmlSchema } from "../../services/projects/schemas.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { z } from "../extended_zod.ts";
@@ -18,7 +19,6 @@ import { json, jsonRequest } from "../schemas.ts";
 import { confirmAgain } from "./access.ts";
 import { answerFile } from "./file_answers.ts";
 import { bytesResponses } from "./files.ts";
-import { htmlParameter, htmlSchema } from "./html.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 const assetSchema = z.object({
