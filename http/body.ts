@@ -49,7 +49,7 @@ export function bodyLimitsOf({ limits }: Pick<Config, "limits">): BodyLimits {
 }
 
 /** Methods whose body the runtime drops. */
-const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+export const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /** Whether a request has a body, which may be empty. */
 export function hasBody(request: Request): boolean {
@@ -67,7 +67,7 @@ const NO_URL = "http://localhost/";
  */
 export function withBody(
   { method, headers, signal, url }: Request,
-  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  body: ReadableStream<Uint8Array<ArrayBuffer>> | Uint8Array<ArrayBuffer>,
 ): Request {
   const valid = URL.canParse(url) ? url : NO_URL;
   const request = new Request(valid, { method: "POST", headers, signal, body });

@@ -58,7 +58,6 @@ export async function pullUpstream(
     const now = scheduler.now();
     await pullFromFossil(project, { repositories, workspaces, upstream, clone, now, signal });
   } finally {
-    await client.close();
     await Deno.remove(answers, { recursive: true });
   }
 }

@@ -118,7 +118,7 @@ export class Upstream {
     let bytes = 0;
     const require = (length: number) => {
       if (length <= maxBytes) return;
-      answer.leave();
+      answer.drop();
       throw new MirrorError(`The answer of ${url.host} has more than ${maxBytes} bytes`);
     };
     require(Number(answer.header("content-length") ?? 0));

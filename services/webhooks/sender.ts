@@ -43,7 +43,7 @@ export interface SenderOptions {
   readonly database: Database;
   readonly webhooks: Webhooks;
   readonly eventLog: EventLog;
-  readonly client: OutboundClient;
+  readonly client: Pick<OutboundClient, "post">;
   /** For each request, in milliseconds. */
   readonly timeLimit: number;
   readonly scheduler: Scheduler;
@@ -119,7 +119,6 @@ export class WebhookSender {
     await this.#filling;
     await this.#trimming;
     await Promise.all(Array.from(this.#sending.values(), ({ done }) => done));
-    await this.#options.client.close();
   }
 
   /** Resolves when no delivery is being sent; for tests. */
@@ -321,12 +320,14 @@ export class WebhookSender {
       "webhook-timestamp": String(timestamp),
       "webhook-signature": signatureOf(secrets, { id: `msg_${id}`, timestamp, body }),
     };
+    const bytes = new TextEncoder().encode(body);
     const { signal: stopped } = this.#aborted;
     const limit = AbortSignal.timeout(timeLimit);
     const signal = AbortSignal.any([stopped, limit]);
+    const request = { headers, body: bytes, signal };
     try {
-      const answer = await client.post(webhook.url, { headers, body, signal });
-      answer.leave();
+      const answer = await client.post(webhook.url, request);
+      answer.drop();
       const { status } = answer;
       const retryAfter = secondsOf(answer.header("retry-after"));
       return { status, retryAfter, error: errorOf(status) };
