@@ -255,7 +255,10 @@ export class Forwarding {
     if (BODILESS.has(request.method)) return request;
     const declared = Number(request.headers.get("content-length") ?? NaN);
     if (!(declared <= SHORT_SIGNED_BYTES)) {
-      return withBody(request, verifier.stream(request.body ?? new Blob().stream()));
+      const streamed = withBody(request, verifier.stream(request.body ?? new Blob().stream()));
+      // That of the chunks with their codes.
+      streamed.headers.delete("content-length");
+      return streamed;
     }
     try {
       const bytes = verifier.whole(await this.#options.bodies.readShort(request));

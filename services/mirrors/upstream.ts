@@ -109,25 +109,24 @@ export class Upstream {
   /** @returns the length of the answer's body, in bytes */
   async #receive(answer: OutboundAnswer, target: string): Promise<number> {
     const { remote: { url }, maxBytes } = this.#options;
-    using file = await Deno.open(target, {
-      write: true,
-      create: true,
-      truncate: true,
-      mode: 0o600,
-    });
-    let bytes = 0;
     const require = (length: number) => {
       if (length <= maxBytes) return;
-      answer.drop();
       throw new MirrorError(`The answer of ${url.host} has more than ${maxBytes} bytes`);
     };
-    require(Number(answer.header("content-length") ?? 0));
-    for await (const part of answer.body) {
-      bytes += part.length;
-      require(bytes);
-      for (let written = 0; written < part.length;) {
-        written += await file.write(part.subarray(written));
+    let bytes = 0;
+    try {
+      require(Number(answer.header("content-length") ?? 0));
+      const options = { write: true, create: true, truncate: true, mode: 0o600 };
+      using file = await Deno.open(target, options);
+      for await (const part of answer.body) {
+        bytes += part.length;
+        require(bytes);
+        for (let written = 0; written < part.length;) {
+          written += await file.write(part.subarray(written));
+        }
       }
+    } finally {
+      answer.drop();
     }
     return bytes;
   }

@@ -13,7 +13,7 @@ const MAX_AGE = 60_000;
 /** Longest mark, in characters: that of the longest target which an HTTP server reads. */
 const MAX_LENGTH = 262_144;
 
-/** Nonces of one sender that are remembered: so many at least, and at most twice as many. */
+/** Nonces of one sender that are remembered, by default. */
 const REMEMBERED = 32_768;
 
 /** Most senders whose nonces are remembered. */
@@ -86,6 +86,8 @@ export interface MarksOptions {
   readonly self: Pick<NodeRecord, "name" | "startedAt">;
   /** Unix milliseconds. */
   readonly clock: () => number;
+  /** Nonces of one sender that are remembered: so many at least, and at most twice as many. */
+  readonly remembered?: number;
 }
 
 /**
@@ -158,7 +160,7 @@ export class Marks {
       }
       if (this.#seen.size >= MAX_SENDERS) return null;
     }
-    const seen = new SeenNonces();
+    const seen = new SeenNonces(this.#options.remembered ?? REMEMBERED);
     this.#seen.set(sender, seen);
     return seen;
   }
@@ -180,6 +182,12 @@ class SeenNonces {
   #newest = -Infinity;
   #newestOfOld = -Infinity;
   #forgotten = -Infinity;
+  readonly #remembered: number;
+
+  /** @param remembered how many a generation has */
+  constructor(remembered: number) {
+    this.#remembered = remembered;
+  }
 
   /** The time of the newest mark. */
   get newest(): number {
@@ -189,7 +197,7 @@ class SeenNonces {
   /** Remembers a nonce; false if it may have come before. */
   add({ nonce, time }: Pick<Mark, "nonce" | "time">): boolean {
     if (time <= this.#forgotten || this.#young.has(nonce) || this.#old.has(nonce)) return false;
-    if (this.#young.size >= REMEMBERED) {
+    if (this.#young.size >= this.#remembered) {
       this.#forgotten = this.#newestOfOld;
       this.#newestOfOld = this.#newest;
       this.#old = this.#young;

@@ -100,7 +100,7 @@ Deno.test("garbage is refused or not done, and nothing else", () => {
   for (let round = 0; round < 500; round++) {
     const bytes = randomBytes(below(200));
     try {
-      const read = readAnswerHead(bytes, "GET");
+      const read = readAnswerHead(bytes);
       assert.equal(read, null);
       decode({ kind: "chunked" }, cut(bytes));
     } catch (error) {
