@@ -243,7 +243,7 @@ export class Forwarding {
     };
     const request = await this.#withVerifiedBody(signed, body);
     const response = await handler(request, relayed, arrival(mark, null));
-    if (request !== signed) await dropUnreadBody(request, true);
+    if (request !== signed) await dropUnreadBody(request, trusted !== null);
     if (trusted !== null && mark.kept !== true) {
       response.headers.set(PRINCIPAL_HEADER, principalText(trusted));
     }

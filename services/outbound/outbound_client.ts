@@ -18,7 +18,8 @@ const MAX_ADDRESSES = 4;
 /** Most interim answers (RFC 9110, section 15.2) before an answer. */
 const MAX_INTERIM = 16;
 
-const CHUNK_BYTES = 65_536;
+/** Most bytes of one read. */
+const CHUNK_BYTES = 16_384;
 
 const NO_BYTES = new Uint8Array(0);
 
