@@ -232,6 +232,46 @@ Deno.test("only a mark of a node, for this request, to this node and of this min
     },
   ));
 
+Deno.test("only the body that a node has signed for its request is read, short or long", () =>
+  withNodes(
+    async (request) => {
+      try {
+        return new Response(await request.text());
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        return new Response(error.message, { status: 503 });
+      }
+    },
+    async ({ far }) => {
+      const content = { kind: "forwarded", address: "", requestId: "", secure: false } as const;
+      const asked = { method: "POST", target: "/here", headers: new Headers() };
+      const send = async (
+        text: string,
+        change: (signed: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer>,
+      ) => {
+        const { header, body } = marksOf("front").sign(content, nodeRecord("far"), asked);
+        const response = await fetch(`http://127.0.0.1:${far.port}/here`, {
+          method: "POST",
+          headers: { [MARK_HEADER]: header },
+          body: change(body.whole(new TextEncoder().encode(text))),
+        });
+        return `${response.status} ${await response.text()}`;
+      };
+      const other = marksOf("front").sign(content, nodeRecord("far"), asked).body;
+      for (const text of ["", "short", "long".repeat(50_000)]) {
+        assert.equal(await send(text, (signed) => signed), `200 ${text}`);
+        const attacks: Parameters<typeof send>[1][] = [
+          (signed) => signed.slice(0, -1),
+          (signed) => signed.with(-1, (signed.at(-1) ?? 0) ^ 1) as Uint8Array<ArrayBuffer>,
+          (signed) => new Uint8Array([...signed, 0]),
+          () => new TextEncoder().encode(text),
+          () => other.whole(new TextEncoder().encode(text)),
+        ];
+        for (const attack of attacks) assert.match(await send(text, attack), /^503 .*changed/);
+      }
+    },
+  ));
+
 Deno.test("a request is forwarded once, and to no node that is away", () =>
   withNodes(
     (_request, _connection, arrival) => refusalOf(arrival) ?? new Response("here"),
