@@ -2,8 +2,6 @@ import { TooMany, type Unavailable } from "../errors.ts";
 import { isOverseer, type Principal } from "../identity/mod.ts";
 import { type PlaceCaller, Places } from "../places.ts";
 import { away, RETRY_SECONDS } from "./away.ts";
-import { Connections } from "./connections/connections.ts";
-import type { NodeRecord } from "./nodes.ts";
 
 /**
  * The part of all requests that takes no place of a caller: to find out whose request it is costs
@@ -28,15 +26,11 @@ export interface Upload extends Entry {
 
 /** What this node asks of another one. */
 export class Peer {
-  /** The start since when the node reads passes; null if it has not said so. */
-  readsPassesSince: number | null = null;
   /** How many more requests may be under way without a place. */
   #free: number;
   readonly #places: Places;
   /** Those with a place whose answer has not come; the oldest first. */
   readonly #uploads = new Set<Upload>();
-  /** Null before the first request in one piece. */
-  #connections: Connections | null = null;
   readonly #gone = new AbortController();
 
   /** @param maxUnderWay most requests that are under way */
@@ -52,15 +46,6 @@ export class Peer {
   /** Aborts when the node no longer runs. */
   get gone(): AbortSignal {
     return this.#gone.signal;
-  }
-
-  /** The connections to the node; its URL may be another one after its restart. */
-  connectionsTo({ url }: Pick<NodeRecord, "url">): Connections {
-    if (this.#connections?.url !== url) {
-      this.#connections?.close();
-      this.#connections = new Connections(url);
-    }
-    return this.#connections;
   }
 
   /**
@@ -131,7 +116,6 @@ export class Peer {
 
   /** Ends all requests. */
   close(): void {
-    this.#connections?.close();
     this.#gone.abort();
   }
 }
