@@ -10,7 +10,7 @@ import type {
   RepositoryPool,
 } from "../fossil/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
-import { KeyedSemaphore } from "../kernel/semaphore.ts";
+import { Semaphore } from "../kernel/semaphore.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { HaltCheck } from "./access.ts";
@@ -36,8 +36,8 @@ import { Takeovers } from "./takeovers.ts";
 
 /** The writes of one project: one at a time, and so many that wait. */
 const WRITES = {
-  permits: 1,
-  maxWaiting: 1000,
+  permitsPerKey: 1,
+  maxWaitingPerKey: 1000,
   refusal: () => new Unavailable("Too many changes are waiting for this project"),
 };
 
@@ -94,7 +94,7 @@ export class ProjectRepositories {
   readonly #log: Log;
   readonly #halts: HaltCheck;
   /** One write of a project at a time, and one making or removal of a slug. */
-  readonly #turns = new KeyedSemaphore(WRITES);
+  readonly #turns = new Semaphore(WRITES);
   readonly places: ReceivedPlaces;
   readonly takeovers: Takeovers;
   readonly #settling: Settling;
