@@ -1,3 +1,4 @@
+import { nextTurn } from "../services/pieces.ts";
 import { systemScheduler } from "../services/scheduler.ts";
 import type { Principal } from "../services/identity/mod.ts";
 import { coordinationTools } from "./coordination_tools.ts";
@@ -32,7 +33,10 @@ export class Protocols {
 
   /** Prepares the tools of coordination, and loads those for projects if there is a project. */
   async prepare(): Promise<void> {
-    for (const tool of this.#tools) tool.prepare();
+    for (const tool of this.#tools) {
+      tool.prepare();
+      await nextTurn();
+    }
     const { hosting } = this.#services;
     if (hosting !== undefined && hosting.projects.all().length > 0) await this.#load();
   }

@@ -49,8 +49,11 @@ function standardNotice(source: string, payload: unknown): HeraldNotice {
 function hubNotice(source: string, event: string, payload: unknown): HeraldNotice {
   const action = textAt(payload, "action");
   const type = typeOf(source, event, action);
-  const repository = textAt(payload, "repository", "full_name");
-  const sender = textAt(payload, "sender", "login");
+  // Forgejo's runs of actions have both of their own.
+  const repository = textAt(payload, "repository", "full_name") ||
+    textAt(payload, "run", "repository", "full_name");
+  const sender = textAt(payload, "sender", "login") ||
+    textAt(payload, "run", "trigger_user", "login");
   const { words, url } = hubWords(event, action, payload);
   return { type, text: line(type, [repository, sender, ...words], url) || event };
 }
@@ -88,6 +91,11 @@ function hubWords(event: string, action: string, payload: unknown): Said {
   if (event === "create" || event === "delete") {
     const verb = event === "create" ? "created" : "deleted";
     return { words: [verb, textAt(payload, "ref_type"), textAt(payload, "ref")], url: "" };
+  }
+  if (event === "page_build") {
+    const build = fieldOf(payload, "build");
+    const words = ["page build", resultOf(build), textAt(build, "error", "message")];
+    return { words, url: addressIn(build) };
   }
   const comment = fieldOf(payload, "comment");
   if (isObject(comment)) return commentWords(action, comment, payload);
@@ -186,7 +194,8 @@ function gitlabNotice(source: string, kind: string, payload: unknown): HeraldNot
   const about = fieldOf(payload, "object_attributes");
   const action = textAt(about, "action") || textAt(payload, "action");
   const type = typeOf(source, GITLAB_NAMES[kind] ?? kind, action);
-  const project = textAt(payload, "project", "path_with_namespace");
+  const project = textAt(payload, "project", "path_with_namespace") ||
+    textAt(payload, "project_name");
   const user = firstText(payload, ["user_username", "user_name"]) ||
     firstText(fieldOf(payload, "user"), ["username", "name"]);
   const { words, url } = gitlabWords(kind, action, about, payload);
@@ -240,7 +249,9 @@ function numberOf(subject: unknown): string {
   return number === "" ? "" : `#${number}`;
 }
 
-const TITLES = ["title", "name", "tag_name", "summary", "full_name", "environment", "ref"];
+const TITLES = [
+  ...["title", "name", "display_title", "tag_name", "summary", "full_name", "environment", "ref"],
+];
 
 function titleOf(subject: unknown): string {
   return firstLine(firstText(subject, TITLES)) ||

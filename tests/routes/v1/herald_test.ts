@@ -372,6 +372,20 @@ Deno.test("herald says in one line what a delivery is about, and the result of w
         action: "failure",
         run: { title: "CI", index_in_repo: 3, status: "failure", html_url: url },
       }, `run #3 CI (failure) ${url}`],
+      ["action_run_failure", {
+        action: "failure",
+        // Forgejo tells of the repository and the person in the run alone.
+        repository: undefined,
+        sender: undefined,
+        run: { title: "CI", index_in_repo: 4, status: "failure", repository, trigger_user: sender },
+      }, "run #4 CI (failure)"],
+      ["page_build", {
+        build: { status: "errored", url, error: { message: "Page build failed" } },
+      }, `page build (errored) Page build failed ${url}`],
+      ["workflow_run", {
+        action: "completed",
+        workflow_run: { display_title: "Fix it", conclusion: "failure" },
+      }, "completed workflow run Fix it (failure)"],
       ["pull_request_review_thread", {
         action: "resolved",
         thread: {},
@@ -408,6 +422,13 @@ Deno.test("herald says in one line what a delivery is about, and the result of w
         { object_kind: "build", build_name: "test", build_status: "failed", ref: "main" },
         "job test on main (failed)",
       ],
+      [{
+        object_kind: "build",
+        build_name: "test",
+        build_status: "failed",
+        project_name: "Acme / App",
+        user: { name: "Bob" },
+      }, "Acme / App Bob job test (failed)"],
       [{
         object_kind: "note",
         object_attributes: { note: "Hm", action: "create", url },
