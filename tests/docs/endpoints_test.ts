@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import type { Document } from "../support/api_document.ts";
 import { startProgram } from "../support/program.ts";
-import { readPage, readUserPages } from "./pages.ts";
+import { readPage, readProjectPages, readUserPages, ROOT } from "./pages.ts";
 
 const METHODS = "GET|POST|PUT|PATCH|DELETE";
 
@@ -37,7 +38,7 @@ function pathsIn(texts: readonly string[]): string[] {
   return texts.flatMap((text) => text.match(/\/v1(?:\/[\w{}.-]+)+/g) ?? []);
 }
 
-Deno.test("every endpoint that the documentation names exists, and docs/http.md or docs/projects.md names each", async () => {
+Deno.test("every endpoint that the documentation names exists, and docs/http.md or a page about projects names each", async () => {
   await using program = await startProgram();
   const { paths } = await (await fetch(`${program.api}/openapi.json`)).json();
   const served = Object.entries<object>(paths).flatMap(([path, methods]) =>
@@ -61,17 +62,20 @@ Deno.test("every endpoint that the documentation names exists, and docs/http.md 
   }
   assert.deepEqual(unknown, []);
 
-  const pages = [await readPage("docs/http.md"), await readPage("docs/projects.md")];
+  const pages = [await readPage("docs/http.md"), ...await readProjectPages()];
   const named = new Set(
     pages.flatMap(({ spans }) => spans.flatMap(endpointsIn).map(inProject)),
   );
   assert.deepEqual(served.filter((one) => !named.has(one)), []);
 });
 
-Deno.test("docs/projects.md names the lists that take no page, and no others", async () => {
+Deno.test("docs/projects/api.md names the lists that take no page, and no others", async () => {
   await using program = await startProgram();
   const { paths } = await (await fetch(`${program.api}/openapi.json`)).json() as Document;
-  const text = await Deno.readTextFile(new URL("../../docs/projects.md", import.meta.url));
+  const texts = await Promise.all(
+    (await readProjectPages()).map(({ path }) => Deno.readTextFile(join(ROOT, path))),
+  );
+  const text = texts.join("\n");
   const [paragraph = ""] = /^These take no `page`.*?\n\n/ms.exec(text) ?? [];
   const named = Array.from(paragraph.matchAll(/`(\/api\/[^`]+)`/g), ([, path = ""]) => path);
   const takesPage = (path: string) =>

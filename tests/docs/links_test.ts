@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { exists, readPage, readPages, readUserPages, ROOT, targetOf } from "./pages.ts";
+import {
+  exists,
+  FOR_DEVELOPERS,
+  readPage,
+  readPages,
+  readUserPages,
+  ROOT,
+  targetOf,
+} from "./pages.ts";
 
 Deno.test("every relative link of the documentation leads to a file and a heading", async () => {
   const broken: string[] = [];
@@ -16,20 +24,28 @@ Deno.test("every relative link of the documentation leads to a file and a headin
   assert.deepEqual(broken, []);
 });
 
-Deno.test("the README leads to every page of docs/", async () => {
-  const readme = await readPage("README.md");
-  const targets = readme.links.map((link) => targetOf(readme, link));
+Deno.test("the README leads to every page of docs/, to those about projects by docs/projects.md", async () => {
+  const indexes = [await readPage("README.md"), await readPage("docs/projects.md")];
+  const targets = indexes.flatMap((page) => page.links.map((link) => targetOf(page, link)));
   for (const { path } of await readUserPages()) {
     if (path !== "README.md") assert.ok(targets.includes(path), path);
   }
 });
 
-Deno.test("every file that CONTRIBUTING names exists", async () => {
-  const { spans } = await readPage("CONTRIBUTING.md");
-  const isPath = /^(cli|docs|routes|scripts|services|tests)\/[a-z0-9_./]+$/;
-  const paths = spans.flat().filter((span) => isPath.test(span));
-  assert.ok(paths.length > 20);
+Deno.test("every file that the pages for developers name exists", async () => {
+  const pages = (await readPages()).filter(({ path }) =>
+    path === "CONTRIBUTING.md" || FOR_DEVELOPERS.test(path)
+  );
+  const isPath = /^(cli|docs|http|mcp|routes|scripts|services|tests|web)\/[a-z0-9_./]+$/;
+  const paths = pages.flatMap(({ spans }) => spans.flat()).filter((span) => isPath.test(span));
+  assert.ok(paths.length > 40);
   for (const path of paths) assert.ok(await exists(path), path);
+});
+
+Deno.test("CONTRIBUTING has at most 1,200 words", async () => {
+  const text = await Deno.readTextFile(join(ROOT, "CONTRIBUTING.md"));
+  const words = text.split(/\s+/).filter((word) => /\w/.test(word));
+  assert.ok(words.length <= 1200, `${words.length} words`);
 });
 
 /**

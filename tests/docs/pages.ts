@@ -26,23 +26,50 @@ export interface Page {
   readonly blocks: readonly Block[];
 }
 
+/** Pages outside of `docs/` and `services/`. */
+const OTHERS: readonly string[] = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "CHANGELOG.md",
+  "SECURITY.md",
+  "bench/README.md",
+  "deploy/cluster/README.md",
+  "tests/flaky.md",
+  "web/README.md",
+];
+
 /** Reads every page for users and contributors, in the order of their paths. */
 export async function readPages(): Promise<Page[]> {
-  const paths = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"];
-  for await (const { name } of Deno.readDir(join(ROOT, "docs"))) {
-    if (name.endsWith(".md")) paths.push(`docs/${name}`);
-  }
-  for await (const { name } of Deno.readDir(join(ROOT, "services"))) {
-    const path = `services/${name}/README.md`;
-    if (await exists(path)) paths.push(path);
-  }
+  const paths = [...OTHERS, ...await pagesBelow("docs"), ...await pagesBelow("services")];
   return await Promise.all(paths.toSorted().map(readPage));
 }
 
-/** Reads the README and the pages of `docs/`. */
+/** The paths of all pages in a folder and the folders in it. */
+async function pagesBelow(folder: string): Promise<string[]> {
+  const found = (await Array.fromAsync(Deno.readDir(join(ROOT, folder)))).map(
+    ({ name, isDirectory }) => {
+      const path = `${folder}/${name}`;
+      return isDirectory ? pagesBelow(path) : path.endsWith(".md") ? [path] : [];
+    },
+  );
+  return (await Promise.all(found)).flat();
+}
+
+/** Pages of `docs/` for people who work on muster. */
+export const FOR_DEVELOPERS = /^docs\/(?:dev\/|architecture\.md$)/;
+
+/** Reads the README and the pages of `docs/` for users. */
 export async function readUserPages(): Promise<Page[]> {
   const pages = await readPages();
-  return pages.filter(({ path }) => path === "README.md" || path.startsWith("docs/"));
+  return pages.filter(({ path }) =>
+    path === "README.md" || (path.startsWith("docs/") && !FOR_DEVELOPERS.test(path))
+  );
+}
+
+/** Reads the pages about projects. */
+export async function readProjectPages(): Promise<Page[]> {
+  const pages = await readUserPages();
+  return pages.filter(({ path }) => /^docs\/projects[./]/.test(path));
 }
 
 /** Reads one page by its path from the root of the repository. */
