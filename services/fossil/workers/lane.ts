@@ -3,7 +3,7 @@ import { FossilError } from "../error.ts";
 import { unpack } from "./parcel.ts";
 import { READS } from "./operation_names.ts";
 import type { JobRequest, JobResponse, StartRequest, WorkerSettings } from "./protocol.ts";
-import { Watchdog } from "./watchdog.ts";
+import { Watchdog } from "../../kernel/watchdog.ts";
 
 /** Options of any call. */
 export interface CallOptions {
