@@ -34,10 +34,15 @@ export class BoundedQueue<Item extends object> {
   /** Adds an item, unless too many wait; returns whether it did. */
   tryAdd(item: Item, key = ""): boolean {
     if (this.#size >= this.#max || this.sizeOf(key) >= this.#maxPerKey) return false;
+    this.add(item, key);
+    return true;
+  }
+
+  /** Adds an item that counts like the others, but is never refused. */
+  add(item: Item, key = ""): void {
     const items = this.#waiting.get(key) ?? new Set();
     this.#waiting.set(key, items.add(item));
     this.#size++;
-    return true;
   }
 
   /**

@@ -10,7 +10,16 @@ const KEYS = ["a", "b", "c"];
 
 Deno.test("a bounded queue does what its model does", () => {
   const act = fc.record({
-    kind: fc.constantFrom("add", "add", "take", "take of", "cheapest", "delete", "displace"),
+    kind: fc.constantFrom(
+      "add",
+      "add",
+      "add anyway",
+      "take",
+      "take of",
+      "cheapest",
+      "delete",
+      "displace",
+    ),
     key: fc.constantFrom(...KEYS),
     index: fc.nat(5),
   });
@@ -41,6 +50,11 @@ Deno.test("a bounded queue does what its model does", () => {
         assert.equal(queue.tryAdd(item, key), hasRoom);
         if (hasRoom) items.push(item);
         if (hasRoom && !turns.includes(key)) turns.push(key);
+      } else if (kind === "add anyway") {
+        const item = { key };
+        queue.add(item, key);
+        items.push(item);
+        if (!turns.includes(key)) turns.push(key);
       } else if (kind === "take") {
         assert.equal(queue.take(), takeOf(turns[0]));
       } else if (kind === "take of") {
