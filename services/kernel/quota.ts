@@ -73,7 +73,7 @@ export class Quota {
       [Symbol.dispose]: () => {
         for (const [key, count] of taken) {
           count.used--;
-          if (count.used === 0 && this.#counts.get(key) === count) this.#counts.delete(key);
+          if (count.used === 0 && this.#counts.peek(key) === count) this.#counts.delete(key);
         }
         taken = [];
       },
@@ -89,7 +89,7 @@ export class Quota {
   }
 
   #count(key: string): Count | undefined {
-    const count = this.#counts.get(key);
+    const count = this.#counts.peek(key);
     return count !== undefined && this.#isCurrent(count) ? count : undefined;
   }
 

@@ -3,6 +3,7 @@ import { type Database, statement } from "../database/mod.ts";
 import { OutOfRoom } from "../errors.ts";
 import type { QuotaFigures } from "../hourly_quota.ts";
 import type { Principal } from "../identity/mod.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Log } from "../log.ts";
 import type { Project } from "./records.ts";
 
@@ -36,7 +37,7 @@ export class StorageQuotas {
   readonly #options: StorageQuotasOptions;
   /** Bytes of repositories, by the project's id. */
   readonly #sizes = new Map<string, number>();
-  readonly #sums = new Map<string, Sum>();
+  readonly #sums = new BoundedMap<string, Sum>(MAX_CALLERS);
   readonly #refused = { project: 0, account: 0 };
 
   constructor(options: StorageQuotasOptions) {
@@ -144,7 +145,6 @@ export class StorageQuotas {
     const row = await this.#options.database.tables.selectFrom("stored_bytes")
       .select(({ fn }) => fn.sum<number | null>("bytes").as("bytes"))
       .where("actor_key", "=", key).executeTakeFirst();
-    if (this.#sums.size >= MAX_CALLERS) this.#sums.clear();
     const sum = { bytes: Number(row?.bytes ?? 0), readAt: now };
     this.#sums.set(key, sum);
     return sum;
