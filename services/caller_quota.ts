@@ -1,5 +1,5 @@
 import { TooMany } from "./errors.ts";
-import { type Caller, isOverseer, placeOf, roomFor } from "./identity/mod.ts";
+import { type Caller, isOverseer, placeOf, quotaFor } from "./identity/mod.ts";
 import { Quota, type Share } from "./kernel/quota.ts";
 
 /** The part of all that one caller may hold. */
@@ -79,7 +79,7 @@ export class CallerQuota {
     return [
       ...key === null ? [] : [{ key, most: this.#maxPerCaller }],
       ...principal.kind === "guest" ? [{ key: GUESTS, most: this.#maxOfGuests }] : [],
-      ...isOverseer(principal) ? [] : [{ key: OTHERS, most: roomFor(principal, this.#max) }],
+      ...isOverseer(principal) ? [] : [{ key: OTHERS, most: quotaFor(principal, this.#max) }],
       { key: ALL, most: this.#max },
     ];
   }

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { type Database, statement } from "../database/mod.ts";
-import { OutOfRoom } from "../errors.ts";
+import { InsufficientStorage } from "../errors.ts";
 import type { QuotaFigures } from "../hourly_quota.ts";
 import type { Principal } from "../identity/mod.ts";
 import { BoundedMap } from "../kernel/bounded_map.ts";
@@ -75,7 +75,7 @@ export class StorageQuotas {
    * @param principal null for what nobody sent, such as a mirror
    * @param coming bytes that are known to come
    * @param measure reads the bytes of the repository
-   * @throws OutOfRoom
+   * @throws InsufficientStorage
    */
   async require(
     { id, slug }: Pick<Project, "id" | "slug">,
@@ -91,7 +91,7 @@ export class StorageQuotas {
       this.#sizes.set(id, size);
       if (isFull(size, coming, projectBytes)) {
         this.#refused.project++;
-        throw new OutOfRoom(
+        throw new InsufficientStorage(
           `The project "${slug}" has ${size} bytes of ${projectBytes} (limits.project_bytes): ` +
             "remove release files, or ask the operator to raise the limit",
         );
@@ -102,7 +102,7 @@ export class StorageQuotas {
     const stored = (await this.#sumOf(key)).bytes;
     if (isFull(stored, coming, accountBytes)) {
       this.#refused.account++;
-      throw new OutOfRoom(
+      throw new InsufficientStorage(
         `"${principal?.name}" has stored ${stored} bytes of ${accountBytes} ` +
           "(limits.account_bytes): ask the operator to raise the limit",
       );

@@ -5,7 +5,7 @@ import {
   type QueryLimits,
   type QueryResult,
 } from "../fossil/sql/mod.ts";
-import { type Caller, isOverseer, roomFor } from "../identity/mod.ts";
+import { type Caller, isOverseer, quotaFor } from "../identity/mod.ts";
 import { Semaphore } from "../kernel/semaphore.ts";
 import type { Log } from "../log.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
@@ -111,7 +111,7 @@ export class SqlQueries {
    */
   async #permitFor({ principal }: Caller, signal: AbortSignal): Promise<Disposable> {
     const owner = ownerOf(principal);
-    const isFull = this.#running.waiting >= roomFor(principal, MAX_WAITING);
+    const isFull = this.#running.waiting >= quotaFor(principal, MAX_WAITING);
     if (isFull || this.#running.countOf(owner) >= MAX_PER_CALLER) throw tooMany();
     try {
       return await this.#running.acquire(owner, { signal, isUrgent: isOverseer(principal) });

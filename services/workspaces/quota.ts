@@ -18,7 +18,7 @@ export interface WorkspaceLimits {
 }
 
 /** Bounds the active workspaces of one owner, in all projects together, and of one project. */
-export class WorkspaceRoom {
+export class WorkspaceQuota {
   readonly #store: WorkspaceStore;
   readonly #limits: WorkspaceLimits;
   /** By owner. */
