@@ -40,6 +40,8 @@ export interface WorkerPoolOptions<Request> {
   readonly costOf?: (key: string) => number;
   /** How long a call that may move keeps others waiting, in milliseconds. */
   readonly patienceMs?: number;
+  /** After what time to give up a worker that is not ready, in milliseconds; a minute, if absent. */
+  readonly startMs?: number;
   /** After what time without calls a worker ends, in milliseconds; never, if absent. */
   readonly idleMs?: number;
   /** Why a call is not made: too many wait. */
@@ -102,8 +104,11 @@ interface PooledWorker<Request, Answer> {
   running: RunningCall<Request, Answer> | null;
   /** The last call that it makes, once it has made the present one. */
   last: Call<Request, Answer> | null;
-  cancelIdle: () => void;
+  /** Calls off its end: it is late to be ready, or has been idle for long. */
+  cancelEnd: () => void;
 }
+
+const START_MS = 60_000;
 
 const NOTHING = () => {};
 
@@ -245,13 +250,11 @@ export class WorkerPool<Request, Answer> {
       if (this.#startWorker()) starting++;
       else if (this.#workers.size > 0) break;
     }
-    for (const { running, cancelled } of this.#workers) {
-      if (running !== null) this.#losePatience(running, cancelled);
-    }
+    for (const worker of this.#workers) this.#losePatience(worker);
   }
 
   #runNext(worker: PooledWorker<Request, Answer>): void {
-    worker.cancelIdle();
+    worker.cancelEnd();
     for (
       let call = this.#waiting.take(this.#options.costOf);
       call !== undefined;
@@ -262,7 +265,7 @@ export class WorkerPool<Request, Answer> {
     const { idleMs } = this.#options;
     if (idleMs === 0) this.#remove(worker);
     else if (idleMs !== undefined) {
-      worker.cancelIdle = this.#after(idleMs, () => this.#remove(worker));
+      worker.cancelEnd = this.#after(idleMs, () => this.#remove(worker));
     }
   }
 
@@ -301,8 +304,10 @@ export class WorkerPool<Request, Answer> {
       isReady: false,
       running: null,
       last: null,
-      cancelIdle: NOTHING,
+      cancelEnd: NOTHING,
     };
+    const { startMs = START_MS } = this.#options;
+    worker.cancelEnd = this.#after(startMs, () => this.#fail(worker, "It does not start"));
     port.onmessage = ({ data }: MessageEvent<FromWorker>) => {
       if (this.#workers.has(worker)) this.#receive(worker, data);
     };
@@ -315,11 +320,14 @@ export class WorkerPool<Request, Answer> {
   }
 
   /** Has a running call move once its time is up, if it may and others wait. */
-  #losePatience(running: RunningCall<Request, Answer>, cancelled: Int32Array): void {
+  #losePatience(worker: PooledWorker<Request, Answer>): void {
+    const { running, cancelled } = worker;
+    if ((running?.call.move ?? null) === null || running === null) return;
+    if (running.patience !== null || this.#waiting.size === 0) return;
     const { patienceMs = 0 } = this.#options;
-    const hasMove = (running.call.move ?? null) !== null;
-    if (!hasMove || running.patience !== null || this.#waiting.size === 0) return;
     running.patience = setTimeout(() => {
+      // Deno 2.4 may run a timer of 0 ms although it was cleared in the same turn.
+      if (running !== worker.running) return;
       running.patience = null;
       if (this.#waiting.size === 0) return;
       running.isMoving = true;
@@ -332,6 +340,7 @@ export class WorkerPool<Request, Answer> {
       const { setup = null } = this.#options;
       const cancelled = worker.cancelled.buffer;
       worker.isReady = true;
+      worker.cancelEnd();
       worker.port.postMessage({ kind: "open", setup, cancelled } satisfies ToWorker);
       return this.#advance();
     }
@@ -374,7 +383,7 @@ export class WorkerPool<Request, Answer> {
 
   /** Ends a worker; returns the call that has no answer now. */
   #remove(worker: PooledWorker<Request, Answer>): Call<Request, Answer> | null {
-    worker.cancelIdle();
+    worker.cancelEnd();
     this.#workers.delete(worker);
     worker.port.terminate();
     return this.#finish(worker)?.call ?? null;

@@ -10,8 +10,10 @@ const WORKER = `
       answers = data;
       self.postMessage("ready");
     }
-    if (data.kind !== "run") return;
-    self.postMessage({ kind: "refused", code: "missing", message: "No such file" });
+    if (data === "begin") self.postMessage({ kind: "ready" });
+    if (data.kind !== "call" || data.request.kind !== "run") return;
+    const answer = { kind: "refused", code: "missing", message: "No such file" };
+    self.postMessage({ kind: "answer", answer });
     Atomics.add(answers, 0, 1);
     Atomics.notify(answers, 0);
   };
@@ -44,6 +46,8 @@ Deno.test("an answer counts that came in time, though the main thread stood stil
     wantsProgress: false,
     hashing: null,
   });
+  worker.postMessage("begin");
+  while (!lane.load.running) await new Promise((resolve) => setTimeout(resolve, 0));
   Atomics.wait(answers, 0, 0);
   Atomics.wait(answers, 0, 1, 500);
   await assert.rejects(call, /No such file/);
