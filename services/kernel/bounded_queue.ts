@@ -16,7 +16,8 @@ export class BoundedQueue<Item extends object> {
   readonly #waiting = new Map<string, Set<Item>>();
   #size = 0;
 
-  constructor({ max, maxPerKey = max }: BoundedQueueOptions) {
+  constructor(options: BoundedQueueOptions) {
+    const { max, maxPerKey = max } = options;
     this.#max = max;
     this.#maxPerKey = maxPerKey;
   }

@@ -29,7 +29,8 @@ export class Quota {
   readonly #clock: () => number;
   readonly #counts: BoundedMap<string, Count>;
 
-  constructor({ period = Infinity, maxKeys = Infinity, clock = () => 0 }: QuotaOptions = {}) {
+  constructor(options: QuotaOptions = {}) {
+    const { period = Infinity, maxKeys = Infinity, clock = () => 0 } = options;
     this.#period = period;
     this.#clock = clock;
     this.#counts = new BoundedMap(maxKeys);

@@ -67,13 +67,14 @@ export class Markup {
     weigh: (html, key) => key.length + html.length,
   });
 
-  constructor({ scheduler, limitMs, startWorker }: MarkupOptions) {
+  constructor(options: MarkupOptions) {
+    const { scheduler, limitMs = LIMIT_MS, startWorker = startMarkupWorker } = options;
     this.#scheduler = scheduler;
-    this.#limitMs = limitMs ?? LIMIT_MS;
+    this.#limitMs = limitMs;
     this.#failures = new Failures(scheduler.now);
     const refusal = () => new NotRendered();
     this.#pool = new WorkerPool({
-      start: startWorker ?? startMarkupWorker,
+      start: startWorker,
       maxWaiting: MAX_TEXTS - 1,
       maxWaitingPerKey: MAX_TEXTS_OF_ONE - 1,
       idleMs: IDLE_MS,

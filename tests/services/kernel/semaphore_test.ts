@@ -73,7 +73,7 @@ Deno.test("a semaphore does what its model does", async () => {
         }
         await settled();
         const begun = held.filter((one) => !before.includes(one.name));
-        assert.equal(begun.length, candidates.length > 0 ? 1 : 0, "whoever can begin does");
+        assert.equal(begun.length, candidates.length > 0 ? 1 : 0, "one that can begin does");
         for (const one of begun) {
           const first = candidates.find(({ key }) => key === one.key);
           assert.equal(one.name, first?.name, "those of one key begin in their order");
@@ -104,7 +104,7 @@ Deno.test("keys take turns, however many of one wait", async () => {
   assert.deepEqual(order, ["a", "a", "b", "c", "a", "b"]);
 });
 
-Deno.test("one who has waited too long is refused, and takes no permit later", async () => {
+Deno.test("one that has waited too long is refused, and takes no permit later", async () => {
   const semaphore = new Semaphore({ permits: 1, maxWaitMs: 1, refusal: full });
   const permit = await semaphore.acquire();
   await assert.rejects(semaphore.acquire(), RangeError);

@@ -156,7 +156,7 @@ Deno.test("calls of workers end as their model says", async () => {
         assert.deepEqual(pool.load, { running: running().length, queued: waiting().length });
         assert.ok(live().length <= bounds.workers);
       }
-      // Whoever is left is innocent, and gets an answer.
+      // The calls that are left are innocent, and get an answer.
       while (running().length + waiting().length > 0) {
         for (const worker of live()) {
           if (!worker.isReady) worker.send({ kind: "ready" });
