@@ -48,7 +48,7 @@ export interface WorkerPoolOptions<Request> {
   readonly full: (key: string) => Error;
   /** Why a call has no answer: its worker has ended. It may have been carried out. */
   readonly lost: (reason: string, request: Request) => Error;
-  /** Why a call is not made: a worker has ended before it was ready. */
+  /** Why a call is not made: a worker has ended before it was ready, and no other one is. */
   readonly unusable: (reason: string) => Error;
   /** Why calls are not made any more. */
   readonly closed: () => Error;
@@ -374,11 +374,10 @@ export class WorkerPool<Request, Answer> {
     const call = this.#remove(worker);
     if (call !== null) reject(call, lost(reason, call.request));
     last?.reject(undefined);
+    if (isReady) return this.#advance();
     // The next one would not become ready either.
-    if (!isReady && this.#workers.size === 0) {
-      for (const waiting of this.#waiting.clear()) reject(waiting, unusable(reason));
-    }
-    this.#advance();
+    if (this.#workers.values().some((other) => other.isReady)) return;
+    for (const waiting of this.#waiting.clear()) reject(waiting, unusable(reason));
   }
 
   /** Ends a worker; returns the call that has no answer now. */

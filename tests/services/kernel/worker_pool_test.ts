@@ -135,7 +135,7 @@ Deno.test("calls of workers end as their model says", async () => {
           const worker = live()[index % live().length];
           if (worker === undefined) continue;
           if (worker.running !== null) expected.set(worker.running, "lost: broken");
-          if (!worker.isReady && live().length === 1) {
+          if (!worker.isReady && !live().some(({ isReady }) => isReady)) {
             for (const name of waiting()) expected.set(name, "unusable");
           }
           worker.break();
@@ -214,6 +214,22 @@ Deno.test("if no worker can start, each call tells why", async () => {
   });
   await assert.rejects(pool.call(1), /no thread/);
   await assert.rejects(pool.call(2), /no thread/);
+});
+
+Deno.test("workers that break before they are ready are not started again and again", async () => {
+  const workers: FakeWorker[] = [];
+  const pool = new WorkerPool<number, number>({
+    ...ERRORS,
+    start: () => {
+      workers.push(new FakeWorker(() => {}));
+      return workers.at(-1)!;
+    },
+    workers: 2,
+  });
+  const calls = [1, 2, 3].map((one) => pool.call(one).catch((error) => error.message));
+  for (const worker of workers) worker.break();
+  assert.deepEqual(await Promise.all(calls), ["unusable", "unusable", "unusable"]);
+  assert.equal(workers.length, 2);
 });
 
 Deno.test("an idle worker ends, and the next call starts another one", () => {
