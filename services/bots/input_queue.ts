@@ -29,14 +29,14 @@ export class InputQueue {
   }
 
   add(task: Task): void {
-    if (this.#waiting.tryAdd({ task })) this.#begin();
-    else this.#dropped++;
+    if (this.#isFree) this.#runAll({ task });
+    else if (!this.#waiting.tryAdd({ task })) this.#dropped++;
   }
 
   /** Adds a task of the bot itself, which is never dropped: the bot counts on it. */
   addOwn(task: Task): void {
-    this.#waiting.add({ task });
-    this.#begin();
+    if (this.#isFree) this.#runAll({ task });
+    else this.#waiting.add({ task });
   }
 
   /** Forgets what waits. Resolves when the present task is done. */
@@ -50,14 +50,14 @@ export class InputQueue {
     while (this.#running !== null) await this.#running;
   }
 
-  #begin(): void {
-    if (this.#running === null && !this.#isInTask) this.#runAll();
+  /** Whether nothing runs, so that nothing waits either. */
+  get #isFree(): boolean {
+    return this.#running === null && !this.#isInTask;
   }
 
   /** Runs tasks until one of them takes time. */
-  #runAll(): void {
-    let input: Input | undefined;
-    while (this.#running === null && (input = this.#waiting.take()) !== undefined) {
+  #runAll(first = this.#waiting.take()): void {
+    for (let input = first; input !== undefined; input = this.#next()) {
       if (this.#dropped > 0) this.#tellDropped();
       this.#isInTask = true;
       try {
@@ -69,6 +69,10 @@ export class InputQueue {
         this.#isInTask = false;
       }
     }
+  }
+
+  #next(): Input | undefined {
+    return this.#running === null ? this.#waiting.take() : undefined;
   }
 
   #wait(result: Promise<void>): void {
