@@ -7,9 +7,9 @@ import {
   Conflict,
   Forbidden,
   Halted,
+  InsufficientStorage,
   Invalid,
   NotFound,
-  OutOfRoom,
   QUOTA_USED,
   ServiceError,
   TimedOut,
@@ -43,7 +43,7 @@ const STATUS: readonly (readonly [ErrorClass, ContentfulStatusCode])[] = [
   [UpstreamFailed, 502],
   [Unavailable, 503],
   [TimedOut, 504],
-  [OutOfRoom, 507],
+  [InsufficientStorage, 507],
 ];
 
 /** Converts an exception of a handler to the API's form of errors. */

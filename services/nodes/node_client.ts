@@ -1,7 +1,7 @@
 import { bodyUntil } from "../body_until.ts";
 import { Unavailable } from "../errors.ts";
 import { OPERATOR } from "../identity/mod.ts";
-import type { PlaceCaller } from "../places.ts";
+import type { Holder } from "../caller_quota.ts";
 import { away, nobodyRuns } from "./away.ts";
 import { MARK_HEADER, type MarkContent, type Marks } from "./marks.ts";
 import type { NodeRecord, Nodes } from "./nodes.ts";
@@ -48,7 +48,7 @@ const NO_HEADERS = new Headers();
 const NO_BYTES = new Uint8Array(0);
 
 /** What a node asks in its own name. */
-const THIS_NODE: PlaceCaller = { principal: OPERATOR, address: null };
+const THIS_NODE: Holder = { principal: OPERATOR, address: null };
 
 /** A request to another node. */
 export interface NodeRequest {
@@ -64,7 +64,7 @@ export interface NodeRequest {
   readonly client?: Pick<Request, "signal">;
   readonly mark: Omit<MarkContent, "target">;
   /** Whose place it takes, if many are under way. */
-  readonly caller: () => PlaceCaller;
+  readonly caller: () => Holder;
   /** Settles when its answer has been passed on. By default, its place is free once that begins. */
   readonly completed?: Promise<void> | undefined;
 }
@@ -77,7 +77,7 @@ export interface NodeClientOptions {
 }
 
 /**
- * Sends requests to other nodes, and waits for an answer only while the node runs. {@linkcode Places}
+ * Sends requests to other nodes, and waits for an answer only while the node runs. {@linkcode CallerQuota}
  * bounds how many are under way, for each caller and in all.
  */
 export class NodeClient {

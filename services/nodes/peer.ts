@@ -1,6 +1,6 @@
 import { TooMany, type Unavailable } from "../errors.ts";
 import { isOverseer, type Principal } from "../identity/mod.ts";
-import { type PlaceCaller, Places } from "../places.ts";
+import { CallerQuota, type Holder } from "../caller_quota.ts";
 import { away, RETRY_SECONDS } from "./away.ts";
 
 /**
@@ -28,7 +28,7 @@ export interface Upload extends Entry {
 export class Peer {
   /** How many more requests may be under way without a place. */
   #free: number;
-  readonly #places: Places;
+  readonly #quota: CallerQuota;
   /** Those with a place whose answer has not come; the oldest first. */
   readonly #uploads = new Set<Upload>();
   readonly #gone = new AbortController();
@@ -36,7 +36,7 @@ export class Peer {
   /** @param maxUnderWay most requests that are under way */
   constructor(maxUnderWay: number) {
     this.#free = Math.floor(maxUnderWay * FREE_PART);
-    this.#places = new Places(maxUnderWay - this.#free, {
+    this.#quota = new CallerQuota(maxUnderWay - this.#free, {
       things: "requests",
       state: "under way to another node",
       retrySeconds: RETRY_SECONDS,
@@ -53,7 +53,7 @@ export class Peer {
    *
    * @throws TooMany
    */
-  enter(caller: () => PlaceCaller): Entry {
+  enter(caller: () => Holder): Entry {
     if (this.#free === 0) return this.enterPlace(caller());
     this.#free--;
     let isHeld = true;
@@ -71,11 +71,11 @@ export class Peer {
    *
    * @throws TooMany
    */
-  enterPlace(caller: PlaceCaller): Entry {
+  enterPlace(caller: Holder): Entry {
     try {
-      return { leave: this.#places.take(caller) };
+      return leaving(this.#quota.take(caller));
     } catch (error) {
-      if (!(error instanceof TooMany) || this.#places.isFullOf(caller)) throw error;
+      if (!(error instanceof TooMany) || this.#quota.isFullOf(caller)) throw error;
       const isGuest = caller.principal.kind === "guest";
       const oldest = this.#uploads.values().find(({ principal }) =>
         isGuest ? principal.kind === "guest" : !isOverseer(principal)
@@ -83,7 +83,7 @@ export class Peer {
       if (oldest === undefined) throw error;
       this.#uploads.delete(oldest);
       oldest.end(away("The node that can answer this has too much to answer"));
-      return { leave: this.#places.take(caller) };
+      return leaving(this.#quota.take(caller));
     }
   }
 
@@ -93,7 +93,7 @@ export class Peer {
    *
    * @throws TooMany
    */
-  enterUpload(caller: PlaceCaller): Upload {
+  enterUpload(caller: Holder): Upload {
     const { leave } = this.enterPlace(caller);
     const abort = new AbortController();
     const upload: Upload = {
@@ -118,4 +118,8 @@ export class Peer {
   close(): void {
     this.#gone.abort();
   }
+}
+
+function leaving(held: Disposable): Entry {
+  return { leave: () => held[Symbol.dispose]() };
 }

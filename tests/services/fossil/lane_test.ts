@@ -1,7 +1,7 @@
 /** The main thread's side of a worker. */
 import assert from "node:assert/strict";
 import { Lane } from "../../../services/fossil/workers/lane.ts";
-import { Watchdog } from "../../../services/fossil/workers/watchdog.ts";
+import { Watchdog } from "../../../services/kernel/watchdog.ts";
 import { keepTimers } from "../../support/kept_timers.ts";
 
 /** A worker that counts its answers to jobs where another thread can see them. */
@@ -12,8 +12,10 @@ const WORKER = `
       answers = data;
       self.postMessage("ready");
     }
-    if (data.kind !== "run") return;
-    self.postMessage({ kind: "refused", code: "missing", message: "No such file" });
+    if (data === "begin") self.postMessage({ kind: "ready" });
+    if (data.kind !== "call" || data.request.kind !== "run") return;
+    const answer = { kind: "refused", code: "missing", message: "No such file" };
+    self.postMessage({ kind: "answer", answer });
     Atomics.add(answers, 0, 1);
     Atomics.notify(answers, 0);
   };
@@ -46,6 +48,8 @@ Deno.test("an answer counts that came in time, though the main thread stood stil
     wantsProgress: false,
     hashing: null,
   });
+  worker.postMessage("begin");
+  while (!lane.load.running) await new Promise((resolve) => setTimeout(resolve, 0));
   Atomics.wait(answers, 0, 0);
   Atomics.wait(answers, 0, 1, 500);
   await assert.rejects(call, /No such file/);
@@ -59,8 +63,8 @@ Deno.test("a timer that runs although it was cleared interrupts no other job", a
   const worker = {
     onmessage: (_event: MessageEvent) => {},
     onerror: null,
-    postMessage: (message: { readonly kind: string; readonly interrupt: SharedArrayBuffer }) => {
-      if (message.kind === "start") interrupt = new Int32Array(message.interrupt);
+    postMessage: (message: { readonly kind: string; readonly cancelled: SharedArrayBuffer }) => {
+      if (message.kind === "open") interrupt = new Int32Array(message.cancelled);
     },
     terminate: () => {},
   };
@@ -81,9 +85,10 @@ Deno.test("a timer that runs although it was cleared interrupts no other job", a
     submit(() => Promise.resolve());
     submit(null);
     submit(null);
+    worker.onmessage(new MessageEvent("message", { data: { kind: "ready" } }));
     assert.equal(timers.length, 1);
     const refused = { kind: "refused", code: "missing", message: "No such file" } as const;
-    worker.onmessage(new MessageEvent("message", { data: refused }));
+    worker.onmessage(new MessageEvent("message", { data: { kind: "answer", answer: refused } }));
     timers[0]?.();
     assert.equal(Atomics.load(interrupt, 0), 0);
   });

@@ -1,11 +1,11 @@
 /** Projects share one worker: none can hold up the others for long. */
 import assert from "node:assert/strict";
-import { Markup, type MarkupWorker } from "../../../services/markup/mod.ts";
+import type { ToWorker, WorkerPort } from "../../../services/kernel/worker_pool.ts";
+import { Markup } from "../../../services/markup/mod.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 
 interface Request {
-  readonly id: number;
-  readonly source: { readonly text: string };
+  readonly text: string;
 }
 
 /** The markup of projects, with workers that answer when the test says so. */
@@ -14,7 +14,7 @@ class Bench {
   /** Texts in the order in which workers got them. */
   readonly seen: string[] = [];
   workers = 0;
-  #worker: MarkupWorker | null = null;
+  #worker: WorkerPort | null = null;
   #request: Request | null = null;
   /** The part of a core that the program gets. */
   share = 1;
@@ -34,8 +34,7 @@ class Bench {
   answer(afterMs = 0): void {
     this.scheduler.advance(afterMs);
     assert.ok(this.#request !== null);
-    const { id, source } = this.#request;
-    this.#send({ kind: "html", id, html: `<b>${source.text}</b>` });
+    this.#send({ kind: "answer", answer: `<b>${this.#request.text}</b>` });
   }
 
   /** Answers until nothing waits. */
@@ -46,14 +45,15 @@ class Bench {
     }
   }
 
-  #start(): MarkupWorker {
+  #start(): WorkerPort {
     this.workers++;
-    const worker: MarkupWorker = {
+    const worker: WorkerPort = {
       onmessage: null,
       onerror: null,
-      postMessage: (request: Request) => {
-        this.#request = request;
-        this.seen.push(request.source.text);
+      postMessage: (message: ToWorker) => {
+        if (message.kind !== "call") return;
+        this.#request = message.request as Request;
+        this.seen.push(this.#request.text);
       },
       terminate: () => {},
     };

@@ -11,7 +11,7 @@ import type { WorkspaceStore } from "./store.ts";
 const ACCOUNT_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /** Decides who may change a workspace. */
-export class Permits {
+export class WorkspaceAuthorization {
   readonly #store: WorkspaceStore;
   readonly #claims: WorkFence;
   readonly #accounts: Pick<AccountDirectory, "get">;

@@ -4,7 +4,7 @@ import {
   projectEvent,
   type ProjectRepositories,
   type RegisteredKind,
-  type Settling,
+  type SettledWrite,
 } from "../projects/mod.ts";
 import type { WorkspaceChange, WorkspaceListener } from "./interfaces.ts";
 import { branchOf, type Workspace } from "./records.ts";
@@ -20,7 +20,7 @@ type Outcome = Pick<WorkspaceChange, "workspace" | "checkin"> & { readonly extra
  * Settles the changes of workspaces: the row, the event and the listeners' parts, in one
  * transaction.
  */
-export class WorkspaceSettling {
+export class WorkspaceReconciliation {
   readonly store: WorkspaceStore;
   readonly #repositories: ProjectRepositories;
   readonly #listeners: WorkspaceListener[] = [];
@@ -42,14 +42,14 @@ export class WorkspaceSettling {
    */
   register<Body>(
     action: WorkspaceChange["action"],
-    outcome: (settling: Settling<Body>) => Outcome | null | Promise<Outcome | null>,
+    outcome: (write: SettledWrite<Body>) => Outcome | null | Promise<Outcome | null>,
   ): RegisteredKind<Body> {
     return this.#repositories.intentions.register<Body>({
       name: `workspace.${action}`,
-      settle: async (settling) => {
-        const done = await outcome(settling);
+      settle: async (write) => {
+        const done = await outcome(write);
         if (done === null) return {};
-        const { project, origin, now } = settling;
+        const { project, origin, now } = write;
         return await this.changeOf({ action, project, origin, now, extra: null, ...done });
       },
     });

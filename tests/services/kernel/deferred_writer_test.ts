@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { BatchedWrites } from "../../../services/database/mod.ts";
+import { DeferredWriter } from "../../../services/kernel/deferred_writer.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 
 /** A queue that counts its batches, on a disk that a test can break. */
 function newQueue() {
   const scheduler = new TestScheduler();
   const state = { waiting: 0, batches: 0, works: true };
-  const writes = new BatchedWrites({
+  const writes = new DeferredWriter({
     scheduler,
     hasWaiting: () => state.waiting > 0,
     writeBatch() {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { configSchema } from "../../services/config/schemas.ts";
 import { TooMany } from "../../services/errors.ts";
 import { GUEST, OPERATOR, type Principal } from "../../services/identity/mod.ts";
-import { Places } from "../../services/places.ts";
+import { CallerQuota } from "../../services/caller_quota.ts";
 import { type TestProject, withProject } from "../support/projects.ts";
 import { BY_OPERATOR } from "../support/services.ts";
 
@@ -10,110 +10,109 @@ function account(id: string, part: Partial<Principal> = {}): Principal {
   return { ...GUEST, kind: "person", id, name: id, ...part };
 }
 
-function openPlaces(max: number): Places {
-  return new Places(max, { things: "event streams", state: "open" });
+function quotaOf(max: number): CallerQuota {
+  return new CallerQuota(max, { things: "event streams", state: "open" });
 }
 
 /** Takes places until one is refused. */
-function fill(places: Places, principal: Principal, address: string) {
-  const leave: (() => void)[] = [];
+function fill(quota: CallerQuota, principal: Principal, address: string) {
+  const held: Disposable[] = [];
   try {
-    for (;;) leave.push(places.take({ principal, address }));
+    for (;;) held.push(quota.take({ principal, address }));
   } catch (error) {
     assert.ok(error instanceof TooMany);
     return {
-      taken: leave.length,
+      taken: held.length,
       refusal: error.message,
-      leave: () => leave.forEach((go) => go()),
+      leave: () => held.forEach((one) => one[Symbol.dispose]()),
     };
   }
 }
 
-Deno.test("an account takes a quarter of the places, with its session and all its tokens", () => {
-  const places = openPlaces(40);
+Deno.test("an account takes a quarter, with its session and all its tokens", () => {
+  const quota = quotaOf(40);
   const session = account("ann", { sessionId: "s" });
   const token = account("ann", { tokenId: "t" });
-  for (let count = 0; count < 4; count++) places.take({ principal: session, address: "192.0.2.1" });
-  const tokens = fill(places, token, "192.0.2.2");
+  for (let count = 0; count < 4; count++) quota.take({ principal: session, address: "192.0.2.1" });
+  const tokens = fill(quota, token, "192.0.2.2");
   assert.equal(tokens.taken, 6);
   assert.match(tokens.refusal, /You have 10 event streams open.*Close one/);
-  assert.equal(fill(places, session, "192.0.2.3").taken, 0);
-  assert.equal(fill(places, account("bob"), "192.0.2.1").taken, 10);
+  assert.equal(fill(quota, session, "192.0.2.3").taken, 0);
+  assert.equal(fill(quota, account("bob"), "192.0.2.1").taken, 10);
   tokens.leave();
-  assert.equal(fill(places, session, "192.0.2.1").taken, 6);
+  assert.equal(fill(quota, session, "192.0.2.1").taken, 6);
 });
 
 Deno.test("the tokens of one project count together", () => {
-  const places = openPlaces(40);
+  const quota = quotaOf(40);
   const token = (tokenId: string, project: string): Principal => ({
     ...GUEST,
     kind: "project",
     tokenId,
     project,
   });
-  assert.equal(fill(places, token("1", "p"), "192.0.2.1").taken, 10);
-  assert.equal(fill(places, token("2", "p"), "192.0.2.1").taken, 0);
-  assert.equal(fill(places, token("3", "q"), "192.0.2.1").taken, 10);
+  assert.equal(fill(quota, token("1", "p"), "192.0.2.1").taken, 10);
+  assert.equal(fill(quota, token("2", "p"), "192.0.2.1").taken, 0);
+  assert.equal(fill(quota, token("3", "q"), "192.0.2.1").taken, 10);
 });
 
-Deno.test("guests of one address take a quarter of the places, and all guests half", () => {
-  const places = openPlaces(40);
-  const first = fill(places, GUEST, "2001:db8:1:2::1");
+Deno.test("guests of one address take a quarter, and all guests half", () => {
+  const quota = quotaOf(40);
+  const first = fill(quota, GUEST, "2001:db8:1:2::1");
   assert.equal(first.taken, 10);
   assert.match(first.refusal, /Your address has 10 event streams open/);
-  assert.equal(fill(places, GUEST, "2001:db8:1:2:ffff::2").taken, 0, "the same /64");
-  assert.equal(fill(places, GUEST, "192.0.2.1").taken, 10);
-  assert.equal(fill(places, GUEST, "::ffff:192.0.2.1").taken, 0, "the same address");
-  const third = fill(places, GUEST, "192.0.2.2");
+  assert.equal(fill(quota, GUEST, "2001:db8:1:2:ffff::2").taken, 0, "the same /64");
+  assert.equal(fill(quota, GUEST, "192.0.2.1").taken, 10);
+  assert.equal(fill(quota, GUEST, "::ffff:192.0.2.1").taken, 0, "the same address");
+  const third = fill(quota, GUEST, "192.0.2.2");
   assert.equal(third.taken, 0);
   assert.match(third.refusal, /Guests have 20 event streams open.*Log in/);
-  assert.equal(fill(places, account("ann"), "192.0.2.1").taken, 10);
-  assert.equal(fill(places, OPERATOR, "192.0.2.1").taken, 10);
+  assert.equal(fill(quota, account("ann"), "192.0.2.1").taken, 10);
+  assert.equal(fill(quota, OPERATOR, "192.0.2.1").taken, 10);
   first.leave();
-  assert.equal(fill(places, GUEST, "192.0.2.2").taken, 10);
+  assert.equal(fill(quota, GUEST, "192.0.2.2").taken, 10);
 });
 
-Deno.test("the operator may take every place", () => {
-  const places = openPlaces(40);
-  const { taken, refusal } = fill(places, OPERATOR, "192.0.2.1");
+Deno.test("the operator may hold all", () => {
+  const quota = quotaOf(40);
+  const { taken, refusal } = fill(quota, OPERATOR, "192.0.2.1");
   assert.equal(taken, 40);
   assert.match(refusal, /^Too many event streams are open/);
 });
 
-Deno.test("accounts and guests cannot fill the places, so that the operator and admins can watch", () => {
+Deno.test("accounts and guests cannot hold all, so that the operator and admins can watch", () => {
   for (const [max, reserved] of [[5000, 625], [40, 5], [8, 1], [2, 1]] as const) {
-    const places = openPlaces(max);
-    let taken = fill(places, GUEST, "192.0.2.1").taken + fill(places, GUEST, "192.0.2.2").taken;
+    const quota = quotaOf(max);
+    let taken = fill(quota, GUEST, "192.0.2.1").taken + fill(quota, GUEST, "192.0.2.2").taken;
     for (const id of ["a", "b", "c", "d", "e"]) {
-      taken += fill(places, account(id), "192.0.2.3").taken;
-      taken += fill(places, account(`agent ${id}`, { kind: "agent" }), "192.0.2.3").taken;
+      taken += fill(quota, account(id), "192.0.2.3").taken;
+      taken += fill(quota, account(`agent ${id}`, { kind: "agent" }), "192.0.2.3").taken;
     }
     assert.equal(taken, max - reserved);
     const admin = account("root", { kind: "admin" });
-    const watching = fill(places, admin, "192.0.2.4").taken;
+    const watching = fill(quota, admin, "192.0.2.4").taken;
     assert.ok(watching >= 1 && watching <= Math.max(1, max / 4));
-    assert.equal(fill(places, OPERATOR, "192.0.2.1").taken, reserved - watching);
+    assert.equal(fill(quota, OPERATOR, "192.0.2.1").taken, reserved - watching);
   }
 });
 
-Deno.test("with few places, everybody may still take one", () => {
+Deno.test("of a few, everybody may still hold one", () => {
   for (const max of [1, 2, 3]) {
-    assert.equal(fill(openPlaces(max), GUEST, "192.0.2.1").taken, 1);
-    assert.equal(fill(openPlaces(max), account("ann"), "192.0.2.1").taken, 1);
+    assert.equal(fill(quotaOf(max), GUEST, "192.0.2.1").taken, 1);
+    assert.equal(fill(quotaOf(max), account("ann"), "192.0.2.1").taken, 1);
   }
 });
 
-Deno.test("nothing is kept of callers who left, and leaving twice counts once", () => {
-  const places = openPlaces(8);
+Deno.test("what callers gave back is free again, and giving it back twice counts once", () => {
+  const quota = quotaOf(8);
   for (let host = 0; host < 200; host++) {
-    const leave = places.take({ principal: GUEST, address: `192.0.2.${host}` });
-    const leaveToo = places.take({ principal: account(`a${host}`), address: "192.0.2.1" });
-    leave();
-    leave();
-    leaveToo();
+    const first = quota.take({ principal: GUEST, address: `192.0.2.${host}` });
+    using _second = quota.take({ principal: account(`a${host}`), address: "192.0.2.1" });
+    first[Symbol.dispose]();
+    first[Symbol.dispose]();
   }
-  assert.equal(places.callers, 0);
-  assert.equal(fill(places, OPERATOR, "192.0.2.1").taken, 8);
+  assert.equal(quota.held, 0);
+  assert.equal(fill(quota, OPERATOR, "192.0.2.1").taken, 8);
 });
 
 /** Opens streams until one is refused. */

@@ -16,7 +16,7 @@ export interface Permit {
 }
 
 /** The permits of posts whose lines wait for their turn. */
-export class Permits {
+export class ChannelAuthorization {
   readonly #credentials: Credentials | null;
   /** By the permit: whose credential has ended. */
   readonly #held = new Set<{ readonly principal: Principal; hasEnded: boolean }>();

@@ -9,7 +9,7 @@ const GATHER_MILLISECONDS = 20;
 const FIRST_RETRY_MILLISECONDS = 1000;
 const LAST_RETRY_MILLISECONDS = 30_000;
 
-export interface BatchedWritesOptions {
+export interface DeferredWriterOptions {
   readonly scheduler: Scheduler;
   /**
    * How long changes may be gathered, in milliseconds: longer than 20 while they are safe elsewhere.
@@ -29,8 +29,8 @@ export interface BatchedWritesOptions {
  * a failure, it waits one second before it tries again; the wait doubles up to 30 seconds. The queue
  * stays with its owner.
  */
-export class BatchedWrites {
-  readonly #options: BatchedWritesOptions;
+export class DeferredWriter {
+  readonly #options: DeferredWriterOptions;
   #failures = 0;
   /** When the last batch was written, in Unix milliseconds. */
   #lastAt = -Infinity;
@@ -40,7 +40,7 @@ export class BatchedWrites {
   #isPatient = false;
   #stopped = false;
 
-  constructor(options: BatchedWritesOptions) {
+  constructor(options: DeferredWriterOptions) {
     this.#options = options;
   }
 

@@ -1,6 +1,6 @@
 import { slotFull, type Slots } from "../agents/mod.ts";
 import { TooMany, Unavailable } from "../errors.ts";
-import { KeyedSemaphore } from "../kernel/semaphore.ts";
+import { Semaphore } from "../kernel/semaphore.ts";
 import type { Project } from "../projects/mod.ts";
 import type { WorkspaceStore } from "./store.ts";
 
@@ -18,13 +18,13 @@ export interface WorkspaceLimits {
 }
 
 /** Bounds the active workspaces of one owner, in all projects together, and of one project. */
-export class WorkspaceRoom {
+export class WorkspaceQuota {
   readonly #store: WorkspaceStore;
   readonly #limits: WorkspaceLimits;
   /** By owner. */
-  readonly #turns = new KeyedSemaphore({
-    permits: 1,
-    maxWaiting: MAX_WAITING,
+  readonly #turns = new Semaphore({
+    permitsPerKey: 1,
+    maxWaitingPerKey: MAX_WAITING,
     refusal: () => new Unavailable("Too many changes are waiting for your workspaces"),
   });
 

@@ -17,7 +17,7 @@ const MAX_CHARACTERS = 4_194_304;
 const MAX_CHARACTERS_PER_AUTHOR = 2_097_152;
 
 /** @throws TooMany if the author has too many open reviews, in all projects or in this one */
-export async function requireRoomForReview(
+export async function requireQuotaForReview(
   store: Pick<ReviewStore, "countOpenBy" | "openBy">,
   slots: Pick<Slots, "limitOf">,
   project: Project,
@@ -37,7 +37,7 @@ export async function requireRoomForReview(
 }
 
 /** @throws Conflict if the review, or the author's part in it, has too many or too long comments */
-export async function requireRoomForComment(
+export async function requireQuotaForComment(
   store: Pick<ReviewStore, "roomTaken">,
   review: Review,
   { key }: Actor,

@@ -8,7 +8,7 @@ import type { ReceivedPlaces } from "./received_places.ts";
 import type { Project } from "./records.ts";
 import type { RepositoryFiles } from "./repository_files.ts";
 
-export interface SettlingOptions {
+export interface ReconciliationOptions {
   readonly files: RepositoryFiles;
   readonly intentions: Intentions;
   readonly places: ReceivedPlaces;
@@ -19,11 +19,11 @@ export interface SettlingOptions {
  * Brings the app database up to what is in repositories: one transaction has the events of new
  * artifacts, the outcome of intentions, the changes of observers, and how far it has come.
  */
-export class Settling {
-  readonly #options: SettlingOptions;
+export class Reconciliation {
+  readonly #options: ReconciliationOptions;
   readonly #observers: ReceptionObserver[] = [];
 
-  constructor(options: SettlingOptions) {
+  constructor(options: ReconciliationOptions) {
     this.#options = options;
   }
 

@@ -3,7 +3,7 @@ import type { Projects } from "../projects/mod.ts";
 import type { ClaimBook } from "./claim_book.ts";
 import { type Claim, isoOf } from "./records.ts";
 
-export interface ClaimRoomOptions {
+export interface ClaimQuotaOptions {
   readonly book: Pick<ClaimBook, "heldBy">;
   readonly projects: Pick<Projects, "get">;
   readonly slots: Pick<Slots, "limitOf">;
@@ -11,12 +11,12 @@ export interface ClaimRoomOptions {
 }
 
 /** Bounds the active claims of one holder, in all projects together. */
-export class ClaimRoom {
-  readonly #options: ClaimRoomOptions;
+export class ClaimQuota {
+  readonly #options: ClaimQuotaOptions;
   /** Tickets whose claims are being written, with the number of the requests, by holder. */
   readonly #coming = new Map<string, Map<string, number>>();
 
-  constructor(options: ClaimRoomOptions) {
+  constructor(options: ClaimQuotaOptions) {
     this.#options = options;
   }
 
